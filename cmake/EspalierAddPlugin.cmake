@@ -1,0 +1,39 @@
+# espalier_add_plugin(<target> <sources>... [VARIANTS] [LINK <libraries>...] [INCLUDE <folders>...])
+#
+# Builds <target>.so, a plugin. With VARIANTS it is built once more for each instruction set in
+# ESPALIER_VARIANTS, as <target>.v3.so and so on; the loader takes the widest that the processor
+# has. Variants must hold only code whose results do not depend on the instruction set beyond
+# rounding. Authors of plugins have this function from find_package(espalier CONFIG).
+function(espalier_add_plugin target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "VARIANTS" "" "LINK;INCLUDE")
+  set(instruction_sets baseline)
+  if(arg_VARIANTS)
+    list(APPEND instruction_sets ${ESPALIER_VARIANTS})
+  endif()
+  foreach(set IN LISTS instruction_sets)
+    set(library ${target})
+    set(file ${target})
+    if(NOT set STREQUAL baseline)
+      string(REPLACE "x86-64-" "" suffix ${set})
+      set(library ${target}_${suffix})
+      set(file ${target}.${suffix})
+    endif()
+    add_library(${library} MODULE ${arg_UNPARSED_ARGUMENTS})
+    target_link_libraries(${library} PRIVATE espalier::plugin ${arg_LINK})
+    target_include_directories(${library} PRIVATE ${arg_INCLUDE})
+    set_target_properties(${library} PROPERTIES
+      PREFIX "" OUTPUT_NAME ${file} SUFFIX .so
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    if(NOT set STREQUAL baseline)
+      target_compile_options(${library} PRIVATE -march=${set})
+    endif()
+    if(ESPALIER_PLUGIN_OUTPUT_DIRECTORY)
+      set_target_properties(${library} PROPERTIES
+        LIBRARY_OUTPUT_DIRECTORY ${ESPALIER_PLUGIN_OUTPUT_DIRECTORY})
+    endif()
+    if(ESPALIER_INSTALL_PLUGIN_DIR)
+      install(TARGETS ${library} LIBRARY DESTINATION ${ESPALIER_INSTALL_PLUGIN_DIR})
+      set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN/../..")
+    endif()
+  endforeach()
+endfunction()

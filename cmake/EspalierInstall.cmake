@@ -1,0 +1,23 @@
+# `cmake --install` gives find_package(espalier CONFIG) with the targets espalier::espalier (for
+# programs) and espalier::plugin (for plugin authors).
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+install(TARGETS espalier_kernel espalier_plugins espalier_plugin EXPORT espalier
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+foreach(part kernel plugins)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/${part}
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/espalier FILES_MATCHING PATTERN "*.hpp")
+endforeach()
+install(FILES plugins/plugin.hpp plugins/espalier.hpp
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/espalier)
+install(DIRECTORY robots DESTINATION ${CMAKE_INSTALL_DATADIR}/espalier)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/espalier)
+install(EXPORT espalier NAMESPACE espalier:: FILE espalier-targets.cmake DESTINATION ${package_dir})
+configure_package_config_file(cmake/espalier-config.cmake.in
+  ${CMAKE_BINARY_DIR}/espalier-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/espalier-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/espalier-config.cmake
+  ${CMAKE_BINARY_DIR}/espalier-config-version.cmake cmake/EspalierAddPlugin.cmake
+  DESTINATION ${package_dir})

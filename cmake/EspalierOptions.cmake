@@ -1,0 +1,45 @@
+# Options, warnings and sanitizers of the whole build.
+
+option(ESPALIER_TESTS "Build tests and examples" ON)
+option(ESPALIER_BENCHMARKS "Build benchmarks (Google Benchmark)" OFF)
+option(ESPALIER_FUZZ "Build fuzz targets (clang only)" OFF)
+option(ESPALIER_WERROR "Warnings are errors" ON)
+set(ESPALIER_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
+set(ESPALIER_VARIANTS "x86-64-v3" CACHE STRING
+  "Instruction sets that algorithm and joint plugins are built for besides the baseline")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(ESPALIER_PLUGIN_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(ESPALIER_CCACHE ccache)
+if(ESPALIER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Paths below the source tree count as relative, so that clones share the cache.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${ESPALIER_CCACHE})
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC bug 105651: false alarm inside std::string at every `"text" + string`.
+  add_compile_options(-Wno-restrict)
+endif()
+if(ESPALIER_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(ESPALIER_SANITIZE)
+  add_compile_options(-fsanitize=${ESPALIER_SANITIZE} -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${ESPALIER_SANITIZE})
+  if(ESPALIER_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
