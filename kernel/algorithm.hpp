@@ -1,0 +1,103 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/kernel/export.hpp"
+#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/views.hpp"
+
+/// What all algorithms of all problems have in common.
+
+namespace espalier {
+
+/// What an algorithm can do. Asked for more, it is refused with the cluster that stands in the way.
+struct Capabilities {
+  bool couplings = false;         ///< clusters with qd = G yd, G constant
+  bool loops = false;             ///< clusters with configuration-dependent or implicit constraints
+  bool several_outputs = false;   ///< clusters with more than one output body
+  bool exact = true;              ///< false: approximates the model; the summary says how
+};
+
+/// External wrenches, kept per body in body frames.
+template <class T>
+class Wrenches {
+ public:
+  explicit Wrenches(ModelPtr model)
+      : model_(std::move(model)), of_body_(model_->body_count() + 1, Force<T>::zero()) {}
+
+  void clear() { of_body_.assign(of_body_.size(), Force<T>::zero()); }
+  /// Adds a wrench on a link: moment about the link's origin and force, link frame [N·m, N].
+  /// @throws UnknownName
+  void add(std::string_view link, const Force<T>& wrench) {
+    const Link& l = model_->link(link);
+    of_body_[l.body] += l.X.transpose_times_force(wrench);
+  }
+  /// Wrench on body i in its own frame.
+  const Force<T>& operator[](int body) const { return of_body_[body]; }
+  int size() const { return static_cast<int>(of_body_.size()); }
+
+ private:
+  ModelPtr model_;
+  std::vector<Force<T>> of_body_;
+};
+
+/// Everything that a problem may ask for, by role; tools fill what they have.
+struct Inputs {
+  std::vector<double> q;     ///< spanning positions, size nq
+  std::vector<double> v;     ///< independent rates, size nv
+  std::vector<double> tau;   ///< generalized forces, size nv
+  std::vector<double> vdot;  ///< generalized accelerations, size nv
+  const Wrenches<double>* wrenches = nullptr;
+};
+
+/// A named result: a matrix with what its rows and columns stand for.
+struct Result {
+  enum class Axis { one, rates, links, components };
+  std::string name;  ///< "vdot", "tau", "mass_matrix", ...
+  Axis rows = Axis::one, columns = Axis::one;
+  int row_count = 1, column_count = 1;
+  std::vector<double> values;  ///< row-major
+
+  /// Sets shape; allocates on first use only.
+  void shape(Axis r, int nr, Axis c, int nc) {
+    rows = r, columns = c, row_count = nr, column_count = nc;
+    values.resize(static_cast<std::size_t>(nr) * nc);
+  }
+};
+using Results = std::vector<Result>;
+
+/// An algorithm bound to a Model: owns its workspace, belongs to one thread.
+class ESPALIER_API Algorithm {
+ public:
+  explicit Algorithm(ModelPtr model) : model_(std::move(model)), gravity_(model_->gravity()) {}
+  virtual ~Algorithm();
+  Algorithm(const Algorithm&) = delete;
+  Algorithm& operator=(const Algorithm&) = delete;
+
+  const Model& model() const { return *model_; }
+  const ModelPtr& model_ptr() const { return model_; }
+
+  Vec3<double> gravity() const { return gravity_; }
+  /// Gravity for the following calls [m/s²], world axes.
+  void set_gravity(const Vec3<double>& g) { gravity_ = g; }
+
+  /// Solves the problem for named inputs: the entry for tools that do not know the problem.
+  /// Results keep their storage between calls. Runs at the scalar double only.
+  /// @throws Unsupported at other scalars
+  virtual void solve(const Inputs& in, Results& out) = 0;
+
+ private:
+  ModelPtr model_;
+  Vec3<double> gravity_;
+};
+
+/// What an algorithm is bound to. Problems that need more than a model add their members here.
+struct Setup {
+  ModelPtr model;
+};
+
+}  // namespace espalier

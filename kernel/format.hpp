@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/kernel/model/description.hpp"
+
+namespace espalier {
+
+/// A file format of robots.
+class ESPALIER_API Format {
+ public:
+  virtual ~Format();
+  /// File name endings it answers for, with the dot: ".urdf".
+  virtual std::vector<std::string> extensions() const = 0;
+  /// Reads a robot.
+  /// @param text    the file's contents
+  /// @param origin  the file's path: for messages and for relative includes
+  /// @throws InvalidModel naming file, line and element
+  virtual Description read(std::string_view text, const std::string& origin) const = 0;
+  /// Writes a robot so that reading it gives the same Description.
+  /// @throws Unsupported if the format cannot be written or cannot say something in the robot
+  virtual std::string write(const Description& robot) const;
+};
+
+}  // namespace espalier

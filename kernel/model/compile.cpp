@@ -1,0 +1,671 @@
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <map>
+
+#include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/graph/cluster_tree.hpp"
+#include "espalier/kernel/graph/connectivity_graph.hpp"
+#include "espalier/kernel/graph/spanning_tree.hpp"
+#include "espalier/kernel/model/couplings.hpp"
+#include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/model/validate.hpp"
+
+namespace espalier {
+
+/// Description -> Model, one function per pass. A pass that finds errors lets the following ones
+/// not run; warnings are collected to the end.
+class Compiler {
+ public:
+  Compiler(const Description& robot, const JointTypes& types, const CompileOptions& options)
+      : robot_(robot), types_(types), options_(options), model_(new Model) {}
+
+  void run() {
+    try {
+      run_passes();
+    } catch (const Error& error) {  // of a joint type, or of the graph
+      findings_.error(robot_.where, error.what());
+    }
+  }
+
+  detail::Findings& findings() { return findings_; }
+  std::shared_ptr<const Model> take() { return std::move(model_); }
+
+ private:
+  void run_passes() {
+    detail::validate(robot_, types_, options_, findings_);
+    if (findings_.failed()) return;
+    index_links();
+    find_root();
+    if (findings_.failed()) return;
+    fold_fixed_joints();
+    if (findings_.failed()) return;
+    connect();
+    if (findings_.failed()) return;
+    cluster();
+    if (findings_.failed()) return;
+    place_bodies();
+    lay_out_coordinates();
+    couple();
+    if (findings_.failed()) return;
+    make_runs();
+    if (findings_.failed()) return;
+    index_names();
+    draw();
+    check_masses();
+  }
+
+  /// A set of links welded together; becomes a body.
+  struct Group {
+    std::vector<int> links;       ///< the first is the one that the others' frames are given in
+    int joint = -1;               ///< tree joint it hangs on, index into joints_
+    int body = 0;                 ///< number in the model
+    RigidInertia<double> inertia = RigidInertia<double>::zero();  ///< in the body's frame
+  };
+
+  // --- pass: who is who ---------------------------------------------------------------------
+
+  void index_links() {
+    model_->name_ = robot_.name;
+    model_->gravity_ = robot_.gravity;
+    for (std::size_t i = 0; i < robot_.links.size(); ++i) link_number_[robot_.links[i].name] = i;
+    for (const JointDescription& joint : robot_.joints) {
+      joints_.push_back(joint);
+      if (options_.mimic == CompileOptions::MimicRule::ignore) joints_.back().mimic.reset();
+      joint_types_.push_back(&types_.joint_type(joint.type));
+    }
+  }
+
+  /// The one link that is no joint's child. With a floating root it hangs on a joint "root".
+  void find_root() {
+    std::vector<const JointDescription*> parent_joint(robot_.links.size(), nullptr);
+    for (const JointDescription& joint : joints_) {
+      const JointDescription*& first = parent_joint[link_number_.at(joint.child)];
+      if (first == nullptr) first = &joint;
+    }
+    std::vector<std::string> roots;
+    for (std::size_t i = 0; i < robot_.links.size(); ++i) {
+      if (parent_joint[i] == nullptr) {
+        if (roots.empty()) root_link_ = static_cast<int>(i);
+        roots.push_back(robot_.links[i].name);
+      }
+    }
+    if (roots.size() != 1) {
+      findings_.error(
+          robot_.where,
+          roots.empty() ? "robot: every link is some joint's child, expected one root link (cut the "
+                          "cycle with a <loop>)"
+                        : "robot: links without parent are " + detail::list_of(roots) +
+                              ", expected one root (join the others to it)");
+      return;
+    }
+    if (options_.root == CompileOptions::Root::floating) {
+      JointDescription root;
+      root.name = "root";
+      root.type = "floating";
+      root.child = robot_.links[root_link_].name;
+      root.where = robot_.links[root_link_].where;
+      joints_.push_back(root);
+      joint_types_.push_back(&types_.joint_type(root.type));
+    }
+  }
+
+  // --- pass: fold fixed joints --------------------------------------------------------------
+
+  /// Links that joints without rates weld together become one group; group 0 is the ground.
+  void fold_fixed_joints() {
+    const int links = static_cast<int>(robot_.links.size());
+    std::vector<std::vector<int>> welds(links);  // joints at each link
+    for (std::size_t j = 0; j < joints_.size(); ++j) {
+      if (joint_types_[j]->nv() > 0) continue;
+      welds[link_number_.at(joints_[j].parent)].push_back(static_cast<int>(j));
+      welds[link_number_.at(joints_[j].child)].push_back(static_cast<int>(j));
+    }
+    group_of_.assign(links, -1);
+    in_group_.assign(links, Transform<double>::identity());
+    groups_.emplace_back();  // the ground
+    const bool floating = options_.root == CompileOptions::Root::floating;
+    // Groups are grown from their first link: the root, or a moving joint's child.
+    if (!floating) grow_group(0, root_link_, welds);
+    for (std::size_t j = 0; j < joints_.size(); ++j) {
+      if (joint_types_[j]->nv() == 0) continue;
+      const int child = link_number_.at(joints_[j].child);
+      if (group_of_[child] >= 0) continue;
+      groups_.emplace_back();
+      grow_group(static_cast<int>(groups_.size()) - 1, child, welds);
+    }
+    std::vector<std::string> lost;
+    for (int i = 0; i < links; ++i) {
+      if (group_of_[i] < 0) lost.push_back(robot_.links[i].name);
+    }
+    if (!lost.empty()) {
+      findings_.error(robot_.where, "robot: links " + detail::list_of(lost) +
+                                        " are not connected to the root, expected a path of joints");
+    }
+  }
+
+  void grow_group(int group, int first, const std::vector<std::vector<int>>& welds) {
+    std::deque<int> front{first};
+    group_of_[first] = group;
+    while (!front.empty()) {
+      const int link = front.front();
+      front.pop_front();
+      groups_[group].links.push_back(link);
+      for (int j : welds[link]) {
+        const int parent = link_number_.at(joints_[j].parent);
+        const int child = link_number_.at(joints_[j].child);
+        const int other = parent == link ? child : parent;
+        const Transform<double> X = joints_[j].origin.transform();
+        const Transform<double> there = (parent == link ? X : X.inverse()) * in_group_[link];
+        if (group_of_[other] < 0) {
+          group_of_[other] = group;
+          in_group_[other] = there;
+          front.push_back(other);
+        } else if (parent == link && !same_frame(there, in_group_[other])) {  // seen once
+          findings_.error(joints_[j].where, "joint '" + joints_[j].name +
+                                                "': fixed joints close a loop whose frames do not "
+                                                "meet, expected them to (correct its origin)");
+        }
+      }
+    }
+  }
+
+  static bool same_frame(const Transform<double>& a, const Transform<double>& b) {
+    const Vec3<double> d = a.r - b.r;
+    double off = dot(d, d);
+    for (int i = 0; i < 3; ++i) {
+      const Vec3<double> e = a.E.row[i] - b.E.row[i];
+      off += dot(e, e);
+    }
+    return off < 1e-12;
+  }
+
+  // --- pass: spanning tree, couplings, clusters -----------------------------------------------
+
+  void connect() {
+    std::string ground = "ground";
+    while (link_number_.contains(ground)) ground += "'";
+    graph_ = graph::ConnectivityGraph(ground);
+    for (std::size_t g = 1; g < groups_.size(); ++g) {
+      graph_.add_body(robot_.links[groups_[g].links.front()].name);
+    }
+    for (std::size_t j = 0; j < joints_.size(); ++j) {
+      if (joint_types_[j]->nv() == 0) continue;
+      const int parent = joints_[j].parent.empty() ? 0 : group_of(joints_[j].parent);
+      const int child = group_of(joints_[j].child);
+      if (parent == child) {
+        findings_.error(joints_[j].where,
+                        "joint '" + joints_[j].name + "': its links '" + joints_[j].parent +
+                            "' and '" + joints_[j].child +
+                            "' are welded together, expected links that can move");
+        return;
+      }
+      graph_.add_joint(joints_[j].name, parent, child);
+      edge_joint_.push_back(static_cast<int>(j));
+    }
+    for (std::size_t l = 0; l < robot_.loops.size(); ++l) {
+      const LoopDescription& loop = robot_.loops[l];
+      const int p = group_of(loop.predecessor), s = group_of(loop.successor);
+      if (p == s) {
+        findings_.error(loop.where, "loop '" + loop.name + "': its links '" + loop.predecessor +
+                                        "' and '" + loop.successor +
+                                        "' belong to one body, expected two bodies");
+        return;
+      }
+      std::string name = loop.name;
+      if (graph_.find_joint(name) >= 0) name += " (loop)";
+      graph_.add_loop(name, p, s);
+      edge_joint_.push_back(-1);
+    }
+    try {
+      tree_ = graph::spanning_tree(graph_);
+    } catch (const Error& error) {
+      findings_.error(robot_.where, error.what());
+      return;
+    }
+    for (int b = 1; b < tree_.body_count(); ++b) {
+      if (!tree_.reversed(b)) continue;
+      const JointDescription& joint = joints_[edge_joint_[tree_.joint(b)]];
+      findings_.error(joint.where, "joint '" + joint.name + "': leads towards the root, expected '" +
+                                       joint.child + "' as its parent and '" + joint.parent +
+                                       "' as its child (exchange them)");
+    }
+    find_equations();
+  }
+
+  /// Mimics and couplings as linear equations between joint positions.
+  void find_equations() {
+    std::map<std::string, int> edge;  // joint name -> edge in the graph
+    for (std::size_t e = 0; e < edge_joint_.size(); ++e) {
+      if (edge_joint_[e] >= 0) edge[joints_[edge_joint_[e]].name] = static_cast<int>(e);
+    }
+    for (const JointDescription& joint : joints_) {
+      if (!joint.mimic) continue;
+      const auto self = edge.find(joint.name), other = edge.find(joint.mimic->joint);
+      if (self == edge.end()) continue;  // a fixed joint follows nothing
+      if (other == edge.end()) {
+        findings_.error(joint.where, "joint '" + joint.name + "': mimics joint '" +
+                                         joint.mimic->joint +
+                                         "', which is fixed, expected one that moves (make '" +
+                                         joint.name + "' fixed, too)");
+        continue;
+      }
+      detail::Equation equation;
+      equation.name = "mimic of " + joint.name;
+      equation.where = joint.where;
+      equation.terms = {{tree_.child(self->second), 1.0},
+                        {tree_.child(other->second), -joint.mimic->multiplier}};
+      equation.constant = joint.mimic->offset;
+      add_equation(std::move(equation));
+    }
+    for (const CouplingDescription& coupling : robot_.couplings) {
+      const int p = group_of(coupling.predecessor), s = group_of(coupling.successor);
+      const int ancestor = tree_.nearest_common_ancestor(p, s);
+      detail::Equation equation;
+      equation.name = coupling.name;
+      equation.where = coupling.where;
+      for (int b : tree_.path(ancestor, s)) equation.terms.push_back({b, 1.0});
+      for (int b : tree_.path(ancestor, p)) equation.terms.push_back({b, -coupling.ratio});
+      add_equation(std::move(equation));
+    }
+  }
+
+  void add_equation(detail::Equation equation) {
+    std::vector<int> edges;
+    for (const auto& term : equation.terms) {
+      if (term.body < 0) {
+        findings_.error(equation.where, "coupling '" + equation.name +
+                                            "': names a joint that closes a loop, expected joints "
+                                            "of the spanning tree");
+        return;
+      }
+      const int j = edge_joint_[tree_.joint(term.body)];
+      if (joint_types_[j]->nv() != 1 || joint_types_[j]->nq() != 1) {
+        findings_.error(equation.where, "coupling '" + equation.name + "': joint '" +
+                                            joints_[j].name + "' of type '" + joints_[j].type +
+                                            "' has several rates, expected joints of one rate");
+        return;
+      }
+      edges.push_back(tree_.joint(term.body));
+    }
+    if (edges.empty()) {
+      findings_.error(equation.where, "coupling '" + equation.name +
+                                          "': no joint lies between its links, expected two "
+                                          "links that move to each other");
+      return;
+    }
+    graph_.add_coupling(equation.name, edges);
+    equations_.push_back(std::move(equation));
+  }
+
+  void cluster() {
+    clusters_ = graph::cluster_tree(graph_, tree_);
+    // Order of bodies: regular numbering by clusters; the ground stays 0.
+    int next = 1;
+    for (const graph::Cluster& c : clusters_.clusters) {
+      for (int g : c.bodies) {
+        groups_[g].body = next++;
+        groups_[g].joint = edge_joint_[tree_.joint(g)];
+        order_.push_back(g);
+      }
+    }
+  }
+
+  // --- pass: frames and inertias; joint axes onto z -------------------------------------------
+
+  void place_bodies() {
+    Model& m = *model_;
+    m.links_.resize(robot_.links.size());
+    m.bodies_.resize(groups_.size());
+    m.body_names_.resize(groups_.size());
+    m.body_names_[0] = options_.root == CompileOptions::Root::floating
+                           ? "world"
+                           : robot_.links[root_link_].name;
+    place_links(0, Mat3<double>::identity());
+    for (int g : order_) {
+      const Group& group = groups_[g];
+      const JointDescription& joint = joints_[group.joint];
+      const Mat3<double> turn = joint_types_[group.joint]->alignment(detail::spec_of(joint));
+      place_links(g, turn);
+
+      Body& body = m.bodies_[group.body];
+      body.parent = groups_[tree_.parent(g)].body;
+      const Transform<double> turned{turn, {0, 0, 0}};
+      const Transform<double> from =
+          joint.parent.empty() ? Transform<double>::identity()
+                               : m.links_[link_number_.at(joint.parent)].X;
+      body.placement = clean(turned * (joint.origin.transform() * from));
+      m.body_names_[group.body] = robot_.links[group.links.front()].name;
+      specs_.push_back(detail::spec_of(joint));
+    }
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      m.bodies_[groups_[g].body].inertia = groups_[g].inertia;
+    }
+  }
+
+  /// The group's body frame is its joint frame turned by `turn`; the joint's child link is there.
+  void place_links(int g, const Mat3<double>& turn) {
+    Group& group = groups_[g];
+    // A group may have been grown from another link than the child of the joint it now hangs on.
+    Transform<double> anchor = Transform<double>::identity();
+    if (group.joint >= 0) anchor = in_group_[link_number_.at(joints_[group.joint].child)];
+    const Transform<double> body_to_first =
+        anchor.inverse() * Transform<double>{turn.transposed(), {0, 0, 0}};
+    for (int l : group.links) {
+      Link& link = model_->links_[l];
+      link.name = robot_.links[l].name;
+      link.body = group.body;
+      link.X = in_group_[l] * body_to_first;
+      if (const auto& inertial = robot_.links[l].inertial) {
+        link.mass = inertial->mass;
+        group.inertia += congruence(link.X, inertial->about_link());
+      }
+    }
+  }
+
+  /// Entries that rounding left beside 0, 1 and -1 are set there, so that structure is seen.
+  static Transform<double> clean(Transform<double> X) {
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        double& e = X.E(i, j);
+        if (std::abs(e - std::round(e)) < 1e-15) e = std::round(e) + 0.0;
+      }
+    }
+    return X;
+  }
+
+  // --- pass: coordinates ----------------------------------------------------------------------
+
+  void lay_out_coordinates() {
+    Model& m = *model_;
+    std::vector<int> last_rate(groups_.size(), -1);  // of each body, for the expanded parents
+    for (int g : order_) {
+      const Group& group = groups_[g];
+      const JointDescription& joint = joints_[group.joint];
+      const JointType& type = *joint_types_[group.joint];
+      Body& body = m.bodies_[group.body];
+      body.joint = static_cast<int>(m.joints_.size());
+      body.q = m.nq_, body.v = m.spanning_nv_;
+      body.nq = type.nq(), body.nv = type.nv();
+      m.joints_.push_back({joint.name, joint.type, group.body, body.q, body.v, body.nq, body.nv, -1,
+                           joint.limits, joint.passive});
+      m.nq_ += body.nq, m.spanning_nv_ += body.nv;
+      for (int k = 0; k < body.nv; ++k) {
+        m.rate_parents_.push_back(k == 0 ? last_rate[body.parent] : body.v + k - 1);
+        if (joint.armature > 0.0) m.armature_.emplace_back(body.v + k, joint.armature);
+      }
+      last_rate[group.body] = body.v + body.nv - 1;
+    }
+  }
+
+  // --- pass: clusters of the model, independent coordinates -------------------------------------
+
+  void couple() {
+    Model& m = *model_;
+    for (const graph::Cluster& c : clusters_.clusters) {
+      Cluster out;
+      out.first = groups_[c.bodies.front()].body;
+      out.count = static_cast<int>(c.bodies.size());
+      out.parent = c.parent;
+      for (int o : c.outputs) out.outputs.push_back(groups_[o].body);
+      out.constrained = !c.cut_joints.empty() || !c.couplings.empty();
+      out.implicit = !c.cut_joints.empty();
+      for (int e : c.cut_joints) out.constraints.push_back(graph_.joint(e).name);
+      for (int k : c.couplings) out.constraints.push_back(graph_.coupling(k).name);
+      out.spanning_v = m.bodies_[out.first].v;
+      for (int g : c.bodies) {
+        Body& body = m.bodies_[groups_[g].body];
+        body.cluster = static_cast<int>(m.clusters_.size());
+        out.name += (out.name.empty() ? "" : "+") + joints_[groups_[g].joint].name;
+        out.spanning_nv += body.nv;
+      }
+      choose_independent(c, out);
+      out.v = m.nv_;
+      m.nv_ += out.nv;
+      m.clusters_.push_back(std::move(out));
+    }
+    // Where the independent rates of each joint start.
+    for (const Cluster& c : m.clusters_) {
+      int v = c.v;
+      for (int i = c.first; i < c.first + c.count; ++i) {
+        Joint& joint = m.joints_[m.bodies_[i].joint];
+        if (independent_[i]) {
+          joint.independent = v;
+          v += joint.nv;
+        }
+      }
+    }
+  }
+
+  void choose_independent(const graph::Cluster& c, Cluster& out) {
+    const Model& m = *model_;
+    independent_.resize(m.bodies_.size(), true);
+    out.nv = out.spanning_nv;
+    if (!out.constrained) {
+      const JointDescription& joint = joints_[groups_[c.bodies.front()].joint];
+      if (joint.independent == false) {
+        findings_.warning(joint.where, "joint '" + joint.name +
+                                           "': is declared dependent, but no coupling or loop "
+                                           "ties it, expected independent=\"true\" (it is free)");
+      }
+      return;
+    }
+
+    std::vector<detail::CoupledJoint> members;
+    for (int g : c.bodies) {
+      const JointDescription& joint = joints_[groups_[g].joint];
+      const Body& body = m.bodies_[groups_[g].body];
+      members.push_back({g, joint.name, body.v - out.spanning_v, body.nv, joint.independent});
+    }
+    std::vector<const detail::Equation*> equations;
+    for (int k : c.couplings) equations.push_back(&equations_[k]);
+
+    if (out.implicit) {
+      // What the file declares; loop closures are not solved here.
+      out.nv = 0;
+      for (const auto& member : members) {
+        const bool independent = member.independent.value_or(true);
+        independent_[groups_[member.body].body] = independent;
+        if (independent) out.nv += member.nv;
+      }
+      return;
+    }
+    detail::Coupled coupled;
+    try {
+      coupled = detail::solve_couplings(members, out.spanning_nv, equations);
+    } catch (const InvalidModel& error) {
+      findings_.error(equations.front()->where, error.what());
+      return;
+    }
+    out.nv = coupled.nv;
+    out.G = std::move(coupled.G);
+    out.offset = std::move(coupled.offset);
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      independent_[groups_[members[k].body].body] = coupled.independent[k];
+    }
+  }
+
+  // --- pass: runs of bodies on joints of one type -----------------------------------------------
+
+  void make_runs() {
+    Model& m = *model_;
+    const int n = m.body_count();
+    for (int first = 1; first <= n;) {
+      const JointType* type = joint_types_[groups_[order_[first - 1]].joint];
+      int end = first + 1;
+      while (end <= n && joint_types_[groups_[order_[end - 1]].joint] == type) ++end;
+      std::vector<Transform<double>> placements;
+      for (int i = first; i < end; ++i) {
+        placements.push_back(m.bodies_[i].placement);
+        m.bodies_[i].run = static_cast<int>(m.runs_.size());
+      }
+      BodyRun run;
+      run.first = first, run.count = end - first;
+      run.q = m.bodies_[first].q, run.v = m.bodies_[first].v;
+      run.nq = type->nq(), run.nv = type->nv();
+      run.subspace = type->subspace();
+      run.type = type;
+      try {
+        run.joints = type->make_run(
+            std::span<const JointSpec>(specs_).subspan(first - 1, end - first), placements);
+      } catch (const Error& error) {
+        findings_.error(robot_.where, error.what());
+        return;
+      }
+      m.runs_.push_back(std::move(run));
+      first = end;
+    }
+  }
+
+  void index_names() {
+    Model& m = *model_;
+    for (std::size_t i = 0; i < m.links_.size(); ++i) m.link_order_.push_back(static_cast<int>(i));
+    for (std::size_t i = 0; i < m.joints_.size(); ++i) {
+      m.joint_order_.push_back(static_cast<int>(i));
+    }
+    std::sort(m.link_order_.begin(), m.link_order_.end(),
+              [&](int a, int b) { return m.links_[a].name < m.links_[b].name; });
+    std::sort(m.joint_order_.begin(), m.joint_order_.end(),
+              [&](int a, int b) { return m.joints_[a].name < m.joints_[b].name; });
+  }
+
+  void draw() {
+    model_->connectivity_dot_ = graph::connectivity_dot(graph_, &tree_);
+    model_->tree_dot_ = graph::tree_dot(graph_, tree_);
+    model_->cluster_dot_ = graph::cluster_dot(graph_, clusters_);
+  }
+
+  // --- pass: can every joint be driven? ---------------------------------------------------------
+
+  using SmallMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6>;
+
+  /// Runs the articulated-body recursion once, at neutral: a joint that moves no inertia has no
+  /// acceleration. Bodies in constrained clusters are given the benefit of the doubt.
+  void check_masses() {
+    const Model& m = *model_;
+    const int n = m.body_count();
+    std::vector<double> q(m.nq_);
+    m.neutral(q.data());
+    TreeKinematics<double> kinematics(m);
+    kinematics.update(m, q.data(), nullptr);
+    std::vector<ArticulatedInertia<double>> IA;  // with all joints beyond free
+    std::vector<ArticulatedInertia<double>> Ic;  // with all joints locked
+    for (int i = 0; i <= n; ++i) {
+      IA.push_back(ArticulatedInertia<double>::from(m.bodies_[i].inertia));
+    }
+    Ic = IA;
+    std::vector<double> armature(m.spanning_nv_, 0.0);
+    for (const auto& [rate, inertia] : m.armature_) armature[rate] = inertia;
+    for (int i = n; i >= 1; --i) {
+      const Body& body = m.bodies_[i];
+      ArticulatedInertia<double> Ia = IA[i];
+      if (!m.clusters_[body.cluster].constrained) {
+        with_subspace(m.runs_[body.run], [&](auto ops) {
+          constexpr int k = decltype(ops)::n;
+          const Motion<double>* S = kinematics.S.data() + body.v;
+          Force<double> U[k], Uc[k];
+          decltype(ops)::times(IA[i], S, U);
+          decltype(ops)::times(Ic[i], S, Uc);
+          SmallMatrix D(k, k);
+          SmallMatrix locked(k, 1);
+          for (int j = 0; j < k; ++j) {
+            double column[k];
+            decltype(ops)::project(Uc[j], S, column);
+            locked(j) = column[j] + armature[body.v + j];
+            decltype(ops)::project(U[j], S, column);
+            for (int l = 0; l < k; ++l) D(l, j) = column[l];
+            D(j, j) += armature[body.v + j];
+          }
+          if (!drivable(D, locked)) {
+            report_massless(i);
+            return;
+          }
+          SmallMatrix V(k, 6);  // rows of U^T, then of L^-1 U^T with D = L L^T
+          for (int j = 0; j < k; ++j)
+            for (int r = 0; r < 6; ++r) V(j, r) = U[j][r];
+          D.llt().matrixL().solveInPlace(V);
+          for (int j = 0; j < k; ++j) {
+            Force<double> u;
+            for (int r = 0; r < 6; ++r) u[r] = V(j, r);
+            Ia.subtract_outer(1.0, u);
+          }
+        });
+      }
+      if (body.parent != 0) {
+        IA[body.parent] += congruence(kinematics.X[i], Ia);
+        Ic[body.parent] += congruence(kinematics.X[i], Ic[i]);
+      }
+    }
+  }
+
+  /// D positive definite, measured against the same inertia with the joints beyond locked: what
+  /// rounding leaves of a zero is 1e-16 of it.
+  static bool drivable(const SmallMatrix& D, const SmallMatrix& locked) {
+    if (!(locked.minCoeff() > 0.0)) return false;
+    const SmallMatrix s = locked.cwiseSqrt().cwiseInverse();
+    const SmallMatrix scaled = s.asDiagonal() * D * s.asDiagonal();
+    const Eigen::SelfAdjointEigenSolver<SmallMatrix> solver(scaled, Eigen::EigenvaluesOnly);
+    return solver.eigenvalues()(0) > 1e-13;
+  }
+
+  void report_massless(int i) {
+    const Group& group = groups_[order_[i - 1]];
+    const JointDescription& joint = joints_[group.joint];
+    std::vector<std::string> links;
+    for (int l : group.links) links.push_back(robot_.links[l].name);
+    const bool massless = group.inertia.m == 0.0;
+    findings_.error(
+        joint.where,
+        "joint '" + joint.name + "': moves no inertia, expected mass on its link " +
+            detail::list_of(links) + " or beyond (" +
+            (massless ? std::string("the link has no mass; give it an <inertial>, weld it by a fixed "
+                                    "joint, or give the joint an armature")
+                      : std::string("its mass lies on the joint's axis; give it a rotational "
+                                    "inertia or the joint an armature")) +
+            ")");
+  }
+
+  int group_of(const std::string& link) const { return group_of_[link_number_.at(link)]; }
+
+  const Description& robot_;
+  const JointTypes& types_;
+  const CompileOptions& options_;
+  std::shared_ptr<Model> model_;
+  detail::Findings findings_;
+
+  std::map<std::string, int> link_number_;
+  std::vector<JointDescription> joints_;  ///< of the file, and the floating root
+  std::vector<const JointType*> joint_types_;
+  int root_link_ = 0;
+  std::vector<Group> groups_;
+  std::vector<int> group_of_;                 ///< of each link
+  std::vector<Transform<double>> in_group_;   ///< of each link: from the group's first link to it
+  graph::ConnectivityGraph graph_;
+  graph::SpanningTree tree_;
+  graph::ClusterTree clusters_;
+  std::vector<int> edge_joint_;               ///< edge of the graph -> joints_, -1 for loops
+  std::vector<detail::Equation> equations_;   ///< in the order of the graph's couplings
+  std::vector<int> order_;                    ///< groups in the order of the model's bodies 1..n
+  std::vector<JointSpec> specs_;              ///< of bodies 1..n
+  std::vector<bool> independent_;             ///< of bodies
+};
+
+std::shared_ptr<const Model> Model::compile(const Description& description, const JointTypes& types,
+                                            const CompileOptions& options) {
+  Compiler compiler(description, types, options);
+  compiler.run();
+  compiler.findings().throw_if_failed(description.name);
+  return compiler.take();
+}
+
+std::vector<Finding> diagnose(const Description& description, const JointTypes& types,
+                              const CompileOptions& options) {
+  Compiler compiler(description, types, options);
+  compiler.run();
+  return compiler.findings().take();
+}
+
+}  // namespace espalier

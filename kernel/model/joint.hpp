@@ -1,0 +1,123 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/kernel/export.hpp"
+#include "espalier/kernel/model/description.hpp"
+#include "espalier/kernel/spatial/transform.hpp"
+
+/// The joint interface. An author writes one class (see JointTraits below); registering it compiles
+/// it for every scalar and wraps it into a JointType. The kernel hands runs of bodies that hang on
+/// joints of the same type to one JointRun, so that a virtual call is paid per run, not per joint.
+
+namespace espalier {
+
+/// Motion subspace whose columns are unit vectors of the body frame: k = 0, 1, 2 rotate about and
+/// 3, 4, 5 translate along x, y, z. S is constant and never stored.
+template <int... axis>
+struct Axes {
+  static constexpr int size = sizeof...(axis);
+  static constexpr std::array<int, sizeof...(axis)> index{axis...};
+};
+/// Motion subspace given by its columns, which may depend on the position.
+template <int n>
+struct Dense {
+  static constexpr int size = n;
+};
+
+using RevoluteAxes = Axes<2>;
+using PrismaticAxes = Axes<5>;
+using SphericalAxes = Axes<0, 1, 2>;
+using FreeAxes = Axes<0, 1, 2, 3, 4, 5>;
+
+/// Kind of subspace at run time: the ones that algorithms have code of their own for, and the rest.
+enum class SubspaceKind { revolute_z, prismatic_z, spherical, free, dense };
+
+template <class Subspace>
+constexpr SubspaceKind subspace_kind() {
+  if constexpr (std::is_same_v<Subspace, RevoluteAxes>) return SubspaceKind::revolute_z;
+  if constexpr (std::is_same_v<Subspace, PrismaticAxes>) return SubspaceKind::prismatic_z;
+  if constexpr (std::is_same_v<Subspace, SphericalAxes>) return SubspaceKind::spherical;
+  if constexpr (std::is_same_v<Subspace, FreeAxes>) return SubspaceKind::free;
+  return SubspaceKind::dense;
+}
+
+/// What the joints of a run produce for their bodies. Arrays start at the run's first body; S at
+/// the run's first rate. S and bias are written for dense subspaces only.
+template <class T>
+struct JointKinematics {
+  Transform<T>* X;  ///< from the parent body to the body, per body
+  Motion<T>* S;     ///< columns of the motion subspace, body frame, per rate
+  Motion<T>* bias;  ///< (dS/dt) qd with S seen from the body frame, per body
+};
+
+/// The joints of a run of bodies of one Model: immutable, shared by threads.
+/// Positions and velocities are contiguous: joint k starts at q + k nq, qd + k nv.
+class ESPALIER_API JointRun {
+ public:
+  virtual ~JointRun();
+
+#define ESPALIER_DECLARE(T)                                                                   \
+  /** X_k = X_J(q_k) X_tree,k (and S, bias) for all joints of the run; qd may be null: no bias. */ \
+  virtual void kinematics(const T* q, const T* qd, JointKinematics<T> out) const = 0;         \
+  /** q_out = q moved by the constant velocity v for unit time. q_out may be q. */            \
+  virtual void integrate(const T* q, const T* v, T* q_out) const = 0;                         \
+  /** The v with integrate(q0, v) = q1. */                                                    \
+  virtual void difference(const T* q0, const T* q1, T* v) const = 0;                          \
+  /** Brings q back onto its manifold. */                                                     \
+  virtual void normalize(T* q) const = 0;
+  ESPALIER_SCALARS(ESPALIER_DECLARE)
+#undef ESPALIER_DECLARE
+
+  virtual void neutral(double* q) const = 0;
+};
+
+/// One joint of a Description, as its type sees it.
+struct ESPALIER_API JointSpec {
+  std::string name;
+  Vec3<double> axis;      ///< unit vector, joint frame
+  Parameters parameters;  ///< as in the file
+  std::string where;      ///< file:line for errors
+
+  /// The single number `key`. @throws InvalidModel if it is missing without default, or a list.
+  double number(std::string_view key, std::optional<double> fallback = std::nullopt) const;
+  /// The vector `key` of three numbers, as a unit vector. @throws InvalidModel
+  Vec3<double> direction(std::string_view key, std::optional<Vec3<double>> fallback) const;
+};
+
+/// A registered type of joint.
+class ESPALIER_API JointType {
+ public:
+  virtual ~JointType();
+  virtual std::string_view name() const = 0;
+  virtual int nq() const = 0;  ///< size of the position
+  virtual int nv() const = 0;  ///< size of the velocity
+  virtual SubspaceKind subspace() const = 0;
+  /// Names of the parameters it reads; others are refused.
+  virtual std::vector<std::string_view> parameter_names() const = 0;
+  /// Rotation from the joint frame to the frame in which the type computes (its axis on z), or
+  /// identity. The body frame of the child is the link's frame turned by it.
+  virtual Mat3<double> alignment(const JointSpec& joint) const = 0;
+  /// Joints and, for each, the placement from the parent body's frame to the joint's.
+  virtual std::unique_ptr<JointRun> make_run(
+      std::span<const JointSpec> joints, std::span<const Transform<double>> placements) const = 0;
+};
+
+/// Looks joint types up by name; the registry of plugins implements it.
+class ESPALIER_API JointTypes {
+ public:
+  virtual ~JointTypes();
+  /// @throws UnknownName listing the known types
+  virtual const JointType& joint_type(std::string_view name) const = 0;
+};
+
+/// The proper rotation that takes `axis` to z: a permutation with signs where axis is a coordinate
+/// axis, so that placements keep their zeros.
+ESPALIER_API Mat3<double> turn_onto_z(const Vec3<double>& axis);
+
+}  // namespace espalier

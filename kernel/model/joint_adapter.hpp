@@ -1,0 +1,157 @@
+#pragma once
+
+#include <type_traits>
+
+#include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/joint.hpp"
+
+/// From one author's class to a JointType at every scalar.
+///
+/// The class J has
+///   static constexpr int nq, nv;                        sizes of position and velocity
+///   using Subspace = Axes<...> | Dense<nv>;             columns of S in the body frame
+///   explicit J(const JointSpec&);                       reads its parameters
+///   template <class T> auto position(const T* q) const; X_J(q): Transform, RotationZ, ...
+/// and where they differ from the default
+///   static Mat3<double> alignment(const JointSpec&);    default: axis onto z
+///   static constexpr std::array<std::string_view, k> parameters;
+///   template <class T> void subspace(const T* q, Motion<T>* S) const;              (Dense only)
+///   template <class T> Motion<T> bias(const T* q, const T* qd) const;              default 0
+///   template <class T> void integrate(const T* q, const T* v, T* q_out) const;     default q + v
+///   template <class T> void difference(const T* q0, const T* q1, T* v) const;      default q1 - q0
+///   template <class T> void normalize(T* q) const;                                 default nothing
+///   void neutral(double* q) const;                                                 default 0
+
+namespace espalier {
+
+namespace detail {
+
+template <class J>
+class JointRunOf final : public JointRun {
+ public:
+  JointRunOf(std::span<const JointSpec> joints, std::span<const Transform<double>> placements)
+      : placements_(placements.begin(), placements.end()) {
+    joints_.reserve(joints.size());
+    for (const JointSpec& joint : joints) joints_.emplace_back(joint);
+  }
+
+#define ESPALIER_OVERRIDE(T)                                                          \
+  void kinematics(const T* q, const T* qd, JointKinematics<T> out) const override {   \
+    kinematics_at<T>(q, qd, out);                                                     \
+  }                                                                                   \
+  void integrate(const T* q, const T* v, T* q_out) const override {                   \
+    for (std::size_t k = 0; k < joints_.size(); ++k, q += J::nq, v += J::nv, q_out += J::nq) { \
+      if constexpr (requires { joints_[k].integrate(q, v, q_out); }) {                \
+        joints_[k].integrate(q, v, q_out);                                            \
+      } else {                                                                        \
+        static_assert(J::nq == J::nv, "a joint with nq != nv needs its own integrate"); \
+        for (int i = 0; i < J::nq; ++i) q_out[i] = q[i] + v[i];                       \
+      }                                                                               \
+    }                                                                                 \
+  }                                                                                   \
+  void difference(const T* q0, const T* q1, T* v) const override {                    \
+    for (std::size_t k = 0; k < joints_.size(); ++k, q0 += J::nq, q1 += J::nq, v += J::nv) { \
+      if constexpr (requires { joints_[k].difference(q0, q1, v); }) {                 \
+        joints_[k].difference(q0, q1, v);                                             \
+      } else {                                                                        \
+        static_assert(J::nq == J::nv, "a joint with nq != nv needs its own difference"); \
+        for (int i = 0; i < J::nq; ++i) v[i] = q1[i] - q0[i];                         \
+      }                                                                               \
+    }                                                                                 \
+  }                                                                                   \
+  void normalize(T* q) const override {                                               \
+    if constexpr (requires { joints_[0].normalize(q); }) {                            \
+      for (std::size_t k = 0; k < joints_.size(); ++k, q += J::nq) joints_[k].normalize(q); \
+    }                                                                                 \
+  }
+  ESPALIER_SCALARS(ESPALIER_OVERRIDE)
+#undef ESPALIER_OVERRIDE
+
+  void neutral(double* q) const override {
+    for (std::size_t k = 0; k < joints_.size(); ++k, q += J::nq) {
+      if constexpr (requires { joints_[k].neutral(q); }) {
+        joints_[k].neutral(q);
+      } else {
+        for (int i = 0; i < J::nq; ++i) q[i] = 0.0;
+      }
+    }
+  }
+
+ private:
+  template <class T>
+  void kinematics_at(const T* q, const T* qd, JointKinematics<T> out) const {
+    std::size_t k = 0;
+    // Joints about z share their sine and cosine: four joints, one call.
+    if constexpr (std::is_same_v<T, double> && J::nq == 1 && std::is_empty_v<J> &&
+                  requires(const J& j, const Pack* p) {
+                    { j.position(p) } -> std::same_as<RotationZ<Pack>>;
+                  }) {
+      for (; k + Pack::size <= joints_.size(); k += Pack::size) {
+        const Pack angles = Pack::load(q + k);
+        const RotationZ<Pack> R = joints_[k].position(&angles);
+        for (int l = 0; l < Pack::size; ++l) {
+          out.X[k + l] = RotationZ<double>{R.s[l], R.c[l]} * placements_[k + l];
+        }
+      }
+    }
+    for (; k < joints_.size(); ++k) {
+      const T* qk = q + k * J::nq;
+      out.X[k] = joints_[k].position(qk) * placements_[k];
+      if constexpr (subspace_kind<typename J::Subspace>() == SubspaceKind::dense) {
+        Motion<T>* S = out.S + k * J::nv;
+        if constexpr (requires { J::Subspace::index; }) {
+          for (int i = 0; i < J::nv; ++i) {
+            S[i] = Motion<T>::zero();
+            S[i][J::Subspace::index[i]] = T(1.0);
+          }
+        } else {
+          joints_[k].subspace(qk, S);
+        }
+        out.bias[k] = Motion<T>::zero();
+        if constexpr (requires { joints_[k].bias(qk, qk); }) {
+          if (qd != nullptr) out.bias[k] = joints_[k].bias(qk, qd + k * J::nv);
+        }
+      }
+    }
+  }
+
+  std::vector<J> joints_;
+  std::vector<Transform<double>> placements_;
+};
+
+template <class J>
+class JointTypeOf final : public JointType {
+ public:
+  explicit JointTypeOf(std::string name) : name_(std::move(name)) {}
+
+  std::string_view name() const override { return name_; }
+  int nq() const override { return J::nq; }
+  int nv() const override { return J::nv; }
+  SubspaceKind subspace() const override { return subspace_kind<typename J::Subspace>(); }
+  std::vector<std::string_view> parameter_names() const override {
+    if constexpr (requires { J::parameters; }) {
+      return {J::parameters.begin(), J::parameters.end()};
+    } else {
+      return {};
+    }
+  }
+  Mat3<double> alignment(const JointSpec& joint) const override {
+    if constexpr (requires { J::alignment(joint); }) {
+      return J::alignment(joint);
+    } else {
+      return turn_onto_z(joint.axis);
+    }
+  }
+  std::unique_ptr<JointRun> make_run(
+      std::span<const JointSpec> joints,
+      std::span<const Transform<double>> placements) const override {
+    return std::make_unique<JointRunOf<J>>(joints, placements);
+  }
+
+ private:
+  static_assert(J::Subspace::size == J::nv, "the subspace has one column per rate");
+  std::string name_;
+};
+
+}  // namespace detail
+}  // namespace espalier

@@ -1,0 +1,190 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "espalier/kernel/export.hpp"
+#include "espalier/kernel/graph/cluster_tree.hpp"
+#include "espalier/kernel/model/description.hpp"
+#include "espalier/kernel/model/joint.hpp"
+
+namespace espalier {
+
+/// What hangs on what, in the order in which recursions run. Body 0 is the ground; bodies 1..n
+/// are in regular numbering (parent(i) < i), clusters are contiguous.
+struct Body {
+  int parent = 0;
+  int cluster = 0;
+  int run = 0;                  ///< index of the JointRun it belongs to
+  int joint = 0;                ///< index among Model::joints()
+  int q = 0, v = 0;             ///< where its joint's position and spanning rates start
+  int nq = 0, nv = 0;
+  Transform<double> placement;  ///< from the parent body's frame to the joint's fixed frame
+  RigidInertia<double> inertia;  ///< of all links welded to it, about the body frame's origin
+};
+
+/// Consecutive bodies whose joints are of one type.
+struct BodyRun {
+  int first = 0, count = 0;
+  int q = 0, v = 0;  ///< where positions and spanning rates of the first joint start
+  int nq = 0, nv = 0;
+  SubspaceKind subspace = SubspaceKind::dense;
+  const JointType* type = nullptr;
+  std::shared_ptr<const JointRun> joints;
+};
+
+/// A link of the file: its body and its frame on it.
+struct Link {
+  std::string name;
+  int body = 0;         ///< 0 if welded to the ground
+  Transform<double> X;  ///< from the body's frame to the link's
+  double mass = 0.0;
+};
+
+/// A joint of the file that moves.
+struct Joint {
+  std::string name;
+  std::string type;
+  int body = 0;      ///< the body that hangs on it
+  int q = 0, v = 0;  ///< where its position and spanning rates start
+  int nq = 0, nv = 0;
+  int independent = -1;  ///< where its rates start among the independent ones; -1: dependent
+  Limits limits;
+  PassiveDynamics passive;
+};
+
+/// Bodies tied together by loop constraints: a node of the cluster tree. A body that no loop ties
+/// is a cluster of its own.
+struct Cluster {
+  int first = 0, count = 0;      ///< bodies
+  int parent = -1;               ///< cluster; -1: the ground
+  std::vector<int> outputs;      ///< distinct supporting bodies outside the cluster (0: ground)
+  int v = 0, nv = 0;             ///< independent rates
+  int spanning_v = 0, spanning_nv = 0;
+  bool constrained = false;      ///< whether a coupling or loop ties it
+  bool implicit = false;         ///< whether a loop joint (phi(q) = 0) is among the constraints
+  /// Under couplings alone: qd = G yd and q = G y + offset with y the independent coordinates;
+  /// G constant, spanning_nv x nv, row-major. Empty for plain and for implicit clusters.
+  std::vector<double> G;
+  std::vector<double> offset;
+  std::vector<std::string> constraints;  ///< names of its couplings and loops
+  std::string name;                      ///< its joints, joined by '+'
+};
+
+/// Which coordinates of a vector belong to which joint.
+struct Coordinate {
+  std::string joint;
+  int start = 0, size = 0;
+};
+
+struct CompileOptions {
+  enum class Root { fixed, floating };
+  enum class MimicRule { honour, ignore };
+  Root root = Root::fixed;  ///< floating: the root link hangs on a floating joint named "root"
+  MimicRule mimic = MimicRule::honour;
+};
+
+/// A robot that algorithms compute on: validated, flat, immutable, shared by threads.
+class ESPALIER_API Model {
+ public:
+  /// Compiles a Description: validates, folds fixed joints, finds tree and clusters, turns joint
+  /// axes onto z, lays out coordinates.
+  /// @throws InvalidModel naming link, joint, file and line; UnknownName for joint types
+  static std::shared_ptr<const Model> compile(const Description& description,
+                                              const JointTypes& types,
+                                              const CompileOptions& options = {});
+
+  const std::string& name() const { return name_; }
+  Vec3<double> gravity() const { return gravity_; }
+
+  int body_count() const { return static_cast<int>(bodies_.size()) - 1; }  ///< without the ground
+  int nq() const { return nq_; }                    ///< spanning positions
+  int nv() const { return nv_; }                    ///< independent rates
+  int spanning_nv() const { return spanning_nv_; }  ///< rates of all spanning joints
+
+  const Body& body(int i) const { return bodies_[i]; }
+  std::span<const BodyRun> runs() const { return runs_; }
+  std::span<const Joint> joints() const { return joints_; }
+  std::span<const Link> links() const { return links_; }
+  std::span<const Cluster> clusters() const { return clusters_; }
+  /// Inertia added on spanning rates: (rate, inertia) where there is any [kg·m² or kg].
+  std::span<const std::pair<int, double>> armature() const { return armature_; }
+  /// Parent of every spanning rate among the rates (-1 for none): joints of several rates are
+  /// expanded into chains (Featherstone 2008, section 6.5).
+  std::span<const int> rate_parents() const { return rate_parents_; }
+
+  /// First cluster that couplings or loops tie, or nullptr: the model is a tree.
+  const Cluster* first_constrained() const;
+  bool is_tree() const { return first_constrained() == nullptr; }
+
+  /// @throws UnknownName listing the known names
+  const Link& link(std::string_view name) const;
+  const Joint& joint(std::string_view name) const;
+  const Joint* find_joint(std::string_view name) const;
+  const Link* find_link(std::string_view name) const;
+
+  /// Independent rates, in order.
+  std::vector<Coordinate> coordinates() const;
+  /// Names of the bodies (their first link), ground first.
+  std::span<const std::string> body_names() const { return body_names_; }
+
+  /// Mass of everything that moves [kg].
+  double mass() const;
+
+  // Positions (size nq), each joint on its manifold.
+  void neutral(double* q) const;
+  template <class T>
+  void integrate(const T* q, const T* v_spanning, T* q_out) const;
+  template <class T>
+  void difference(const T* q0, const T* q1, T* v_spanning) const;
+  template <class T>
+  void normalize(T* q) const;
+  /// Neutral moved by a random tangent vector, inside the limits where there are any.
+  void random(unsigned long long seed, double* q) const;
+
+  /// Sets the dependent positions of constant couplings from the independent ones.
+  void apply_couplings(double* q) const;
+
+  /// Graphviz of the connectivity graph, the spanning tree or the cluster tree.
+  const std::string& connectivity_dot() const { return connectivity_dot_; }
+  const std::string& tree_dot() const { return tree_dot_; }
+  const std::string& cluster_dot() const { return cluster_dot_; }
+
+ private:
+  friend class Compiler;  // the passes of compile()
+  Model() = default;
+
+  std::string name_;
+  Vec3<double> gravity_{0, 0, -9.81};
+  int nq_ = 0, nv_ = 0, spanning_nv_ = 0;
+  std::vector<Body> bodies_;
+  std::vector<BodyRun> runs_;
+  std::vector<Joint> joints_;
+  std::vector<Link> links_;
+  std::vector<Cluster> clusters_;
+  std::vector<std::pair<int, double>> armature_;
+  std::vector<int> rate_parents_;
+  std::vector<std::string> body_names_;
+  std::vector<int> joint_order_, link_order_;  ///< by name, for lookup
+  std::string connectivity_dot_, tree_dot_, cluster_dot_;
+};
+
+using ModelPtr = std::shared_ptr<const Model>;
+
+/// Something that the model doctor found.
+struct Finding {
+  enum class Severity { error, warning };
+  Severity severity = Severity::error;
+  std::string text;  ///< who, what is, what was expected and what to do
+  std::string where;  ///< file:line
+};
+
+/// All that is wrong or suspicious in a description; errors are what compile() refuses.
+ESPALIER_API std::vector<Finding> diagnose(const Description& description, const JointTypes& types,
+                                           const CompileOptions& options = {});
+
+}  // namespace espalier

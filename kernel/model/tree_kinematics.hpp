@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "espalier/kernel/model/model.hpp"
+
+namespace espalier {
+
+/// What the joints of a model's spanning tree say at one state: the first pass of every algorithm.
+template <class T>
+class TreeKinematics {
+ public:
+  explicit TreeKinematics(const Model& model)
+      : X(model.body_count() + 1), S(model.spanning_nv()), bias(model.body_count() + 1) {}
+
+  /// @param q   spanning positions
+  /// @param qd  spanning rates, or nullptr: then bias is zero
+  void update(const Model& model, const T* q, const T* qd) {
+    for (const BodyRun& run : model.runs()) {
+      run.joints->kinematics(q + run.q, qd == nullptr ? nullptr : qd + run.v,
+                             {X.data() + run.first, S.data() + run.v, bias.data() + run.first});
+    }
+  }
+
+  std::vector<Transform<T>> X;  ///< per body: from the parent body's frame to the body's
+  std::vector<Motion<T>> S;     ///< per rate: column of a dense motion subspace
+  std::vector<Motion<T>> bias;  ///< per body of a dense subspace: (dS/dt) qd in the body frame
+};
+
+}  // namespace espalier

@@ -1,0 +1,307 @@
+#include "espalier/kernel/model/validate.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "espalier/kernel/errors.hpp"
+
+namespace espalier::detail {
+
+namespace {
+
+bool finite(const Vec3<double>& v) {
+  return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
+}
+bool finite(const Pose& p) { return finite(p.xyz) && finite(p.rpy); }
+
+std::string number(double x) {
+  std::string text = std::to_string(x);
+  if (x != 0.0 && std::abs(x) < 1e-3) {
+    char buffer[32];
+    std::snprintf(buffer, sizeof buffer, "%g", x);
+    text = buffer;
+  }
+  return text;
+}
+
+/// Reports names that are empty or given twice.
+class NameCheck {
+ public:
+  NameCheck(const char* what, Findings& findings) : what_(what), findings_(findings) {}
+
+  void add(const std::string& name, const SourceLocation& where) {
+    if (name.empty()) {
+      findings_.error(where, std::string(what_) + ": name is empty, expected a name");
+      return;
+    }
+    const auto [first, is_new] = where_.emplace(name, where);
+    if (!is_new) {
+      const std::string elsewhere = first->second.text();
+      findings_.error(where, std::string(what_) + " '" + name + "': name is given twice" +
+                                 (elsewhere.empty() ? "" : " (first at " + elsewhere + ")") +
+                                 ", expected unique names (rename one)");
+    }
+  }
+  bool has(const std::string& name) const { return where_.contains(name); }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, where] : where_) all.push_back(name);
+    return all;
+  }
+
+ private:
+  const char* what_;
+  Findings& findings_;
+  std::map<std::string, SourceLocation> where_;
+};
+
+void check_inertial(const LinkDescription& link, Findings& findings) {
+  const std::string who = "link '" + link.name + "'";
+  const Inertial& in = *link.inertial;
+  const Sym3<double>& I = in.I;
+  if (!finite(in.origin) || !std::isfinite(in.mass) ||
+      !std::isfinite(I.xx + I.xy + I.xz + I.yy + I.yz + I.zz)) {
+    findings.error(link.where, who + ": inertial has a number that is not finite, expected numbers");
+    return;
+  }
+  if (in.mass < 0.0) {
+    findings.error(link.where, who + ": mass is " + number(in.mass) +
+                                   " kg, expected a positive number (correct the file)");
+    return;
+  }
+  Eigen::Matrix3d M;
+  M << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
+  const Eigen::Vector3d e =
+      Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(M, Eigen::EigenvaluesOnly).eigenvalues();
+  const double largest = e.cwiseAbs().maxCoeff();
+  // Rounded figures in files leave principal moments at zero or slightly below it.
+  if (e[0] < -1e-6 * largest) {
+    findings.error(link.where, who + ": smallest principal moment of inertia is " + number(e[0]) +
+                                   " kg·m², expected a positive number (the inertia of no body; "
+                                   "check signs and units)");
+  } else if (e[0] + e[1] < e[2] * (1.0 - 1e-3)) {
+    findings.warning(link.where, who + ": principal moments of inertia are " + number(e[0]) + ", " +
+                                     number(e[1]) + ", " + number(e[2]) +
+                                     " kg·m², expected each to be at most the sum of the other two "
+                                     "(no rigid body has such an inertia)");
+  }
+  if (in.mass == 0.0 && largest > 0.0) {
+    findings.warning(link.where,
+                     who + ": mass is zero but inertia is not, expected both or neither");
+  }
+}
+
+void check_passive(const JointDescription& joint, Findings& findings) {
+  const std::string who = "joint '" + joint.name + "'";
+  const auto check = [&](double value, const char* what) {
+    if (!std::isfinite(value) || value < 0.0) {
+      findings.error(joint.where, who + ": " + what + " is " + number(value) +
+                                      ", expected a number that is not negative");
+    }
+  };
+  check(joint.passive.damping, "damping");
+  check(joint.passive.friction, "friction");
+  check(joint.passive.stiffness, "stiffness");
+  check(joint.armature, "armature");
+  if (!std::isfinite(joint.passive.rest)) {
+    findings.error(joint.where, who + ": rest position of its spring is " +
+                                    number(joint.passive.rest) + ", expected a finite number");
+  }
+  const Limits& l = joint.limits;
+  for (const std::optional<double>& limit : {l.lower, l.upper, l.velocity, l.effort}) {
+    if (limit && std::isnan(*limit)) {
+      findings.error(joint.where, who + ": a limit is not a number, expected one");
+    }
+  }
+  if (l.lower && l.upper && *l.lower > *l.upper) {
+    findings.warning(joint.where, who + ": lower limit is " + number(*l.lower) +
+                                      ", expected at most the upper limit " + number(*l.upper));
+  }
+}
+
+/// What the type says of the joint's axis and parameters.
+void check_parameters(const JointDescription& joint, const JointType& type, Findings& findings) {
+  try {
+    const JointSpec spec = spec_of(joint);
+    const Transform<double> placement{type.alignment(spec), {0, 0, 0}};
+    type.make_run({&spec, 1}, {&placement, 1});
+  } catch (const Error& error) {  // names the joint itself
+    findings.error(joint.where, error.what());
+  }
+}
+
+void check_type(const std::string& who, const JointDescription& joint, const JointTypes& types,
+                Findings& findings) {
+  try {
+    const JointType& type = types.joint_type(joint.type);
+    const auto known = type.parameter_names();
+    for (const auto& [name, values] : joint.parameters) {
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        std::vector<std::string> names(known.begin(), known.end());
+        findings.error(joint.where, who + ": parameter '" + name + "' is unknown to joints of type '" +
+                                        joint.type + "', expected " +
+                                        (names.empty() ? "none" : list_of(names)));
+      }
+    }
+    const double length = std::sqrt(dot(joint.axis, joint.axis));
+    const bool about_axis =
+        type.nv() > 0 && type.subspace() != SubspaceKind::free &&
+        type.subspace() != SubspaceKind::spherical;
+    if (!std::isfinite(length) || (about_axis && length < 1e-9)) {
+      findings.error(joint.where, who + ": axis has length " + number(length) +
+                                      ", expected a direction (give three numbers, not all zero)");
+    } else if (about_axis && std::abs(length - 1.0) > 1e-3) {
+      findings.warning(joint.where, who + ": axis has length " + number(length) +
+                                        ", expected 1 (it is normalised)");
+    }
+    if (type.nv() > 6) {
+      findings.error(joint.where, who + ": type '" + joint.type + "' has " +
+                                      std::to_string(type.nv()) + " rates, expected at most 6");
+    }
+    check_parameters(joint, type, findings);
+  } catch (const Error& error) {
+    findings.error(joint.where, who + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+bool Findings::failed() const {
+  return std::any_of(list_.begin(), list_.end(),
+                     [](const Finding& f) { return f.severity == Finding::Severity::error; });
+}
+
+void Findings::throw_if_failed(const std::string& robot) const {
+  const Finding* first = nullptr;
+  int others = -1;
+  for (const Finding& f : list_) {
+    if (f.severity != Finding::Severity::error) continue;
+    if (first == nullptr) first = &f;
+    ++others;
+  }
+  if (first == nullptr) return;
+  std::string text = "robot '" + robot + "': " + first->text;
+  if (!first->where.empty()) text += " [" + first->where + "]";
+  if (others > 0) {
+    text += " (and " + std::to_string(others) + " more error" + (others > 1 ? "s" : "") +
+            "; `espalier check` lists them)";
+  }
+  throw InvalidModel(text);
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i == 12) return text + ", ... (" + std::to_string(names.size()) + " in all)";
+    text += (i == 0 ? "'" : ", '") + names[i] + "'";
+  }
+  return text;
+}
+
+JointSpec spec_of(const JointDescription& joint) {
+  const double length = std::sqrt(dot(joint.axis, joint.axis));
+  const Vec3<double> axis =
+      length > 1e-9 ? scale(1.0 / length, joint.axis) : Vec3<double>{0, 0, 1};
+  return {joint.name, axis, joint.parameters, joint.where.text()};
+}
+
+void validate(const Description& robot, const JointTypes& types, const CompileOptions& options,
+              Findings& findings) {
+  if (robot.links.empty()) {
+    findings.error(robot.where, "robot has no links, expected at least one");
+    return;
+  }
+  if (!finite(robot.gravity)) {
+    findings.error(robot.where, "gravity has a number that is not finite, expected numbers");
+  }
+  NameCheck links("link", findings), joints("joint", findings), constraints("constraint", findings);
+  for (const LinkDescription& link : robot.links) {
+    links.add(link.name, link.where);
+    if (link.inertial) check_inertial(link, findings);
+  }
+  const auto known_link = [&](const std::string& who, const char* role, const std::string& link,
+                              const SourceLocation& where) {
+    if (!links.has(link)) {
+      findings.error(where, who + ": " + role + " link '" + link + "' is unknown, expected one of " +
+                                list_of(links.names()));
+    }
+  };
+
+  if (options.root == CompileOptions::Root::floating) joints.add("root", {"--root floating", 0});
+  for (const JointDescription& joint : robot.joints) joints.add(joint.name, joint.where);
+  std::map<std::string, const JointDescription*> by_name;
+  for (const JointDescription& joint : robot.joints) by_name.emplace(joint.name, &joint);
+
+  for (const JointDescription& joint : robot.joints) {
+    const std::string who = "joint '" + joint.name + "'";
+    known_link(who, "parent", joint.parent, joint.where);
+    known_link(who, "child", joint.child, joint.where);
+    if (joint.parent == joint.child) {
+      findings.error(joint.where, who + ": parent and child are both '" + joint.child +
+                                      "', expected two links");
+    }
+    if (!finite(joint.origin)) {
+      findings.error(joint.where, who + ": origin has a number that is not finite");
+    }
+    check_type(who, joint, types, findings);
+    check_passive(joint, findings);
+    if (joint.mimic && options.mimic == CompileOptions::MimicRule::honour) {
+      const Mimic& mimic = *joint.mimic;
+      const auto other = by_name.find(mimic.joint);
+      if (other == by_name.end()) {
+        findings.error(joint.where, who + ": mimics joint '" + mimic.joint +
+                                        "', which is unknown, expected one of " +
+                                        list_of(joints.names()));
+      } else if (mimic.joint == joint.name) {
+        findings.error(joint.where, who + ": mimics itself, expected another joint");
+      } else if (other->second->mimic) {
+        findings.error(joint.where, who + ": mimics '" + mimic.joint + "', which mimics '" +
+                                        other->second->mimic->joint +
+                                        "' itself, expected a joint that mimics none (name '" +
+                                        other->second->mimic->joint + "' here)");
+      }
+      if (!std::isfinite(mimic.multiplier) || mimic.multiplier == 0.0) {
+        findings.error(joint.where, who + ": mimic multiplier is " + number(mimic.multiplier) +
+                                        ", expected a number other than zero");
+      }
+      if (!std::isfinite(mimic.offset)) {
+        findings.error(joint.where, who + ": mimic offset is " + number(mimic.offset) +
+                                        ", expected a finite number");
+      }
+    }
+  }
+  for (const LoopDescription& loop : robot.loops) {
+    const std::string who = "loop '" + loop.name + "'";
+    constraints.add(loop.name, loop.where);
+    known_link(who, "predecessor", loop.predecessor, loop.where);
+    known_link(who, "successor", loop.successor, loop.where);
+    if (loop.predecessor == loop.successor) {
+      findings.error(loop.where, who + ": predecessor and successor are both '" + loop.successor +
+                                     "', expected two links");
+    }
+    JointDescription closure;
+    closure.name = loop.name;
+    closure.type = loop.type;
+    closure.axis = loop.axis;
+    closure.parameters = loop.parameters;
+    closure.where = loop.where;
+    check_type(who, closure, types, findings);
+    if (!finite(loop.predecessor_origin) || !finite(loop.successor_origin)) {
+      findings.error(loop.where, who + ": origin has a number that is not finite");
+    }
+  }
+  for (const CouplingDescription& coupling : robot.couplings) {
+    const std::string who = "coupling '" + coupling.name + "'";
+    constraints.add(coupling.name, coupling.where);
+    known_link(who, "predecessor", coupling.predecessor, coupling.where);
+    known_link(who, "successor", coupling.successor, coupling.where);
+    if (!std::isfinite(coupling.ratio) || coupling.ratio == 0.0) {
+      findings.error(coupling.where, who + ": ratio is " + number(coupling.ratio) +
+                                         ", expected a number other than zero");
+    }
+  }
+}
+
+}  // namespace espalier::detail

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/kernel/model/model.hpp"
+
+/// What the passes of the model compiler share: the list of findings, and checks of single links
+/// and joints that need no other.
+
+namespace espalier::detail {
+
+class Findings {
+ public:
+  void error(const SourceLocation& where, const std::string& text) {
+    list_.push_back({Finding::Severity::error, text, where.text()});
+  }
+  void warning(const SourceLocation& where, const std::string& text) {
+    list_.push_back({Finding::Severity::warning, text, where.text()});
+  }
+  bool failed() const;
+  /// @throws InvalidModel with the first error and the number of others
+  void throw_if_failed(const std::string& robot) const;
+  std::vector<Finding>&& take() { return std::move(list_); }
+
+ private:
+  std::vector<Finding> list_;
+};
+
+/// "'a', 'b', 'c'", cut after a dozen names.
+std::string list_of(const std::vector<std::string>& names);
+
+/// Names, numbers, types and references of a description: everything that can be said without
+/// knowing what hangs on what.
+void validate(const Description& robot, const JointTypes& types, const CompileOptions& options,
+              Findings& findings);
+
+/// What a joint's type is told of it; the axis is normalised.
+JointSpec spec_of(const JointDescription& joint);
+
+}  // namespace espalier::detail

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cmath>
+#include <xsimd/xsimd.hpp>
+
+#include "espalier/kernel/export.hpp"
+
+namespace espalier {
+
+/// Four doubles that are computed on at once: one robot state per lane.
+///
+/// The storage is the compiler's own vector type, so that its size, alignment (32) and name are the
+/// same in libraries compiled for different instruction sets, and arithmetic compiles to one AVX or
+/// two SSE2 instructions. Elementary functions come from xsimd.
+struct ESPALIER_API Pack {
+  using Lanes __attribute__((vector_size(32))) = double;
+  static constexpr int size = 4;
+
+  alignas(32) Lanes lanes;  // without AVX, g++ would align it to 16
+
+  Pack() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): a double is a pack with equal lanes.
+  constexpr Pack(double x) : lanes{x, x, x, x} {}
+  explicit Pack(Lanes l) : lanes(l) {}
+  Pack(double a, double b, double c, double d) : lanes{a, b, c, d} {}
+
+  static Pack load(const double* p) { return {p[0], p[1], p[2], p[3]}; }
+  void store(double* p) const {
+    for (int k = 0; k < size; ++k) p[k] = lanes[k];
+  }
+  double operator[](int k) const { return lanes[k]; }
+  void set(int k, double x) { lanes[k] = x; }
+
+  friend Pack operator+(Pack a, Pack b) { return Pack(a.lanes + b.lanes); }
+  friend Pack operator-(Pack a, Pack b) { return Pack(a.lanes - b.lanes); }
+  friend Pack operator*(Pack a, Pack b) { return Pack(a.lanes * b.lanes); }
+  friend Pack operator/(Pack a, Pack b) { return Pack(a.lanes / b.lanes); }
+  friend Pack operator-(Pack a) { return Pack(-a.lanes); }
+  Pack& operator+=(Pack b) { return lanes += b.lanes, *this; }
+  Pack& operator-=(Pack b) { return lanes -= b.lanes, *this; }
+  Pack& operator*=(Pack b) { return lanes *= b.lanes, *this; }
+  Pack& operator/=(Pack b) { return lanes /= b.lanes, *this; }
+};
+static_assert(sizeof(Pack) == 32 && alignof(Pack) == 32);
+
+namespace detail {
+
+/// Applies an xsimd function to the four lanes with the widest registers that the target has.
+template <class F>
+inline void for_each_batch(const Pack& x, F&& f) {
+  alignas(32) double in[Pack::size];
+  x.store(in);
+#if defined(__AVX2__)
+  using Batch = xsimd::batch<double, xsimd::avx2>;
+#elif defined(__AVX__)
+  using Batch = xsimd::batch<double, xsimd::avx>;
+#else
+  using Batch = xsimd::batch<double, xsimd::sse2>;
+#endif
+  constexpr int width = static_cast<int>(Batch::size);
+  for (int k = 0; k < Pack::size; k += width) f(Batch::load_aligned(in + k), k);
+}
+
+}  // namespace detail
+
+inline void sincos(Pack x, Pack& s, Pack& c) {
+  alignas(32) double sin_x[Pack::size];
+  alignas(32) double cos_x[Pack::size];
+  detail::for_each_batch(x, [&](auto batch, int k) {
+    const auto [sb, cb] = xsimd::sincos(batch);
+    sb.store_aligned(sin_x + k);
+    cb.store_aligned(cos_x + k);
+  });
+  s = Pack::load(sin_x);
+  c = Pack::load(cos_x);
+}
+
+inline Pack sqrt(Pack x) {
+  for (int k = 0; k < Pack::size; ++k) x.lanes[k] = std::sqrt(x.lanes[k]);
+  return x;
+}
+
+inline Pack atan2(Pack y, Pack x) {
+  for (int k = 0; k < Pack::size; ++k) y.lanes[k] = std::atan2(y.lanes[k], x.lanes[k]);
+  return y;
+}
+
+inline Pack abs(Pack x) {
+  for (int k = 0; k < Pack::size; ++k) x.lanes[k] = std::fabs(x.lanes[k]);
+  return x;
+}
+
+/// Lane by lane: x where a < b, else y.
+inline Pack select_less(Pack a, Pack b, Pack x, Pack y) {
+  return Pack(a.lanes < b.lanes ? x.lanes : y.lanes);
+}
+
+}  // namespace espalier

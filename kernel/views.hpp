@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+
+#include "espalier/kernel/errors.hpp"
+
+namespace espalier {
+
+/// Read-only view of a contiguous vector: anything with data() and size() converts to it.
+template <class T>
+class In {
+ public:
+  In(const T* data, long size) : data_(data), size_(size) {}
+  template <class C>
+    requires requires(const C& c) { static_cast<const T*>(c.data()), c.size(); }
+  // NOLINTNEXTLINE(google-explicit-constructor): Eigen, std::vector and std::span convert.
+  In(const C& c) : data_(c.data()), size_(static_cast<long>(c.size())) {}
+
+  const T* data() const { return data_; }
+  long size() const { return size_; }
+  const T& operator[](long i) const { return data_[i]; }
+
+ private:
+  const T* data_;
+  long size_;
+};
+
+/// Writable view of a contiguous vector.
+template <class T>
+class Out {
+ public:
+  Out(T* data, long size) : data_(data), size_(size) {}
+  template <class C>
+    requires requires(C& c) { static_cast<T*>(c.data()), c.size(); }
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Out(C& c) : data_(c.data()), size_(static_cast<long>(c.size())) {}
+  template <class C>
+    requires requires(C& c) { static_cast<T*>(c.data()), c.size(); }
+  // NOLINTNEXTLINE(google-explicit-constructor): views and maps made on the spot.
+  Out(C&& c) : data_(c.data()), size_(static_cast<long>(c.size())) {}
+
+  T* data() const { return data_; }
+  long size() const { return size_; }
+  T& operator[](long i) const { return data_[i]; }
+
+ private:
+  T* data_;
+  long size_;
+};
+
+/// @throws SizeMismatch if got != wanted
+inline void expect_size(const char* who, const char* what, long got, long wanted) {
+  if (got == wanted) return;
+  throw SizeMismatch(std::string(who) + ": size of " + what + " is " + std::to_string(got) +
+                     ", expected " + std::to_string(wanted));
+}
+
+}  // namespace espalier
