@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/kernel/problems.hpp"
+#include "espalier/plugins/loader.hpp"
+#include "espalier/plugins/registry.hpp"
+
+/// All that a program includes which uses Espalier:
+///
+///   espalier::Host host;                                   // finds and loads the plugins
+///   auto robot = host.load("robots/mini_cheetah.urdf");    // file -> Model
+///   auto aba = host.create<espalier::ForwardDynamics<double>>("aba", robot);
+///   aba->evaluate(q, v, tau, vdot);
+
+namespace espalier {
+
+/// A registry with its plugins loaded, and the way from a file to a Model.
+class ESPALIER_API Host {
+ public:
+  struct Options {
+    std::vector<std::string> plugin_folders;  ///< searched first
+    bool search = true;                       ///< whether the standard places are searched too
+  };
+  /// Loads all plugins found; ones that are refused are logged as warnings.
+  Host();
+  explicit Host(const Options& options);
+
+  Registry& registry() { return registry_; }
+  const Registry& registry() const { return registry_; }
+  Loader& loader() { return loader_; }
+  const Loader& loader() const { return loader_; }
+
+  /// Reads a file by the format of its ending. @throws InvalidModel if it cannot be opened
+  Description read(const std::string& path) const;
+  /// Reads and compiles.
+  ModelPtr load(const std::string& path, const CompileOptions& options = {}) const;
+  ModelPtr compile(const Description& description, const CompileOptions& options = {}) const {
+    return Model::compile(description, registry_, options);
+  }
+  template <class P>
+  std::unique_ptr<P> create(std::string_view name, ModelPtr model) const {
+    return registry_.create<P>(name, Setup{std::move(model)});
+  }
+
+ private:
+  Registry registry_;
+  Loader loader_{registry_};
+};
+
+}  // namespace espalier

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "espalier/plugins/registry.hpp"
+
+namespace espalier {
+
+/// A plugin that was loaded.
+struct LoadedPlugin {
+  std::string name, version;
+  std::string file;             ///< the library that runs, absolute, without symbolic links
+  std::string instruction_set;  ///< "baseline", "x86-64-v3", "x86-64-v4"
+};
+
+/// Loads plugins into a Registry. Safe to call from several threads. Libraries are never unloaded.
+class ESPALIER_API Loader {
+ public:
+  explicit Loader(Registry& registry);
+  ~Loader();
+
+  /// Loads one library. Where a sibling compiled for a wider instruction set that this processor
+  /// has stands beside it (x.v3.so beside x.so), that one is taken; the environment variable
+  /// ESPALIER_INSTRUCTION_SET (baseline, x86-64-v3, x86-64-v4) caps the choice. The same library
+  /// twice, by whatever path, is no error.
+  /// @throws PluginError naming file, expected and found; DuplicateName naming both origins. The
+  ///         registry stays as it was.
+  void load(const std::string& file);
+
+  /// Loads every plugin (*.so) of a folder, in the order of their names; a folder that does not
+  /// exist has none. As on any search path, the first wins: a file of the same name as a plugin
+  /// that was loaded from elsewhere is passed over.
+  /// @return messages of the plugins that were refused, if `keep_going`; else they are thrown
+  std::vector<std::string> load_folder(const std::string& folder, bool keep_going = false);
+
+  /// Where plugins are searched, in this order: `first` (command line), ESPALIER_PLUGIN_PATH
+  /// (separated by ':'), the installed folder (espalier/plugins beside the espalier library), and
+  /// the build folder if the library is the one of the build tree. Absolute, without repetitions.
+  static std::vector<std::string> search_path(const std::vector<std::string>& first = {});
+
+  /// In the order of loading.
+  std::vector<LoadedPlugin> loaded() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace espalier

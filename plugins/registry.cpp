@@ -1,0 +1,359 @@
+#include "espalier/plugins/registry.hpp"
+
+#include <cxxabi.h>
+#include <algorithm>
+#include <boost/core/demangle.hpp>
+#include <cctype>
+#include <set>
+#include <typeinfo>
+
+namespace espalier {
+
+namespace {
+
+std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
+
+std::string joined(const std::vector<std::string>& names, std::string_view separator = ", ") {
+  std::string text;
+  for (const std::string& name : names) {
+    if (!text.empty()) text += separator;
+    text += name;
+  }
+  return text;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+/// Number of insertions, deletions and replacements that turn a into b (Levenshtein distance).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// "algorithm 'aba' for forward-dynamics".
+std::string title(const Entry& e) {
+  std::string text = std::string(to_string(e.kind)) + " " + quoted(e.about.name);
+  if (e.kind == Kind::algorithm) text += " for " + e.problem;
+  return text;
+}
+
+constexpr std::string_view plugin_hint =
+    "; more come from plugins, see `espalier list plugins` and ESPALIER_PLUGIN_PATH";
+
+/// What an entry lacks to be of its kind, or "".
+std::string_view missing_content(const Entry& e) {
+  const auto empty = [](const AlgorithmFactory& factory) { return !factory; };
+  switch (e.kind) {
+    case Kind::joint:
+      return e.joint == nullptr ? "no joint type" : "";
+    case Kind::sub_mechanism:
+      return e.sub_mechanism == nullptr ? "no sub-mechanism" : "";
+    case Kind::format:
+      return e.format == nullptr ? "no format" : "";
+    case Kind::integrator:
+      return !e.integrator ? "no factory" : "";
+    case Kind::algorithm:
+      if (e.problem.empty()) return "no problem";
+      return std::all_of(e.algorithm.begin(), e.algorithm.end(), empty) ? "no factory" : "";
+  }
+  return "an unknown kind";
+}
+
+/// What ties a cluster.
+enum class Tie { none, coupling, loop };
+
+Tie tie_of(const Cluster& c) {
+  if (!c.constrained) return Tie::none;
+  const std::size_t constant = static_cast<std::size_t>(c.spanning_nv) * c.nv;
+  return !c.implicit && c.G.size() == constant ? Tie::coupling : Tie::loop;
+}
+
+/// The first cluster that an algorithm of these capabilities cannot have: who, what and expected;
+/// "" if there is none.
+std::string obstacle(const Capabilities& capabilities, const Model& model, Tie& tie) {
+  for (const Cluster& c : model.clusters()) {
+    const std::string who = "cluster " + quoted(c.name);
+    tie = tie_of(c);
+    if ((tie == Tie::coupling && !capabilities.couplings) ||
+        (tie == Tie::loop && !capabilities.loops)) {
+      std::string by;
+      for (const std::string& name : c.constraints) by += (by.empty() ? "" : ", ") + quoted(name);
+      std::string text = who + " is tied by a " + (tie == Tie::coupling ? "coupling" : "loop");
+      if (!by.empty()) text += " (" + by + ")";
+      if (capabilities.couplings) return text + ", expected a tree or constant couplings";
+      return text + (capabilities.loops ? ", expected a tree or loops" : ", expected a tree");
+    }
+    if (c.outputs.size() > 1 && !capabilities.several_outputs) {
+      return who + " hangs on " + std::to_string(c.outputs.size()) + " output bodies, expected one";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string_view to_string(Kind kind) {
+  switch (kind) {
+    case Kind::joint:
+      return "joint";
+    case Kind::sub_mechanism:
+      return "sub-mechanism";
+    case Kind::format:
+      return "format";
+    case Kind::algorithm:
+      return "algorithm";
+    case Kind::integrator:
+      return "integrator";
+  }
+  return "unknown kind";
+}
+
+std::string suggest(std::string_view name, const std::vector<std::string>& known) {
+  if (known.empty()) return ", but none is known";
+  const std::string wanted = lower(name);
+  // A third of the letters may be wrong, but never all of them.
+  std::size_t best = std::max<std::size_t>(2, wanted.size() / 3) + 1;
+  best = std::min(best, std::max<std::size_t>(wanted.size(), 1));
+  const std::string* nearest = nullptr;
+  for (const std::string& candidate : known) {
+    const std::size_t distance = edit_distance(wanted, lower(candidate));
+    if (distance < best) best = distance, nearest = &candidate;
+  }
+  std::string text = ", expected " + std::string(known.size() > 1 ? "one of " : "") + joined(known);
+  if (nearest != nullptr) text += " (did you mean " + quoted(*nearest) + "?)";
+  return text;
+}
+
+Entry& Registrar::add(Kind kind, About about) {
+  entries_.push_back(std::make_unique<Entry>());
+  Entry& e = *entries_.back();
+  e.kind = kind;
+  e.about = std::move(about);
+  e.origin = origin_;
+  return e;
+}
+
+Registry::Registry() = default;
+Registry::~Registry() = default;
+
+void Registry::commit(Registrar&& registrar) {
+  std::vector<std::unique_ptr<Entry>>& added = registrar.entries();
+  for (const std::unique_ptr<Entry>& e : added) {
+    if (e == nullptr || e->about.name.empty()) {
+      const std::string kind(e == nullptr ? "entry" : to_string(e->kind));
+      throw PluginError(registrar.origin() + ": the name of a registered " + kind +
+                        " is empty, expected a name");
+    }
+    if (const std::string_view lacks = missing_content(*e); !lacks.empty()) {
+      throw PluginError(registrar.origin() + ": " + title(*e) + " has " + std::string(lacks) +
+                        ", expected one");
+    }
+  }
+
+  const std::lock_guard lock(mutex_);
+  // Everything that can fail happens on a copy.
+  std::map<Key, const Entry*> by_key = by_key_;
+  for (const std::unique_ptr<Entry>& e : added) {
+    const bool has_problem = e->kind == Kind::algorithm;
+    const Key key{e->kind, has_problem ? std::string_view(e->problem) : "", e->about.name};
+    const auto [known, is_new] = by_key.emplace(key, e.get());
+    if (is_new) continue;
+    const std::string& other = known->second->origin;
+    throw DuplicateName(registrar.origin() + ": " + title(*e) + " is registered by " +
+                        (other == e->origin ? "this plugin twice" : other + " already") +
+                        ", expected a name of its own");
+  }
+  entries_.reserve(entries_.size() + added.size());
+  for (std::unique_ptr<Entry>& e : added) entries_.push_back(std::move(e));
+  by_key_.swap(by_key);
+  added.clear();
+}
+
+std::vector<const Entry*> Registry::entries(Kind kind) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<const Entry*> result;
+  for (const auto& [key, e] : by_key_) {
+    if (e->kind == kind) result.push_back(e);
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Entry* a, const Entry* b) { return a->about.name < b->about.name; });
+  return result;
+}
+
+std::vector<const Entry*> Registry::algorithms(std::string_view problem) const {
+  std::vector<const Entry*> result = entries(Kind::algorithm);
+  if (!problem.empty()) {
+    std::erase_if(result, [&](const Entry* e) { return e->problem != problem; });
+  }
+  return result;
+}
+
+std::vector<const Entry*> Registry::algorithm_named(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<const Entry*> result;
+  for (const auto& e : entries_) {
+    if (e->kind == Kind::algorithm && e->about.name == name) result.push_back(e.get());
+  }
+  return result;
+}
+
+std::vector<std::string> Registry::problems() const {
+  std::set<std::string> result;
+  for (const Entry* e : entries(Kind::algorithm)) result.insert(e->problem);
+  return {result.begin(), result.end()};
+}
+
+const Entry& Registry::find(Kind kind, std::string_view name) const {
+  std::vector<const Entry*> known = entries(kind);
+  std::vector<std::string> names;
+  for (const Entry* e : known) {
+    if (e->about.name == name) return *e;
+    if (names.empty() || names.back() != e->about.name) names.push_back(e->about.name);
+  }
+  throw UnknownName(std::string(to_string(kind)) + " " + quoted(name) + " is unknown" +
+                    suggest(name, names) + std::string(plugin_hint));
+}
+
+const Entry& Registry::find_algorithm(std::string_view problem, std::string_view name) const {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = by_key_.find(Key{Kind::algorithm, problem, name});
+    if (known != by_key_.end()) return *known->second;
+  }
+  std::vector<std::string> names, other_problems;
+  for (const Entry* e : algorithms(problem)) names.push_back(e->about.name);
+  for (const Entry* e : algorithm_named(name)) other_problems.push_back(e->problem);
+  std::string text = "algorithm " + quoted(name) + " for " + std::string(problem) + " is unknown" +
+                     suggest(name, names);
+  if (!other_problems.empty()) {
+    text += "; " + quoted(name) + " solves " + joined(other_problems, " and ");
+  }
+  throw UnknownName(text + std::string(plugin_hint));
+}
+
+const JointType& Registry::joint_type(std::string_view name) const {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = by_key_.find(Key{Kind::joint, "", name});
+    if (known != by_key_.end()) return *known->second->joint;
+  }
+  return *find(Kind::joint, name).joint;
+}
+
+const Format& Registry::format_for(std::string_view path) const {
+  const std::string file = lower(path.substr(path.find_last_of('/') + 1));
+  std::vector<const Format*> formats;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& e : entries_) {
+      if (e->kind == Kind::format) formats.push_back(e->format.get());
+    }
+  }
+  const Format* best = nullptr;
+  std::size_t longest = 0;
+  std::set<std::string> endings;
+  for (const Format* format : formats) {
+    for (const std::string& ending : format->extensions()) {
+      endings.insert(ending);
+      // The longest ending wins; of equals, the format that was registered first.
+      if (ending.size() > longest && file.size() > ending.size() && file.ends_with(lower(ending))) {
+        best = format;
+        longest = ending.size();
+      }
+    }
+  }
+  if (best != nullptr) return *best;
+  const std::size_t dot = file.find_last_of('.');
+  const std::string ending = dot == std::string::npos ? "" : file.substr(dot);
+  throw UnknownName(std::string(path) + ": format of file name ending " + quoted(ending) +
+                    " is unknown" + suggest(ending, {endings.begin(), endings.end()}) +
+                    std::string(plugin_hint));
+}
+
+Verdict Registry::can(const Entry& algorithm, const Model& model) const {
+  Verdict verdict;
+  verdict.exact = algorithm.capabilities.exact;
+  for (int k = 0; k < scalar_count; ++k) {
+    if (algorithm.algorithm[k]) verdict.scalars.push_back(scalar_names[k]);
+  }
+  Tie tie = Tie::none;
+  verdict.obstacle = obstacle(algorithm.capabilities, model, tie);
+  verdict.ok = verdict.obstacle.empty();
+  for (const bool exact : {true, false}) {
+    for (const Entry* e : algorithms(algorithm.problem)) {
+      if (e->capabilities.exact != exact || e->about.name == algorithm.about.name) continue;
+      if (obstacle(e->capabilities, model, tie).empty()) {
+        verdict.alternatives.push_back(e->about.name);
+      }
+    }
+  }
+  return verdict;
+}
+
+std::unique_ptr<Algorithm> Registry::make(const Entry& e, const Setup& setup, int scalar) const {
+  const std::string& name = e.about.name;
+  if (setup.model == nullptr) {
+    throw InvalidModel(name + ": model is null, expected a compiled model (see Model::compile)");
+  }
+  const Verdict verdict = can(e, *setup.model);
+  if (!e.algorithm[scalar]) {
+    const std::vector<std::string> scalars(verdict.scalars.begin(), verdict.scalars.end());
+    throw Unsupported(name + ": scalar is " + std::string(scalar_names[scalar]) + ", expected " +
+                      joined(scalars, " or ") + " (" + title(e) + " of " + e.origin +
+                      " is not registered at other scalars)");
+  }
+  if (!verdict.ok) {
+    std::string advice;
+    for (const std::string& other : verdict.alternatives) {
+      advice += advice.empty() ? "use " : " or ";
+      if (!find_algorithm(e.problem, other).capabilities.exact) advice += "the approximate ";
+      advice += quoted(other);
+    }
+    if (advice.empty()) advice = "no known algorithm for " + e.problem + " can";
+    Tie tie = Tie::none;
+    obstacle(e.capabilities, *setup.model, tie);
+    if (tie == Tie::coupling) {
+      advice += "; where the coupling is a mimic, read the model with --mimic ignore to free it";
+    }
+    throw Unsupported(name + ": " + verdict.obstacle + " (" + advice + ")");
+  }
+
+  const auto failed = [&](const std::string& how) {
+    return PluginError(e.origin + ": factory of " + title(e) + " " + how +
+                       ", expected an algorithm bound to model " + quoted(setup.model->name()));
+  };
+  std::unique_ptr<Algorithm> made;
+  try {
+    made = e.algorithm[scalar](setup);
+  } catch (const Error&) {
+    throw;  // says itself what is wrong with the model
+  } catch (const std::exception& error) {
+    throw failed("threw '" + std::string(error.what()) + "'");
+  } catch (...) {
+    throw failed("threw " + boost::core::demangle(abi::__cxa_current_exception_type()->name()));
+  }
+  if (made == nullptr) throw failed("returned null");
+  return made;
+}
+
+void Registry::refuse_type(const Entry& e) {
+  throw PluginError(e.origin + ": " + title(e) +
+                    " is of another C++ type than the problem's interface, expected a class "
+                    "derived from it (is another problem of the same name in use?)");
+}
+
+}  // namespace espalier

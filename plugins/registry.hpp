@@ -1,0 +1,199 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "espalier/kernel/algorithm.hpp"
+#include "espalier/kernel/format.hpp"
+#include "espalier/kernel/integrator.hpp"
+#include "espalier/kernel/model/joint.hpp"
+#include "espalier/kernel/model/joint_adapter.hpp"
+#include "espalier/kernel/sub_mechanism.hpp"
+
+namespace espalier {
+
+/// What can be registered.
+enum class Kind { joint, sub_mechanism, format, algorithm, integrator };
+/// "joint", "sub-mechanism", ...
+ESPALIER_API std::string_view to_string(Kind kind);
+
+/// What an entry says of itself; `espalier list` prints it.
+struct About {
+  // Initialized, so that a list that leaves one out is no warning.
+  std::string name{};
+  std::string summary{};  ///< one line: what it is or computes
+  std::string source{};   ///< where the method is from
+  std::string cost{};     ///< e.g. "O(n)"
+};
+
+using AlgorithmFactory = std::function<std::unique_ptr<Algorithm>(const Setup&)>;
+using IntegratorFactory = std::function<std::unique_ptr<Integrator>()>;
+
+/// One registered thing. Entries of a registry never change or move.
+struct Entry {
+  Kind kind = Kind::joint;
+  About about;
+  std::string origin;  ///< file of the plugin, or "built in"
+
+  // By kind, one of these is set.
+  std::shared_ptr<const JointType> joint;
+  std::shared_ptr<const SubMechanism> sub_mechanism;
+  std::shared_ptr<const Format> format;
+  IntegratorFactory integrator;
+  // Algorithms:
+  std::string problem;
+  Capabilities capabilities;
+  std::array<AlgorithmFactory, scalar_count>
+      algorithm;  ///< by ScalarTraits<T>::index; may be empty
+};
+
+/// Collects what a plugin registers; the registry takes all of it or nothing.
+class ESPALIER_API Registrar {
+ public:
+  explicit Registrar(std::string origin) : origin_(std::move(origin)) {}
+
+  /// A joint type from an author's class J (see kernel/model/joint_adapter.hpp).
+  template <class J>
+  void joint(About about) {
+    Entry& e = add(Kind::joint, std::move(about));
+    e.joint = std::make_shared<const detail::JointTypeOf<J>>(e.about.name);
+  }
+  template <class F>
+  void format(About about) {
+    add(Kind::format, std::move(about)).format = std::make_shared<const F>();
+  }
+  template <class M>
+  void sub_mechanism(About about) {
+    add(Kind::sub_mechanism, std::move(about)).sub_mechanism = std::make_shared<const M>();
+  }
+  template <class I>
+  void integrator(About about) {
+    add(Kind::integrator, std::move(about)).integrator = [] { return std::make_unique<I>(); };
+  }
+  /// An algorithm A<T> for a problem, at every scalar. One name may be registered for several
+  /// problems.
+  template <template <class> class A>
+  void algorithm(About about, const Capabilities& capabilities) {
+    Entry& e = algorithm_entry(A<double>::problem, std::move(about), capabilities);
+#define ESPALIER_FACTORY(T)                                                                \
+  e.algorithm[ScalarTraits<T>::index] = [](const Setup& s) -> std::unique_ptr<Algorithm> { \
+    return std::make_unique<A<T>>(s.model);                                                \
+  };
+    ESPALIER_SCALARS(ESPALIER_FACTORY)
+#undef ESPALIER_FACTORY
+  }
+  /// The same for an algorithm that only exists at the scalar double.
+  template <template <class> class A>
+  void algorithm_at_double(About about, const Capabilities& capabilities) {
+    Entry& e = algorithm_entry(A<double>::problem, std::move(about), capabilities);
+    e.algorithm[ScalarTraits<double>::index] = [](const Setup& s) {
+      return std::make_unique<A<double>>(s.model);
+    };
+  }
+  /// Any entry, to be completed by hand; the reference stays valid until the registrar is
+  /// committed.
+  Entry& add(Kind kind, About about);
+
+  const std::string& origin() const { return origin_; }
+  std::vector<std::unique_ptr<Entry>>& entries() { return entries_; }
+
+ private:
+  Entry& algorithm_entry(std::string_view problem, About about, const Capabilities& capabilities) {
+    Entry& e = add(Kind::algorithm, std::move(about));
+    e.problem = problem;
+    e.capabilities = capabilities;
+    return e;
+  }
+
+  std::string origin_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+};
+
+/// Answer to "can this algorithm run on this model?".
+struct Verdict {
+  bool ok = false;
+  bool exact = true;
+  std::vector<std::string_view> scalars;  ///< at which it can be had
+  std::string obstacle;                   ///< what stands in the way: "" if ok
+  std::vector<std::string> alternatives;  ///< that solve the same problem and can; exact ones first
+};
+
+/// All that is known by name. Safe to use from several threads; entries live as long as it does.
+class ESPALIER_API Registry final : public JointTypes {
+ public:
+  Registry();
+  ~Registry() override;
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  /// Takes all entries of the registrar, or none. Two entries are the same thing if they have one
+  /// kind and name and, for algorithms, one problem.
+  /// @throws DuplicateName naming both origins; PluginError for an entry without name or content
+  void commit(Registrar&& registrar);
+
+  /// Entries of a kind in the order of their names.
+  std::vector<const Entry*> entries(Kind kind) const;
+  /// Entries of algorithms for a problem ("" for all).
+  std::vector<const Entry*> algorithms(std::string_view problem = "") const;
+  /// All problems solved by the algorithm of this name, first registered first.
+  std::vector<const Entry*> algorithm_named(std::string_view name) const;
+  /// Names of the problems that have algorithms.
+  std::vector<std::string> problems() const;
+
+  /// @throws UnknownName listing the known names
+  const Entry& find(Kind kind, std::string_view name) const;
+  const Entry& find_algorithm(std::string_view problem, std::string_view name) const;
+  const JointType& joint_type(std::string_view name) const override;
+  /// The format for a file name by its ending. @throws UnknownName
+  const Format& format_for(std::string_view path) const;
+
+  /// Whether an algorithm runs on a model, and if not, what stands in the way and what can.
+  Verdict can(const Entry& algorithm, const Model& model) const;
+
+  /// An algorithm bound to a model.
+  /// @throws UnknownName, Unsupported naming the obstacle and what can, PluginError if the factory
+  ///         fails
+  template <class P>
+  std::unique_ptr<P> create(std::string_view name, const Setup& setup) const {
+    const Entry& e = find_algorithm(P::problem, name);
+    std::unique_ptr<Algorithm> made = make(e, setup, scalar_of(static_cast<P*>(nullptr)));
+    // By name of the type, not by address: plugins have their own copies of its type information.
+    P* algorithm = dynamic_cast<P*>(made.get());
+    if (algorithm == nullptr) refuse_type(e);
+    made.release();
+    return std::unique_ptr<P>(algorithm);
+  }
+  /// The same by entry, at the scalar double, for code that does not know the problem.
+  std::unique_ptr<Algorithm> create(const Entry& algorithm, const Setup& setup) const {
+    return make(algorithm, setup, ScalarTraits<double>::index);
+  }
+
+ private:
+  template <template <class> class P, class T>
+  static constexpr int scalar_of(P<T>*) {
+    return ScalarTraits<T>::index;
+  }
+  /// Kind, problem ("" where there is none) and name; the texts are those of the entry.
+  using Key = std::tuple<Kind, std::string_view, std::string_view>;
+
+  std::unique_ptr<Algorithm> make(const Entry& e, const Setup& setup, int scalar) const;
+  [[noreturn]] static void refuse_type(const Entry& e);
+
+  mutable std::mutex mutex_;  ///< guards what follows, never held while a plugin's code runs
+  std::vector<std::unique_ptr<const Entry>> entries_;  ///< in the order of registration
+  std::map<Key, const Entry*> by_key_;
+};
+
+/// The end of a sentence about an unknown name: ", expected one of a, b, c (did you mean 'b'?)";
+/// the question only where a known name is near.
+ESPALIER_API std::string suggest(std::string_view name, const std::vector<std::string>& known);
+
+}  // namespace espalier

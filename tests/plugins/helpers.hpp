@@ -1,0 +1,138 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "espalier/plugins/espalier.hpp"
+
+namespace espalier::test {
+
+/// File of a plugin of tests/plugins: "good_joint", "bad_throws_int", ...
+inline std::string plugin_file(const std::string& name) {
+  return (std::filesystem::canonical(ESPALIER_TEST_PLUGIN_DIR) / ("test_" + name + ".so")).string();
+}
+
+/// A new empty folder, removed at the end of its life.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "espalier-test-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = std::filesystem::canonical(name);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string path() const { return path_.string(); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  /// Writes a file and gives its path.
+  std::string write(const std::string& name, const std::string& contents) const {
+    std::ofstream(path_ / name, std::ios::binary) << contents;
+    return *this / name;
+  }
+  /// Copies a file and gives the copy's path.
+  std::string copy(const std::string& file, const std::string& name) const {
+    std::filesystem::copy_file(file, path_ / name);
+    return *this / name;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string contents(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Sets (or, without value, unsets) an environment variable for the time of its life.
+class Environment {
+ public:
+  Environment(std::string name, const std::optional<std::string>& value) : name_(std::move(name)) {
+    if (const char* old = std::getenv(name_.c_str())) old_ = old;
+    set(value);
+  }
+  ~Environment() { set(old_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  void set(const std::optional<std::string>& value) const {
+    if (value) {
+      ::setenv(name_.c_str(), value->c_str(), 1);
+    } else {
+      ::unsetenv(name_.c_str());
+    }
+  }
+  std::string name_;
+  std::optional<std::string> old_;
+};
+
+/// What an error of type E says that `action` throws.
+template <class E, class F>
+std::string error_of(F&& action) {
+  try {
+    action();
+  } catch (const E& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "another type of error: " << error.what();
+    return "";
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+inline void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in: " << text;
+}
+
+/// Kind, name and origin of all entries.
+inline std::vector<std::string> inventory(const Registry& registry) {
+  std::vector<std::string> result;
+  for (const Kind kind :
+       {Kind::joint, Kind::sub_mechanism, Kind::format, Kind::algorithm, Kind::integrator}) {
+    for (const Entry* e : registry.entries(kind)) {
+      result.push_back(std::string(to_string(kind)) + " " + e->problem + " " + e->about.name +
+                       " of " + e->origin);
+    }
+  }
+  return result;
+}
+
+/// A link of 1 kg at its origin.
+inline LinkDescription solid(const std::string& name) {
+  LinkDescription link;
+  link.name = name;
+  link.inertial = Inertial{{}, 1.0, Sym3<double>{0.1, 0, 0, 0.1, 0, 0.1}};
+  return link;
+}
+
+/// Links "l0" (the root) to "l<n>", joined in a chain by joints "j1" to "j<n>" of the given type.
+inline Description chain(int n, const std::string& joint_type) {
+  Description robot;
+  robot.name = "chain";
+  for (int i = 0; i <= n; ++i) {
+    robot.links.push_back(solid("l" + std::to_string(i)));
+    if (i == 0) continue;
+    JointDescription joint;
+    joint.name = "j" + std::to_string(i);
+    joint.type = joint_type;
+    joint.parent = "l" + std::to_string(i - 1);
+    joint.child = "l" + std::to_string(i);
+    robot.joints.push_back(joint);
+  }
+  return robot;
+}
+
+}  // namespace espalier::test
