@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/kernel/format.hpp"
+
+namespace espalier {
+
+/// Espalier YAML: robots composed of subsystems with parameters and ports. docs/yaml.md is its
+/// schema. Files named under `include` are looked for relative to the file that names them.
+class YamlFormat final : public Format {
+ public:
+  std::vector<std::string> extensions() const override;
+  /// @throws InvalidModel, and DuplicateName for names and keys given twice in one mapping
+  Description read(std::string_view text, const std::string& origin) const override;
+  /// Writes the robot flat: its subsystems are expanded.
+  std::string write(const Description& robot) const override;
+};
+
+}  // namespace espalier

@@ -1,0 +1,193 @@
+// Reads Espalier YAML: instances -> links, joints, loops and couplings of one flat robot.
+
+#include "espalier/kernel/errors.hpp"
+#include "espalier/plugins/formats/text.hpp"
+#include "espalier/plugins/formats/yaml.hpp"
+#include "espalier/plugins/formats/yaml_compose.hpp"
+
+namespace espalier {
+
+namespace {
+
+using namespace formats;
+
+constexpr std::size_t max_elements = 200'000;
+
+class Expander {
+ public:
+  Description expand(const Instance& root) {
+    const Fields fields = body_fields(root);
+    if (fields.has("name")) robot_.name = fields.text("name");
+    robot_.gravity = fields.vector("gravity", robot_.gravity);
+    robot_.where = fields.where();
+    add(root, {});
+    return std::move(robot_);
+  }
+
+ private:
+  using Inputs = std::map<std::string, Attachment>;
+
+  void add(const Instance& instance, const Inputs& inputs) {
+    const Fields body = body_fields(instance);
+    for (const YamlEntry& e : body.entries("links")) add_link(instance, body, e);
+    for (const YamlEntry& e : body.entries("joints")) add_joint(instance, inputs, body, e);
+    for (const YamlEntry& e : body.entries("loops")) add_loop(instance, inputs, body, e);
+    for (const YamlEntry& e : body.entries("couplings")) add_coupling(instance, inputs, body, e);
+    for (const auto& part : instance.parts) {
+      const Fields use = use_fields(instance, part->name, *part->use);
+      Inputs part_inputs;
+      for (const char* key : {"connect", "close"}) {
+        for (const ConnectionText& c : connections(use, key)) {
+          Attachment to = resolve(instance, inputs, c.target, use, c.line);
+          to.pose = compose(to.pose, c.pose);
+          part_inputs[c.port] = std::move(to);
+        }
+      }
+      add(*part, part_inputs);
+    }
+  }
+
+  /// Fields of one element. @param kind  "link", "joint", ... for messages
+  Fields element(const Instance& instance, const Fields& body, const char* kind, const YamlEntry& e,
+                 std::vector<std::string> keys) {
+    Fields fields(body.context(), kind + (" " + in_quotes(instance.prefix + e.key)), *e.value,
+                  std::move(keys));
+    if (++count_ > max_elements) {
+      fields.fail(e.line, "number of elements is larger than " + std::to_string(max_elements) +
+                              ", expected a smaller robot");
+    }
+    return fields;
+  }
+
+  void add_link(const Instance& instance, const Fields& body, const YamlEntry& e) {
+    const Fields fields =
+        element(instance, body, "link", e, {"mass", "com", "inertia", "inertia_rpy"});
+    LinkDescription link;
+    link.name = instance.prefix + e.key;
+    link.where = {body.context().file, e.line};
+    if (!e.value->entries.empty()) {
+      Inertial& I = link.inertial.emplace();
+      I.mass = fields.number("mass");
+      I.origin = {fields.vector("com", {0, 0, 0}), fields.vector("inertia_rpy", {0, 0, 0})};
+      if (fields.has("inertia")) {
+        const auto v = fields.numbers("inertia", 6);
+        I.I.xx = v[0], I.I.yy = v[1], I.I.zz = v[2];
+        I.I.xy = v[3], I.I.xz = v[4], I.I.yz = v[5];
+      }
+    }
+    robot_.links.push_back(std::move(link));
+  }
+
+  void add_joint(const Instance& instance, const Inputs& inputs, const Fields& body,
+                 const YamlEntry& e) {
+    const Fields fields =
+        element(instance, body, "joint", e,
+                {"type", "parent", "child", "xyz", "rpy", "axis", "parameters", "limits", "damping",
+                 "friction", "stiffness", "rest", "armature", "mimic", "independent"});
+    JointDescription joint;
+    joint.name = instance.prefix + e.key;
+    joint.where = {body.context().file, e.line};
+    joint.type = fields.text("type");
+    const Attachment parent = attachment(instance, inputs, fields, "parent");
+    joint.parent = parent.link;
+    joint.origin = compose(parent.pose, fields.pose());
+    joint.child = whole_link(instance, inputs, fields, "child");
+    joint.axis = fields.vector("axis", {1, 0, 0});
+    joint.parameters = fields.parameters();
+    if (fields.has("limits")) {
+      const Fields limits(fields.context(), fields.who(), fields.required("limits"),
+                          {"lower", "upper", "velocity", "effort"});
+      joint.limits = {limits.optional_number("lower"), limits.optional_number("upper"),
+                      limits.optional_number("velocity"), limits.optional_number("effort")};
+    }
+    joint.passive = {fields.number("damping", 0.0), fields.number("friction", 0.0),
+                     fields.number("stiffness", 0.0), fields.number("rest", 0.0)};
+    joint.armature = fields.number("armature", 0.0);
+    if (fields.has("mimic")) {
+      const Fields mimic(fields.context(), fields.who(), fields.required("mimic"),
+                         {"joint", "multiplier", "offset"});
+      joint.mimic = Mimic{instance.prefix + mimic.text("joint"), mimic.number("multiplier", 1.0),
+                          mimic.number("offset", 0.0)};
+    }
+    joint.independent = fields.optional_bool("independent");
+    robot_.joints.push_back(std::move(joint));
+  }
+
+  void add_loop(const Instance& instance, const Inputs& inputs, const Fields& body,
+                const YamlEntry& e) {
+    const Fields fields = element(instance, body, "loop", e,
+                                  {"type", "predecessor", "successor", "axis", "parameters"});
+    LoopDescription loop;
+    loop.name = instance.prefix + e.key;
+    loop.where = {body.context().file, e.line};
+    loop.type = fields.text("type");
+    const Attachment predecessor = frame(instance, inputs, fields, "predecessor");
+    const Attachment successor = frame(instance, inputs, fields, "successor");
+    loop.predecessor = predecessor.link;
+    loop.successor = successor.link;
+    loop.predecessor_origin = predecessor.pose;
+    loop.successor_origin = successor.pose;
+    loop.axis = fields.vector("axis", {1, 0, 0});
+    loop.parameters = fields.parameters();
+    robot_.loops.push_back(std::move(loop));
+  }
+
+  void add_coupling(const Instance& instance, const Inputs& inputs, const Fields& body,
+                    const YamlEntry& e) {
+    const Fields fields =
+        element(instance, body, "coupling", e, {"predecessor", "successor", "ratio"});
+    CouplingDescription coupling;
+    coupling.name = instance.prefix + e.key;
+    coupling.where = {body.context().file, e.line};
+    // A coupling is about links; where on them a port's frame is makes no difference.
+    coupling.predecessor = attachment(instance, inputs, fields, "predecessor").link;
+    coupling.successor = attachment(instance, inputs, fields, "successor").link;
+    coupling.ratio = fields.number("ratio");
+    robot_.couplings.push_back(std::move(coupling));
+  }
+
+  Attachment attachment(const Instance& instance, const Inputs& inputs, const Fields& fields,
+                        std::string_view key) {
+    return resolve(instance, inputs, fields.text(key), fields, fields.where(key).line);
+  }
+
+  /// A link by itself, where a frame on a link cannot stand.
+  std::string whole_link(const Instance& instance, const Inputs& inputs, const Fields& fields,
+                         std::string_view key) {
+    const std::string name = fields.text(key);
+    const Attachment found = attachment(instance, inputs, fields, key);
+    if (inputs.contains(name) || !(found.pose == Pose{})) {
+      fields.fail(fields.where(key).line,
+                  "key " + in_quotes(key) + " is the port " + in_quotes(name) +
+                      ", expected a link, or an output port without xyz and rpy");
+    }
+    return found.link;
+  }
+
+  /// `link` or `{link: ..., xyz: ..., rpy: ...}`.
+  Attachment frame(const Instance& instance, const Inputs& inputs, const Fields& fields,
+                   std::string_view key) {
+    const YamlValue& value = fields.required(key);
+    if (value.kind != YamlValue::Kind::mapping) return attachment(instance, inputs, fields, key);
+    const Fields in(fields.context(), fields.who(), value, {"link", "xyz", "rpy"});
+    Attachment result = attachment(instance, inputs, in, "link");
+    result.pose = compose(result.pose, in.pose());
+    return result;
+  }
+
+  Description robot_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> YamlFormat::extensions() const { return {".yaml", ".yml"}; }
+
+Description YamlFormat::read(std::string_view text, const std::string& origin) const {
+  Definitions definitions;
+  const Definition content = definitions.load(text, origin);
+  Composer composer(definitions);
+  return Expander().expand(*composer.robot(content));
+}
+
+}  // namespace espalier

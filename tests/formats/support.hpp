@@ -1,0 +1,197 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/format.hpp"
+
+namespace espalier::test {
+
+/// What differs between two descriptions, as one text per difference; `where` is not compared.
+/// Numbers have to be equal, not close: writing and reading keeps every digit.
+class Differences {
+ public:
+  static std::vector<std::string> of(const Description& a, const Description& b) {
+    Differences d;
+    d.compare("name", a.name, b.name);
+    d.compare("gravity", a.gravity, b.gravity);
+    d.each("link", a.links, b.links, [&](const auto& who, const auto& x, const auto& y) {
+      d.compare(who + "name", x.name, y.name);
+      d.compare(who + "has inertial", x.inertial.has_value(), y.inertial.has_value());
+      if (!x.inertial || !y.inertial) return;
+      d.compare(who + "mass", x.inertial->mass, y.inertial->mass);
+      d.compare(who + "inertial origin", x.inertial->origin, y.inertial->origin);
+      const Sym3<double>&I = x.inertial->I, &J = y.inertial->I;
+      d.compare(who + "I diagonal", Vec3<double>{I.xx, I.yy, I.zz}, {J.xx, J.yy, J.zz});
+      d.compare(who + "I off-diagonal", Vec3<double>{I.xy, I.xz, I.yz}, {J.xy, J.xz, J.yz});
+    });
+    d.each("joint", a.joints, b.joints, [&](const auto& who, const auto& x, const auto& y) {
+      d.compare(who + "name", x.name, y.name);
+      d.compare(who + "type", x.type, y.type);
+      d.compare(who + "parent", x.parent, y.parent);
+      d.compare(who + "child", x.child, y.child);
+      d.compare(who + "origin", x.origin, y.origin);
+      d.compare(who + "axis", x.axis, y.axis);
+      d.compare(who + "parameters", x.parameters, y.parameters);
+      d.compare(who + "lower", x.limits.lower, y.limits.lower);
+      d.compare(who + "upper", x.limits.upper, y.limits.upper);
+      d.compare(who + "velocity", x.limits.velocity, y.limits.velocity);
+      d.compare(who + "effort", x.limits.effort, y.limits.effort);
+      d.compare(who + "damping", x.passive.damping, y.passive.damping);
+      d.compare(who + "friction", x.passive.friction, y.passive.friction);
+      d.compare(who + "stiffness", x.passive.stiffness, y.passive.stiffness);
+      d.compare(who + "rest", x.passive.rest, y.passive.rest);
+      d.compare(who + "armature", x.armature, y.armature);
+      d.compare(who + "independent", x.independent, y.independent);
+      d.compare(who + "has mimic", x.mimic.has_value(), y.mimic.has_value());
+      if (!x.mimic || !y.mimic) return;
+      d.compare(who + "mimic joint", x.mimic->joint, y.mimic->joint);
+      d.compare(who + "multiplier", x.mimic->multiplier, y.mimic->multiplier);
+      d.compare(who + "offset", x.mimic->offset, y.mimic->offset);
+    });
+    d.each("loop", a.loops, b.loops, [&](const auto& who, const auto& x, const auto& y) {
+      d.compare(who + "name", x.name, y.name);
+      d.compare(who + "type", x.type, y.type);
+      d.compare(who + "predecessor", x.predecessor, y.predecessor);
+      d.compare(who + "successor", x.successor, y.successor);
+      d.compare(who + "predecessor origin", x.predecessor_origin, y.predecessor_origin);
+      d.compare(who + "successor origin", x.successor_origin, y.successor_origin);
+      d.compare(who + "axis", x.axis, y.axis);
+      d.compare(who + "parameters", x.parameters, y.parameters);
+    });
+    d.each("coupling", a.couplings, b.couplings,
+           [&](const auto& who, const auto& x, const auto& y) {
+             d.compare(who + "name", x.name, y.name);
+             d.compare(who + "predecessor", x.predecessor, y.predecessor);
+             d.compare(who + "successor", x.successor, y.successor);
+             d.compare(who + "ratio", x.ratio, y.ratio);
+           });
+    return d.found_;
+  }
+
+ private:
+  template <class T>
+  void compare(const std::string& what, const T& a, const T& b) {
+    if (!(a == b)) found_.push_back(what + " differs");
+  }
+  void compare(const std::string& what, const Vec3<double>& a, const Vec3<double>& b) {
+    if (a.x != b.x || a.y != b.y || a.z != b.z) found_.push_back(what + " differs");
+  }
+  template <class T, class F>
+  void each(const std::string& kind, const std::vector<T>& a, const std::vector<T>& b, F f) {
+    compare("number of " + kind + "s", a.size(), b.size());
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+      f(kind + " '" + a[i].name + "' ", a[i], b[i]);
+    }
+  }
+
+  std::vector<std::string> found_;
+};
+
+inline void expect_same(const Description& a, const Description& b) {
+  EXPECT_EQ(Differences::of(a, b), std::vector<std::string>{});
+}
+
+/// The message of the error E that `f` throws; fails if it throws none.
+template <class E = InvalidModel>
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const E& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "no error was thrown";
+  return "";
+}
+
+/// Every part has to be in the message.
+inline void expect_in(const std::string& message, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' in: " << message;
+  }
+}
+
+inline std::string contents(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// The robots beside the repository, sorted; none when they are absent.
+inline std::vector<std::filesystem::path> shared_robots() {
+  std::vector<std::filesystem::path> robots;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(ESPALIER_SOURCE_DIR) / ".." / "shared" / "robots", absent)) {
+    if (entry.path().extension() == ".urdf") robots.push_back(entry.path());
+  }
+  std::sort(robots.begin(), robots.end());
+  return robots;
+}
+
+/// A robot that uses every field of a Description, with numbers that need all their digits.
+inline Description everything() {
+  Description d;
+  d.name = "every & <thing> \"quoted\" 'é'";
+  d.gravity = {0.1, -1.0 / 3.0, -9.80665};
+  d.links.resize(4);
+  d.links[0].name = "ground";
+  d.links[1].name = "a <b> & \"c\"";
+  d.links[1].inertial = Inertial{{{0.1, 0.2, 1.0 / 3.0}, {0.01, -0.02, 0.03}},
+                                 1.0 / 7.0,
+                                 {1e-5, -2e-7, 3e-300, 1.1e-5, 4e-7, 1.2345678901234567e-5}};
+  d.links[2].name = "1e5";  // looks like a number
+  d.links[2].inertial = Inertial{{}, 2.0, {1, 0, 0, 1, 0, 1}};
+  d.links[3].name = "null";
+  d.joints.resize(3);
+  JointDescription& j = d.joints[0];
+  j.name = "screw: drive";
+  j.type = "helical";
+  j.parent = d.links[0].name;
+  j.child = d.links[1].name;
+  j.origin = {{1e-17, -0.0, 12345678.9}, {0.1, 0.7, -3.0}};
+  j.axis = {0.6, 0, 0.8};
+  j.parameters = {{"pitch", {0.1 + 0.2}}, {"list", {1, 2.5, -1e-9}}};
+  j.limits = {-0.1, 0.3, 20.0, 150.5};
+  j.passive = {0.11, 0.22, 33.0, -0.44};
+  j.armature = 0.0123;
+  j.mimic = Mimic{"other", -2.0 / 3.0, 0.1};
+  j.independent = false;
+  d.joints[1].name = "other";
+  d.joints[1].type = "continuous";
+  d.joints[1].parent = d.links[1].name;
+  d.joints[1].child = d.links[2].name;
+  d.joints[1].limits.upper = 1.5;  // on one side only
+  d.joints[1].independent = true;
+  d.joints[2].name = "one-sided";
+  d.joints[2].type = "prismatic";
+  d.joints[2].parent = d.links[2].name;
+  d.joints[2].child = d.links[3].name;
+  d.joints[2].limits.lower = -2.5;
+  d.loops.resize(1);
+  d.loops[0].name = "closure";
+  d.loops[0].type = "universal";
+  d.loops[0].predecessor = d.links[1].name;
+  d.loops[0].successor = d.links[3].name;
+  d.loops[0].predecessor_origin = {{1, 2, 3}, {0.1, 0.2, 0.3}};
+  d.loops[0].successor_origin = {{-1, 0, 1e-3}, {0, 0, 0}};
+  d.loops[0].axis = {0, -1, 0};
+  d.loops[0].parameters = {{"axis2", {0, 0, 1}}};
+  d.couplings.resize(1);
+  d.couplings[0].name = "gear";
+  d.couplings[0].predecessor = d.links[1].name;
+  d.couplings[0].successor = d.links[2].name;
+  d.couplings[0].ratio = -6.123456789012345;
+  return d;
+}
+
+}  // namespace espalier::test

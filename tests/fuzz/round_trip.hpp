@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/format.hpp"
+
+namespace espalier::fuzz {
+
+/// Reads any bytes. What can be read can be written, except where the format says that it cannot,
+/// and writing what was read back gives the same text.
+template <class F>
+void round_trip(const std::uint8_t* data, std::size_t size) {
+  const F format;
+  Description robot;
+  try {
+    robot = format.read({reinterpret_cast<const char*>(data), size}, "fuzz");
+  } catch (const Error&) {
+    return;
+  }
+  std::string first;
+  try {
+    first = format.write(robot);
+  } catch (const Unsupported&) {
+    return;
+  }
+  const std::string second = format.write(format.read(first, "written"));
+  if (first != second) {
+    std::fprintf(stderr, "written:\n%s\nread and written again:\n%s\n", first.c_str(),
+                 second.c_str());
+    std::abort();
+  }
+}
+
+}  // namespace espalier::fuzz

@@ -1,0 +1,7 @@
+#include "espalier/plugins/formats/urdf.hpp"
+#include "tests/fuzz/round_trip.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  espalier::fuzz::round_trip<espalier::UrdfFormat>(data, size);
+  return 0;
+}
