@@ -1,0 +1,21 @@
+#pragma once
+
+#include <espalier/plugin.hpp>
+
+namespace espalier {
+
+/// Rotation about the axis, right-handed: q = [angle], v = [rate].
+/// Source: Featherstone (2008), Table 4.1.
+struct Revolute {
+  static constexpr int nq = 1, nv = 1;
+  using Subspace = RevoluteAxes;
+
+  explicit Revolute(const JointSpec& /*joint*/) {}
+
+  template <class T>
+  RotationZ<T> position(const T* q) const {
+    return RotationZ<T>::by(q[0]);
+  }
+};
+
+}  // namespace espalier
