@@ -1,0 +1,182 @@
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Dense>
+
+#include "espalier/kernel/model/projection.hpp"
+#include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/problems.hpp"
+
+/// The oracle: explicit body Jacobians in world axes, M = sum of J^T I J, dense solve. It shares
+/// with the recursive algorithms only what the joints say, honours constant couplings by
+/// projection with G, and makes no attempt at speed. Cost: O(n^3).
+/// Source: Featherstone (2008), section 3.2; SPEC section 9.
+
+namespace espalier {
+
+/// H qdd + C = tau over all spanning rates, and projected on the independent ones.
+class DenseEquations {
+ public:
+  explicit DenseEquations(const Model& model)
+      : model_(model), kinematics_(model), G_(Eigen::MatrixXd::Zero(model.spanning_nv(), model.nv())) {
+    for (const Cluster& c : model.clusters()) {
+      for (int i = 0; i < c.spanning_nv; ++i) {
+        for (int j = 0; j < c.nv; ++j) {
+          G_(c.spanning_v + i, c.v + j) = c.G.empty() ? (i == j ? 1.0 : 0.0) : c.G[i * c.nv + j];
+        }
+      }
+    }
+  }
+
+  /// @param v  independent rates, or nullptr for zero: then C holds gravity and external wrenches
+  void update(const double* q, const double* v, const Vec3<double>& gravity,
+              const Wrenches<double>* wrenches) {
+    const int n = model_.body_count(), nv = model_.spanning_nv();
+    Eigen::VectorXd qd = Eigen::VectorXd::Zero(nv);
+    if (v != nullptr) qd = G_ * Eigen::Map<const Eigen::VectorXd>(v, model_.nv());
+    kinematics_.update(model_, q, qd.data());
+
+    Eigen::MatrixXd H = Eigen::MatrixXd::Zero(nv, nv);
+    Eigen::VectorXd C = Eigen::VectorXd::Zero(nv);
+    std::vector<Transform<double>> X(n + 1, Transform<double>::identity());  // world to body
+    std::vector<Matrix6X> J(n + 1, Matrix6X::Zero(6, nv));                    // world axes and origin
+    std::vector<Vector6> twist(n + 1, Vector6::Zero()), a(n + 1, Vector6::Zero());
+    a[0].tail<3>() = -Eigen::Vector3d(gravity.x, gravity.y, gravity.z);
+    for (int i = 1; i <= n; ++i) {
+      const Body& body = model_.body(i);
+      X[i] = kinematics_.X[i] * X[body.parent];
+      J[i] = J[body.parent];
+      for (int k = 0; k < body.nv; ++k) {
+        J[i].col(body.v + k) = vector(X[i].inverse_times(column(body, k)));
+      }
+      const Vector6 joint = J[i].middleCols(body.v, body.nv) * qd.segment(body.v, body.nv);
+      twist[i] = twist[body.parent] + joint;
+      // d/dt of the world-frame columns: they move with the body.
+      a[i] = a[body.parent] + cross_motion(twist[i]) * joint;
+      if (model_.runs()[body.run].subspace == SubspaceKind::dense) {
+        a[i] += vector(X[i].inverse_times(kinematics_.bias[i]));
+      }
+      const Matrix6 I = inertia_in_world(X[i], body.inertia);
+      Vector6 f = I * a[i] - cross_motion(twist[i]).transpose() * (I * twist[i]);
+      if (wrenches != nullptr) {
+        const Force<double> w = X[i].transpose_times_force((*wrenches)[i]);
+        f -= (Vector6() << w.n.x, w.n.y, w.n.z, w.f.x, w.f.y, w.f.z).finished();
+      }
+      H += J[i].transpose() * (I * J[i]);
+      C += J[i].transpose() * f;
+    }
+    for (const auto& [rate, inertia] : model_.armature()) H(rate, rate) += inertia;
+    M_ = G_.transpose() * H * G_;
+    bias_ = G_.transpose() * C;
+  }
+
+  const Eigen::MatrixXd& M() const { return M_; }
+  const Eigen::VectorXd& bias() const { return bias_; }
+
+ private:
+  using Vector6 = Eigen::Matrix<double, 6, 1>;
+  using Matrix6 = Eigen::Matrix<double, 6, 6>;
+  using Matrix6X = Eigen::Matrix<double, 6, Eigen::Dynamic>;
+
+  static Vector6 vector(const Motion<double>& m) {
+    return (Vector6() << m.w.x, m.w.y, m.w.z, m.v.x, m.v.y, m.v.z).finished();
+  }
+  static Eigen::Matrix3d skew(const Eigen::Vector3d& a) {
+    return (Eigen::Matrix3d() << 0, -a.z(), a.y(), a.z(), 0, -a.x(), -a.y(), a.x(), 0).finished();
+  }
+  static Matrix6 cross_motion(const Vector6& v) {
+    Matrix6 m;
+    m << skew(v.head<3>()), Eigen::Matrix3d::Zero(), skew(v.tail<3>()), skew(v.head<3>());
+    return m;
+  }
+  static Matrix6 inertia_in_world(const Transform<double>& X, const RigidInertia<double>& body) {
+    const RigidInertia<double> I = congruence(X, body);
+    Matrix6 m;
+    const Eigen::Matrix3d h = skew({I.h.x, I.h.y, I.h.z});
+    m << I.I.xx, I.I.xy, I.I.xz, 0, 0, 0, I.I.xy, I.I.yy, I.I.yz, 0, 0, 0, I.I.xz, I.I.yz, I.I.zz, 0,
+        0, 0, 0, 0, 0, I.m, 0, 0, 0, 0, 0, 0, I.m, 0, 0, 0, 0, 0, 0, I.m;
+    m.topRightCorner<3, 3>() = h;
+    m.bottomLeftCorner<3, 3>() = h.transpose();
+    return m;
+  }
+  /// Column k of a body's motion subspace, body frame.
+  Motion<double> column(const Body& body, int k) const {
+    Motion<double> m = Motion<double>::zero();
+    with_subspace(model_.runs()[body.run], [&](auto ops) {
+      m = decltype(ops)::column(kinematics_.S.data() + body.v, k);
+    });
+    return m;
+  }
+
+  const Model& model_;
+  TreeKinematics<double> kinematics_;
+  Eigen::MatrixXd G_, M_;
+  Eigen::VectorXd bias_;
+};
+
+template <class T>
+class DenseForwardDynamics final : public ForwardDynamics<T> {
+ public:
+  explicit DenseForwardDynamics(ModelPtr model)
+      : ForwardDynamics<T>(std::move(model)), equations_(this->model()) {}
+
+ private:
+  void compute(const double* q, const double* v, const double* tau, double* vdot,
+               const Wrenches<double>* wrenches) override {
+    equations_.update(q, v, this->gravity(), wrenches);
+    const int nv = this->model().nv();
+    if (nv == 0) return;
+    // LU, since Eigen's LDLT takes singular and NaN pivots for zeros and answers with numbers.
+    Eigen::Map<Eigen::VectorXd>(vdot, nv) = equations_.M().partialPivLu().solve(
+        Eigen::Map<const Eigen::VectorXd>(tau, nv) - equations_.bias());
+  }
+  DenseEquations equations_;
+};
+
+template <class T>
+class DenseInverseDynamics final : public InverseDynamics<T> {
+ public:
+  explicit DenseInverseDynamics(ModelPtr model)
+      : InverseDynamics<T>(std::move(model)), equations_(this->model()) {}
+
+ private:
+  void compute(const double* q, const double* v, const double* vdot, double* tau,
+               const Wrenches<double>* wrenches) override {
+    equations_.update(q, v, this->gravity(), wrenches);
+    const int nv = this->model().nv();
+    Eigen::Map<Eigen::VectorXd>(tau, nv) =
+        equations_.M() * Eigen::Map<const Eigen::VectorXd>(vdot, nv) + equations_.bias();
+  }
+  DenseEquations equations_;
+};
+
+template <class T>
+class DenseBias final : public BiasForce<T> {
+ public:
+  explicit DenseBias(ModelPtr model) : BiasForce<T>(std::move(model)), equations_(this->model()) {}
+
+ private:
+  void compute(const double* q, const double* v, double* bias,
+               const Wrenches<double>* wrenches) override {
+    equations_.update(q, v, this->gravity(), wrenches);
+    Eigen::Map<Eigen::VectorXd>(bias, this->model().nv()) = equations_.bias();
+  }
+  DenseEquations equations_;
+};
+
+template <class T>
+class DenseMassMatrix final : public MassMatrix<T> {
+ public:
+  explicit DenseMassMatrix(ModelPtr model) : MassMatrix<T>(std::move(model)), equations_(this->model()) {}
+
+ private:
+  void compute(const double* q, double* M) override {
+    equations_.update(q, nullptr, {0, 0, 0}, nullptr);
+    const int nv = this->model().nv();
+    Eigen::Map<Eigen::MatrixXd>(M, nv, nv) = equations_.M();
+  }
+  DenseEquations equations_;
+};
+
+}  // namespace espalier

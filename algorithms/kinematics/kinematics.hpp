@@ -1,0 +1,195 @@
+#pragma once
+
+#include "espalier/kernel/model/projection.hpp"
+#include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/problems.hpp"
+
+namespace espalier {
+
+/// Placements, twists and spatial accelerations of all bodies of the spanning tree, body frames.
+/// Independent rates are expanded by G where couplings tie joints.
+/// Cost: O(n).  Source: Featherstone (2008), section 5.3; SPEC section 1.
+template <class T>
+class BodyMotions {
+ public:
+  explicit BodyMotions(const Model& model)
+      : X(model.body_count() + 1),
+        v(model.body_count() + 1, Motion<T>::zero()),
+        a(model.body_count() + 1, Motion<T>::zero()),
+        kinematics(model),
+        qd_(model.spanning_nv()),
+        qdd_(model.spanning_nv()) {
+    X[0] = Transform<T>::identity();
+  }
+
+  void place(const Model& model, const T* q, const T* qd = nullptr) {
+    kinematics.update(model, q, qd);
+    for (int i = 1; i <= model.body_count(); ++i) {
+      X[i] = kinematics.X[i] * X[model.body(i).parent];
+    }
+  }
+
+  /// @param v_independent, vdot  independent rates and accelerations, size nv
+  void move(const Model& model, const T* q, const T* v_independent, const T* vdot) {
+    spanning_rates(model, v_independent, qd_.data());
+    spanning_rates(model, vdot, qdd_.data());
+    place(model, q, qd_.data());
+    for (const BodyRun& run : model.runs()) {
+      with_subspace(run, [&](auto ops) {
+        using Ops = decltype(ops);
+        for (int k = 0; k < run.count; ++k) {
+          const int i = run.first + k, at = run.v + k * Ops::n;
+          const int parent = model.body(i).parent;
+          const Motion<T>* S = kinematics.S.data() + at;
+          Motion<T> vJ = Motion<T>::zero();
+          Ops::add(vJ, S, qd_.data() + at);
+          v[i] = kinematics.X[i] * v[parent] + vJ;
+          a[i] = kinematics.X[i] * a[parent] + cross(v[i], vJ);
+          Ops::add(a[i], S, qdd_.data() + at);
+          if constexpr (Ops::dense) a[i] += kinematics.bias[i];
+        }
+      });
+    }
+  }
+
+  std::vector<Transform<T>> X;  ///< world to body
+  std::vector<Motion<T>> v, a;
+  TreeKinematics<T> kinematics;
+
+ private:
+  std::vector<T> qd_, qdd_;
+};
+
+/// Where the links are and how they move.
+template <class T>
+class ForwardKinematics final : public Kinematics<T> {
+ public:
+  explicit ForwardKinematics(ModelPtr model)
+      : Kinematics<T>(std::move(model)), bodies_(this->model()) {}
+
+  Transform<T> placement(const Link& link) const override { return link.X * bodies_.X[link.body]; }
+  Motion<T> velocity(const Link& link) const override { return link.X * bodies_.v[link.body]; }
+  Motion<T> acceleration(const Link& link) const override { return link.X * bodies_.a[link.body]; }
+
+ private:
+  void compute(const T* q, const T* v, const T* vdot) override {
+    bodies_.move(this->model(), q, v, vdot);
+  }
+  BodyMotions<T> bodies_;
+};
+
+/// Jacobian of a link: the motion subspaces of the joints that support it, carried to the link.
+/// Cost: O(d) for each link, d its depth.  Source: Featherstone (2008), section 3.2.
+template <class T>
+class LinkJacobians final : public BodyJacobians<T> {
+ public:
+  explicit LinkJacobians(ModelPtr model)
+      : BodyJacobians<T>(std::move(model)), bodies_(this->model()) {}
+
+ private:
+  void compute(const T* q) override { bodies_.place(this->model(), q); }
+
+  void write(const Link& link, T* J) const override {
+    const Model& model = this->model();
+    const int nv = model.nv();
+    std::fill(J, J + 6L * nv, T(0.0));
+    Transform<T> X = Transform<T>::from(link.X);  // from body i to the link
+    for (int i = link.body; i != 0; i = model.body(i).parent) {
+      const Body& body = model.body(i);
+      with_subspace(model.runs()[body.run], [&](auto ops) {
+        using Ops = decltype(ops);
+        for (int k = 0; k < Ops::n; ++k) {
+          add_column(model, body, k, X * Ops::column(bodies_.kinematics.S.data() + body.v, k), J, nv);
+        }
+      });
+      X = X * bodies_.kinematics.X[i];
+    }
+  }
+
+  /// J += column * (row of G that belongs to rate k of the body).
+  static void add_column(const Model& model, const Body& body, int k, const Motion<T>& column, T* J,
+                         int nv) {
+    const Cluster& c = model.clusters()[body.cluster];
+    const int row = body.v + k - c.spanning_v;
+    for (int j = 0; j < c.nv; ++j) {
+      const double g = c.G.empty() ? (row == j ? 1.0 : 0.0) : c.G[row * c.nv + j];
+      if (g == 0.0) continue;
+      for (int r = 0; r < 6; ++r) J[r * nv + c.v + j] += g * column[r];
+    }
+  }
+
+  BodyMotions<T> bodies_;
+};
+
+/// Centre of mass of everything that moves.  Cost: O(n).
+template <class T>
+class MassCenter final : public CenterOfMass<T> {
+ public:
+  explicit MassCenter(ModelPtr model)
+      : CenterOfMass<T>(std::move(model)), bodies_(this->model()), mass_(this->model().mass()) {}
+
+ private:
+  using Answer = typename CenterOfMass<T>::Answer;
+
+  Answer compute(const T* q, const T* v, const T* vdot) override {
+    const Model& model = this->model();
+    bodies_.move(model, q, v, vdot);
+    Answer sum{Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero()};
+    for (int i = 1; i <= model.body_count(); ++i) {
+      const RigidInertia<double>& I = model.body(i).inertia;
+      const Transform<T>& X = bodies_.X[i];
+      const Motion<T>&w = bodies_.v[i], &a = bodies_.a[i];
+      // m times position, velocity and (classical) acceleration of the body's centre of mass.
+      sum.position += scale(I.m, X.r) + transpose_times(X.E, I.h);
+      const Vec3<T> velocity = scale(I.m, w.v) + cross(w.w, I.h);
+      sum.velocity += transpose_times(X.E, velocity);
+      sum.acceleration += transpose_times(
+          X.E, scale(I.m, a.v) + cross(a.w, I.h) + cross(w.w, velocity));
+    }
+    const double inverse = mass_ > 0.0 ? 1.0 / mass_ : 0.0;
+    return {scale(inverse, sum.position), scale(inverse, sum.velocity),
+            scale(inverse, sum.acceleration)};
+  }
+
+  BodyMotions<T> bodies_;
+  double mass_;
+};
+
+/// Kinetic energy with the inertia that armatures add, and potential energy of gravity.
+/// Cost: O(n).
+template <class T>
+class MechanicalEnergy final : public Energy<T> {
+ public:
+  explicit MechanicalEnergy(ModelPtr model)
+      : Energy<T>(std::move(model)),
+        bodies_(this->model()),
+        zero_(this->model().nv(), T(0.0)),
+        qd_(this->model().spanning_nv()) {}
+
+ private:
+  using Answer = typename Energy<T>::Answer;
+
+  Answer compute(const T* q, const T* v) override {
+    const Model& model = this->model();
+    bodies_.move(model, q, v, zero_.data());
+    const Vec3<double> g = this->gravity();
+    Answer energy{T(0.0), T(0.0)};
+    for (int i = 1; i <= model.body_count(); ++i) {
+      const RigidInertia<double>& I = model.body(i).inertia;
+      energy.kinetic += 0.5 * dot(bodies_.v[i], I * bodies_.v[i]);
+      energy.potential -=
+          dot(g, scale(I.m, bodies_.X[i].r) + transpose_times(bodies_.X[i].E, I.h));
+    }
+    spanning_rates(model, v, qd_.data());
+    for (const auto& [rate, inertia] : model.armature()) {
+      energy.kinetic += (0.5 * inertia) * (qd_[rate] * qd_[rate]);
+    }
+    return energy;
+  }
+
+  BodyMotions<T> bodies_;
+  std::vector<T> zero_, qd_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,18 @@
+#include "algorithms/dense.hpp"
+#include "algorithms/mass_matrix/crba.hpp"
+#include "espalier/plugins/plugin.hpp"
+
+ESPALIER_PLUGIN("mass-matrix", "0.1.0") {
+  using namespace espalier;
+  registrar.algorithm<Crba>({.name = "crba",
+                             .summary = "joint-space inertia matrix by composite rigid bodies",
+                             .source = "Featherstone (2008), Table 6.2",
+                             .cost = "O(n d)"},
+                            {});
+  registrar.algorithm_at_double<DenseMassMatrix>(
+      {.name = "dense",
+       .summary = "oracle: sum of J^T I J with explicit Jacobians; allocates",
+       .source = "Featherstone (2008), section 3.2",
+       .cost = "O(n^3)"},
+      {.couplings = true, .several_outputs = true});
+}

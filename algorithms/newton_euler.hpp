@@ -1,0 +1,168 @@
+#pragma once
+
+#include "espalier/kernel/algorithm.hpp"
+#include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/model/tree_kinematics.hpp"
+
+/// The outward pass of the Newton-Euler equations: the wrench that each body needs to move as it
+/// does. Inverse dynamics needs nothing else on its way out; forward dynamics takes it at vdot = 0
+/// for its bias.
+///
+/// Source: Luh, Walker, Paul (1980); Featherstone (2008), section 5.3, whose spatial acceleration
+/// (alpha; a) is here (alpha; a + omega x v): the acceleration of the point at the frame's origin.
+/// With that choice no linear velocity is needed, gravity is an acceleration of the ground, and a
+/// body's wrench comes from one matrix
+///   Om = alpha x + omega x omega x,   f = m a + Om h,   n = h x a + axial(Om Sigma)
+/// with the second moments Sigma = tr(I)/2 - I. Body frames throughout.
+
+namespace espalier {
+
+/// A rigid body as the Newton-Euler equations want it: mass, first and second moments.
+template <class T>
+struct Moments {
+  double m;
+  Vec3<T> h;
+  Sym3<T> Sigma;
+
+  static Moments from(const RigidInertia<double>& I) {
+    const double half_trace = 0.5 * (I.I.xx + I.I.yy + I.I.zz);
+    return {I.m,
+            I.h,
+            {half_trace - I.I.xx, -I.I.xy, -I.I.xz, half_trace - I.I.yy, -I.I.yz,
+             half_trace - I.I.zz}};
+  }
+  /// The same as a 6 x 6 inertia.
+  ArticulatedInertia<T> articulated() const {
+    const T zero = T(0.0), mass = T(m);
+    return {{Sigma.yy + Sigma.zz, -Sigma.xy, -Sigma.xz, Sigma.xx + Sigma.zz, -Sigma.yz,
+             Sigma.xx + Sigma.yy},
+            cross_matrix(h),
+            {mass, zero, zero, mass, zero, mass}};
+  }
+};
+
+/// Moments in the axes that E takes to the body's: E^T Sigma E, E^T h.
+template <class T>
+inline Moments<T> turned(const Moments<double>& b, const Mat3<T>& E) {
+  return {b.m, transpose_times(E, b.h), congruence(E, b.Sigma)};
+}
+
+/// How a body moves.
+template <class T>
+struct BodyMotion {
+  Vec3<T> omega;
+  Vec3<T> alpha;
+  Vec3<T> a;   ///< acceleration of the frame's origin minus gravity
+  Mat3<T> Om;  ///< alpha x + omega x omega x
+};
+
+template <class T>
+inline Mat3<T> acceleration_matrix(const Vec3<T>& w, const Vec3<T>& alpha) {
+  const T xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z;
+  const T xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
+  return {{{-(yy + zz), xy - alpha.z, xz + alpha.y},
+           {xy + alpha.z, -(xx + zz), yz - alpha.x},
+           {xz - alpha.y, yz + alpha.x, -(xx + yy)}}};
+}
+
+/// Motion of a body at vdot = 0 from that of its parent, all in the same axes.
+/// @param r   from the parent's origin to the body's
+/// @param vJ  velocity of the joint, S qd
+/// @param c   (dS/dt) qd with S seen from the body
+template <class T>
+inline BodyMotion<T> next_motion(const BodyMotion<T>& p, const Vec3<T>& r, const Motion<T>& vJ,
+                                 const Motion<T>& c) {
+  BodyMotion<T> b;
+  b.omega = p.omega + vJ.w;
+  b.alpha = p.alpha + cross(p.omega, vJ.w) + c.w;
+  b.a = p.a + p.Om * r + cross(b.omega + p.omega, vJ.v) + c.v;
+  b.Om = acceleration_matrix(b.omega, b.alpha);
+  return b;
+}
+
+/// The wrench that a body needs to move so, about its frame's origin.
+template <class P, class T>
+inline Force<T> inertial_wrench(const Moments<P>& b, const BodyMotion<T>& motion) {
+  const Mat3<T>& Om = motion.Om;
+  const Sym3<P>& S = b.Sigma;
+  const Vec3<P> Sx{S.xx, S.xy, S.xz}, Sy{S.xy, S.yy, S.yz}, Sz{S.xz, S.yz, S.zz};
+  const Vec3<T> axial{dot(Om.row[2], Sy) - dot(Om.row[1], Sz),
+                      dot(Om.row[0], Sz) - dot(Om.row[2], Sx),
+                      dot(Om.row[1], Sx) - dot(Om.row[0], Sy)};
+  return {axial + cross(b.h, motion.a), scale(b.m, motion.a) + Om * b.h};
+}
+
+/// The outward pass for all bodies of a tree.
+template <class T>
+class NewtonEuler {
+ public:
+  explicit NewtonEuler(const Model& model) : motion(model.body_count() + 1) {
+    moments_.reserve(motion.size());
+    for (int i = 0; i <= model.body_count(); ++i) {
+      moments_.push_back(Moments<double>::from(model.body(i).inertia));
+    }
+    motion[0] = {Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero(), Mat3<T>::zero()};
+  }
+
+  /// @param vdot     accelerations, or nullptr for zero
+  /// @param[out] f   f[i]: wrench that body i needs, external wrenches already taken off
+  void outward(const Model& model, const Vec3<double>& gravity, const TreeKinematics<T>& kinematics,
+               const T* v, const T* vdot, const Wrenches<T>* wrenches, Force<T>* f) {
+    motion[0].a = Vec3<T>::from(-gravity);
+    for (const BodyRun& run : model.runs()) {
+      with_subspace(run, [&](auto subspace) {
+        if (vdot == nullptr) {
+          outward_run<decltype(subspace), false>(model, run, kinematics, v, vdot, f);
+        } else {
+          outward_run<decltype(subspace), true>(model, run, kinematics, v, vdot, f);
+        }
+      });
+    }
+    if (wrenches != nullptr) {
+      for (int i = 1; i <= model.body_count(); ++i) f[i] -= (*wrenches)[i];
+    }
+  }
+
+  std::vector<BodyMotion<T>> motion;
+
+ private:
+  template <class Ops, bool accelerated>
+  void outward_run(const Model& model, const BodyRun& run, const TreeKinematics<T>& kinematics,
+                   const T* v, const T* vdot, Force<T>* f) {
+    for (int k = 0; k < run.count; ++k) {
+      const int i = run.first + k;
+      const BodyMotion<T>& p = motion[model.body(i).parent];
+      BodyMotion<T>& b = motion[i];
+      const Transform<T>& X = kinematics.X[i];
+      const Motion<T>* S = kinematics.S.data() + run.v + k * Ops::n;
+      const T* qd = v + run.v + k * Ops::n;
+
+      const Vec3<T> omega_p = X.E * p.omega;
+      b.alpha = X.E * p.alpha;
+      b.a = X.E * (p.a + p.Om * X.r);
+      if constexpr (std::is_same_v<Ops, SubspaceOps<RevoluteAxes>>) {
+        b.omega = {omega_p.x, omega_p.y, omega_p.z + qd[0]};
+        b.alpha.x += omega_p.y * qd[0];
+        b.alpha.y -= omega_p.x * qd[0];
+        if constexpr (accelerated) b.alpha.z += vdot[run.v + k];
+      } else {
+        Motion<T> J = Motion<T>::zero();  // joint velocity S qd
+        Ops::add(J, S, qd);
+        b.omega = omega_p + J.w;
+        b.alpha += cross(omega_p, J.w);
+        b.a += cross(b.omega + omega_p, J.v);
+        Motion<T> c = Motion<T>::zero();
+        if constexpr (accelerated) Ops::add(c, S, vdot + run.v + k * Ops::n);
+        if constexpr (Ops::dense) c += kinematics.bias[i];
+        b.alpha += c.w;
+        b.a += c.v;
+      }
+      b.Om = acceleration_matrix(b.omega, b.alpha);
+      f[i] = inertial_wrench(moments_[i], b);
+    }
+  }
+
+  std::vector<Moments<double>> moments_;
+};
+
+}  // namespace espalier
