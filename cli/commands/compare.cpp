@@ -1,0 +1,239 @@
+#include <spdlog/fmt/fmt.h>
+#include <algorithm>
+#include <cmath>
+
+#include "cli/command.hpp"
+#include "cli/results.hpp"
+#include "cli/state.hpp"
+#include "cli/table.hpp"
+#include "cli/timing.hpp"
+
+namespace espalier::cli {
+
+namespace {
+
+constexpr std::string_view oracle = "dense";
+
+/// max over results of ||x - reference||_inf / max(1, ||reference||_inf); infinite if they do not
+/// answer the same questions.
+double relative_difference(const Results& x, const Results& reference) {
+  if (x.size() != reference.size()) return INFINITY;
+  double worst = 0.0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const std::vector<double>&a = x[k].values, &b = reference[k].values;
+    if (x[k].name != reference[k].name || a.size() != b.size()) return INFINITY;
+    double difference = 0.0, size = 1.0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      difference = std::max(difference, std::abs(a[i] - b[i]));
+      size = std::max(size, std::abs(b[i]));
+    }
+    worst = std::max(worst, difference / size);
+  }
+  return worst;
+}
+
+/// What one algorithm did.
+struct Row {
+  const Entry* entry;
+  double difference = 0.0;
+  double ns = 0.0;
+  std::string error;  ///< why there are no numbers
+};
+
+/// All algorithms for one problem.
+struct Comparison {
+  std::string problem, reference;
+  std::vector<Row> rows;
+  std::vector<std::pair<const Entry*, std::string>> refused;  ///< with what stands in the way
+  bool agree = true;
+};
+
+/// Runs all algorithms that can solve a problem on the same random states.
+class Compare final : public Command {
+  void add_options(CLI::App& app) override {
+    model_.add_to(app);
+    app.add_option("--problem", problem_,
+                   "problem to solve; 'all': every problem with more than one algorithm")
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_option("--samples", samples_, "random states, with external wrenches on all links")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
+    app.add_option("--seed", seed_, "seed of the first state")->capture_default_str();
+    app.add_option("--tolerance", tolerance_,
+                   "largest relative difference that is agreement: the largest entry of x - "
+                   "reference over the largest of the reference, or over one if that is larger")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.footer(R"(
+The reference is 'dense' where it can run, else the first exact algorithm. Exit code 1 if an exact
+algorithm differs by more than the tolerance; approximate ones are only shown.)");
+  }
+
+  int run(Session& session) override {
+    const Registry& registry = session.host().registry();
+    std::vector<std::string> problems{problem_};
+    if (problem_ == "all") {
+      problems = registry.problems();
+      std::erase_if(problems, [&](const auto& p) { return registry.algorithms(p).size() < 2; });
+    } else {
+      expect_problem(registry, problem_);
+    }
+    const ModelPtr model = model_.load(session);
+    std::vector<State> states;
+    for (int k = 0; k < samples_; ++k) {
+      states.push_back(random_state(model, seed_ + static_cast<unsigned long long>(k), true));
+    }
+    std::vector<Comparison> comparisons;
+    for (const std::string& problem : problems) {
+      comparisons.push_back(compare(registry, problem, model, states));
+    }
+    const bool agree = std::all_of(comparisons.begin(), comparisons.end(),
+                                   [](const Comparison& c) { return c.agree; });
+    if (session.json) {
+      session.print(document(*model, comparisons));
+    } else {
+      std::string text = fmt::format("{}: {} random states\n", model->name(), samples_);
+      for (const Comparison& c : comparisons) text += "\n" + describe_one(c);
+      session.print(text);
+    }
+    return agree ? ok : unusable;
+  }
+
+  Comparison compare(const Registry& registry, const std::string& problem, const ModelPtr& model,
+                     const std::vector<State>& states) const {
+    Comparison out;
+    out.problem = problem;
+    for (const Entry* e : registry.algorithms(problem)) {
+      const Verdict verdict = registry.can(*e, *model);
+      if (verdict.ok) {
+        out.rows.push_back({e, 0.0, 0.0, ""});
+      } else {
+        out.refused.emplace_back(e, verdict.obstacle);
+      }
+    }
+    // The oracle first, then exact ones, then the rest.
+    const auto rank = [](const Row& r) {
+      return r.entry->about.name == oracle ? 0 : r.entry->capabilities.exact ? 1 : 2;
+    };
+    std::stable_sort(out.rows.begin(), out.rows.end(),
+                     [&](const Row& a, const Row& b) { return rank(a) < rank(b); });
+
+    std::vector<Results> reference;
+    for (Row& row : out.rows) {
+      try {
+        const auto algorithm = registry.create(*row.entry, Setup{model});
+        std::vector<Results> answers;
+        for (const State& state : states) {
+          Results answer;
+          algorithm->solve(state.inputs, answer);
+          expect_finite(row.entry->about.name, *model, answer);
+          answers.push_back(std::move(answer));
+        }
+        if (out.reference.empty()) {
+          out.reference = row.entry->about.name;
+          reference = answers;
+        }
+        for (std::size_t k = 0; k < answers.size(); ++k) {
+          row.difference = std::max(row.difference, relative_difference(answers[k], reference[k]));
+        }
+        row.ns = time_calls(*algorithm, states, {.repeats = 11, .seconds = 0.05}).median_ns;
+      } catch (const Error& error) {
+        row.error = error.what();
+      }
+      if (!row.entry->capabilities.exact) continue;
+      if (!row.error.empty() || row.difference > tolerance_) out.agree = false;
+    }
+    if (out.reference.empty()) {
+      std::string text = "compare: number of algorithms that solve " + problem + " for '" +
+                         model->name() + "' is 0, expected at least one";
+      for (const auto& [e, obstacle] : out.refused) text += "; " + e->about.name + ": " + obstacle;
+      for (const Row& row : out.rows) text += "; " + row.error;
+      throw Unsupported(text);
+    }
+    return out;
+  }
+
+  static Json results_of(const Comparison& c) {
+    Json list = Json::array();
+    for (const Row& row : c.rows) {
+      Json item{{"algorithm", row.entry->about.name},
+                {"problem", c.problem},
+                {"exact", row.entry->capabilities.exact},
+                {"max_relative_difference", nullptr},
+                {"ns_per_call_median", nullptr}};
+      if (row.error.empty()) {
+        if (std::isfinite(row.difference)) item["max_relative_difference"] = row.difference;
+        item["ns_per_call_median"] = row.ns;
+      } else {
+        item["error"] = row.error;
+      }
+      list.push_back(std::move(item));
+    }
+    return list;
+  }
+
+  Json document(const Model& model, const std::vector<Comparison>& comparisons) const {
+    const auto one = [&](const Comparison& c) {
+      Json out{{"problem", c.problem},
+               {"reference", c.reference},
+               {"agree", c.agree},
+               {"results", results_of(c)},
+               {"refused", Json::array()}};
+      for (const auto& [e, obstacle] : c.refused) {
+        out["refused"].push_back({{"algorithm", e->about.name}, {"obstacle", obstacle}});
+      }
+      return out;
+    };
+    Json out{{"model", model.name()}, {"samples", samples_}, {"tolerance", tolerance_}};
+    if (problem_ != "all") {
+      out.update(one(comparisons.front()));
+      return out;
+    }
+    out["results"] = out["problems"] = Json::array();
+    for (const Comparison& c : comparisons) {
+      for (Json& item : results_of(c)) out["results"].push_back(std::move(item));
+      out["problems"].push_back(one(c));
+    }
+    return out;
+  }
+
+  std::string describe_one(const Comparison& c) const {
+    Table table({"algorithm", "largest relative difference", "ns per call", ""});
+    std::string notes;
+    for (const Row& row : c.rows) {
+      const std::string& name = row.entry->about.name;
+      if (!row.error.empty()) {
+        table.row({name, "-", "-", "failed"});
+        notes += row.error + "\n";
+        continue;
+      }
+      const bool exact = row.entry->capabilities.exact;
+      table.row({name, fmt::format("{:.2e}", row.difference), fmt::format("{:.0f}", row.ns),
+                 name == c.reference            ? "reference"
+                 : !exact                       ? "approximate"
+                 : row.difference <= tolerance_ ? "agrees"
+                                                : "DIFFERS"});
+    }
+    for (const auto& [e, obstacle] : c.refused) {
+      notes += fmt::format("{} cannot: {}\n", e->about.name, obstacle);
+    }
+    return fmt::format("{}: {}\n{}{}", c.problem,
+                       c.agree ? "exact algorithms agree"
+                               : fmt::format("algorithms DISAGREE by more than {:g}", tolerance_),
+                       table.text(), notes);
+  }
+
+  ModelArguments model_;
+  std::string problem_ = "forward-dynamics";
+  int samples_ = 20;
+  unsigned long long seed_ = 1;
+  double tolerance_ = 1e-9;
+};
+
+const Registered<Compare> registered{
+    {"compare", "run all algorithms for a problem against one another", 14}};
+
+}  // namespace
+
+}  // namespace espalier::cli

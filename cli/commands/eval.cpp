@@ -1,0 +1,114 @@
+#include <spdlog/fmt/fmt.h>
+
+#include "cli/command.hpp"
+#include "cli/results.hpp"
+#include "cli/state.hpp"
+#include "espalier/kernel/model/passive.hpp"
+
+namespace espalier::cli {
+
+namespace {
+
+/// Solves the problems of one algorithm at one state.
+class Eval final : public Command {
+  void add_options(CLI::App& app) override {
+    model_.add_to(app);
+    app.add_option("--algorithm", algorithm_, "name of the algorithm (see 'list algorithms')")
+        ->required()
+        ->type_name("NAME");
+    app.add_option("--problem", problem_,
+                   "only this one of the problems that the algorithm solves; default: all of them")
+        ->type_name("NAME");
+    auto* state =
+        app.add_option("--state", state_, "state file; '-': standard input")->type_name("FILE");
+    app.add_option("--random", seed_,
+                   "random state of this seed; the JSON output then holds it as \"state\"")
+        ->type_name("SEED")
+        ->excludes(state);
+    app.add_flag("--passive", passive_,
+                 "damping, friction and springs of the joints act too: they are added to tau of "
+                 "forward dynamics; tau and bias that are asked for overcome them");
+    app.footer(R"(
+State file (JSON, SI units; every part may be left out):
+  {"q":    {joint: number or list},      neutral if left out; quaternions x y z w, normalised
+                                         if off by at most 1e-3; a floating joint has
+                                         [x y z, qx qy qz qw]
+   "v":    {joint: number or list},      rates; floating: angular first, body frame
+   "tau":  {joint: number or list},      forces, for forward dynamics
+   "vdot": {joint: number or list},      accelerations, for inverse dynamics and kinematics
+   "gravity": [x, y, z],                 default: the model's
+   "external_wrenches": {link: [nx, ny, nz, fx, fy, fz]}}   moment first, link frame
+Joints that a coupling makes dependent need no q (if given, it must fit to 1e-6) and have no
+v, tau and vdot. Rows of matrices are in the order of "coordinates". Link placements: position and
+quaternion of the link in the world; velocity and spatial acceleration angular first, link frame.
+
+Examples:
+  espalier eval arm.urdf --algorithm aba --state state.json --json
+  espalier eval arm.urdf --algorithm rnea --random 1)");
+  }
+
+  int run(Session& session) override {
+    const Registry& registry = session.host().registry();
+    const std::vector<const Entry*> entries = select_algorithm(registry, algorithm_, problem_);
+    const ModelPtr model = model_.load(session);
+    const State state = !state_.empty() ? read_state(model, state_)
+                        : seed_         ? random_state(model, *seed_)
+                                        : neutral_state(model);
+    Results results;
+    for (const Entry* entry : entries) {
+      const Results answer = solve(registry, *entry, model, state);
+      results.insert(results.end(), answer.begin(), answer.end());
+    }
+
+    const Vec3<double>& g = state.gravity;
+    if (session.json) {
+      Json out{
+          {"model", model->name()}, {"algorithm", algorithm_}, {"problem", entries[0]->problem}};
+      for (const Entry* entry : entries) out["problems"].push_back(entry->problem);
+      out["gravity"] = {g.x, g.y, g.z};
+      out["coordinates"] = Json::array();
+      for (const Coordinate& c : model->coordinates()) {
+        out["coordinates"].push_back({{"joint", c.joint}, {"start", c.start}, {"size", c.size}});
+      }
+      add_results(*model, results, out);
+      if (seed_) out["state"] = to_json(*model, state);
+      session.print(out);
+    } else {
+      std::string problems;
+      for (const Entry* entry : entries)
+        problems += (problems.empty() ? "" : ", ") + entry->problem;
+      session.print(fmt::format("{}: {} by {}, gravity {:g} {:g} {:g}\n\n{}", model->name(),
+                                problems, algorithm_, g.x, g.y, g.z, describe(*model, results)));
+    }
+    return ok;
+  }
+
+  Results solve(const Registry& registry, const Entry& entry, const ModelPtr& model,
+                const State& state) const {
+    const std::unique_ptr<Algorithm> algorithm = registry.create(entry, Setup{model});
+    algorithm->set_gravity(state.gravity);
+    Inputs inputs = state.inputs;
+    std::vector<double> passive(model->nv(), 0.0);
+    if (passive_) passive_forces(*model, inputs.q.data(), inputs.v.data(), passive.data());
+    for (int i = 0; i < model->nv(); ++i) inputs.tau[i] += passive[i];
+    Results results;
+    algorithm->solve(inputs, results);
+    for (Result& r : results) {  // forces that drive the robot overcome the passive ones
+      if (r.name != "tau" && r.name != "bias") continue;
+      for (int i = 0; i < model->nv(); ++i) r.values[i] -= passive[i];
+    }
+    expect_finite(entry.about.name, *model, results);
+    return results;
+  }
+
+  ModelArguments model_;
+  std::string algorithm_, problem_, state_;
+  std::optional<unsigned long long> seed_;
+  bool passive_ = false;
+};
+
+const Registered<Eval> registered{{"eval", "solve a problem at one state", 10}};
+
+}  // namespace
+
+}  // namespace espalier::cli

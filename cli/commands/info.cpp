@@ -1,0 +1,170 @@
+#include <spdlog/fmt/fmt.h>
+
+#include "cli/command.hpp"
+#include "cli/session.hpp"
+#include "cli/table.hpp"
+
+namespace espalier::cli {
+
+namespace {
+
+/// What a model is made of.
+class Info final : public Command {
+  void add_options(CLI::App& app) override {
+    model_.add_to(app);
+    app.footer(R"(
+A body is all links that fixed joints weld together, named by its first link. A cluster is a
+group of bodies tied by couplings or loops; its output bodies are what it hangs on.)");
+  }
+
+  int run(Session& session) override {
+    const ModelPtr model = model_.load(session);
+    if (session.json) {
+      session.print(document(*model));
+    } else {
+      session.print(text(*model));
+    }
+    return ok;
+  }
+
+  /// Links of every body, ground first.
+  static std::vector<std::vector<std::string>> links_of_bodies(const Model& model) {
+    std::vector<std::vector<std::string>> links(model.body_count() + 1);
+    for (const Link& link : model.links()) links[link.body].push_back(link.name);
+    return links;
+  }
+
+  static Json limits_of(const Joint& joint) {
+    Json limits = Json::object();
+    const Limits& l = joint.limits;
+    if (l.lower) limits["lower"] = *l.lower;
+    if (l.upper) limits["upper"] = *l.upper;
+    if (l.velocity) limits["velocity"] = *l.velocity;
+    if (l.effort) limits["effort"] = *l.effort;
+    return limits;
+  }
+
+  Json document(const Model& model) const {
+    const auto names = model.body_names();
+    Json out{{"model", model.name()},
+             {"file", model_.file},
+             {"root", to_string(model_.options.root)},
+             {"mimic", to_string(model_.options.mimic)},
+             {"mass", model.mass()},
+             {"gravity", {model.gravity().x, model.gravity().y, model.gravity().z}},
+             {"dof", model.nv()},
+             {"nq", model.nq()},
+             {"nv", model.nv()},
+             {"spanning_nv", model.spanning_nv()},
+             {"tree", model.is_tree()}};
+    out["bodies"] = out["joints"] = out["clusters"] = out["coordinates"] = Json::array();
+    const auto links = links_of_bodies(model);
+    out["ground"] = {{"name", names[0]}, {"links", links[0]}};
+    for (int i = 1; i <= model.body_count(); ++i) {
+      const Body& b = model.body(i);
+      out["bodies"].push_back({{"name", names[i]},
+                               {"parent", names[b.parent]},
+                               {"joint", model.joints()[b.joint].name},
+                               {"cluster", b.cluster},
+                               {"mass", b.inertia.m},
+                               {"links", links[i]}});
+    }
+    for (const Joint& j : model.joints()) {
+      const PassiveDynamics& p = j.passive;
+      Json joint{{"name", j.name},
+                 {"type", j.type},
+                 {"parent", names[model.body(j.body).parent]},
+                 {"child", names[j.body]},
+                 {"nq", j.nq},
+                 {"nv", j.nv},
+                 {"independent", j.independent >= 0},
+                 {"limits", limits_of(j)}};
+      if (p.damping != 0.0) joint["damping"] = p.damping;
+      if (p.friction != 0.0) joint["friction"] = p.friction;
+      if (p.stiffness != 0.0) joint["stiffness"] = p.stiffness, joint["rest"] = p.rest;
+      for (const auto& [rate, inertia] : model.armature()) {
+        if (rate == j.v) joint["armature"] = inertia;
+      }
+      out["joints"].push_back(std::move(joint));
+    }
+    for (const Cluster& c : model.clusters()) {
+      Json cluster{{"name", c.name},
+                   {"nv", c.nv},
+                   {"constrained", c.constrained},
+                   {"implicit", c.implicit},
+                   {"constraints", c.constraints}};
+      cluster["bodies"] = cluster["output_bodies"] = cluster["independent"] = Json::array();
+      for (int b = c.first; b < c.first + c.count; ++b) {
+        cluster["bodies"].push_back(names[b]);
+        const Joint& j = model.joints()[model.body(b).joint];
+        if (j.independent >= 0) cluster["independent"].push_back(j.name);
+      }
+      for (const int b : c.outputs) cluster["output_bodies"].push_back(names[b]);
+      out["clusters"].push_back(std::move(cluster));
+    }
+    for (const Coordinate& c : model.coordinates()) {
+      out["coordinates"].push_back({{"joint", c.joint}, {"start", c.start}, {"size", c.size}});
+    }
+    return out;
+  }
+
+  static std::string text(const Model& model) {
+    const auto names = model.body_names();
+    const auto links = links_of_bodies(model);
+    const std::size_t tied = std::count_if(model.clusters().begin(), model.clusters().end(),
+                                           [](const Cluster& c) { return c.constrained; });
+    std::string out = fmt::format(
+        "{}: {} bodies, {} joints, {} degrees of freedom, {} kg, {}\n\n", model.name(),
+        model.body_count(), model.joints().size(), model.nv(), number(model.mass()),
+        tied == 0
+            ? "a tree"
+            : fmt::format("{} cluster{} tied by couplings or loops", tied, tied == 1 ? "" : "s"));
+
+    Table joints({"joint", "type", "parent", "child", "coordinates", "lower", "upper", "velocity",
+                  "effort"});
+    for (const Joint& j : model.joints()) {
+      const auto limit = [](const std::optional<double>& x) { return x ? number(*x) : "-"; };
+      const std::string where =
+          j.independent < 0 ? "dependent"
+          : j.nv == 1       ? std::to_string(j.independent)
+                            : fmt::format("{}..{}", j.independent, j.independent + j.nv - 1);
+      joints.row({j.name, j.type, names[model.body(j.body).parent], names[j.body], where,
+                  limit(j.limits.lower), limit(j.limits.upper), limit(j.limits.velocity),
+                  limit(j.limits.effort)});
+    }
+    out += joints.text() + "\n";
+
+    Table bodies({"body", "mass", "links folded into it"});
+    const auto folded = [&](int i) {
+      return joined({links[i].begin() + (links[i].empty() ? 0 : 1), links[i].end()});
+    };
+    bodies.row({names[0] + " (ground)", "-", folded(0)});
+    for (int i = 1; i <= model.body_count(); ++i) {
+      bodies.row({names[i], number(model.body(i).inertia.m), folded(i)});
+    }
+    out += bodies.text();
+
+    Table clusters({"cluster", "tied by", "output bodies", "independent joints"});
+    for (const Cluster& c : model.clusters()) {
+      if (!c.constrained) continue;
+      std::vector<std::string> outputs, independent;
+      for (const int b : c.outputs) outputs.push_back(names[b]);
+      for (int b = c.first; b < c.first + c.count; ++b) {
+        const Joint& j = model.joints()[model.body(b).joint];
+        if (j.independent >= 0) independent.push_back(j.name);
+      }
+      clusters.row({c.name, joined(c.constraints), joined(outputs), joined(independent)});
+    }
+    if (!clusters.empty()) out += "\n" + clusters.text();
+    return out;
+  }
+
+  ModelArguments model_;
+};
+
+const Registered<Info> registered{
+    {"info", "bodies, joints, clusters, coordinates and mass of a model", 20}};
+
+}  // namespace
+
+}  // namespace espalier::cli

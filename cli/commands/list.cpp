@@ -1,0 +1,229 @@
+#include <spdlog/fmt/fmt.h>
+#include <algorithm>
+
+#include "cli/command.hpp"
+#include "cli/session.hpp"
+#include "cli/table.hpp"
+
+namespace espalier::cli {
+
+namespace {
+
+/// A table and the JSON list of the same.
+struct Listing {
+  Json items = Json::array();
+  Table table;
+};
+
+/// What is registered, explained.
+class List final : public Command {
+  void add_options(CLI::App& app) override {
+    std::vector<std::string> words;
+    for (const Section& s : sections()) words.push_back(s.name);
+    app.add_option("WHAT", what_, "what to list; default: all")
+        ->check(CLI::IsMember(words))
+        ->type_name(joined(words, "|"));
+    auto* model = app.add_option("--model", model_.file,
+                                 "tell which algorithms can run on this model, and what stands in "
+                                 "the way of the others")
+                      ->type_name("FILE");
+    add_compile_options(app, model_.options);
+    app.get_option("--root")->needs(model);
+    app.get_option("--mimic")->needs(model);
+    app.add_option("--problem", problem_, "only algorithms for this problem")->type_name("NAME");
+    app.add_flag("--markdown", markdown_, "print Markdown tables");
+  }
+
+  struct Section {
+    std::string name;
+    Listing (List::*make)(const Host&) const;
+  };
+  static const std::vector<Section>& sections() {
+    static const std::vector<Section> all{
+        {"joints", &List::joints},           {"sub-mechanisms", &List::sub_mechanisms},
+        {"formats", &List::formats},         {"algorithms", &List::algorithms},
+        {"integrators", &List::integrators}, {"problems", &List::problems},
+        {"plugins", &List::plugins}};
+    return all;
+  }
+
+  int run(Session& session) override {
+    const Host& host = session.host();
+    if (!problem_.empty()) expect_problem(host.registry(), problem_);
+    if (!model_.file.empty()) compiled_ = model_.load(session);
+    Json document = Json::object();
+    std::string text;
+    for (const Section& section : sections()) {
+      if (!what_.empty() && section.name != what_) continue;
+      Listing listing = (this->*section.make)(host);
+      std::string key = section.name;
+      std::replace(key.begin(), key.end(), '-', '_');
+      if (what_.empty()) {
+        text += fmt::format("{}{}{}\n", text.empty() ? "" : "\n", markdown_ ? "## " : "",
+                            section.name + (markdown_ ? "\n" : ":"));
+      }
+      if (listing.items.empty()) {
+        text += "none\n";
+      } else {
+        text += markdown_ ? listing.table.markdown() : listing.table.text();
+      }
+      document[key] = std::move(listing.items);
+    }
+    if (compiled_ != nullptr) document["model"] = compiled_->name();
+    if (what_.empty() || what_ == "plugins") {
+      document["search_path"] = Loader::search_path(session.plugin_folders);
+    }
+    if (session.json) {
+      session.print(document);
+    } else {
+      session.print(text);
+    }
+    return ok;
+  }
+
+  /// What every entry says of itself.
+  static Json about(const Entry& e) {
+    return {{"name", e.about.name},
+            {"summary", e.about.summary},
+            {"source", e.about.source},
+            {"cost", e.about.cost},
+            {"plugin", e.origin}};
+  }
+  /// The name of a plugin's file: paths are for --json.
+  std::string file_of(const std::string& origin) const {
+    return origin.substr(origin.find_last_of('/') + 1);
+  }
+
+  Listing joints(const Host& host) const {
+    Listing out{.table = Table(
+                    {"joint", "positions", "rates", "parameters", "summary", "source", "plugin"})};
+    for (const Entry* e : host.registry().entries(Kind::joint)) {
+      const auto views = e->joint->parameter_names();
+      const std::vector<std::string> parameters(views.begin(), views.end());
+      Json item = about(*e);
+      item["nq"] = e->joint->nq();
+      item["nv"] = e->joint->nv();
+      item["parameters"] = parameters;
+      out.items.push_back(std::move(item));
+      out.table.row({e->about.name, std::to_string(e->joint->nq()), std::to_string(e->joint->nv()),
+                     joined(parameters), e->about.summary, e->about.source, file_of(e->origin)});
+    }
+    return out;
+  }
+
+  Listing sub_mechanisms(const Host& host) const {
+    Listing out{.table =
+                    Table({"sub-mechanism", "parameters", "ports", "summary", "source", "plugin"})};
+    for (const Entry* e : host.registry().entries(Kind::sub_mechanism)) {
+      const auto names = e->sub_mechanism->parameter_names();
+      const std::vector<std::string> parameters(names.begin(), names.end());
+      const auto ends = e->sub_mechanism->ports();
+      const std::vector<std::string> ports(ends.begin(), ends.end());
+      Json item = about(*e);
+      item["parameters"] = parameters;
+      item["ports"] = ports;
+      out.items.push_back(std::move(item));
+      out.table.row({e->about.name, joined(parameters), joined(ports), e->about.summary,
+                     e->about.source, file_of(e->origin)});
+    }
+    return out;
+  }
+
+  Listing formats(const Host& host) const {
+    Listing out{.table = Table({"format", "endings", "summary", "source", "plugin"})};
+    for (const Entry* e : host.registry().entries(Kind::format)) {
+      Json item = about(*e);
+      item["extensions"] = e->format->extensions();
+      out.items.push_back(std::move(item));
+      out.table.row({e->about.name, joined(e->format->extensions()), e->about.summary,
+                     e->about.source, file_of(e->origin)});
+    }
+    return out;
+  }
+
+  Listing integrators(const Host& host) const {
+    Listing out{.table = Table({"integrator", "cost", "summary", "source", "plugin"})};
+    for (const Entry* e : host.registry().entries(Kind::integrator)) {
+      out.items.push_back(about(*e));
+      out.table.row(
+          {e->about.name, e->about.cost, e->about.summary, e->about.source, file_of(e->origin)});
+    }
+    return out;
+  }
+
+  Listing algorithms(const Host& host) const {
+    std::vector<std::string> header{"algorithm", "problem", "cost",  "can",
+                                    "scalars",   "summary", "source"};
+    // In the README, the file of a plugin says nothing that the problem does not say.
+    if (!markdown_) header.push_back("plugin");
+    if (compiled_ != nullptr) header.push_back("on " + compiled_->name());
+    Listing out{.table = Table(std::move(header))};
+    for (const Entry* e : host.registry().algorithms(problem_)) {
+      const Capabilities& c = e->capabilities;
+      std::vector<std::string> scalars, abilities;
+      for (int k = 0; k < scalar_count; ++k) {
+        if (e->algorithm[k]) scalars.emplace_back(scalar_names[k]);
+      }
+      abilities.push_back(c.exact ? "exact" : "approximate");
+      if (c.couplings) abilities.push_back("couplings");
+      if (c.loops) abilities.push_back("loops");
+      if (c.several_outputs) abilities.push_back("several outputs");
+
+      Json item = about(*e);
+      item["problem"] = e->problem;
+      item["capabilities"] = {{"couplings", c.couplings},
+                              {"loops", c.loops},
+                              {"several_outputs", c.several_outputs},
+                              {"exact", c.exact}};
+      item["scalars"] = scalars;
+      std::vector<std::string> cells{e->about.name,     e->problem,      e->about.cost,
+                                     joined(abilities), joined(scalars), e->about.summary,
+                                     e->about.source};
+      if (!markdown_) cells.push_back(file_of(e->origin));
+      if (compiled_ != nullptr) {
+        const Verdict verdict = host.registry().can(*e, *compiled_);
+        item["can"] = verdict.ok;
+        item["obstacle"] = verdict.obstacle;
+        item["alternatives"] = verdict.alternatives;
+        cells.push_back(verdict.ok ? "can" : verdict.obstacle);
+      }
+      out.items.push_back(std::move(item));
+      out.table.row(std::move(cells));
+    }
+    return out;
+  }
+
+  Listing problems(const Host& host) const {
+    Listing out{.table = Table({"problem", "algorithms"})};
+    for (const std::string& problem : host.registry().problems()) {
+      std::vector<std::string> names;
+      for (const Entry* e : host.registry().algorithms(problem)) names.push_back(e->about.name);
+      out.items.push_back({{"name", problem}, {"algorithms", names}});
+      out.table.row({problem, joined(names)});
+    }
+    return out;
+  }
+
+  Listing plugins(const Host& host) const {
+    Listing out{.table = Table({"plugin", "version", "instruction set", "file"})};
+    for (const LoadedPlugin& p : host.loader().loaded()) {
+      out.items.push_back({{"name", p.name},
+                           {"version", p.version},
+                           {"instruction_set", p.instruction_set},
+                           {"file", p.file}});
+      out.table.row({p.name, p.version, p.instruction_set, p.file});
+    }
+    return out;
+  }
+
+  std::string what_, problem_;
+  ModelArguments model_;
+  ModelPtr compiled_;
+  bool markdown_ = false;
+};
+
+const Registered<List> registered{{"list", "what is registered: algorithms, joints, formats", 25}};
+
+}  // namespace
+
+}  // namespace espalier::cli

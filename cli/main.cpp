@@ -1,0 +1,164 @@
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <algorithm>
+#include <cstring>
+#include <iostream>
+
+#include "cli/command.hpp"
+#include "cli/session.hpp"
+
+namespace espalier::cli {
+
+namespace {
+
+constexpr const char* footer = R"(
+Exit codes: 0 ok; 1 the model or the input cannot be used, or algorithms disagree;
+2 wrong usage (unknown option, algorithm, problem, joint or link); 3 internal error.
+Results go to standard output, everything else to standard error.
+'espalier COMMAND --help' explains each command.)";
+
+struct Reported {
+  int code;
+  std::string type;
+};
+
+/// Exit code and name of an error.
+Reported classify(const std::exception& error) {
+  if (const auto* e = dynamic_cast<const Failure*>(&error)) return {e->code(), e->type()};
+  if (dynamic_cast<const UnknownName*>(&error)) return {wrong_usage, "UnknownName"};
+  if (dynamic_cast<const SizeMismatch*>(&error)) return {wrong_usage, "SizeMismatch"};
+  if (dynamic_cast<const InvalidModel*>(&error)) return {unusable, "InvalidModel"};
+  if (dynamic_cast<const SingularMechanism*>(&error)) return {unusable, "SingularMechanism"};
+  if (dynamic_cast<const DuplicateName*>(&error)) return {unusable, "DuplicateName"};
+  if (dynamic_cast<const PluginError*>(&error)) return {unusable, "PluginError"};
+  if (dynamic_cast<const Unsupported*>(&error)) return {unusable, "Unsupported"};
+  return {internal_error, "InternalError"};
+}
+
+/// One line on standard error, and the same on standard output where JSON is wanted.
+int report(Session& session, const std::exception& error) {
+  const auto [code, type] = classify(error);
+  std::string line = error.what();
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::cerr << "espalier: " << line << '\n';
+  if (session.json) session.print(Json{{"error", {{"type", type}, {"message", line}}}});
+  return code;
+}
+
+/// Makes CLI11's complaint one that names what was meant.
+Failure explain(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& active = chosen.empty() ? app : *chosen.front();
+  std::vector<std::string> leftover = app.remaining(true);
+  const std::string who = chosen.empty() ? "espalier" : active.get_name();
+  const std::string advice =
+      " (see 'espalier " + (chosen.empty() ? "" : active.get_name() + " ") + "--help')";
+  for (const std::string& word : leftover) {
+    if (word.size() > 1 && word.front() == '-') {
+      std::vector<std::string> known;
+      for (const CLI::App* a : {&active, &app}) {
+        for (const CLI::Option* option : a->get_options()) {
+          for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+        }
+        if (&active == &app) break;
+      }
+      std::sort(known.begin(), known.end());
+      known.erase(std::unique(known.begin(), known.end()), known.end());
+      return usage_error(who + ": option '" + word.substr(0, word.find('=')) + "' is unknown" +
+                         suggest(word.substr(0, word.find('=')), known));
+    }
+    return usage_error(who + ": argument '" + word + "' is one too many" + advice);
+  }
+  if (chosen.empty() && dynamic_cast<const CLI::RequiredError*>(&error)) {
+    return usage_error("subcommand is missing, expected one of those in 'espalier --help'");
+  }
+  return usage_error(who + ": " + error.what() + advice);
+}
+
+/// Refuses a first word that names no subcommand; CLI11 would complain of a missing one.
+void expect_subcommand(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--plugins") == 0) {
+      ++i;
+    } else if (argv[i][0] != '-') {
+      std::vector<std::string> known;
+      for (const CommandInfo& info : commands()) known.push_back(info.name);
+      if (std::find(known.begin(), known.end(), argv[i]) != known.end()) return;
+      throw usage_error("subcommand '" + std::string(argv[i]) + "' is unknown" +
+                        suggest(argv[i], known));
+    }
+  }
+}
+
+int run(Session& session, int argc, char** argv) {
+  CLI::App app("espalier " ESPALIER_VERSION
+               ": dynamics of robots whose limbs contain gears, differentials, belts and four-bars",
+               "espalier");
+  app.footer(footer);
+  app.set_version_flag("--version", "espalier " ESPALIER_VERSION);
+  app.set_help_all_flag("--help-all", "Print the help of all commands");
+  app.add_option("--plugins", session.plugin_folders,
+                 "search plugins here first (before ESPALIER_PLUGIN_PATH, the installed and the "
+                 "build folder); may be repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  app.add_flag("--verbose", session.verbose, "tell on standard error what is loaded and when");
+  app.require_subcommand(1);
+
+  std::sort(commands().begin(), commands().end(),
+            [](const CommandInfo& a, const CommandInfo& b) { return a.order < b.order; });
+  std::vector<std::unique_ptr<Command>> made;
+  for (const CommandInfo& info : commands()) {
+    CLI::App* sub = app.add_subcommand(info.name, info.summary);
+    sub->fallthrough();  // global options may follow the subcommand
+    made.push_back(info.make());
+    made.back()->add_options(*sub);
+    sub->add_flag("--json", session.json, "print one JSON document; errors as {\"error\": ...}");
+  }
+
+  // The flag may stand behind what cannot be parsed.
+  session.json = std::any_of(argv, argv + argc,
+                             [](const char* word) { return std::strcmp(word, "--json") == 0; });
+  try {
+    expect_subcommand(argc, argv);
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked_for) {  // --help, --version
+    return app.exit(asked_for);
+  } catch (const CLI::ParseError& error) {
+    throw explain(app, error);
+  }
+
+  if (session.verbose) spdlog::set_level(spdlog::level::debug);
+  const std::string chosen = app.get_subcommands().front()->get_name();
+  for (std::size_t k = 0; k < made.size(); ++k) {
+    if (commands()[k].name == chosen) return made[k]->run(session);
+  }
+  throw std::logic_error("subcommand '" + chosen + "' was parsed but is not registered");
+}
+
+}  // namespace
+
+}  // namespace espalier::cli
+
+int main(int argc, char** argv) {
+  using namespace espalier::cli;
+  // The library logs through the logger of this name; standard output belongs to results.
+  const auto logger = spdlog::stderr_logger_st("espalier");
+  logger->set_pattern("espalier: %l: %v");
+  logger->set_level(spdlog::level::warn);
+  spdlog::set_default_logger(logger);
+
+  Session session;
+  int code = ok;
+  try {
+    code = run(session, argc, argv);
+  } catch (const std::exception& error) {
+    code = report(session, error);
+  }
+  std::cout.flush();
+  if (!std::cout) {
+    std::cerr << "espalier: standard output is not writable, expected an open one\n";
+    return internal_error;
+  }
+  return code;
+}

@@ -1,0 +1,170 @@
+#include "cli/results.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/state.hpp"
+#include "cli/table.hpp"
+
+namespace espalier::cli {
+
+namespace {
+
+using Axis = Result::Axis;
+
+/// What the 19 components of a link stand for.
+struct Part {
+  const char* name;
+  int start, size;
+};
+constexpr Part link_parts[] = {
+    {"position", 0, 3}, {"quaternion", 3, 4}, {"velocity", 7, 6}, {"acceleration", 13, 6}};
+constexpr int link_components = 19;
+
+bool is_rates(const Result& r) { return r.rows == Axis::rates && r.columns == Axis::one; }
+bool is_scalar(const Result& r) { return r.rows == Axis::one && r.columns == Axis::one; }
+bool is_jacobian(const Result& r) { return r.rows == Axis::components && r.columns == Axis::rates; }
+bool is_links(const Result& r) {
+  return r.rows == Axis::links && r.columns == Axis::components &&
+         r.column_count == link_components;
+}
+
+std::vector<double> slice(const Result& r, int start, int size) {
+  return {r.values.begin() + start, r.values.begin() + start + size};
+}
+
+Json rows_of(const Result& r) {
+  Json rows = Json::array();
+  for (int i = 0; i < r.row_count; ++i)
+    rows.push_back(slice(r, i * r.column_count, r.column_count));
+  return rows;
+}
+
+std::string row_label(const Model& model, const Result& r, int i) {
+  switch (r.rows) {
+    case Axis::rates:
+      return rate_label(model, i);
+    case Axis::links:
+      return model.links()[i].name;
+    case Axis::components:
+    case Axis::one:
+      break;
+  }
+  static const char* const spatial[] = {"wx", "wy", "wz", "vx", "vy", "vz"};
+  static const char* const cartesian[] = {"x", "y", "z"};
+  if (r.row_count == 6) return spatial[i];
+  if (r.row_count == 3) return cartesian[i];
+  return std::to_string(i);
+}
+
+std::string numbers(const std::vector<double>& values) {
+  std::vector<std::string> words;
+  for (const double x : values) words.push_back(number(x));
+  return joined(words, " ");
+}
+
+std::string table_of(const Model& model, const Result& r) {
+  if (is_links(r)) {
+    Table table({"link", "position", "quaternion x y z w", "velocity", "acceleration"});
+    for (int i = 0; i < r.row_count; ++i) {
+      std::vector<std::string> cells{row_label(model, r, i)};
+      for (const Part& p : link_parts) {
+        cells.push_back(numbers(slice(r, i * link_components + p.start, p.size)));
+      }
+      table.row(std::move(cells));
+    }
+    return table.text();
+  }
+  std::vector<std::string> header{""};
+  for (int j = 0; j < r.column_count; ++j) {
+    header.push_back(r.columns == Axis::rates ? rate_label(model, j) : std::to_string(j));
+  }
+  Table table(std::move(header));
+  for (int i = 0; i < r.row_count; ++i) {
+    std::vector<std::string> cells{row_label(model, r, i)};
+    for (const double x : slice(r, i * r.column_count, r.column_count)) cells.push_back(number(x));
+    table.row(std::move(cells));
+  }
+  return table.text();
+}
+
+}  // namespace
+
+std::string rate_label(const Model& model, int rate) {
+  for (const Joint& j : model.joints()) {
+    if (j.independent < 0 || rate < j.independent || rate >= j.independent + j.nv) continue;
+    return j.nv == 1 ? j.name : j.name + "[" + std::to_string(rate - j.independent) + "]";
+  }
+  return std::to_string(rate);
+}
+
+void add_results(const Model& model, const Results& results, Json& document) {
+  for (const Result& r : results) {
+    if (is_jacobian(r)) {
+      document["jacobians"][r.name] = rows_of(r);
+    } else if (is_rates(r)) {
+      document[r.name] = rates_by_joint(model, r.values.data());
+    } else if (is_scalar(r)) {
+      document[r.name] = r.values[0];
+    } else if (r.rows == Axis::links) {
+      Json& by_link = document[r.name] = Json::object();
+      for (int i = 0; i < r.row_count; ++i) {
+        Json& link = by_link[model.links()[i].name];
+        if (is_links(r)) {
+          for (const Part& p : link_parts) {
+            link[p.name] = slice(r, i * link_components + p.start, p.size);
+          }
+        } else {
+          link = slice(r, i * r.column_count, r.column_count);
+        }
+      }
+    } else if (r.columns == Axis::one) {
+      document[r.name] = r.values;
+    } else {
+      document[r.name] = rows_of(r);
+    }
+  }
+}
+
+std::string describe(const Model& model, const Results& results) {
+  std::string out;
+  std::vector<const Result*> vectors;
+  for (const Result& r : results) {
+    if (is_rates(r)) vectors.push_back(&r);
+  }
+  if (!vectors.empty()) {
+    std::vector<std::string> header{"joint"};
+    for (const Result* r : vectors) header.push_back(r->name);
+    Table table(std::move(header));
+    for (int i = 0; i < model.nv(); ++i) {
+      std::vector<std::string> cells{rate_label(model, i)};
+      for (const Result* r : vectors) cells.push_back(number(r->values[i]));
+      table.row(std::move(cells));
+    }
+    out += table.text();
+  }
+  for (const Result& r : results) {
+    if (is_rates(r)) continue;
+    if (r.columns == Axis::one && r.rows != Axis::links) {
+      out += r.name + ": " + numbers(r.values) + "\n";
+    } else {
+      out += (out.empty() ? "" : "\n") + r.name + "\n" + table_of(model, r);
+    }
+  }
+  return out;
+}
+
+void expect_finite(const std::string& algorithm, const Model& model, const Results& results) {
+  for (const Result& r : results) {
+    const auto bad =
+        std::find_if(r.values.begin(), r.values.end(), [](double x) { return !std::isfinite(x); });
+    if (bad == r.values.end()) continue;
+    const int row = static_cast<int>(bad - r.values.begin()) / std::max(1, r.column_count);
+    throw SingularMechanism(
+        algorithm + ": " + r.name + " of " + row_label(model, r, row) + " is " + number(*bad) +
+        ", expected a finite number (bodies without inertia about their joints, a singular pose, "
+        "or numbers too large in the state; 'espalier check' looks at the model)");
+  }
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,136 @@
+#include "cli/session.hpp"
+
+#include <spdlog/spdlog.h>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include "cli/command.hpp"
+
+namespace espalier::cli {
+
+std::vector<CommandInfo>& commands() {
+  static std::vector<CommandInfo> all;
+  return all;
+}
+
+Failure usage_error(const std::string& message) { return {wrong_usage, "UsageError", message}; }
+
+const Host& Session::host() {
+  if (host_ == nullptr) {
+    for (const std::string& folder : plugin_folders) {
+      if (!std::filesystem::is_directory(folder)) {
+        throw usage_error("--plugins: folder is '" + folder +
+                          "', which is no folder, expected one with plugins (*.so)");
+      }
+    }
+    host_ = std::make_unique<Host>(Host::Options{.plugin_folders = plugin_folders, .search = true});
+    for (const LoadedPlugin& plugin : host_->loader().loaded()) {
+      spdlog::debug("plugin {} {} ({}) from {}", plugin.name, plugin.version,
+                    plugin.instruction_set, plugin.file);
+    }
+  }
+  return *host_;
+}
+
+void Session::print(const std::string& text) {
+  std::cout << text;
+  if (!text.empty() && text.back() != '\n') std::cout << '\n';
+}
+
+void Session::print(const Json& document) {
+  // Shortest digits that read back as the same number; bytes that are no UTF-8 are replaced.
+  std::cout << document.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+const char* to_string(CompileOptions::Root root) {
+  return root == CompileOptions::Root::fixed ? "fixed" : "floating";
+}
+const char* to_string(CompileOptions::MimicRule rule) {
+  return rule == CompileOptions::MimicRule::honour ? "honour" : "ignore";
+}
+
+namespace {
+
+/// An option whose values are words that stand for the values of an enumeration.
+template <class E>
+void add_choice(CLI::App& app, const char* name, const char* help, E& value, E first, E second) {
+  const std::map<std::string, E> choices{{to_string(first), first}, {to_string(second), second}};
+  app.add_option_function<std::string>(
+         name, [&value, choices](const std::string& word) { value = choices.at(word); }, help)
+      ->check(CLI::IsMember({to_string(first), to_string(second)}))
+      ->type_name(std::string(to_string(first)) + "|" + to_string(second))
+      ->default_str(to_string(value));
+}
+
+}  // namespace
+
+void add_compile_options(CLI::App& app, CompileOptions& options) {
+  using Root = CompileOptions::Root;
+  using Mimic = CompileOptions::MimicRule;
+  add_choice(app, "--root", "floating: the root link hangs on a floating joint named 'root'",
+             options.root, Root::fixed, Root::floating);
+  add_choice(app, "--mimic", "ignore: joints with <mimic> move freely", options.mimic,
+             Mimic::honour, Mimic::ignore);
+}
+
+void ModelArguments::add_to(CLI::App& app) {
+  app.add_option("MODEL", file, "robot file (see 'espalier list formats')")
+      ->required()
+      ->type_name("FILE");
+  add_compile_options(app, options);
+}
+
+ModelPtr ModelArguments::load(Session& session) const {
+  const Host& host = session.host();
+  return reading_model([&] {
+    const auto start = std::chrono::steady_clock::now();
+    const Description description = host.read(file);
+    const auto middle = std::chrono::steady_clock::now();
+    ModelPtr model = host.compile(description, options);
+    const auto ms = [](auto d) { return std::chrono::duration<double, std::milli>(d).count(); };
+    spdlog::debug("{}: read in {:.3f} ms, compiled in {:.3f} ms", file, ms(middle - start),
+                  ms(std::chrono::steady_clock::now() - middle));
+    return model;
+  });
+}
+
+std::vector<const Entry*> select_algorithm(const Registry& registry, const std::string& name,
+                                           const std::string& problem) {
+  std::vector<const Entry*> entries = registry.algorithm_named(name);
+  if (entries.empty()) {
+    std::vector<std::string> names;
+    for (const Entry* e : registry.algorithms()) {
+      if (names.empty() || names.back() != e->about.name) names.push_back(e->about.name);
+    }
+    throw UnknownName("algorithm '" + name + "' is unknown" + suggest(name, names) +
+                      "; 'espalier list algorithms' explains them");
+  }
+  if (problem.empty()) return entries;
+  expect_problem(registry, problem);
+  return {&registry.find_algorithm(problem, name)};
+}
+
+void expect_problem(const Registry& registry, const std::string& problem) {
+  const std::vector<std::string> known = registry.problems();
+  if (std::find(known.begin(), known.end(), problem) != known.end()) return;
+  throw UnknownName("problem '" + problem + "' is unknown" + suggest(problem, known));
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  if (file) return;
+  throw Failure(unusable, "OutputError",
+                path + ": output file is not writable (" + std::strerror(errno) +
+                    "), expected a writable one");
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "espalier/plugins/espalier.hpp"
+
+/// What subcommands share: global options, the host with its plugins, the way to a Model, output.
+
+namespace espalier::cli {
+
+/// Keys keep the order in which they are written.
+using Json = nlohmann::ordered_json;
+
+/// An error with the exit code and type it is reported with; other errors of the library get theirs
+/// from their class.
+class Failure : public Error {
+ public:
+  Failure(int code, std::string type, const std::string& message)
+      : Error(message), code_(code), type_(std::move(type)) {}
+  int code() const { return code_; }
+  const std::string& type() const { return type_; }
+
+ private:
+  int code_;
+  std::string type_;
+};
+/// Wrong options, wrong form of a state file: exit code 2.
+Failure usage_error(const std::string& message);
+
+/// One run of the program.
+class Session {
+ public:
+  std::vector<std::string> plugin_folders;
+  bool verbose = false;
+  bool json = false;
+
+  /// The host, made with its plugins on first use.
+  const Host& host();
+
+  /// Writes the result to standard output: the JSON document if --json is given, else the text.
+  void print(const std::string& text);
+  void print(const Json& document);
+
+ private:
+  std::unique_ptr<Host> host_;
+};
+
+/// MODEL, --root and --mimic, shared by all commands that compute on a model.
+struct ModelArguments {
+  std::string file;
+  CompileOptions options;
+
+  void add_to(CLI::App& app);
+  /// Reads and compiles. @throws Failure with exit code 1 if the file is not a usable robot
+  ModelPtr load(Session& session) const;
+};
+/// The same for a model given by the option --model.
+void add_compile_options(CLI::App& app, CompileOptions& options);
+
+/// Runs what reads a model file: whatever is unknown in it makes the model unusable, not the usage
+/// wrong. @throws Failure with exit code 1
+template <class F>
+auto reading_model(F&& read) {
+  try {
+    return read();
+  } catch (const UnknownName& error) {
+    throw Failure(1, "UnknownName", error.what());
+  } catch (const DuplicateName& error) {
+    throw Failure(1, "DuplicateName", error.what());
+  } catch (const SizeMismatch& error) {
+    throw Failure(1, "SizeMismatch", error.what());
+  }
+}
+
+/// "fixed"/"floating" and "honour"/"ignore".
+const char* to_string(CompileOptions::Root root);
+const char* to_string(CompileOptions::MimicRule rule);
+
+/// The entries of an algorithm: of all problems that it solves, or of the one asked for.
+/// @throws UnknownName with a suggestion
+std::vector<const Entry*> select_algorithm(const Registry& registry, const std::string& name,
+                                           const std::string& problem);
+/// @throws UnknownName with a suggestion
+void expect_problem(const Registry& registry, const std::string& problem);
+
+/// @throws Failure if the file cannot be written
+void write_file(const std::string& path, const std::string& text);
+
+}  // namespace espalier::cli

@@ -1,0 +1,301 @@
+#include "cli/state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <random>
+#include <set>
+
+#include "cli/command.hpp"
+#include "cli/table.hpp"
+
+namespace espalier::cli {
+
+namespace {
+
+/// Quaternions written with three decimals are still meant to be unit ones.
+constexpr double manifold_tolerance = 1e-3;
+/// Positions written with seven decimals still agree with their couplings.
+constexpr double coupling_tolerance = 1e-6;
+
+std::string text_of(const std::string& file) {
+  if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  std::ifstream stream(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream) {
+    throw usage_error(file + ": state file is missing or unreadable, expected a JSON file");
+  }
+  return text;
+}
+
+/// What messages call a state file.
+std::string label_of(const std::string& file) {
+  return file == "-" ? "state on standard input" : file;
+}
+
+Json parse(const std::string& file) {
+  std::vector<std::set<std::string>> open;  // keys of the objects around the cursor
+  const auto refuse_twice = [&](int, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second) {
+      throw usage_error(label_of(file) + ": key '" + value.get<std::string>() +
+                        "' is given twice, expected once");
+    }
+    return true;
+  };
+  try {
+    return Json::parse(text_of(file), refuse_twice);
+  } catch (const nlohmann::json::exception& error) {
+    const std::string what = error.what();  // begins with "[json.exception.<name>] "
+    throw usage_error(label_of(file) + ": " +
+                      what.substr(std::min(what.size(), what.find("] ") + 2)) +
+                      ", expected a JSON object");
+  }
+}
+
+/// Reads one state file into a State.
+class Reader {
+ public:
+  Reader(const ModelPtr& model, const std::string& file)
+      : model_(*model),
+        file_(label_of(file)),
+        state_(neutral_state(model)),
+        given_(model->joints().size(), false),
+        wrenches_(std::make_shared<Wrenches<double>>(model)) {}
+
+  State read(const Json& document) {
+    using Field = void (Reader::*)(const Json&);
+    static const std::vector<std::pair<std::string, Field>> fields{
+        {"q", &Reader::positions},     {"v", &Reader::velocities},
+        {"tau", &Reader::forces},      {"vdot", &Reader::accelerations},
+        {"gravity", &Reader::gravity}, {"external_wrenches", &Reader::external_wrenches}};
+    for (const auto& item : object(document, "state").items()) {
+      const std::string& key = item.key();
+      const auto field =
+          std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == key; });
+      if (field == fields.end()) {
+        std::vector<std::string> known;
+        for (const auto& f : fields) known.push_back(f.first);
+        throw UnknownName(file_ + ": key '" + key + "' is unknown" + suggest(key, known));
+      }
+      (this->*field->second)(item.value());
+    }
+    couple();
+    state_.wrenches = wrenches_;
+    if (!state_.external_wrenches.empty()) state_.inputs.wrenches = wrenches_.get();
+    return std::move(state_);
+  }
+
+ private:
+  const Json& object(const Json& value, const std::string& what) const {
+    if (value.is_object()) return value;
+    throw usage_error(file_ + ": " + what + " is of type " + value.type_name() +
+                      ", expected an object {name: ...}");
+  }
+
+  /// A number, or a list of `size` numbers.
+  void numbers(const Json& value, const std::string& what, int size, double* out) const {
+    const bool single = !value.is_array();
+    const int got = single ? 1 : static_cast<int>(value.size());
+    for (int k = 0; k < got; ++k) {
+      const Json& x = single ? value : value[k];
+      if (!x.is_number()) {
+        throw usage_error(file_ + ": " + what + " is of type " + x.type_name() + ", expected " +
+                          (size == 1 ? "a number" : std::to_string(size) + " numbers"));
+      }
+      if (k < size) out[k] = x.get<double>();
+    }
+    if (got == size) return;
+    throw SizeMismatch(file_ + ": size of " + what + " is " + std::to_string(got) + ", expected " +
+                       std::to_string(size));
+  }
+
+  const Joint& joint(const std::string& key, const std::string& name) const {
+    if (const Joint* j = model_.find_joint(name)) return *j;
+    std::vector<std::string> known;
+    for (const Joint& j : model_.joints()) known.push_back(j.name);
+    throw UnknownName(file_ + ": joint '" + name + "' in '" + key +
+                      "' is unknown or does not move" + suggest(name, known));
+  }
+
+  void positions(const Json& value) {
+    double* q = state_.inputs.q.data();
+    for (const auto& [name, x] : object(value, "'q'").items()) {
+      const Joint& j = joint("q", name);
+      numbers(x, "q of joint '" + name + "'", j.nq, q + j.q);
+      given_[&j - model_.joints().data()] = true;
+    }
+    std::vector<double> normalized = state_.inputs.q;
+    model_.normalize(normalized.data());
+    for (const Joint& j : model_.joints()) {
+      if (j.nq == j.nv) continue;
+      for (int k = j.q; k < j.q + j.nq; ++k) {
+        const double off = std::abs(normalized[k] - q[k]);
+        if (off <= manifold_tolerance) continue;  // not a number is not
+        throw Failure(unusable, "InvalidState",
+                      file_ + ": q of joint '" + j.name + "' is off its manifold by " +
+                          number(off) + ", expected at most " + number(manifold_tolerance) +
+                          " (a quaternion x y z w has length one)");
+      }
+      std::copy_n(normalized.begin() + j.q, j.nq, q + j.q);
+    }
+  }
+
+  void rates(const std::string& key, const Json& value, std::vector<double>& out) {
+    for (const auto& [name, x] : object(value, "'" + key + "'").items()) {
+      const Joint& j = joint(key, name);
+      if (j.independent < 0) {
+        const std::string leaders = followed_joints(model_, j);
+        throw usage_error(file_ + ": " + key + " of joint '" + name +
+                          "' is given, expected none (the joint depends on " + leaders + ": give " +
+                          key + " there, or free it with --mimic ignore)");
+      }
+      numbers(x, key + " of joint '" + name + "'", j.nv, out.data() + j.independent);
+    }
+  }
+  void velocities(const Json& value) { rates("v", value, state_.inputs.v); }
+  void forces(const Json& value) { rates("tau", value, state_.inputs.tau); }
+  void accelerations(const Json& value) { rates("vdot", value, state_.inputs.vdot); }
+
+  void gravity(const Json& value) {
+    double g[3];
+    numbers(value, "gravity", 3, g);
+    state_.gravity = {g[0], g[1], g[2]};
+  }
+
+  void external_wrenches(const Json& value) {
+    for (const auto& [name, x] : object(value, "'external_wrenches'").items()) {
+      if (model_.find_link(name) == nullptr) {
+        std::vector<std::string> known;
+        for (const Link& l : model_.links()) known.push_back(l.name);
+        throw UnknownName(file_ + ": link '" + name + "' in 'external_wrenches' is unknown" +
+                          suggest(name, known));
+      }
+      std::array<double, 6> w{};
+      numbers(x, "external wrench on link '" + name + "'", 6, w.data());
+      wrenches_->add(name, {{w[0], w[1], w[2]}, {w[3], w[4], w[5]}});
+      state_.external_wrenches.emplace_back(name, w);
+    }
+  }
+
+  /// Completes dependent positions and checks the ones that are given.
+  void couple() {
+    const std::vector<double> before = state_.inputs.q;
+    std::vector<double>& q = state_.inputs.q;
+    model_.apply_couplings(q.data());
+    for (std::size_t i = 0; i < given_.size(); ++i) {
+      const Joint& j = model_.joints()[i];
+      if (!given_[i] || j.independent >= 0) continue;
+      for (int k = j.q; k < j.q + j.nq; ++k) {
+        if (std::abs(q[k] - before[k]) <= coupling_tolerance) continue;
+        throw Failure(unusable, "InvalidState",
+                      file_ + ": q of joint '" + j.name + "' is " + number(before[k]) +
+                          ", expected " + number(q[k]) + " (residual " +
+                          number(std::abs(q[k] - before[k])) + "; it is coupled to " +
+                          followed_joints(model_, j) + " and may be left out)");
+      }
+    }
+  }
+
+  const Model& model_;
+  std::string file_;
+  State state_;
+  std::vector<bool> given_;  ///< joints whose positions stand in the file
+  std::shared_ptr<Wrenches<double>> wrenches_;
+};
+
+}  // namespace
+
+State neutral_state(const ModelPtr& model) {
+  State state;
+  state.inputs.q.resize(model->nq());
+  model->neutral(state.inputs.q.data());
+  for (auto* rates : {&state.inputs.v, &state.inputs.tau, &state.inputs.vdot}) {
+    rates->assign(model->nv(), 0.0);
+  }
+  state.gravity = model->gravity();
+  return state;
+}
+
+State read_state(const ModelPtr& model, const std::string& file) {
+  return Reader(model, file).read(parse(file));
+}
+
+State random_state(const ModelPtr& model, unsigned long long seed, bool with_wrenches) {
+  State state = neutral_state(model);
+  model->random(seed, state.inputs.q.data());
+  std::mt19937_64 generator(seed);
+  const auto uniform = [&] {  // the same numbers on every machine
+    return 2.0 * (static_cast<double>(generator() >> 11) * 0x1.0p-53) - 1.0;
+  };
+  for (auto* rates : {&state.inputs.v, &state.inputs.tau, &state.inputs.vdot}) {
+    for (double& x : *rates) x = uniform();
+  }
+  if (!with_wrenches) return state;
+  const auto wrenches = std::make_shared<Wrenches<double>>(model);
+  for (const Link& link : model->links()) {
+    std::array<double, 6> w{};
+    for (double& x : w) x = uniform();
+    wrenches->add(link.name, {{w[0], w[1], w[2]}, {w[3], w[4], w[5]}});
+    state.external_wrenches.emplace_back(link.name, w);
+  }
+  state.wrenches = wrenches;
+  state.inputs.wrenches = wrenches.get();
+  return state;
+}
+
+Json rates_by_joint(const Model& model, const double* rates) {
+  Json out = Json::object();
+  for (const Coordinate& c : model.coordinates()) {
+    if (c.size == 1) {
+      out[c.joint] = rates[c.start];
+    } else {
+      out[c.joint] = std::vector<double>(rates + c.start, rates + c.start + c.size);
+    }
+  }
+  return out;
+}
+
+Json to_json(const Model& model, const State& state) {
+  Json q = Json::object();
+  for (const Joint& j : model.joints()) {
+    const double* x = state.inputs.q.data() + j.q;
+    if (j.nq == 1) {
+      q[j.name] = *x;
+    } else {
+      q[j.name] = std::vector<double>(x, x + j.nq);
+    }
+  }
+  Json out{{"q", std::move(q)},
+           {"v", rates_by_joint(model, state.inputs.v.data())},
+           {"tau", rates_by_joint(model, state.inputs.tau.data())},
+           {"vdot", rates_by_joint(model, state.inputs.vdot.data())},
+           {"gravity", {state.gravity.x, state.gravity.y, state.gravity.z}}};
+  if (!state.external_wrenches.empty()) {
+    for (const auto& [link, wrench] : state.external_wrenches) {
+      out["external_wrenches"][link] = wrench;
+    }
+  }
+  return out;
+}
+
+std::string followed_joints(const Model& model, const Joint& dependent) {
+  const Cluster& cluster = model.clusters()[model.body(dependent.body).cluster];
+  std::vector<std::string> names;
+  for (int b = cluster.first; b < cluster.first + cluster.count; ++b) {
+    const Joint& j = model.joints()[model.body(b).joint];
+    if (j.independent < 0) continue;
+    bool follows = cluster.G.empty();
+    for (int k = 0; k < j.nv && !follows; ++k) {
+      const int row = dependent.v - cluster.spanning_v;
+      follows = cluster.G[row * cluster.nv + j.independent - cluster.v + k] != 0.0;
+    }
+    if (follows) names.push_back("'" + j.name + "'");
+  }
+  return names.empty() ? "no joint" : joined(names);
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/session.hpp"
+
+/// A robot's state with everything that acts on it: from a state file, at random, and back.
+///
+///   {"q": {joint: number or list}, "v": {...}, "tau": {...}, "vdot": {...},
+///    "gravity": [x, y, z], "external_wrenches": {link: [6 numbers]}}
+
+namespace espalier::cli {
+
+struct State {
+  Inputs inputs;  ///< `wrenches` points to the member below
+  Vec3<double> gravity;
+  std::vector<std::pair<std::string, std::array<double, 6>>> external_wrenches;
+  std::shared_ptr<const Wrenches<double>> wrenches;
+};
+
+/// Neutral positions, all else zero, the model's gravity.
+State neutral_state(const ModelPtr& model);
+
+/// Reads a state file ("-": standard input). Joints left out are neutral. Positions of dependent
+/// joints follow from their couplings where they are left out, and must agree with them to 1e-6
+/// where they are given; v, tau and vdot belong to independent joints. Positions on manifolds
+/// (quaternions) are normalised if they are off by at most 1e-3.
+/// @throws Failure (wrong form: exit code 2; impossible numbers: 1), UnknownName, SizeMismatch
+State read_state(const ModelPtr& model, const std::string& file);
+
+/// q by Model::random; v, tau and vdot uniform in [-1, 1].
+/// @param with_wrenches  whether each link gets a wrench too, components uniform in [-1, 1]
+State random_state(const ModelPtr& model, unsigned long long seed, bool with_wrenches = false);
+
+/// The contents of a state file that reads back as `state`.
+Json to_json(const Model& model, const State& state);
+
+/// Independent rates by joint name: a number for joints of one rate, else a list.
+Json rates_by_joint(const Model& model, const double* rates);
+
+/// Names of the independent joints that a dependent one follows, each in quotes.
+std::string followed_joints(const Model& model, const Joint& dependent);
+
+}  // namespace espalier::cli
