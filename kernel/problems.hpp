@@ -160,7 +160,7 @@ class ESPALIER_API Kinematics : public Algorithm {
   using Algorithm::Algorithm;
 
   /// Placements, velocities and spatial accelerations of all bodies; the accessors below speak of
-  /// the last call. Without vdot, accelerations are those at vdot = 0; gravity is not included.
+  /// the last call. Gravity is not included.
   void evaluate(In<T> q, In<T> v, In<T> vdot) {
     const Model& m = model();
     expect_size("kinematics", "q", q.size(), m.nq());

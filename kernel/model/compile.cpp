@@ -1,5 +1,3 @@
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -10,8 +8,7 @@
 #include "espalier/kernel/graph/connectivity_graph.hpp"
 #include "espalier/kernel/graph/spanning_tree.hpp"
 #include "espalier/kernel/model/couplings.hpp"
-#include "espalier/kernel/model/subspace.hpp"
-#include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/model/undrivable.hpp"
 #include "espalier/kernel/model/validate.hpp"
 
 namespace espalier {
@@ -540,92 +537,37 @@ class Compiler {
 
   // --- pass: can every joint be driven? ---------------------------------------------------------
 
-  using SmallMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6>;
-
-  /// Runs the articulated-body recursion once, at neutral: a joint that moves no inertia has no
-  /// acceleration. Bodies in constrained clusters are given the benefit of the doubt.
+  /// A joint that moves no inertia has no acceleration: an error if it is so at a random position,
+  /// a warning if at neutral only, as in a wrist whose massless axes line up there.
   void check_masses() {
     const Model& m = *model_;
-    const int n = m.body_count();
     std::vector<double> q(m.nq_);
+    m.random(1, q.data());
+    const std::vector<int> always = detail::undrivable_bodies(m, q.data());
+    for (int i : always) findings_.error(joint_of(i).where, moves_no_inertia(i));
+    if (!always.empty()) return;
     m.neutral(q.data());
-    TreeKinematics<double> kinematics(m);
-    kinematics.update(m, q.data(), nullptr);
-    std::vector<ArticulatedInertia<double>> IA;  // with all joints beyond free
-    std::vector<ArticulatedInertia<double>> Ic;  // with all joints locked
-    for (int i = 0; i <= n; ++i) {
-      IA.push_back(ArticulatedInertia<double>::from(m.bodies_[i].inertia));
-    }
-    Ic = IA;
-    std::vector<double> armature(m.spanning_nv_, 0.0);
-    for (const auto& [rate, inertia] : m.armature_) armature[rate] = inertia;
-    for (int i = n; i >= 1; --i) {
-      const Body& body = m.bodies_[i];
-      ArticulatedInertia<double> Ia = IA[i];
-      if (!m.clusters_[body.cluster].constrained) {
-        with_subspace(m.runs_[body.run], [&](auto ops) {
-          constexpr int k = decltype(ops)::n;
-          const Motion<double>* S = kinematics.S.data() + body.v;
-          Force<double> U[k], Uc[k];
-          decltype(ops)::times(IA[i], S, U);
-          decltype(ops)::times(Ic[i], S, Uc);
-          SmallMatrix D(k, k);
-          SmallMatrix locked(k, 1);
-          for (int j = 0; j < k; ++j) {
-            double column[k];
-            decltype(ops)::project(Uc[j], S, column);
-            locked(j) = column[j] + armature[body.v + j];
-            decltype(ops)::project(U[j], S, column);
-            for (int l = 0; l < k; ++l) D(l, j) = column[l];
-            D(j, j) += armature[body.v + j];
-          }
-          if (!drivable(D, locked)) {
-            report_massless(i);
-            return;
-          }
-          SmallMatrix V(k, 6);  // rows of U^T, then of L^-1 U^T with D = L L^T
-          for (int j = 0; j < k; ++j)
-            for (int r = 0; r < 6; ++r) V(j, r) = U[j][r];
-          D.llt().matrixL().solveInPlace(V);
-          for (int j = 0; j < k; ++j) {
-            Force<double> u;
-            for (int r = 0; r < 6; ++r) u[r] = V(j, r);
-            Ia.subtract_outer(1.0, u);
-          }
-        });
-      }
-      if (body.parent != 0) {
-        IA[body.parent] += congruence(kinematics.X[i], Ia);
-        Ic[body.parent] += congruence(kinematics.X[i], Ic[i]);
-      }
+    for (int i : detail::undrivable_bodies(m, q.data())) {
+      findings_.warning(joint_of(i).where, "at the neutral position, " + moves_no_inertia(i));
     }
   }
 
-  /// D positive definite, measured against the same inertia with the joints beyond locked: what
-  /// rounding leaves of a zero is 1e-16 of it.
-  static bool drivable(const SmallMatrix& D, const SmallMatrix& locked) {
-    if (!(locked.minCoeff() > 0.0)) return false;
-    const SmallMatrix s = locked.cwiseSqrt().cwiseInverse();
-    const SmallMatrix scaled = s.asDiagonal() * D * s.asDiagonal();
-    const Eigen::SelfAdjointEigenSolver<SmallMatrix> solver(scaled, Eigen::EigenvaluesOnly);
-    return solver.eigenvalues()(0) > 1e-13;
+  const JointDescription& joint_of(int body) const {
+    return joints_[groups_[order_[body - 1]].joint];
   }
 
-  void report_massless(int i) {
-    const Group& group = groups_[order_[i - 1]];
-    const JointDescription& joint = joints_[group.joint];
+  std::string moves_no_inertia(int body) const {
+    const Group& group = groups_[order_[body - 1]];
     std::vector<std::string> links;
     for (int l : group.links) links.push_back(robot_.links[l].name);
     const bool massless = group.inertia.m == 0.0;
-    findings_.error(
-        joint.where,
-        "joint '" + joint.name + "': moves no inertia, expected mass on its link " +
-            detail::list_of(links) + " or beyond (" +
-            (massless ? std::string("the link has no mass; give it an <inertial>, weld it by a fixed "
-                                    "joint, or give the joint an armature")
-                      : std::string("its mass lies on the joint's axis; give it a rotational "
-                                    "inertia or the joint an armature")) +
-            ")");
+    return "joint '" + joint_of(body).name + "': moves no inertia, expected mass on its link " +
+           detail::list_of(links) + " or beyond (" +
+           (massless ? "the link has no mass; give it an <inertial>, weld it by a fixed joint, or "
+                       "give the joint an armature"
+                     : "its mass lies on the joint's axis; give it a rotational inertia or the "
+                       "joint an armature") +
+           ")";
   }
 
   int group_of(const std::string& link) const { return group_of_[link_number_.at(link)]; }
