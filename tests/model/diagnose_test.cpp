@@ -1,0 +1,424 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/host.hpp"
+#include "tests/support/random_robot.hpp"
+#include "tests/support/simple_robot.hpp"
+
+// The model doctor: what is wrong with a description, with names, places and advice.
+
+namespace espalier::test {
+namespace {
+
+using Types = std::vector<std::string>;
+using Severity = Finding::Severity;
+
+std::vector<Finding> diagnosis(const Description& robot) {
+  return diagnose(robot, host().registry());
+}
+/// All findings as text, for messages of tests.
+std::string all(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& f : findings) text += f.text + " [" + f.where + "]\n";
+  return text;
+}
+/// The description has exactly one finding: of this severity, with these parts, at this place.
+void expect_one(const Description& robot, Severity severity, const Types& parts,
+                const std::string& where = "") {
+  const std::vector<Finding> findings = diagnosis(robot);
+  ASSERT_EQ(findings.size(), 1u) << all(findings);
+  EXPECT_EQ(findings[0].severity, severity);
+  for (const std::string& part : parts) {
+    EXPECT_NE(findings[0].text.find(part), std::string::npos)
+        << "'" << findings[0].text << "' lacks '" << part << "'";
+  }
+  if (!where.empty()) {
+    EXPECT_EQ(findings[0].where, where);
+  }
+  if (severity == Severity::error) {
+    EXPECT_THROW(host().compile(robot), InvalidModel);
+  } else {
+    EXPECT_NO_THROW(host().compile(robot));
+  }
+}
+void expect_error(const Description& robot, const Types& parts, const std::string& where = "") {
+  expect_one(robot, Severity::error, parts, where);
+}
+void expect_warning(const Description& robot, const Types& parts, const std::string& where = "") {
+  expect_one(robot, Severity::warning, parts, where);
+}
+
+Description arm() { return chain_of(Types{"revolute", "revolute"}); }
+Inertial& inertial(Description& robot, int link) { return *robot.links.at(link).inertial; }
+
+TEST(DiagnoseTest, HealthyRobotsHaveNoFindings) {
+  for (unsigned long long seed = 1; seed <= 20; ++seed) {
+    RobotOptions options;
+    options.seed = seed;
+    options.bodies = static_cast<int>(seed) * 3;
+    const auto findings = diagnosis(random_robot(host().registry(), options));
+    EXPECT_TRUE(findings.empty()) << all(findings);
+  }
+}
+
+// --- inertias -----------------------------------------------------------------------------------
+
+TEST(InertiaFindingTest, MasslessLeafIsNamedWithItsJoint) {
+  Description robot = arm();
+  robot.links[2].inertial.reset();
+  expect_error(robot, {"joint 'joint2'", "'link2'", "no mass", "<inertial>"}, "robot.test:201");
+}
+
+TEST(InertiaFindingTest, MasslessLeafIsHeldByArmature) {
+  Description robot = arm();
+  robot.links[2].inertial.reset();
+  robot.joints[1].armature = 0.1;
+  EXPECT_EQ(host().compile(robot)->nv(), 2);
+}
+
+TEST(InertiaFindingTest, MasslessLeafIsHeldByAWeldedMass) {
+  Description robot = arm();
+  robot.links[2].inertial.reset();
+  add_solid(robot, "tool");
+  add_joint(robot, "weld", "fixed", "link2", "tool");
+  EXPECT_EQ(host().compile(robot)->nv(), 2);
+}
+
+TEST(InertiaFindingTest, MasslessLinkBetweenCrossedAxesIsAUniversalJoint) {
+  Description robot = arm();
+  robot.links[1].inertial.reset();
+  robot.joints[1].origin = {};
+  robot.joints[1].axis = {1, 0, 0};
+  EXPECT_EQ(host().compile(robot)->nv(), 2);
+}
+
+TEST(InertiaFindingTest, MasslessLinkBetweenParallelAxesIsNamed) {
+  // Turning one axis forward and the other back moves nothing.
+  Description robot = arm();
+  robot.links[1].inertial.reset();
+  robot.joints[1].origin = {{0, 0, 0.5}, {0, 0, 0.3}};
+  expect_error(robot, {"joint 'joint1'", "'link1'", "moves no inertia"}, "robot.test:200");
+}
+
+TEST(InertiaFindingTest, MasslessLinkBetweenObliqueParallelAxesIsNamed) {
+  Description robot = chain_of(Types{"revolute", "revolute"}, {2 / 3.0, -1 / 3.0, 2 / 3.0});
+  robot.links[1].inertial.reset();
+  robot.joints[1].origin = {};
+  expect_error(robot, {"joint 'joint1'", "moves no inertia"});
+}
+
+TEST(InertiaFindingTest, MassOnTheAxisIsNoInertiaAboutIt) {
+  Description robot = ground();
+  add_link(robot, "link1", 1.0, {0, 0, 0.5}, {0, 0, 0, 0, 0, 0});
+  add_joint(robot, "joint1", "revolute", "base", "link1");
+  expect_error(robot, {"joint 'joint1'", "lies on the joint's axis", "rotational"});
+}
+
+TEST(InertiaFindingTest, PointMassOnASphericalJointIsRefused) {
+  Description robot = ground();
+  add_link(robot, "link1", 1.0, {0, 0, 0.5}, {0, 0, 0, 0, 0, 0});
+  add_joint(robot, "joint1", "spherical", "base", "link1");
+  expect_error(robot, {"joint 'joint1'", "axis"});
+}
+
+TEST(InertiaFindingTest, MasslessLinksOnEveryJointTypeAreRefused) {
+  for (const Entry* e : host().registry().entries(Kind::joint)) {
+    if (e->joint->nv() == 0) continue;
+    Description robot = ground();
+    Rng rng(1);
+    add_link(robot, "link1");
+    robot.joints.push_back(random_joint(rng, *e->joint, "joint1", "base", "link1", 0.3));
+    expect_error(robot, {"joint 'joint1'", "moves no inertia"});
+  }
+}
+
+TEST(InertiaFindingTest, SmallRobotsAreNoMasslessOnes) {
+  // A gram and a millimetre: inertias of 1e-9 kg m².
+  Description robot = arm();
+  for (int i : {1, 2}) inertial(robot, i) = {{{0, 0, 0}, {}}, 1e-3, {1e-9, 0, 0, 1e-9, 0, 1e-9}};
+  for (JointDescription& joint : robot.joints) joint.origin.xyz = {1e-3, 0, 0};
+  EXPECT_TRUE(diagnosis(robot).empty()) << all(diagnosis(robot));
+}
+
+TEST(InertiaFindingTest, NegativeMassIsAnError) {
+  Description robot = arm();
+  inertial(robot, 1).mass = -2.0;
+  expect_error(robot, {"link 'link1'", "mass is -2.0", "kg"}, "robot.test:101");
+}
+
+TEST(InertiaFindingTest, NumbersThatAreNoneAreErrors) {
+  for (const double bad : {std::nan(""), HUGE_VAL}) {
+    Description robot = arm();
+    inertial(robot, 1).mass = bad;
+    expect_error(robot, {"link 'link1'", "not finite"});
+    robot = arm();
+    inertial(robot, 1).I.xy = bad;
+    expect_error(robot, {"link 'link1'", "not finite"});
+    robot = arm();
+    inertial(robot, 1).origin.rpy.y = bad;
+    expect_error(robot, {"link 'link1'", "not finite"});
+  }
+}
+
+TEST(InertiaFindingTest, NegativePrincipalMomentIsAnError) {
+  Description robot = arm();
+  inertial(robot, 1).I = {0.1, 0.3, 0, 0.1, 0, 0.1};  // 0.1 - 0.3
+  expect_error(robot, {"link 'link1'", "smallest principal moment", "-0.2"});
+}
+
+TEST(InertiaFindingTest, InertiaThatBreaksTheTriangleInequalityIsAWarning) {
+  Description robot = arm();
+  inertial(robot, 1).I = {0.1, 0, 0, 0.1, 0, 0.5};
+  expect_warning(robot, {"link 'link1'", "0.1", "0.5", "sum of the other two"}, "robot.test:101");
+}
+
+TEST(InertiaFindingTest, InertiaWithoutMassIsAWarning) {
+  Description robot = arm();
+  inertial(robot, 1).mass = 0.0;
+  expect_warning(robot, {"link 'link1'", "mass is zero"});
+}
+
+// --- names --------------------------------------------------------------------------------------
+
+TEST(NameFindingTest, LinkGivenTwiceNamesBothPlaces) {
+  Description robot = arm();
+  robot.links[2].name = "link1";
+  robot.joints.pop_back();
+  expect_error(robot, {"link 'link1'", "given twice", "robot.test:101"}, "robot.test:102");
+}
+
+TEST(NameFindingTest, JointGivenTwiceNamesBothPlaces) {
+  Description robot = arm();
+  robot.joints[1].name = "joint1";
+  expect_error(robot, {"joint 'joint1'", "given twice", "robot.test:200"}, "robot.test:201");
+}
+
+TEST(NameFindingTest, EmptyNamesAreErrors) {
+  Description robot = arm();
+  robot.joints[1].name = "";
+  expect_error(robot, {"name is empty"}, "robot.test:201");
+}
+
+TEST(NameFindingTest, NamesThatTheCompilerUsesItselfAreFree) {
+  Description robot = arm();
+  for (const char* name : {"ground", "world", "ground'", "root"}) {
+    add_solid(robot, name);
+    add_joint(robot, std::string("mimic of ") + name, "revolute", "link2", name);
+  }
+  EXPECT_EQ(host().compile(robot)->nv(), 6) << all(diagnosis(robot));
+}
+
+TEST(NameFindingTest, JointNamedRootMeetsTheFloatingRoot) {
+  Description robot = arm();
+  robot.links[0].inertial = robot.links[1].inertial;
+  robot.joints[0].name = "root";
+  CompileOptions options;
+  options.root = CompileOptions::Root::floating;
+  EXPECT_NO_THROW(host().compile(robot));
+  EXPECT_THROW(host().compile(robot, options), InvalidModel);
+}
+
+TEST(NameFindingTest, UnknownLinksListTheKnownOnes) {
+  Description robot = arm();
+  robot.joints[1].parent = "hand";
+  expect_error(robot, {"joint 'joint2'", "parent link 'hand'", "'base', 'link1', 'link2'"},
+               "robot.test:201");
+}
+
+// --- topology -----------------------------------------------------------------------------------
+
+TEST(TopologyFindingTest, NoLinksIsAnError) { expect_error(Description{}, {"no links"}); }
+
+TEST(TopologyFindingTest, TwoRootsAreNamed) {
+  Description robot = arm();
+  add_solid(robot, "island");
+  expect_error(robot, {"'base'", "'island'", "expected one root"});
+}
+
+TEST(TopologyFindingTest, CycleWithoutRootIsExplained) {
+  Description robot = arm();
+  add_joint(robot, "back", "revolute", "link2", "base");
+  expect_error(robot, {"every link is some joint's child", "<loop>"});
+}
+
+TEST(TopologyFindingTest, CycleApartFromTheRootIsNamed) {
+  Description robot = arm();
+  for (const char* name : {"a", "b"}) add_solid(robot, name);
+  add_joint(robot, "ab", "revolute", "a", "b");
+  add_joint(robot, "ba", "revolute", "b", "a");
+  expect_error(robot, {"'a'", "'b'", "ground"});
+}
+
+TEST(TopologyFindingTest, WeldedCycleApartFromTheRootIsNamed) {
+  Description robot = arm();
+  for (const char* name : {"a", "b"}) add_solid(robot, name);
+  add_joint(robot, "ab", "fixed", "a", "b");
+  add_joint(robot, "ba", "fixed", "b", "a");
+  expect_error(robot, {"'a', 'b'", "not connected"});
+}
+
+TEST(TopologyFindingTest, JointFromALinkToItselfIsAnError) {
+  Description robot = arm();
+  add_joint(robot, "self", "revolute", "link1", "link1");
+  expect_error(robot, {"joint 'self'", "both 'link1'"}, "robot.test:202");
+}
+
+TEST(TopologyFindingTest, LoopsGiveImplicitClusters) {
+  Description robot = chain_of(Types{"revolute", "revolute", "revolute", "prismatic"});
+  LoopDescription loop;
+  loop.name = "closure";
+  loop.type = "revolute";
+  loop.predecessor = "base";
+  loop.successor = "link3";
+  robot.loops.push_back(loop);
+  const ModelPtr model = host().compile(robot);
+  ASSERT_EQ(model->clusters().size(), 2u);
+  const Cluster& c = model->clusters()[0];
+  EXPECT_TRUE(c.constrained);
+  EXPECT_TRUE(c.implicit);
+  EXPECT_EQ(c.count, 3);
+  EXPECT_EQ(c.name, "joint1+joint2+joint3");
+  EXPECT_EQ(c.constraints, Types{"closure"});
+  EXPECT_FALSE(model->clusters()[1].constrained);
+  EXPECT_EQ(model->first_constrained(), &c);
+}
+
+TEST(TopologyFindingTest, SecondJointOfALinkClosesALoop) {
+  Description robot = chain_of(Types{"revolute", "revolute", "revolute"});
+  add_joint(robot, "second", "revolute", "base", "link3");
+  const ModelPtr model = host().compile(robot);
+  ASSERT_NE(model->first_constrained(), nullptr);
+  EXPECT_TRUE(model->first_constrained()->implicit);
+}
+
+TEST(TopologyFindingTest, LoopOfUnknownTypeListsTheKnownOnes) {
+  Description robot = arm();
+  robot.loops.push_back({"closure", "hinge", "base", "link2", {}, {}, {1, 0, 0}, {}, {}});
+  expect_error(robot, {"loop 'closure'", "'hinge'", "revolute"});
+}
+
+TEST(TopologyFindingTest, LoopWithinOneBodyIsAnError) {
+  Description robot = chain_of(Types{"revolute", "fixed"});
+  robot.loops.push_back({"closure", "revolute", "link1", "link2", {}, {}, {1, 0, 0}, {}, {}});
+  expect_error(robot, {"loop 'closure'", "'link1'", "'link2'", "one body"});
+}
+
+// --- joints -------------------------------------------------------------------------------------
+
+TEST(JointFindingTest, UnknownTypeListsTheKnownOnesAndSuggests) {
+  Description robot = arm();
+  robot.joints[0].type = "revolut";
+  expect_error(robot, {"joint 'joint1'", "'revolut'", "prismatic", "did you mean 'revolute'"},
+               "robot.test:200");
+}
+
+TEST(JointFindingTest, UnknownParametersAreErrors) {
+  Description robot = arm();
+  robot.joints[0].parameters["pitch"] = {0.1};
+  expect_error(robot, {"joint 'joint1'", "'pitch'", "'revolute'"}, "robot.test:200");
+}
+
+TEST(JointFindingTest, MissingParametersAreErrorsAtTheJoint) {
+  Description robot = arm();
+  robot.joints[1].type = "helical";
+  expect_error(robot, {"joint 'joint2'", "'pitch'", "missing"}, "robot.test:201");
+}
+
+TEST(JointFindingTest, ParametersThatTheTypeRefusesAreErrorsAtTheJoint) {
+  Description robot = arm();
+  robot.joints[1].type = "universal";
+  robot.joints[1].parameters["axis2"] = {0, 0, 2};  // parallel to the axis
+  expect_error(robot, {"joint 'joint2'", "'axis2'", "parallel"}, "robot.test:201");
+}
+
+TEST(JointFindingTest, AxisWithoutDirectionIsAnError) {
+  for (const Vec3<double>& axis :
+       {Vec3<double>{0, 0, 0}, Vec3<double>{0, std::nan(""), 0}, Vec3<double>{1e-12, 0, 0}}) {
+    Description robot = arm();
+    robot.joints[0].axis = axis;
+    expect_error(robot, {"joint 'joint1'", "axis"}, "robot.test:200");
+  }
+}
+
+TEST(JointFindingTest, AxisOfAnotherLengthIsNormalisedWithAWarning) {
+  Description robot = arm();
+  robot.joints[0].axis = {0, 0, 2};
+  expect_warning(robot, {"joint 'joint1'", "length 2.0", "normalised"});
+  const Vec3<double> z = host().compile(robot)->link("link1").X.E.column(2);
+  EXPECT_EQ(z.z, 1.0);
+}
+
+TEST(JointFindingTest, NegativeArmatureDampingFrictionAndStiffnessAreErrors) {
+  for (double JointDescription::*what : {&JointDescription::armature}) {
+    Description robot = arm();
+    robot.joints[0].*what = -1.0;
+    expect_error(robot, {"joint 'joint1'", "armature is -1"}, "robot.test:200");
+  }
+  for (double PassiveDynamics::*what :
+       {&PassiveDynamics::damping, &PassiveDynamics::friction, &PassiveDynamics::stiffness}) {
+    Description robot = arm();
+    robot.joints[0].passive.*what = -1.0;
+    expect_error(robot, {"joint 'joint1'", "is -1"}, "robot.test:200");
+    robot.joints[0].passive.*what = std::nan("");
+    expect_error(robot, {"joint 'joint1'", "nan"}, "robot.test:200");
+  }
+}
+
+TEST(JointFindingTest, LimitsThatAreNoneAreErrorsAndCrossedOnesWarnings) {
+  Description robot = arm();
+  robot.joints[0].limits.lower = std::nan("");
+  expect_error(robot, {"joint 'joint1'", "limit"});
+  robot.joints[0].limits = {1.0, -1.0, {}, {}};
+  expect_warning(robot, {"joint 'joint1'", "lower limit is 1"});
+}
+
+TEST(JointFindingTest, DependentJointWithoutCouplingIsAWarning) {
+  Description robot = arm();
+  robot.joints[0].independent = false;
+  expect_warning(robot, {"joint 'joint1'", "dependent", "no coupling or loop"}, "robot.test:200");
+}
+
+TEST(JointFindingTest, OriginThatIsNoneIsAnError) {
+  Description robot = arm();
+  robot.joints[0].origin.xyz.y = std::nan("");
+  expect_error(robot, {"joint 'joint1'", "not finite"});
+}
+
+// --- compile() ----------------------------------------------------------------------------------
+
+TEST(CompileTest, ThrowsTheFirstErrorAndTheNumberOfOthers) {
+  Description robot = arm();
+  robot.links[1].inertial->mass = -1.0;
+  robot.joints[0].type = "hinge";
+  robot.joints[1].armature = -1.0;
+  robot.links[2].inertial->I = {0.1, 0, 0, 0.1, 0, 0.5};  // a warning: not counted
+  const auto findings = diagnosis(robot);
+  EXPECT_EQ(findings.size(), 4u) << all(findings);
+  try {
+    host().compile(robot);
+    FAIL() << "expected InvalidModel";
+  } catch (const InvalidModel& error) {
+    const std::string text = error.what();
+    for (const char* part :
+         {"robot 'tested'", "link 'link1'", "[robot.test:101]", "2 more errors"}) {
+      EXPECT_NE(text.find(part), std::string::npos) << text << " lacks " << part;
+    }
+  }
+}
+
+TEST(CompileTest, OneOtherErrorIsOneError) {
+  Description robot = arm();
+  robot.links[1].inertial->mass = -1.0;
+  robot.links[2].inertial->mass = -1.0;
+  try {
+    host().compile(robot);
+    FAIL() << "expected InvalidModel";
+  } catch (const InvalidModel& error) {
+    EXPECT_NE(std::string(error.what()).find("and 1 more error;"), std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace espalier::test

@@ -1,0 +1,232 @@
+#include "espalier/kernel/scalar/scalar.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace espalier {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+void expect_lanes(const Pack& p, double a, double b, double c, double d) {
+  const double expected[4] = {a, b, c, d};
+  for (int k = 0; k < Pack::size; ++k) {
+    if (std::isnan(expected[k])) {
+      EXPECT_TRUE(std::isnan(p[k])) << "lane " << k << " is " << p[k];
+    } else {
+      EXPECT_EQ(p[k], expected[k]) << "lane " << k;
+    }
+  }
+}
+
+TEST(PackTest, ArithmeticIsExactlyThatOfDoublesInEachLane) {
+  const Pack a(1.5, -2.0, 0.0, 1e300), b(0.1, 4.0, -0.0, 1e10);
+  expect_lanes(a + b, 1.5 + 0.1, 2.0, 0.0, 1e300 + 1e10);
+  expect_lanes(a - b, 1.5 - 0.1, -6.0, 0.0, 1e300 - 1e10);
+  expect_lanes(a * b, 1.5 * 0.1, -8.0, -0.0, infinity);
+  expect_lanes(a / b, 1.5 / 0.1, -0.5, nan, 1e290);
+  expect_lanes(-a, -1.5, 2.0, -0.0, -1e300);
+  Pack c = a;
+  c += b;
+  expect_lanes(c, 1.5 + 0.1, 2.0, 0.0, 1e300 + 1e10);
+  c = a, c -= b;
+  expect_lanes(c, 1.5 - 0.1, -6.0, 0.0, 1e300 - 1e10);
+  c = a, c *= b;
+  expect_lanes(c, 1.5 * 0.1, -8.0, -0.0, infinity);
+  c = a, c /= b;
+  expect_lanes(c, 1.5 / 0.1, -0.5, nan, 1e290);
+}
+
+TEST(PackTest, ADoubleFillsAllLanes) {
+  expect_lanes(Pack(2.5), 2.5, 2.5, 2.5, 2.5);
+  expect_lanes(2.0 * Pack(1, 2, 3, 4), 2, 4, 6, 8);
+  static_assert(std::is_same_v<Product<double, Pack>, Pack>);
+}
+
+TEST(PackTest, LanesAreLoadedStoredAndSet) {
+  const double from[5] = {0, 1, 2, 3, 4};  // from + 1 is not aligned to 32 bytes if from is
+  double to[5] = {};
+  Pack p = Pack::load(from + 1);
+  expect_lanes(p, 1, 2, 3, 4);
+  p.set(2, 7.0);
+  p.store(to + 1);
+  EXPECT_EQ(std::vector<double>(to, to + 5), (std::vector<double>{0, 1, 2, 7, 4}));
+  EXPECT_EQ(lane(p, 2), 7.0);
+  EXPECT_EQ(alignof(Pack), 32u);
+  EXPECT_EQ(sizeof(Pack), 32u);
+}
+
+TEST(PackTest, SineAndCosineAreThoseOfTheCLibraryToTwoUnitsInTheLastPlace) {
+  const double ulp = std::numeric_limits<double>::epsilon();
+  const auto check = [&](double x) {
+    const Pack angles(x, -x, 0.5 * x, 3.0 * x);
+    Pack s, c;
+    sincos(angles, s, c);
+    for (int k = 0; k < Pack::size; ++k) {
+      EXPECT_NEAR(s[k], std::sin(angles[k]), 2 * ulp * std::abs(std::sin(angles[k]))) << angles[k];
+      EXPECT_NEAR(c[k], std::cos(angles[k]), 2 * ulp) << angles[k];
+    }
+  };
+  for (double x = 0.0; x < 50.0; x += 0.0137) check(x);
+  for (const double x : {1e-310, 1e-200, 1e-8, 1e3, 1e5, 1e8, 1e12, 1e100}) check(x);
+}
+
+TEST(PackTest, SineOfWhatHasNoneIsNoNumber) {
+  Pack s, c;
+  sincos(Pack(infinity, 0.0, nan, -infinity), s, c);
+  expect_lanes(s, nan, 0.0, nan, nan);
+  expect_lanes(c, nan, 1.0, nan, nan);
+}
+
+TEST(PackTest, RootsArcTangentsAndMagnitudesAreExactlyTheCLibrarys) {
+  const Pack x(2.0, 0.0, 1e-310, -1.0), y(-0.5, 0.0, 3.0, infinity);
+  const Pack root = sqrt(x), angle = atan2(y, x), size = abs(-x);
+  for (int k = 0; k < 3; ++k) EXPECT_EQ(root[k], std::sqrt(x[k]));
+  EXPECT_TRUE(std::isnan(root[3]));
+  for (int k = 0; k < 4; ++k) EXPECT_EQ(angle[k], std::atan2(y[k], x[k]));
+  for (int k = 0; k < 4; ++k) EXPECT_EQ(size[k], std::abs(x[k]));
+}
+
+TEST(SelectTest, EachLaneChoosesForItself) {
+  expect_lanes(select_less(Pack(1, 2, 3, nan), Pack(2.0), Pack(10, 20, 30, 40), Pack(-1.0)), 10, -1,
+               -1, -1);
+  EXPECT_EQ(select_less(1.0, 2.0, 10.0, -1.0), 10.0);
+  EXPECT_EQ(select_less(2.0, 2.0, 10.0, -1.0), -1.0);
+  EXPECT_EQ(select_less(nan, 2.0, 10.0, -1.0), -1.0);
+}
+
+TEST(SelectTest, WhatIsNotChosenDoesNotSpoilTheResult) {
+  expect_lanes(select_less(Pack(1, 3, 1, 3), Pack(2.0), Pack(5.0), Pack(nan)), 5, nan, 5, nan);
+}
+
+class CountTest : public ::testing::Test {
+ protected:
+  CountTest() { operation_counts() = {}; }
+  ~CountTest() override { fold_constants() = false; }
+
+  void expect_counts(int additions, int multiplications, int divisions = 0, int roots = 0,
+                     int trigonometry = 0) {
+    const OperationCounts& n = operation_counts();
+    EXPECT_EQ(n.additions, additions);
+    EXPECT_EQ(n.multiplications, multiplications);
+    EXPECT_EQ(n.divisions, divisions);
+    EXPECT_EQ(n.square_roots, roots);
+    EXPECT_EQ(n.trigonometry, trigonometry);
+  }
+
+  const Count x_ = Count::variable(3.0), y_ = Count::variable(-0.5);
+};
+
+TEST_F(CountTest, ValuesAreThoseOfDoublesAndEveryOperationCounts) {
+  EXPECT_EQ((x_ + y_).value(), 2.5);
+  EXPECT_EQ((x_ - y_).value(), 3.5);
+  EXPECT_EQ((x_ * y_).value(), -1.5);
+  EXPECT_EQ((x_ / y_).value(), -6.0);
+  expect_counts(2, 1, 1);
+  Count z = x_;
+  z += y_;
+  z -= y_;
+  z *= y_;
+  z /= y_;
+  EXPECT_EQ(z.value(), 3.0);
+  expect_counts(4, 2, 2);
+  Count s, c;
+  sincos(x_, s, c);
+  EXPECT_EQ(s.value(), std::sin(3.0));
+  EXPECT_EQ(c.value(), std::cos(3.0));
+  EXPECT_EQ(atan2(y_, x_).value(), std::atan2(-0.5, 3.0));
+  EXPECT_EQ(sqrt(x_).value(), std::sqrt(3.0));
+  expect_counts(4, 2, 2, 1, 3);
+}
+
+TEST_F(CountTest, SignsMagnitudesAndChoicesAreFree) {
+  EXPECT_EQ((-x_).value(), -3.0);
+  EXPECT_EQ(abs(y_).value(), 0.5);
+  EXPECT_EQ(select_less(y_, x_, x_, y_).value(), 3.0);
+  EXPECT_EQ(select_less(x_, y_, x_, y_).value(), -0.5);
+  expect_counts(0, 0);
+}
+
+TEST_F(CountTest, WithoutFoldingConstantsCountLikeAnyNumber) {
+  const Count zero(0.0), one(1.0);
+  x_ + zero;
+  zero - x_;
+  x_* one;
+  zero* x_;
+  one / x_;
+  sqrt(one);
+  expect_counts(2, 2, 1, 1);
+}
+
+TEST_F(CountTest, FoldingTakesAwayZerosOnesAndConstants) {
+  fold_constants() = true;
+  const Count zero(0.0), one(1.0), two(2.0);
+  EXPECT_EQ((x_ + zero).value(), 3.0);
+  EXPECT_EQ((zero - x_).value(), -3.0);
+  EXPECT_EQ((x_ * one).value(), 3.0);
+  EXPECT_EQ((-one * x_).value(), -3.0);
+  EXPECT_EQ((x_ * zero).value(), 0.0);
+  EXPECT_EQ((zero / x_).value(), 0.0);
+  EXPECT_EQ((x_ / one).value(), 3.0);
+  EXPECT_EQ((two * two + two / two - sqrt(two * two)).value(), 3.0);
+  Count s, c;
+  sincos(two, s, c);
+  atan2(one, two);
+  expect_counts(0, 0);
+  two* x_;
+  x_ + two;
+  x_ / two;
+  two / x_;
+  expect_counts(1, 1, 2);
+}
+
+TEST_F(CountTest, FoldingKnowsWhatIsConstant) {
+  fold_constants() = true;
+  const Count zero(0.0), one(1.0), two(2.0);
+  EXPECT_TRUE((two * two).constant());
+  EXPECT_TRUE((x_ * zero).constant());
+  EXPECT_TRUE((zero / x_).constant());
+  EXPECT_TRUE((-two).constant());
+  EXPECT_TRUE(abs(-two).constant());
+  EXPECT_TRUE(sqrt(two).constant());
+  EXPECT_FALSE((x_ * one).constant());
+  EXPECT_FALSE((x_ + zero).constant());
+  EXPECT_FALSE((zero - x_).constant());
+  EXPECT_FALSE((-x_).constant());
+  // A variable that happens to be zero or one is no constant.
+  const Count lucky = Count::variable(0.0);
+  lucky* x_;
+  lucky + x_;
+  expect_counts(1, 1);
+  EXPECT_FALSE((lucky * x_).constant());
+  // A choice depends on what is compared.
+  EXPECT_TRUE(select_less(one, two, one, x_).constant());
+  EXPECT_FALSE(select_less(x_, two, one, two).constant());
+}
+
+TEST_F(CountTest, EveryThreadCountsForItself) {
+  std::thread([this] {
+    x_* y_;
+    fold_constants() = true;
+    EXPECT_EQ(operation_counts().multiplications, 1);
+  }).join();
+  expect_counts(0, 0);
+  EXPECT_FALSE(fold_constants());
+}
+
+TEST(ScalarTest, IndicesAndNamesFollowTheClosedList) {
+  int next = 0;
+#define X(T) EXPECT_EQ(ScalarTraits<T>::index, next++);
+  ESPALIER_SCALARS(X)
+#undef X
+  EXPECT_EQ(next, scalar_count);
+  EXPECT_EQ(std::size(scalar_names), static_cast<std::size_t>(scalar_count));
+}
+
+}  // namespace
+}  // namespace espalier

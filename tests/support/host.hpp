@@ -1,0 +1,57 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "espalier/espalier.hpp"
+
+/// The plugins of the build, and every registered algorithm for a problem.
+
+namespace espalier::test {
+
+inline const Host& host() {
+  static const Host host(Host::Options{{ESPALIER_BINARY_DIR "/plugins"}, false});
+  return host;
+}
+
+template <class P>
+struct Named {
+  std::string name;
+  std::unique_ptr<P> algorithm;
+};
+
+namespace detail {
+template <template <class> class P, class T>
+constexpr int scalar_index(const P<T>*) {
+  return ScalarTraits<T>::index;
+}
+}  // namespace detail
+
+/// Every exact algorithm for the problem and scalar of P that can run on the model; the test fails
+/// if there is none.
+template <class P>
+std::vector<Named<P>> every(const ModelPtr& model) {
+  const int scalar = detail::scalar_index(static_cast<const P*>(nullptr));
+  std::vector<Named<P>> all;
+  for (const Entry* e : host().registry().algorithms(P::problem)) {
+    const Verdict verdict = host().registry().can(*e, *model);
+    if (!verdict.ok || !verdict.exact || !e->algorithm[scalar]) continue;
+    all.push_back({e->about.name, host().create<P>(e->about.name, model)});
+  }
+  if (all.empty()) {
+    ADD_FAILURE() << "no algorithm for " << P::problem << " can run on " << model->name();
+  }
+  return all;
+}
+
+/// The first of them.
+template <class P>
+std::unique_ptr<P> any(const ModelPtr& model) {
+  std::vector<Named<P>> all = every<P>(model);
+  return all.empty() ? nullptr : std::move(all.front().algorithm);
+}
+
+}  // namespace espalier::test
