@@ -1,0 +1,148 @@
+#include "benchmarks/contestant.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace espalier::bench {
+
+static_assert(state_count == espalier_peer_state_count && work_count == espalier_peer_work_count);
+static_assert(static_cast<int>(Work::forward) == espalier_peer_forward &&
+              static_cast<int>(Work::inverse) == espalier_peer_inverse &&
+              static_cast<int>(Work::mass_matrix) == espalier_peer_mass_matrix);
+
+namespace {
+
+/// Algorithms sum in different orders; 3e-11 is the most seen, on the chain of 128 bodies.
+constexpr double our_agreement = 1e-8;
+
+/// Espalier's algorithm for problem P.
+template <class P, Work what>
+class Ours final : public Contestant {
+ public:
+  Ours(const Host& host, const Robot& robot, const std::string& name)
+      : Contestant(what, "Espalier", name, our_agreement),
+        robot_(robot),
+        algorithm_(host.create<P>(name, robot.model)) {
+    const std::size_t nv = robot.model->nv();
+    out_.resize(what == Work::mass_matrix ? nv * nv : nv);
+  }
+  void call(int k) override {
+    const RandomState& s = robot_.states[k];
+    if constexpr (what == Work::forward) algorithm_->evaluate(s.q, s.v, s.tau, out_);
+    if constexpr (what == Work::inverse) algorithm_->evaluate(s.q, s.v, s.vdot, out_);
+    if constexpr (what == Work::mass_matrix) algorithm_->evaluate(s.q, out_);
+  }
+  std::vector<double> result(int) override { return out_; }
+
+ private:
+  const Robot& robot_;
+  std::unique_ptr<P> algorithm_;
+  std::vector<double> out_;
+};
+
+/// A peer's own model of the robot, shared by its contestants.
+struct PeerRobot {
+  PeerRobot(const espalier_peer& t, const Robot& robot) : table(t), nv(robot.model->nv()) {
+    std::vector<const char*> joints, links;
+    for (const std::string& joint : robot.joints) joints.push_back(joint.c_str());
+    for (const std::string& link : robot.links) links.push_back(link.c_str());
+    const espalier_peer_robot plain{robot.urdf.c_str(), robot.root.c_str(),
+                                    robot.floating,     joints.data(),
+                                    links.data(),       static_cast<int>(joints.size())};
+    char message[500] = "";
+    handle = table.open(&plain, message, sizeof message);
+    if (handle == nullptr) throw std::runtime_error(message);
+    for (int k = 0; k < state_count; ++k) {
+      const RandomState& s = robot.states[k];
+      table.set(handle, k, s.q.data(), s.v.data(), s.tau.data(), s.vdot.data());
+    }
+  }
+  ~PeerRobot() { table.close(handle); }
+  PeerRobot(const PeerRobot&) = delete;
+  PeerRobot& operator=(const PeerRobot&) = delete;
+
+  const espalier_peer& table;
+  void* handle = nullptr;
+  std::size_t nv;
+};
+
+class Theirs final : public Contestant {
+ public:
+  Theirs(Work w, std::shared_ptr<PeerRobot> robot)
+      : Contestant(w, robot->table.library, robot->table.names[static_cast<int>(w)],
+                   robot->table.agreement),
+        robot_(std::move(robot)),
+        run_(robot_->table.run[static_cast<int>(w)]) {}
+  void call(int k) override { run_(robot_->handle, k); }
+  std::vector<double> result(int k) override {
+    std::vector<double> out(work == Work::mass_matrix ? robot_->nv * robot_->nv : robot_->nv);
+    robot_->table.read[static_cast<int>(work)](robot_->handle, k, out.data());
+    return out;
+  }
+
+ private:
+  std::shared_ptr<PeerRobot> robot_;
+  void (*run_)(void*, int);
+};
+
+}  // namespace
+
+Contestants our_contestants(const Host& host, const Robot& robot) {
+  Contestants all;
+  using Forward = Ours<ForwardDynamics<double>, Work::forward>;
+  using Inverse = Ours<InverseDynamics<double>, Work::inverse>;
+  using Matrix = Ours<MassMatrix<double>, Work::mass_matrix>;
+  all.push_back(std::make_unique<Forward>(host, robot, "aba"));
+  all.push_back(std::make_unique<Forward>(host, robot, "crba-ltl"));
+  all.push_back(std::make_unique<Inverse>(host, robot, "rnea"));
+  all.push_back(std::make_unique<Matrix>(host, robot, "crba"));
+  return all;
+}
+
+Peer::Peer(const std::string& name) {
+  const std::string file = ESPALIER_PEER_FOLDER "/peer_" + name + ".so";
+  // Local: libraries of peers that are compiled differently do not see each other's symbols.
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw std::runtime_error(dlerror());
+  void* entry = dlsym(library, "espalier_peer_table");
+  if (entry == nullptr) throw std::runtime_error(dlerror());
+  table_ = reinterpret_cast<espalier_peer_entry>(entry)();
+}
+
+Contestants Peer::contestants(const Robot& robot) const {
+  const auto shared = std::make_shared<PeerRobot>(*table_, robot);
+  Contestants all;
+  for (const Work work : {Work::forward, Work::inverse, Work::mass_matrix}) {
+    all.push_back(std::make_unique<Theirs>(work, shared));
+  }
+  return all;
+}
+
+const std::vector<std::string>& Peer::known() {
+  static const std::vector<std::string> names{"pinocchio", "rbdl", "mujoco", "dart"};
+  return names;
+}
+
+double largest_difference(Contestant& reference, Contestant& other) {
+  double largest = 0.0;
+  for (int k = 0; k < state_count; ++k) {
+    reference.call(k);
+    other.call(k);
+    const std::vector<double> a = reference.result(k), b = other.result(k);
+    double scale = 0.0, difference = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      scale = std::max(scale, std::abs(a[i]));
+      const double d = std::abs(a[i] - b[i]);
+      if (!std::isfinite(d)) return std::numeric_limits<double>::infinity();
+      difference = std::max(difference, d);
+    }
+    largest = std::max(largest, difference / scale);
+  }
+  return largest;
+}
+
+}  // namespace espalier::bench

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "benchmarks/peers/peer.h"
+#include "benchmarks/robot.hpp"
+
+namespace espalier::bench {
+
+/// One library's way to do one work for one robot, ready to be called.
+class Contestant {
+ public:
+  Contestant(Work w, std::string of_library, std::string name, double tolerance)
+      : work(w), library(std::move(of_library)), algorithm(std::move(name)), agreement(tolerance) {}
+  virtual ~Contestant() = default;
+
+  /// One call: what is timed.
+  virtual void call(int state) = 0;
+  /// What the last call, which was for this state, computed: vdot, tau or the matrix by rows, in
+  /// Espalier's conventions.
+  virtual std::vector<double> result(int state) = 0;
+
+  const Work work;
+  const std::string library, algorithm;
+  const double
+      agreement;  ///< largest relative difference from the reference with which it is timed
+};
+using Contestants = std::vector<std::unique_ptr<Contestant>>;
+
+/// aba, crba-ltl, rnea and crba. The first for each work is the reference for all others.
+Contestants our_contestants(const Host& host, const Robot& robot);
+
+/// A library that is no part of Espalier, in a module of its own.
+class Peer {
+ public:
+  /// Loads peers/peer_<name>.so of the build. @throws std::runtime_error: absent, and why
+  explicit Peer(const std::string& name);
+  const espalier_peer& table() const { return *table_; }
+  /// @throws std::runtime_error with the library's message if it cannot read the robot
+  Contestants contestants(const Robot& robot) const;
+
+  static const std::vector<std::string>& known();
+
+ private:
+  const espalier_peer* table_ = nullptr;  ///< modules stay loaded
+};
+
+/// Runs both for all states.
+/// @return the largest difference of an entry, relative to the largest entry of the reference's
+///         result at that state; infinite where a result is not a number
+double largest_difference(Contestant& reference, Contestant& other);
+
+}  // namespace espalier::bench

@@ -1,0 +1,91 @@
+#include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
+#include <pinocchio/multibody/data.hpp>
+#include <pinocchio/multibody/model.hpp>
+#include <pinocchio/parsers/urdf.hpp>
+
+#include "peer.hpp"
+
+/// Pinocchio: floating root x y z, qx qy qz qw; twists linear first, in the body.
+
+namespace {
+
+class Pinocchio {
+ public:
+  explicit Pinocchio(const espalier_peer_robot& robot) : model_(read(robot)), data_(model_) {
+    coordinates_.root = peers::Coordinates::Root::linear_first_body;
+    coordinates_.floating = robot.floating;
+    for (int j = 0; j < robot.joint_count; ++j) {
+      if (!model_.existJointName(robot.joints[j])) {
+        throw std::runtime_error(std::string("joint '") + robot.joints[j] + "' is missing");
+      }
+      const pinocchio::JointIndex index = model_.getJointId(robot.joints[j]);
+      coordinates_.joint.push_back(model_.idx_vs[index]);
+      position_.push_back(model_.idx_qs[index]);
+      unbounded_.push_back(model_.nqs[index] == 2);
+    }
+    if (coordinates_.nv() != model_.nv) throw std::runtime_error("degrees of freedom differ");
+  }
+
+  void set(int k, const double* q, const double* v, const double* tau, const double* vdot) {
+    const int nv = coordinates_.nv();
+    given_[k] = {{q, q + coordinates_.nq()}, {v, v + nv}};
+    q_[k].setZero(model_.nq);
+    if (coordinates_.floating) std::copy(q, q + 7, q_[k].data());
+    for (std::size_t j = 0; j < position_.size(); ++j) {
+      const double angle = q[coordinates_.position(static_cast<int>(j))];
+      if (unbounded_[j]) {  // a continuous joint: cosine and sine
+        q_[k][position_[j]] = std::cos(angle);
+        q_[k][position_[j] + 1] = std::sin(angle);
+      } else {
+        q_[k][position_[j]] = angle;
+      }
+    }
+    const auto copy = [nv](const peers::Vector& x) {
+      return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x.data(), nv));
+    };
+    v_[k] = copy(coordinates_.rates(q, v));
+    tau_[k] = copy(coordinates_.forces(q, tau));
+    vdot_[k] = copy(coordinates_.accelerations(q, v, vdot));
+  }
+
+  void forward(int k) { pinocchio::aba(model_, data_, q_[k], v_[k], tau_[k]); }
+  void inverse(int k) { pinocchio::rnea(model_, data_, q_[k], v_[k], vdot_[k]); }
+  void mass_matrix(int k) { pinocchio::crba(model_, data_, q_[k]); }
+
+  void read_forward(int k, double* vdot) const {
+    coordinates_.accelerations_from(given_[k].q.data(), given_[k].v.data(), data_.ddq.data(), vdot);
+  }
+  void read_inverse(int k, double* tau) const {
+    coordinates_.forces_from(given_[k].q.data(), data_.tau.data(), tau);
+  }
+  void read_mass_matrix(int k, double* M) const {
+    const Eigen::MatrixXd full = data_.M.selfadjointView<Eigen::Upper>();
+    coordinates_.mass_matrix_from(given_[k].q.data(), full, M);
+  }
+
+ private:
+  static pinocchio::Model read(const espalier_peer_robot& robot) {
+    pinocchio::Model model;
+    if (robot.floating) {
+      pinocchio::urdf::buildModelFromXML(robot.urdf, pinocchio::JointModelFreeFlyer(), model);
+    } else {
+      pinocchio::urdf::buildModelFromXML(robot.urdf, model);
+    }
+    return model;
+  }
+
+  pinocchio::Model model_;
+  pinocchio::Data data_;
+  peers::Coordinates coordinates_;
+  std::vector<int> position_;
+  std::vector<bool> unbounded_;
+  std::array<peers::Given, espalier_peer_state_count> given_;
+  std::array<Eigen::VectorXd, espalier_peer_state_count> q_, v_, tau_, vdot_;
+};
+
+}  // namespace
+
+ESPALIER_PEER(Pinocchio, "Pinocchio " PINOCCHIO_VERSION, "aba", "rnea", "crba",
+              "continuous joints are given as cosine and sine, which saves it computing them", 1e-8)

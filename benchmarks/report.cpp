@@ -1,0 +1,90 @@
+#include "benchmarks/report.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace espalier::bench {
+
+namespace {
+
+/// The reference of a row: the same robot and work.
+const Row* reference_of(const std::vector<Row>& rows, const Row& row) {
+  for (const Row& r : rows) {
+    if (r.reference && r.robot == row.robot && r.work == row.work && !r.ns.empty()) return &r;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+double Row::best() const { return *std::min_element(ns.begin(), ns.end()); }
+
+double Row::median() const {
+  std::vector<double> sorted = ns;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted[sorted.size() / 2];
+}
+
+void Collector::ReportRuns(const std::vector<Run>& runs) {
+  for (const Run& run : runs) {
+    if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
+    const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) {
+      return r.benchmark == run.run_name.function_name;
+    });
+    if (row == rows_.end()) continue;
+    row->ns.push_back(1e9 * run.cpu_accumulated_time / static_cast<double>(run.iterations));
+  }
+}
+
+void print(const std::vector<Row>& rows) {
+  const Row* last = nullptr;
+  for (const Row& row : rows) {
+    if (row.ns.empty() && row.why_not.empty()) continue;  // left out by --benchmark_filter
+    if (last == nullptr || last->robot != row.robot) {
+      std::printf("\n%s: %d bodies, %d degrees of freedom, %s root\n", row.robot.c_str(),
+                  row.bodies, row.nv, row.floating ? "floating" : "fixed");
+      std::printf("  %-17s %-17s %-28s %10s %10s %9s %10s\n", "work", "library", "call", "best ns",
+                  "median ns", "ns/body", "peer/ours");
+    }
+    const bool repeats = last != nullptr && last->robot == row.robot && last->work == row.work;
+    std::printf("  %-17s %-17s %-28s ", repeats ? "" : row.work.c_str(), row.library.c_str(),
+                row.algorithm.c_str());
+    last = &row;
+    if (!row.why_not.empty()) {
+      std::printf("not timed: %s\n", row.why_not.c_str());
+      continue;
+    }
+    std::printf("%10.0f %10.0f %9.1f", row.best(), row.median(), row.best() / row.bodies);
+    const Row* ours = reference_of(rows, row);
+    if (ours != nullptr && ours != &row) std::printf(" %10.2f", row.best() / ours->best());
+    std::printf("\n");
+  }
+}
+
+nlohmann::json to_json(const std::vector<Row>& rows) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Row& row : rows) {
+    if (row.ns.empty() && row.why_not.empty()) continue;
+    nlohmann::json item{{"robot", row.robot},
+                        {"bodies", row.bodies},
+                        {"nv", row.nv},
+                        {"root", row.floating ? "floating" : "fixed"},
+                        {"work", row.work},
+                        {"library", row.library},
+                        {"algorithm", row.algorithm}};
+    if (!row.why_not.empty()) {
+      item["not_timed"] = row.why_not;
+    } else {
+      item["ns_per_call_best"] = row.best();
+      item["ns_per_call_median"] = row.median();
+      item["ns_per_body"] = row.best() / row.bodies;
+      item["max_relative_difference"] = row.difference;
+      const Row* ours = reference_of(rows, row);
+      if (ours != nullptr && ours != &row) item["ratio_to_ours"] = row.best() / ours->best();
+    }
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+}  // namespace espalier::bench

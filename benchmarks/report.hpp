@@ -1,0 +1,44 @@
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "benchmarks/robot.hpp"
+
+namespace espalier::bench {
+
+/// One line of the table.
+struct Row {
+  std::string robot;
+  int bodies = 0, nv = 0;
+  bool floating = false;
+  std::string work, library, algorithm;
+  bool reference = false;   ///< ours, which peers are divided by
+  double difference = 0.0;  ///< from the reference's results, relative
+  std::string why_not;      ///< why it is not timed, or ""
+  std::string benchmark;    ///< name under which it is timed
+  std::vector<double> ns;   ///< per call, one for each repetition
+
+  double best() const;
+  double median() const;
+};
+
+/// Keeps the times of all repetitions; prints nothing.
+class Collector : public benchmark::BenchmarkReporter {
+ public:
+  explicit Collector(std::vector<Row>& rows) : rows_(rows) {}
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override;
+
+ private:
+  std::vector<Row>& rows_;
+};
+
+/// A table for each robot: times, and peer / ours for each work.
+void print(const std::vector<Row>& rows);
+nlohmann::json to_json(const std::vector<Row>& rows);
+
+}  // namespace espalier::bench

@@ -1,0 +1,90 @@
+#include "benchmarks/robot.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "benchmarks/chain.hpp"
+
+namespace espalier::bench {
+
+const char* to_string(Work work) {
+  switch (work) {
+    case Work::forward:
+      return "forward dynamics";
+    case Work::inverse:
+      return "inverse dynamics";
+    case Work::mass_matrix:
+      return "mass matrix";
+  }
+  return "";
+}
+
+Robot::Robot(const Host& host, std::string given_name, std::string text, bool floats)
+    : name(std::move(given_name)), urdf(std::move(text)), floating(floats) {
+  const std::string origin = name + ".urdf";
+  const Description description = host.registry().format_for(origin).read(urdf, origin);
+  model = host.compile(
+      description, {.root = floating ? CompileOptions::Root::floating : CompileOptions::Root::fixed,
+                    .mimic = CompileOptions::MimicRule::ignore});
+
+  for (const LinkDescription& link : description.links) {
+    const bool child = std::any_of(description.joints.begin(), description.joints.end(),
+                                   [&](const auto& joint) { return joint.child == link.name; });
+    if (!child) root = link.name;
+  }
+  std::vector<const Joint*> order;
+  for (const Joint& joint : model->joints()) order.push_back(&joint);
+  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->q < b->q; });
+  int q = floating ? 7 : 0, v = floating ? 6 : 0;
+  for (const Joint* joint : order) {
+    if (floating && joint->q == 0) continue;  // the root
+    if (joint->nq != 1 || joint->nv != 1 || joint->q != q++ || joint->independent != v++) {
+      throw Unsupported(name + ": joint '" + joint->name + "' is of type " + joint->type +
+                        ", expected one of one degree of freedom (peers are given no other)");
+    }
+    joints.push_back(joint->name);
+    const auto hangs = [&](const auto& j) { return j.name == joint->name; };
+    links.push_back(
+        std::find_if(description.joints.begin(), description.joints.end(), hangs)->child);
+  }
+
+  std::mt19937_64 generator(11);
+  const auto uniform = [&] {  // -1..1, the same numbers on every machine
+    return 2.0 * (static_cast<double>(generator() >> 11) * 0x1.0p-53) - 1.0;
+  };
+  states.resize(state_count);
+  for (int k = 0; k < state_count; ++k) {
+    RandomState& state = states[k];
+    state.q.resize(model->nq());
+    model->random(k + 1, state.q.data());
+    for (auto* rates : {&state.v, &state.tau, &state.vdot}) {
+      rates->resize(model->nv());
+      for (double& x : *rates) x = uniform();
+    }
+  }
+}
+
+std::vector<Robot> default_robots(const Host& host) {
+  const std::string folder = ESPALIER_SOURCE_DIR "/robots/";
+  std::vector<Robot> robots;
+  robots.push_back(robot_of_file(host, folder + "humanoid.urdf", true));
+  robots.push_back(robot_of_file(host, folder + "mini_cheetah.urdf", true));
+  robots.push_back(robot_of_file(host, folder + "panda.urdf", false));
+  robots.push_back(robot_of_file(host, folder + "ur5.urdf", false));
+  for (const int bodies : {8, 16, 32, 64, 128}) {
+    robots.emplace_back(host, "chain_" + std::to_string(bodies), chain_urdf(bodies), false);
+  }
+  return robots;
+}
+
+Robot robot_of_file(const Host& host, const std::string& path, bool floating) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw InvalidModel(path + ": model file is missing or unreadable, expected a URDF");
+  return Robot(host, std::filesystem::path(path).stem().string(), std::move(text), floating);
+}
+
+}  // namespace espalier::bench

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "espalier/espalier.hpp"
+
+namespace espalier::bench {
+
+/// What is timed; the order is that of peers/peer.h.
+enum class Work { forward, inverse, mass_matrix };
+constexpr int work_count = 3;
+const char* to_string(Work work);
+
+/// Every call takes the next of so many random states, so that no branch or value repeats itself.
+constexpr int state_count = 16;
+
+struct RandomState {
+  std::vector<double> q, v, tau, vdot;
+};
+
+/// A robot as all libraries get it: the same text, the same states.
+struct Robot {
+  std::string name;
+  std::string urdf;  ///< the file's text
+  bool floating = false;
+  ModelPtr model;
+  std::string root;                 ///< link
+  std::vector<std::string> joints;  ///< besides the root's, in the order of q and of v
+  std::vector<std::string> links;   ///< that hang on them
+  std::vector<RandomState> states;
+
+  /// Compiles the robot without mimics, which peers ignore, and draws its states.
+  /// @throws Unsupported if a joint besides the root has several degrees of freedom
+  Robot(const Host& host, std::string name, std::string urdf, bool floating);
+};
+
+/// The robots of the repository and chains of 8 to 128 bodies.
+std::vector<Robot> default_robots(const Host& host);
+/// A URDF file; the robot's name is the file's.
+Robot robot_of_file(const Host& host, const std::string& path, bool floating);
+
+}  // namespace espalier::bench
