@@ -50,7 +50,7 @@ Failure explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
   const CLI::App& active = chosen.empty() ? app : *chosen.front();
   std::vector<std::string> leftover = app.remaining(true);
-  const std::string who = chosen.empty() ? "espalier" : active.get_name();
+  const std::string who = chosen.empty() ? "" : active.get_name() + ": ";
   const std::string advice =
       " (see 'espalier " + (chosen.empty() ? "" : active.get_name() + " ") + "--help')";
   for (const std::string& word : leftover) {
@@ -64,15 +64,15 @@ Failure explain(const CLI::App& app, const CLI::ParseError& error) {
       }
       std::sort(known.begin(), known.end());
       known.erase(std::unique(known.begin(), known.end()), known.end());
-      return usage_error(who + ": option '" + word.substr(0, word.find('=')) + "' is unknown" +
+      return usage_error(who + "option '" + word.substr(0, word.find('=')) + "' is unknown" +
                          suggest(word.substr(0, word.find('=')), known));
     }
-    return usage_error(who + ": argument '" + word + "' is one too many" + advice);
+    return usage_error(who + "argument '" + word + "' is one too many" + advice);
   }
   if (chosen.empty() && dynamic_cast<const CLI::RequiredError*>(&error)) {
     return usage_error("subcommand is missing, expected one of those in 'espalier --help'");
   }
-  return usage_error(who + ": " + error.what() + advice);
+  return usage_error(who + error.what() + advice);
 }
 
 /// Refuses a first word that names no subcommand; CLI11 would complain of a missing one.
@@ -96,7 +96,6 @@ int run(Session& session, int argc, char** argv) {
                "espalier");
   app.footer(footer);
   app.set_version_flag("--version", "espalier " ESPALIER_VERSION);
-  app.set_help_all_flag("--help-all", "Print the help of all commands");
   app.add_option("--plugins", session.plugin_folders,
                  "search plugins here first (before ESPALIER_PLUGIN_PATH, the installed and the "
                  "build folder); may be repeated")
@@ -119,6 +118,7 @@ int run(Session& session, int argc, char** argv) {
   // The flag may stand behind what cannot be parsed.
   session.json = std::any_of(argv, argv + argc,
                              [](const char* word) { return std::strcmp(word, "--json") == 0; });
+  app.set_help_all_flag("--help-all", "Print the help of all commands");  // here alone
   try {
     expect_subcommand(argc, argv);
     app.parse(argc, argv);

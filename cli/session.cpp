@@ -63,7 +63,7 @@ void add_choice(CLI::App& app, const char* name, const char* help, E& value, E f
   const std::map<std::string, E> choices{{to_string(first), first}, {to_string(second), second}};
   app.add_option_function<std::string>(
          name, [&value, choices](const std::string& word) { value = choices.at(word); }, help)
-      ->check(CLI::IsMember({to_string(first), to_string(second)}))
+      ->check(CLI::IsMember({to_string(first), to_string(second)}).description(""))
       ->type_name(std::string(to_string(first)) + "|" + to_string(second))
       ->default_str(to_string(value));
 }

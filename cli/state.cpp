@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -23,11 +24,11 @@ constexpr double coupling_tolerance = 1e-6;
 std::string text_of(const std::string& file) {
   if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
   std::ifstream stream(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) {
+  std::error_code error;
+  if (!stream || std::filesystem::is_directory(file, error)) {
     throw usage_error(file + ": state file is missing or unreadable, expected a JSON file");
   }
-  return text;
+  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 /// What messages call a state file.
@@ -132,15 +133,18 @@ class Reader {
     model_.normalize(normalized.data());
     for (const Joint& j : model_.joints()) {
       if (j.nq == j.nv) continue;
+      double farthest = 0.0;
       for (int k = j.q; k < j.q + j.nq; ++k) {
         const double off = std::abs(normalized[k] - q[k]);
+        farthest = std::max(farthest, off);
         if (off <= manifold_tolerance) continue;  // not a number is not
         throw Failure(unusable, "InvalidState",
                       file_ + ": q of joint '" + j.name + "' is off its manifold by " +
                           number(off) + ", expected at most " + number(manifold_tolerance) +
                           " (a quaternion x y z w has length one)");
       }
-      std::copy_n(normalized.begin() + j.q, j.nq, q + j.q);
+      // What is on its manifold to rounding stays as it is, to the last bit.
+      if (farthest > 4e-16) std::copy_n(normalized.begin() + j.q, j.nq, q + j.q);
     }
   }
 

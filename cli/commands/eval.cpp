@@ -51,9 +51,9 @@ Examples:
     const Registry& registry = session.host().registry();
     const std::vector<const Entry*> entries = select_algorithm(registry, algorithm_, problem_);
     const ModelPtr model = model_.load(session);
-    const State state = !state_.empty() ? read_state(model, state_)
-                        : seed_         ? random_state(model, *seed_)
-                                        : neutral_state(model);
+    const State state = state_  ? read_state(model, *state_)
+                        : seed_ ? random_state(model, *seed_)
+                                : neutral_state(model);
     Results results;
     for (const Entry* entry : entries) {
       const Results answer = solve(registry, *entry, model, state);
@@ -102,7 +102,8 @@ Examples:
   }
 
   ModelArguments model_;
-  std::string algorithm_, problem_, state_;
+  std::string algorithm_, problem_;
+  std::optional<std::string> state_;
   std::optional<unsigned long long> seed_;
   bool passive_ = false;
 };

@@ -12,7 +12,7 @@ class Graph final : public Command {
     app.add_option("--kind", kind_,
                    "connectivity: bodies, joints and constraints; tree: the spanning tree; "
                    "clusters: the tree that algorithms recurse on")
-        ->check(CLI::IsMember({"connectivity", "tree", "clusters"}))
+        ->check(CLI::IsMember({"connectivity", "tree", "clusters"}).description(""))
         ->type_name("connectivity|tree|clusters")
         ->capture_default_str();
     app.add_option("-o,--output", output_, "write to this file instead of standard output")

@@ -21,7 +21,7 @@ class List final : public Command {
     std::vector<std::string> words;
     for (const Section& s : sections()) words.push_back(s.name);
     app.add_option("WHAT", what_, "what to list; default: all")
-        ->check(CLI::IsMember(words))
+        ->check(CLI::IsMember(words).description(""))
         ->type_name(joined(words, "|"));
     auto* model = app.add_option("--model", model_.file,
                                  "tell which algorithms can run on this model, and what stands in "

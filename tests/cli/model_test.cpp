@@ -1,0 +1,207 @@
+#include <algorithm>
+
+#include "tests/cli/run.hpp"
+
+/// Commands that look at a model: info, check, graph, convert, list.
+
+namespace espalier::test {
+namespace {
+
+const std::string pendulum = data("pendulum.urdf");
+const std::string gripper = data("gripper.urdf");
+
+Json json_of(const std::string& arguments) {
+  const Answer a = run(arguments + " --json");
+  EXPECT_EQ(a.code, 0) << arguments << "\n" << a.err;
+  return a.json();
+}
+
+TEST(InfoTest, SaysWhatTheModelIsMadeOf) {
+  const Json out = json_of("info " + pendulum);
+  EXPECT_EQ(out["model"], "pendulum");
+  EXPECT_EQ(out["dof"], 1);
+  EXPECT_EQ(out["mass"], 2.0);
+  EXPECT_EQ(out["tree"], true);
+  ASSERT_EQ(out["bodies"].size(), 1u);
+  EXPECT_EQ(out["bodies"][0]["name"], "bob");
+  EXPECT_EQ(out["bodies"][0]["parent"], "base");
+  EXPECT_EQ(out["bodies"][0]["links"], Json::parse(R"(["bob", "tip"])"));
+  EXPECT_EQ(out["ground"]["links"], Json::parse(R"(["base"])"));
+  ASSERT_EQ(out["joints"].size(), 1u);
+  const Json& joint = out["joints"][0];
+  EXPECT_EQ(joint["name"], "swing");
+  EXPECT_EQ(joint["type"], "revolute");
+  EXPECT_EQ(joint["damping"], 0.2);
+  EXPECT_EQ(joint["friction"], 0.05);
+  EXPECT_EQ(joint["limits"],
+            Json::parse(R"({"lower": -1.5, "upper": 1.5, "velocity": 3.0, "effort": 20.0})"));
+  EXPECT_EQ(out["coordinates"], Json::parse(R"([{"joint": "swing", "start": 0, "size": 1}])"));
+}
+
+TEST(InfoTest, FloatingRootAddsSixDegreesOfFreedom) {
+  const Json out = json_of("info " + gripper + " --root floating --mimic ignore");
+  EXPECT_EQ(out["dof"], 8);
+  EXPECT_EQ(out["nq"], 9);
+  EXPECT_EQ(out["root"], "floating");
+  EXPECT_EQ(out["mimic"], "ignore");
+}
+
+TEST(InfoTest, ClustersNameWhatTiesThem) {
+  const Json out = json_of("info " + gripper);
+  EXPECT_EQ(out["tree"], false);
+  const auto tied = std::find_if(out["clusters"].begin(), out["clusters"].end(),
+                                 [](const Json& c) { return c["constrained"] == true; });
+  ASSERT_NE(tied, out["clusters"].end());
+  EXPECT_EQ((*tied)["bodies"].size(), 2u);
+  EXPECT_EQ((*tied)["independent"], Json::parse(R"(["left_slide"])"));
+  EXPECT_EQ((*tied)["output_bodies"], Json::parse(R"(["palm"])"));
+  EXPECT_EQ((*tied)["implicit"], false);
+  EXPECT_FALSE((*tied)["constraints"].empty());
+  const Answer text = run("info " + gripper);
+  EXPECT_NE(text.out.find("dependent"), std::string::npos) << text.out;
+}
+
+TEST(CheckTest, GoodModelsAreUsable) {
+  const Answer a = run("check " + gripper);
+  EXPECT_EQ(a.code, 0) << a.out;
+  EXPECT_NE(a.out.find("gripper: usable, 0 errors"), std::string::npos) << a.out;
+  const Json out = json_of("check " + gripper);
+  EXPECT_EQ(out["usable"], true);
+  EXPECT_EQ(out["errors"], 0);
+}
+
+TEST(CheckTest, MasslessLeafIsNamedWithItsLineAndIsExitCodeOne) {
+  const Answer text = run("check " + data("massless_leaf.urdf"));
+  EXPECT_EQ(text.code, 1);
+  for (const char* word : {"error: ", "ghost", "massless_leaf.urdf:5", "not usable", "1 error"}) {
+    EXPECT_NE(text.out.find(word), std::string::npos) << word << "\n" << text.out;
+  }
+  const Answer a = run("check " + data("massless_leaf.urdf") + " --json");
+  EXPECT_EQ(a.code, 1);
+  const Json out = a.json();
+  EXPECT_EQ(out["usable"], false);
+  EXPECT_EQ(out["findings"][0]["severity"], "error");
+  EXPECT_NE(out["findings"][0]["where"].get<std::string>().find(":"), std::string::npos);
+}
+
+TEST(CheckTest, FilesThatCannotBeReadAreFindings) {
+  const TemporaryFile garbage(".urdf", "<robot name='r'><link name='a'></robot>");
+  for (const std::string& path : {garbage.path(), std::string("/no/such/robot.urdf")}) {
+    const Answer a = run("check '" + path + "' --json");
+    EXPECT_EQ(a.code, 1);
+    const Json out = a.json();
+    EXPECT_EQ(out["usable"], false);
+    EXPECT_EQ(out["errors"], 1);
+    EXPECT_NE(out["findings"][0]["text"].get<std::string>().find(path), std::string::npos);
+  }
+}
+
+TEST(GraphTest, EachKindIsGraphviz) {
+  for (const std::string kind : {"connectivity", "tree", "clusters"}) {
+    const Answer a = run("graph " + gripper + " --kind " + kind);
+    EXPECT_EQ(a.code, 0) << a.err;
+    EXPECT_NE(a.out.find("graph "), std::string::npos) << a.out;
+    EXPECT_EQ(a.out.find_last_of('}') + 2, a.out.size());
+    const Json out = json_of("graph " + gripper + " --kind " + kind);
+    EXPECT_EQ(out["kind"], kind);
+  }
+  EXPECT_NE(run("graph " + gripper).out.find("left_slide"), std::string::npos);
+}
+
+TEST(GraphTest, WritesAFileInsteadOfStandardOutput) {
+  const TemporaryFile file(".dot");
+  const Answer a = run("graph " + gripper + " -o '" + file.path() + "'");
+  EXPECT_EQ(a.code, 0) << a.err;
+  EXPECT_EQ(a.out, "");
+  EXPECT_EQ(contents(file.path()), run("graph " + gripper).out);
+  expect_refused("graph " + gripper + " -o /no/such/folder/x.dot", 1, {"/no/such/folder/x.dot"});
+}
+
+TEST(ConvertTest, RobotsComeBackTheSame) {
+  for (const std::string robot : {"pendulum.urdf", "gripper.urdf"}) {
+    const TemporaryFile yaml(".yaml"), urdf(".urdf");
+    ASSERT_EQ(run("convert " + data(robot) + " -o '" + yaml.path() + "'").code, 0);
+    ASSERT_EQ(run("convert '" + yaml.path() + "' -o '" + urdf.path() + "'").code, 0);
+    const std::string eval = " --algorithm dense --random 3 --json";
+    const Json original = run("eval " + data(robot) + eval).json();
+    for (const std::string& path : {yaml.path(), urdf.path()}) {
+      const Answer again = run("eval '" + path + "'" + eval);
+      ASSERT_EQ(again.code, 0) << again.err;
+      // Frames go through roll, pitch and yaw: the last digit may change.
+      const double a = original["vdot"].front(), b = again.json()["vdot"].front();
+      EXPECT_NEAR(a, b, 1e-12 * std::max(1.0, std::abs(a)));
+    }
+  }
+}
+
+TEST(ConvertTest, UnknownEndingsAreRefused) {
+  expect_refused("convert " + gripper + " -o /tmp/x.robot", 2, {".robot", ".urdf", ".yaml"});
+  expect_refused("convert " + gripper, 2, {"--output"});
+}
+
+TEST(ListTest, EverySectionIsThere) {
+  const Json out = json_of("list");
+  for (const char* key : {"joints", "sub_mechanisms", "formats", "algorithms", "integrators",
+                          "problems", "plugins", "search_path"}) {
+    EXPECT_TRUE(out.contains(key)) << key;
+  }
+  EXPECT_EQ(run("list").code, 0);
+}
+
+TEST(ListTest, AlgorithmsExplainThemselves) {
+  const Json out = json_of("list algorithms");
+  EXPECT_EQ(out.size(), 1u);
+  const auto aba = std::find_if(out["algorithms"].begin(), out["algorithms"].end(),
+                                [](const Json& a) { return a["name"] == "aba"; });
+  ASSERT_NE(aba, out["algorithms"].end());
+  EXPECT_EQ((*aba)["problem"], "forward-dynamics");
+  EXPECT_EQ((*aba)["cost"], "O(n)");
+  EXPECT_EQ((*aba)["capabilities"]["exact"], true);
+  EXPECT_EQ((*aba)["capabilities"]["couplings"], false);
+  EXPECT_EQ((*aba)["scalars"], Json::parse(R"(["double", "pack", "count"])"));
+  EXPECT_NE((*aba)["plugin"].get<std::string>().find(".so"), std::string::npos);
+  EXPECT_FALSE(aba->contains("can"));
+}
+
+TEST(ListTest, SaysWhatStandsInTheWayOnAModel) {
+  const Json out = json_of("list algorithms --problem forward-dynamics --model " + gripper);
+  for (const Json& a : out["algorithms"]) {
+    EXPECT_EQ(a["problem"], "forward-dynamics");
+    EXPECT_EQ(a["can"] == true, a["obstacle"] == "");
+    if (a["name"] == "dense") {
+      EXPECT_EQ(a["can"], true);
+    }
+    if (a["name"] == "aba") {
+      EXPECT_EQ(a["can"], false);
+      EXPECT_NE(std::find(a["alternatives"].begin(), a["alternatives"].end(), "dense"),
+                a["alternatives"].end());
+    }
+  }
+}
+
+TEST(ListTest, JointsFormatsAndPluginsHaveTheirFacts) {
+  const Json joints = json_of("list joints")["joints"];
+  const auto floating = std::find_if(joints.begin(), joints.end(),
+                                     [](const Json& j) { return j["name"] == "floating"; });
+  ASSERT_NE(floating, joints.end());
+  EXPECT_EQ((*floating)["nq"], 7);
+  EXPECT_EQ((*floating)["nv"], 6);
+  const Json formats = json_of("list formats")["formats"];
+  EXPECT_TRUE(std::any_of(formats.begin(), formats.end(), [](const Json& f) {
+    return f["extensions"] == Json::parse(R"([".urdf"])") || f["extensions"][0] == ".urdf";
+  }));
+  for (const Json& plugin : json_of("list plugins")["plugins"]) {
+    EXPECT_TRUE(std::filesystem::exists(plugin["file"].get<std::string>()));
+  }
+}
+
+TEST(ListTest, MarkdownIsATableWithARowForEachAlgorithm) {
+  const Answer a = run("list algorithms --markdown");
+  EXPECT_EQ(a.code, 0) << a.err;
+  const std::size_t rows = json_of("list algorithms")["algorithms"].size();
+  EXPECT_EQ(std::count(a.out.begin(), a.out.end(), '\n'), static_cast<long>(rows) + 2);
+  EXPECT_TRUE(a.out.starts_with("| algorithm | problem |")) << a.out;
+}
+
+}  // namespace
+}  // namespace espalier::test
