@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/kernel/model/state.hpp"
 #include "espalier/kernel/problems.hpp"
 #include "espalier/plugins/loader.hpp"
 #include "espalier/plugins/registry.hpp"

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/views.hpp"
+
+namespace espalier {
+
+/// Positions and rates of a robot, by vector and by name.
+///
+/// A new state is neutral and at rest. The vectors are laid out as the Model says and go straight
+/// into every algorithm: `aba->evaluate(state.q(), state.v(), tau, vdot)`.
+class ESPALIER_API State {
+ public:
+  explicit State(ModelPtr model);
+
+  const Model& model() const { return *model_; }
+
+  /// Spanning positions, size nq [rad, m, quaternions x y z w].
+  std::vector<double>& q() { return q_; }
+  const std::vector<double>& q() const { return q_; }
+  /// Independent rates, size nv [rad/s, m/s].
+  std::vector<double>& v() { return v_; }
+  const std::vector<double>& v() const { return v_; }
+
+  /// Position and rates of one joint.
+  /// @throws UnknownName listing the known joints; Unsupported for the rates of a joint that
+  ///         depends on others
+  std::span<const double> position(std::string_view joint) const;
+  std::span<const double> rate(std::string_view joint) const;
+
+  /// Sets the position of one joint; joints that constant couplings tie to it follow.
+  /// @param values  as many as the joint has; a quaternion is normalised
+  /// @throws UnknownName, SizeMismatch; Unsupported for a joint that follows others
+  void set_position(std::string_view joint, In<double> values);
+  void set_position(std::string_view joint, double value) { set_position(joint, {&value, 1}); }
+  /// Sets the rates of one joint. @throws UnknownName, SizeMismatch, Unsupported as above
+  void set_rate(std::string_view joint, In<double> values);
+  void set_rate(std::string_view joint, double value) { set_rate(joint, {&value, 1}); }
+
+ private:
+  const Joint& independent(std::string_view joint, const char* what) const;
+
+  ModelPtr model_;
+  std::vector<double> q_, v_;
+};
+
+}  // namespace espalier
