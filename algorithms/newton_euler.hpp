@@ -13,7 +13,8 @@
 /// With that choice no linear velocity is needed, gravity is an acceleration of the ground, and a
 /// body's wrench comes from one matrix
 ///   Om = alpha x + omega x omega x,   f = m a + Om h,   n = h x a + axial(Om Sigma)
-/// with the second moments Sigma = tr(I)/2 - I. Body frames throughout.
+/// with the second moments Sigma = tr(I)/2 - I. The formulas hold in any axes
+/// that body and parent share: RNEA takes each body's own (class NewtonEuler), ABA the world's.
 
 namespace espalier {
 
@@ -92,7 +93,7 @@ inline Force<T> inertial_wrench(const Moments<P>& b, const BodyMotion<T>& motion
   return {axial + cross(b.h, motion.a), scale(b.m, motion.a) + Om * b.h};
 }
 
-/// The outward pass for all bodies of a tree.
+/// The outward pass for all bodies of a tree, body frames.
 template <class T>
 class NewtonEuler {
  public:

@@ -7,23 +7,10 @@
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/graph/spanning_tree.hpp"
 #include "mechanism.hpp"
+#include "refusal.hpp"
 
 namespace espalier::graph::testing {
 namespace {
-
-template <class Exception, class Action>
-std::string message(Action action) {
-  try {
-    action();
-  } catch (const Exception& e) {
-    return e.what();
-  }
-  return "(nothing was thrown)";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(ConnectivityGraphTest, NumbersThingsAsTheyAreAdded) {
   ConnectivityGraph graph("world");

@@ -9,6 +9,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "mechanism.hpp"
+#include "refusal.hpp"
 
 namespace espalier::graph::testing {
 namespace {
@@ -18,12 +19,7 @@ using Numbers = std::vector<int>;
 Numbers list(std::span<const int> numbers) { return {numbers.begin(), numbers.end()}; }
 
 std::string refusal(const ConnectivityGraph& graph, const TreeOptions& options = {}) {
-  try {
-    spanning_tree(graph, options);
-  } catch (const InvalidModel& e) {
-    return e.what();
-  }
-  return "(nothing was thrown)";
+  return message<InvalidModel>([&] { spanning_tree(graph, options); });
 }
 
 /// Ground, then bodies 1..n, without joints.

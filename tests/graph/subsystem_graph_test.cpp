@@ -6,23 +6,10 @@
 #include <vector>
 
 #include "espalier/kernel/errors.hpp"
+#include "refusal.hpp"
 
 namespace espalier::graph {
 namespace {
-
-template <class Exception, class Action>
-std::string message(Action action) {
-  try {
-    action();
-  } catch (const Exception& e) {
-    return e.what();
-  }
-  return "(nothing was thrown)";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// A torso with two legs of a hip and a knee, inserted out of order.
 SubsystemGraph biped() {
