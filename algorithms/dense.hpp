@@ -3,14 +3,13 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Dense>
 
-#include "espalier/kernel/model/projection.hpp"
+#include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
-#include "espalier/kernel/model/tree_kinematics.hpp"
 #include "espalier/kernel/problems.hpp"
 
 /// The oracle: explicit body Jacobians in world axes, M = sum of J^T I J, dense solve. It shares
-/// with the recursive algorithms only what the joints say, honours constant couplings by
-/// projection with G, and makes no attempt at speed. Cost: O(n^3).
+/// with the recursive algorithms only what joints and constraints say, takes folded rotors as the
+/// bodies that they are, projects with G, and makes no attempt at speed. Cost: O(n^3).
 /// Source: Featherstone (2008), section 3.2; SPEC section 9.
 
 namespace espalier {
@@ -19,23 +18,24 @@ namespace espalier {
 class DenseEquations {
  public:
   explicit DenseEquations(const Model& model)
-      : model_(model), kinematics_(model), G_(Eigen::MatrixXd::Zero(model.spanning_nv(), model.nv())) {
-    for (const Cluster& c : model.clusters()) {
-      for (int i = 0; i < c.spanning_nv; ++i) {
-        for (int j = 0; j < c.nv; ++j) {
-          G_(c.spanning_v + i, c.v + j) = c.G.empty() ? (i == j ? 1.0 : 0.0) : c.G[i * c.nv + j];
-        }
-      }
-    }
-  }
+      : model_(model), motion_(model), zero_(model.nv(), 0.0) {}
 
   /// @param v  independent rates, or nullptr for zero: then C holds gravity and external wrenches
   void update(const double* q, const double* v, const Vec3<double>& gravity,
               const Wrenches<double>* wrenches) {
     const int n = model_.body_count(), nv = model_.spanning_nv();
-    Eigen::VectorXd qd = Eigen::VectorXd::Zero(nv);
-    if (v != nullptr) qd = G_ * Eigen::Map<const Eigen::VectorXd>(v, model_.nv());
-    kinematics_.update(model_, q, qd.data());
+    motion_.update(q, v == nullptr ? zero_.data() : v);
+    const TreeKinematics<double>& kinematics = motion_.joints;
+    const Eigen::Map<const Eigen::VectorXd> qd(motion_.qd(), nv);
+    Eigen::VectorXd g = Eigen::VectorXd::Zero(nv);  // spanning accelerations at vdot = 0
+    if (motion_.g() != nullptr) g = Eigen::Map<const Eigen::VectorXd>(motion_.g(), nv);
+    G_ = Eigen::MatrixXd::Zero(nv, model_.nv());
+    Eigen::VectorXd unit = Eigen::VectorXd::Zero(model_.nv());
+    for (int j = 0; j < model_.nv(); ++j) {
+      unit(j) = 1.0;
+      motion_.expand(unit.data(), G_.col(j).data());
+      unit(j) = 0.0;
+    }
 
     Eigen::MatrixXd H = Eigen::MatrixXd::Zero(nv, nv);
     Eigen::VectorXd C = Eigen::VectorXd::Zero(nv);
@@ -45,7 +45,7 @@ class DenseEquations {
     a[0].tail<3>() = -Eigen::Vector3d(gravity.x, gravity.y, gravity.z);
     for (int i = 1; i <= n; ++i) {
       const Body& body = model_.body(i);
-      X[i] = kinematics_.X[i] * X[body.parent];
+      X[i] = kinematics.X[i] * X[body.parent];
       J[i] = J[body.parent];
       for (int k = 0; k < body.nv; ++k) {
         J[i].col(body.v + k) = vector(X[i].inverse_times(column(body, k)));
@@ -55,7 +55,7 @@ class DenseEquations {
       // d/dt of the world-frame columns: they move with the body.
       a[i] = a[body.parent] + cross_motion(twist[i]) * joint;
       if (model_.runs()[body.run].subspace == SubspaceKind::dense) {
-        a[i] += vector(X[i].inverse_times(kinematics_.bias[i]));
+        a[i] += vector(X[i].inverse_times(kinematics.bias[i]));
       }
       const Matrix6 I = inertia_in_world(X[i], body.inertia);
       Vector6 f = I * a[i] - cross_motion(twist[i]).transpose() * (I * twist[i]);
@@ -67,12 +67,19 @@ class DenseEquations {
       C += J[i].transpose() * f;
     }
     for (const auto& [rate, inertia] : model_.armature()) H(rate, rate) += inertia;
+    H_ = H;
+    C_ = C;
     M_ = G_.transpose() * H * G_;
-    bias_ = G_.transpose() * C;
+    bias_ = G_.transpose() * (C + H * g);
   }
 
   const Eigen::MatrixXd& M() const { return M_; }
   const Eigen::VectorXd& bias() const { return bias_; }
+  /// The same over all spanning rates, as if nothing tied them.
+  const Eigen::MatrixXd& H() const { return H_; }
+  const Eigen::VectorXd& C() const { return C_; }
+  const Eigen::MatrixXd& G() const { return G_; }
+  SpanningMotion<double>& motion() { return motion_; }
 
  private:
   using Vector6 = Eigen::Matrix<double, 6, 1>;
@@ -104,15 +111,16 @@ class DenseEquations {
   Motion<double> column(const Body& body, int k) const {
     Motion<double> m = Motion<double>::zero();
     with_subspace(model_.runs()[body.run], [&](auto ops) {
-      m = decltype(ops)::column(kinematics_.S.data() + body.v, k);
+      m = decltype(ops)::column(motion_.joints.S.data() + body.v, k);
     });
     return m;
   }
 
   const Model& model_;
-  TreeKinematics<double> kinematics_;
-  Eigen::MatrixXd G_, M_;
-  Eigen::VectorXd bias_;
+  SpanningMotion<double> motion_;
+  std::vector<double> zero_;
+  Eigen::MatrixXd G_, M_, H_;
+  Eigen::VectorXd bias_, C_;
 };
 
 template <class T>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "espalier/kernel/algorithm.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 #include "espalier/kernel/model/tree_kinematics.hpp"
@@ -93,24 +95,31 @@ inline Force<T> inertial_wrench(const Moments<P>& b, const BodyMotion<T>& motion
   return {axial + cross(b.h, motion.a), scale(b.m, motion.a) + Om * b.h};
 }
 
-/// The outward pass for all bodies of a tree, body frames.
+/// The outward pass, body frames: for all bodies that are not folded rotors, or, with rotors that
+/// count as bodies, for all.
 template <class T>
 class NewtonEuler {
  public:
-  explicit NewtonEuler(const Model& model) : motion(model.body_count() + 1) {
+  enum class Rotors { folded, bodies };
+
+  explicit NewtonEuler(const Model& model, Rotors rotors = Rotors::folded)
+      : motion(model.body_count() + 1),
+        runs_(rotors == Rotors::folded ? model.active_runs() : model.runs()),
+        count_(rotors == Rotors::folded ? model.active_body_count() : model.body_count()) {
     moments_.reserve(motion.size());
-    for (int i = 0; i <= model.body_count(); ++i) {
-      moments_.push_back(Moments<double>::from(model.body(i).inertia));
+    for (int i = 0; i <= count_; ++i) {
+      moments_.push_back(Moments<double>::from(
+          rotors == Rotors::folded ? model.folded_inertia(i) : model.body(i).inertia));
     }
     motion[0] = {Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero(), Mat3<T>::zero()};
   }
 
-  /// @param vdot     accelerations, or nullptr for zero
+  /// @param v, vdot  spanning rates and accelerations; vdot may be nullptr for zero
   /// @param[out] f   f[i]: wrench that body i needs, external wrenches already taken off
   void outward(const Model& model, const Vec3<double>& gravity, const TreeKinematics<T>& kinematics,
                const T* v, const T* vdot, const Wrenches<T>* wrenches, Force<T>* f) {
     motion[0].a = Vec3<T>::from(-gravity);
-    for (const BodyRun& run : model.runs()) {
+    for (const BodyRun& run : runs_) {
       with_subspace(run, [&](auto subspace) {
         if (vdot == nullptr) {
           outward_run<decltype(subspace), false>(model, run, kinematics, v, vdot, f);
@@ -120,7 +129,7 @@ class NewtonEuler {
       });
     }
     if (wrenches != nullptr) {
-      for (int i = 1; i <= model.body_count(); ++i) f[i] -= (*wrenches)[i];
+      for (int i = 1; i <= count_; ++i) f[i] -= (*wrenches)[i];
     }
   }
 
@@ -163,6 +172,8 @@ class NewtonEuler {
     }
   }
 
+  std::span<const BodyRun> runs_;
+  int count_;
   std::vector<Moments<double>> moments_;
 };
 

@@ -23,6 +23,11 @@ constexpr int link_components = 19;
 
 bool is_rates(const Result& r) { return r.rows == Axis::rates && r.columns == Axis::one; }
 bool is_scalar(const Result& r) { return r.rows == Axis::one && r.columns == Axis::one; }
+/// Moment and force that a joint transmits, and whether the motion determines them.
+constexpr std::string_view reaction_prefix = "wrench of ";
+bool is_reaction(const Result& r) {
+  return r.row_count == 1 && r.column_count == 7 && r.name.starts_with(reaction_prefix);
+}
 bool is_jacobian(const Result& r) { return r.rows == Axis::components && r.columns == Axis::rates; }
 bool is_links(const Result& r) {
   return r.rows == Axis::links && r.columns == Axis::components &&
@@ -91,11 +96,9 @@ std::string table_of(const Model& model, const Result& r) {
 }  // namespace
 
 std::string rate_label(const Model& model, int rate) {
-  for (const Joint& j : model.joints()) {
-    if (j.independent < 0 || rate < j.independent || rate >= j.independent + j.nv) continue;
-    return j.nv == 1 ? j.name : j.name + "[" + std::to_string(rate - j.independent) + "]";
-  }
-  return std::to_string(rate);
+  const int spanning = model.independent_rates()[rate];
+  const Joint& j = model.joint_of_rate(spanning);
+  return j.nv == 1 ? j.name : j.name + "[" + std::to_string(spanning - j.v) + "]";
 }
 
 void add_results(const Model& model, const Results& results, Json& document) {
@@ -120,6 +123,9 @@ void add_results(const Model& model, const Results& results, Json& document) {
       }
     } else if (r.columns == Axis::one) {
       document[r.name] = r.values;
+    } else if (is_reaction(r)) {
+      document["joint_wrenches"][r.name.substr(reaction_prefix.size())] = {
+          {"wrench", slice(r, 0, 6)}, {"determined", r.values[6] != 0.0}};
     } else {
       document[r.name] = rows_of(r);
     }

@@ -11,6 +11,7 @@
 
 #include "cli/command.hpp"
 #include "cli/table.hpp"
+#include "espalier/kernel/model/closure.hpp"
 
 namespace espalier::cli {
 
@@ -85,6 +86,7 @@ class Reader {
       (this->*field->second)(item.value());
     }
     couple();
+    close_loops();
     state_.wrenches = wrenches_;
     if (!state_.external_wrenches.empty()) state_.inputs.wrenches = wrenches_.get();
     return std::move(state_);
@@ -150,6 +152,14 @@ class Reader {
 
   void rates(const std::string& key, const Json& value, std::vector<double>& out) {
     for (const auto& [name, x] : object(value, "'" + key + "'").items()) {
+      // In a loop, a part of a joint's rates may be independent: "joint[k]".
+      const auto coordinates = model_.coordinates();
+      const auto is_it = [&key = name](const Coordinate& c) { return c.name == key && c.name != c.joint; };
+      const auto part = std::find_if(coordinates.begin(), coordinates.end(), is_it);
+      if (part != coordinates.end()) {
+        numbers(x, key + " of '" + name + "'", 1, out.data() + part->start);
+        continue;
+      }
       const Joint& j = joint(key, name);
       if (j.independent < 0) {
         const std::string leaders = followed_joints(model_, j);
@@ -204,6 +214,44 @@ class Reader {
     }
   }
 
+  /// The same for loops: where no dependent position of a cluster is given, they follow from the
+  /// independent ones on the neutral position's branch.
+  void close_loops() {
+    if (!model_.has_variable_constraints()) return;
+    std::vector<double>& q = state_.inputs.q;
+    const std::vector<double> given = q;
+    std::vector<double> neutral(q.size());
+    model_.neutral(neutral.data());
+    const auto refuse = [&](const Closure& closure, const std::string& expected) {
+      throw Failure(unusable, "InvalidState",
+                    file_ + ": q: " + closure.text() + ", expected " + expected);
+    };
+    const Closure closure = close(model_, neutral.data(), q.data());
+    for (const Cluster& c : model_.clusters()) {
+      if (c.constraint == nullptr) continue;
+      bool complete = false;
+      for (int row = 0; row < c.rows(); ++row) {
+        const Joint& j = model_.joint_of_rate(c.rate(row));
+        complete = complete || (j.independent < 0 && given_[&j - model_.joints().data()]);
+      }
+      for (int row = 0; row < c.rows() && complete; ++row) {
+        const Joint& j = model_.joint_of_rate(c.rate(row));
+        std::copy_n(given.begin() + j.q, j.nq, q.begin() + j.q);
+      }
+      if (!complete && closure.cluster == c.name && closure.verdict != Closure::Verdict::closed) {
+        refuse(closure, "independent positions that its loops reach from the neutral ones (give "
+                        "the positions of all its joints to start on another branch)");
+      }
+    }
+    Closure now = examine(model_, q.data());
+    // What is closed to rounding stays as it is, to the last bit.
+    if (now.residual > 1e-11 && now.residual <= coupling_tolerance) now = project(model_, q.data());
+    if (!(now.residual <= 1e-10)) {
+      refuse(now, "loops that are closed to " + number(coupling_tolerance) +
+                      " (positions of dependent joints may be left out)");
+    }
+  }
+
   const Model& model_;
   std::string file_;
   State state_;
@@ -255,9 +303,9 @@ Json rates_by_joint(const Model& model, const double* rates) {
   Json out = Json::object();
   for (const Coordinate& c : model.coordinates()) {
     if (c.size == 1) {
-      out[c.joint] = rates[c.start];
+      out[c.name] = rates[c.start];
     } else {
-      out[c.joint] = std::vector<double>(rates + c.start, rates + c.start + c.size);
+      out[c.name] = std::vector<double>(rates + c.start, rates + c.start + c.size);
     }
   }
   return out;
@@ -287,17 +335,12 @@ Json to_json(const Model& model, const State& state) {
 }
 
 std::string followed_joints(const Model& model, const Joint& dependent) {
-  const Cluster& cluster = model.clusters()[model.body(dependent.body).cluster];
+  const Cluster& c = model.clusters()[model.body(dependent.body).cluster];
   std::vector<std::string> names;
-  for (int b = cluster.first; b < cluster.first + cluster.count; ++b) {
-    const Joint& j = model.joints()[model.body(b).joint];
-    if (j.independent < 0) continue;
-    bool follows = cluster.G.empty();
-    for (int k = 0; k < j.nv && !follows; ++k) {
-      const int row = dependent.v - cluster.spanning_v;
-      follows = cluster.G[row * cluster.nv + j.independent - cluster.v + k] != 0.0;
-    }
-    if (follows) names.push_back("'" + j.name + "'");
+  for (int j = 0; j < c.nv; ++j) {
+    if (!c.G.empty() && c.G[c.row(dependent.v) * c.nv + j] == 0.0) continue;
+    names.push_back("'" + model.joint_of_rate(model.independent_rates()[c.v + j]).name + "'");
+    if (names.size() > 1 && names[names.size() - 2] == names.back()) names.pop_back();
   }
   return names.empty() ? "no joint" : joined(names);
 }

@@ -26,9 +26,9 @@ struct State {
 State neutral_state(const ModelPtr& model);
 
 /// Reads a state file ("-": standard input). Joints left out are neutral. Positions of dependent
-/// joints follow from their couplings where they are left out, and must agree with them to 1e-6
-/// where they are given; v, tau and vdot belong to independent joints. Positions on manifolds
-/// (quaternions) are normalised if they are off by at most 1e-3.
+/// joints follow from their couplings and loops where they are left out, and must agree with them
+/// to 1e-6 where they are given; v, tau and vdot belong to independent joints. Positions on
+/// manifolds (quaternions) are normalised if they are off by at most 1e-3.
 /// @throws Failure (wrong form: exit code 2; impossible numbers: 1), UnknownName, SizeMismatch
 State read_state(const ModelPtr& model, const std::string& file);
 

@@ -13,6 +13,15 @@ struct Cylindrical {
 
   explicit Cylindrical(const JointSpec& /*joint*/) {}
 
+  /// Axes on one line.
+  static std::vector<LoopRow> loop_rows(const JointSpec& joint) {
+    std::vector<LoopRow> rows;
+    const auto [u, w] = across(joint.axis);
+    for (const Vec3<double>& direction : {u, w}) keep_offset(direction, rows);
+    keep_axis(joint.axis, rows);
+    return rows;
+  }
+
   template <class T>
   ScrewZ<T> position(const T* q) const {
     ScrewZ<T> X;

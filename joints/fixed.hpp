@@ -14,6 +14,18 @@ struct Fixed {
 
   static Mat3<double> alignment(const JointSpec& /*joint*/) { return Mat3<double>::identity(); }
 
+  /// Frames together.
+  static std::vector<LoopRow> loop_rows(const JointSpec& /*joint*/) {
+    const Vec3<double> axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    std::vector<LoopRow> rows;
+    for (int i = 0; i < 3; ++i) {
+      keep_offset(axes[i], rows);
+      rows.push_back({LoopRow::Kind::aligned, axes[i], axes[(i + 1) % 3], 0.0});
+      rows.push_back({LoopRow::Kind::facing, axes[i], axes[i], 0.0});
+    }
+    return rows;
+  }
+
   template <class T>
   Transform<T> position(const T* /*q*/) const {
     return Transform<T>::identity();

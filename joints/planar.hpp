@@ -22,6 +22,14 @@ struct Planar {
 
   explicit Planar(const JointSpec& /*joint*/) {}
 
+  /// Origin of the successor in the plane, normals parallel.
+  static std::vector<LoopRow> loop_rows(const JointSpec& joint) {
+    std::vector<LoopRow> rows;
+    keep_offset(joint.axis, rows);
+    keep_axis(joint.axis, rows);
+    return rows;
+  }
+
   template <class T>
   Transform<T> position(const T* q) const {
     T s, c;

@@ -12,6 +12,15 @@ struct Revolute {
 
   explicit Revolute(const JointSpec& /*joint*/) {}
 
+  /// Origins together, axes parallel.
+  static std::vector<LoopRow> loop_rows(const JointSpec& joint) {
+    std::vector<LoopRow> rows;
+    const auto [u, w] = across(joint.axis);
+    for (const Vec3<double>& direction : {u, w, joint.axis}) keep_offset(direction, rows);
+    keep_axis(joint.axis, rows);
+    return rows;
+  }
+
   template <class T>
   RotationZ<T> position(const T* q) const {
     return RotationZ<T>::by(q[0]);

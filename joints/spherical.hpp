@@ -17,6 +17,16 @@ struct Spherical {
 
   static Mat3<double> alignment(const JointSpec& /*joint*/) { return Mat3<double>::identity(); }
 
+  /// Origins together.
+  static std::vector<LoopRow> loop_rows(const JointSpec& /*joint*/) {
+    std::vector<LoopRow> rows;
+    for (const Vec3<double>& direction :
+         {Vec3<double>{1, 0, 0}, Vec3<double>{0, 1, 0}, Vec3<double>{0, 0, 1}}) {
+      keep_offset(direction, rows);
+    }
+    return rows;
+  }
+
   template <class T>
   Rotation<T> position(const T* q) const {
     return {quaternion_to_E(q)};

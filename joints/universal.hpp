@@ -41,6 +41,16 @@ class Universal {
     return {{x, cross(z, x), z}};
   }
 
+  /// Origins together, and the angle between the two axes as it is at q = 0.
+  static std::vector<LoopRow> loop_rows(const JointSpec& joint) {
+    const Vec3<double> second = alignment(joint).row[2];
+    std::vector<LoopRow> rows;
+    const auto [u, w] = across(joint.axis);
+    for (const Vec3<double>& direction : {u, w, joint.axis}) keep_offset(direction, rows);
+    rows.push_back({LoopRow::Kind::aligned, joint.axis, second, dot(joint.axis, second)});
+    return rows;
+  }
+
   template <class T>
   Rotation<T> position(const T* q) const {
     T s1, c1, s2, c2;

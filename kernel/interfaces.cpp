@@ -1,19 +1,45 @@
 #include "espalier/kernel/algorithm.hpp"
+#include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/format.hpp"
 #include "espalier/kernel/integrator.hpp"
 #include "espalier/kernel/model/joint.hpp"
+#include "espalier/kernel/simulation.hpp"
 #include "espalier/kernel/sub_mechanism.hpp"
 
 namespace espalier {
 
 // Key functions: one vtable and one typeinfo per interface, in the kernel.
 Algorithm::~Algorithm() = default;
+Controller::~Controller() = default;
+EquationsOfMotion::~EquationsOfMotion() = default;
 Format::~Format() = default;
 Integrator::~Integrator() = default;
 JointRun::~JointRun() = default;
 JointType::~JointType() = default;
-JointTypes::~JointTypes() = default;
+Law::~Law() = default;
+LawType::~LawType() = default;
+LoopJoint::~LoopJoint() = default;
+ModelTypes::~ModelTypes() = default;
 SubMechanism::~SubMechanism() = default;
+SubMechanisms::~SubMechanisms() = default;
+
+namespace {
+
+class NoSubMechanisms final : public SubMechanisms {
+ public:
+  const SubMechanism* find_sub_mechanism(std::string_view) const override { return nullptr; }
+  std::vector<std::string> sub_mechanism_names() const override { return {}; }
+};
+
+}  // namespace
+
+const LawType& ModelTypes::law(std::string_view name) const {
+  throw UnknownName("law '" + std::string(name) + "' is unknown, but no laws are known here");
+}
+
+Description Format::read(std::string_view text, const std::string& origin) const {
+  return read(text, origin, NoSubMechanisms());
+}
 
 std::string Format::write(const Description& robot) const {
   throw Unsupported("format: writing robot '" + robot.name +

@@ -5,8 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/state.hpp"
 #include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/simulation.hpp"
 #include "espalier/plugins/loader.hpp"
 #include "espalier/plugins/registry.hpp"
 
@@ -18,6 +20,13 @@
 ///   aba->evaluate(q, v, tau, vdot);
 
 namespace espalier {
+
+/// What a simulation is made of, by name.
+struct SimulationNames {
+  std::string algorithm = "c-aba";  ///< for forward dynamics
+  std::string integrator = "rk4";
+  Parameters integrator_options{};
+};
 
 /// A registry with its plugins loaded, and the way from a file to a Model.
 class ESPALIER_API Host {
@@ -46,6 +55,12 @@ class ESPALIER_API Host {
   std::unique_ptr<P> create(std::string_view name, ModelPtr model) const {
     return registry_.create<P>(name, Setup{std::move(model)});
   }
+  /// A simulation of a model; energies are computed if a loaded algorithm can.
+  /// @throws UnknownName, Unsupported, as create(); InvalidModel for the value of an option
+  std::unique_ptr<Simulation> simulation(
+      const ModelPtr& model, const SimulationNames& names = {},
+      const SimulationOptions& options = {},
+      std::vector<std::unique_ptr<Controller>> controllers = {}) const;
 
  private:
   Registry registry_;

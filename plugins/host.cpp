@@ -63,11 +63,28 @@ Host::Host(const Options& options) {
 
 Description Host::read(const std::string& path) const {
   const std::string text = contents(path);
-  return registry_.format_for(path).read(text, path);
+  return registry_.format_for(path).read(text, path, registry_);
 }
 
 ModelPtr Host::load(const std::string& path, const CompileOptions& options) const {
   return compile(read(path), options);
+}
+
+std::unique_ptr<Simulation> Host::simulation(
+    const ModelPtr& model, const SimulationNames& names, const SimulationOptions& options,
+    std::vector<std::unique_ptr<Controller>> controllers) const {
+  SimulationParts parts;
+  parts.dynamics = create<ForwardDynamics<double>>(names.algorithm, model);
+  parts.integrator =
+      registry_.create_integrator(names.integrator, Setup{model}, names.integrator_options);
+  for (const Entry* e : registry_.algorithms(Energy<double>::problem)) {
+    const Verdict verdict = registry_.can(*e, *model);
+    if (!verdict.ok || !verdict.exact || !e->algorithm[ScalarTraits<double>::index]) continue;
+    parts.energy = create<Energy<double>>(e->about.name, model);
+    break;
+  }
+  parts.controllers = std::move(controllers);
+  return std::make_unique<Simulation>(std::move(parts), options);
 }
 
 }  // namespace espalier

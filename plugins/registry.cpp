@@ -60,6 +60,10 @@ std::string_view missing_content(const Entry& e) {
   switch (e.kind) {
     case Kind::joint:
       return e.joint == nullptr ? "no joint type" : "";
+    case Kind::loop_joint:
+      return e.loop_joint == nullptr ? "no loop joint" : "";
+    case Kind::law:
+      return e.law == nullptr ? "no law" : "";
     case Kind::sub_mechanism:
       return e.sub_mechanism == nullptr ? "no sub-mechanism" : "";
     case Kind::format:
@@ -78,8 +82,7 @@ enum class Tie { none, coupling, loop };
 
 Tie tie_of(const Cluster& c) {
   if (!c.constrained) return Tie::none;
-  const std::size_t constant = static_cast<std::size_t>(c.spanning_nv) * c.nv;
-  return !c.implicit && c.G.size() == constant ? Tie::coupling : Tie::loop;
+  return c.constraint == nullptr ? Tie::coupling : Tie::loop;
 }
 
 /// The first cluster that an algorithm of these capabilities cannot have: who, what and expected;
@@ -110,6 +113,10 @@ std::string_view to_string(Kind kind) {
   switch (kind) {
     case Kind::joint:
       return "joint";
+    case Kind::loop_joint:
+      return "loop joint";
+    case Kind::law:
+      return "law";
     case Kind::sub_mechanism:
       return "sub-mechanism";
     case Kind::format:
@@ -254,6 +261,29 @@ const JointType& Registry::joint_type(std::string_view name) const {
   return *find(Kind::joint, name).joint;
 }
 
+const LoopJoint& Registry::loop_joint(std::string_view name) const {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = by_key_.find(Key{Kind::loop_joint, "", name});
+    if (known != by_key_.end()) return *known->second->loop_joint;
+  }
+  return joint_type(name);
+}
+
+const LawType& Registry::law(std::string_view name) const { return *find(Kind::law, name).law; }
+
+const SubMechanism* Registry::find_sub_mechanism(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = by_key_.find(Key{Kind::sub_mechanism, "", name});
+  return known == by_key_.end() ? nullptr : known->second->sub_mechanism.get();
+}
+
+std::vector<std::string> Registry::sub_mechanism_names() const {
+  std::vector<std::string> names;
+  for (const Entry* e : entries(Kind::sub_mechanism)) names.push_back(e->about.name);
+  return names;
+}
+
 const Format& Registry::format_for(std::string_view path) const {
   const std::string file = lower(path.substr(path.find_last_of('/') + 1));
   std::vector<const Format*> formats;
@@ -302,6 +332,34 @@ Verdict Registry::can(const Entry& algorithm, const Model& model) const {
     }
   }
   return verdict;
+}
+
+std::unique_ptr<Integrator> Registry::create_integrator(std::string_view name, const Setup& setup,
+                                                        const Parameters& options) const {
+  const Entry& e = find(Kind::integrator, name);
+  PartSpec spec;
+  spec.what = "integrator", spec.name = e.about.name, spec.parameters = options;
+  const std::vector<std::string> known(e.options.begin(), e.options.end());
+  for (const auto& [option, values] : options) {
+    if (std::find(known.begin(), known.end(), option) != known.end()) continue;
+    throw UnknownName(title(e) + ": option " + quoted(option) + " is unknown" +
+                      (known.empty() ? ", expected none" : suggest(option, known)));
+  }
+  if (setup.model == nullptr) {
+    throw InvalidModel(title(e) + ": model is null, expected a compiled model (see Model::compile)");
+  }
+  std::unique_ptr<Integrator> made;
+  try {
+    made = e.integrator(setup, spec);
+  } catch (const Error&) {
+    throw;  // says itself what is wrong with the options
+  } catch (const std::exception& error) {
+    throw PluginError(e.origin + ": factory of " + title(e) + " threw '" + error.what() +
+                      "', expected an integrator");
+  }
+  if (made != nullptr) return made;
+  throw PluginError(e.origin + ": factory of " + title(e) +
+                    " returned nothing, expected an integrator");
 }
 
 std::unique_ptr<Algorithm> Registry::make(const Entry& e, const Setup& setup, int scalar) const {

@@ -21,7 +21,7 @@
 namespace espalier {
 
 /// What can be registered.
-enum class Kind { joint, sub_mechanism, format, algorithm, integrator };
+enum class Kind { joint, loop_joint, law, sub_mechanism, format, algorithm, integrator };
 /// "joint", "sub-mechanism", ...
 ESPALIER_API std::string_view to_string(Kind kind);
 
@@ -35,7 +35,8 @@ struct About {
 };
 
 using AlgorithmFactory = std::function<std::unique_ptr<Algorithm>(const Setup&)>;
-using IntegratorFactory = std::function<std::unique_ptr<Integrator>()>;
+using IntegratorFactory =
+    std::function<std::unique_ptr<Integrator>(const Setup&, const PartSpec& options)>;
 
 /// One registered thing. Entries of a registry never change or move.
 struct Entry {
@@ -45,9 +46,12 @@ struct Entry {
 
   // By kind, one of these is set.
   std::shared_ptr<const JointType> joint;
+  std::shared_ptr<const LoopJoint> loop_joint;
+  std::shared_ptr<const LawType> law;
   std::shared_ptr<const SubMechanism> sub_mechanism;
   std::shared_ptr<const Format> format;
   IntegratorFactory integrator;
+  std::vector<std::string_view> options;  ///< of an integrator
   // Algorithms:
   std::string problem;
   Capabilities capabilities;
@@ -70,13 +74,35 @@ class ESPALIER_API Registrar {
   void format(About about) {
     add(Kind::format, std::move(about)).format = std::make_shared<const F>();
   }
+  /// Something that can only close loops, from a class that implements LoopJoint.
+  template <class L>
+  void loop_joint(About about) {
+    add(Kind::loop_joint, std::move(about)).loop_joint = std::make_shared<const L>();
+  }
+  /// A sub-mechanism from an author's class M (see kernel/sub_mechanism.hpp): a law between joint
+  /// positions (kernel/model/law_adapter.hpp), a piece of a robot, or both under one name.
   template <class M>
   void sub_mechanism(About about) {
-    add(Kind::sub_mechanism, std::move(about)).sub_mechanism = std::make_shared<const M>();
+    static_assert(detail::StatesLaw<M> || detail::BuildsBodies<M>,
+                  "a sub-mechanism has phi, gamma or build()");
+    if constexpr (detail::StatesLaw<M>) {
+      add(Kind::law, about).law = std::make_shared<const detail::LawTypeOf<M>>();
+    }
+    if constexpr (detail::BuildsBodies<M>) {
+      add(Kind::sub_mechanism, std::move(about)).sub_mechanism =
+          std::make_shared<const detail::SubMechanismOf<M>>();
+    }
   }
+  /// An integrator from an author's class I (see kernel/integrator.hpp).
   template <class I>
   void integrator(About about) {
-    add(Kind::integrator, std::move(about)).integrator = [] { return std::make_unique<I>(); };
+    Entry& e = add(Kind::integrator, std::move(about));
+    e.integrator = [](const Setup& s, const PartSpec& options) -> std::unique_ptr<Integrator> {
+      return std::make_unique<I>(s.model, options);
+    };
+    if constexpr (requires { I::parameters; }) {
+      e.options = {I::parameters.begin(), I::parameters.end()};
+    }
   }
   /// An algorithm A<T> for a problem, at every scalar. One name may be registered for several
   /// problems.
@@ -127,7 +153,7 @@ struct Verdict {
 };
 
 /// All that is known by name. Safe to use from several threads; entries live as long as it does.
-class ESPALIER_API Registry final : public JointTypes {
+class ESPALIER_API Registry final : public ModelTypes, public SubMechanisms {
  public:
   Registry();
   ~Registry() override;
@@ -152,6 +178,10 @@ class ESPALIER_API Registry final : public JointTypes {
   const Entry& find(Kind kind, std::string_view name) const;
   const Entry& find_algorithm(std::string_view problem, std::string_view name) const;
   const JointType& joint_type(std::string_view name) const override;
+  const LoopJoint& loop_joint(std::string_view name) const override;
+  const LawType& law(std::string_view name) const override;
+  const SubMechanism* find_sub_mechanism(std::string_view name) const override;
+  std::vector<std::string> sub_mechanism_names() const override;
   /// The format for a file name by its ending. @throws UnknownName
   const Format& format_for(std::string_view path) const;
 
@@ -175,6 +205,13 @@ class ESPALIER_API Registry final : public JointTypes {
   std::unique_ptr<Algorithm> create(const Entry& algorithm, const Setup& setup) const {
     return make(algorithm, setup, ScalarTraits<double>::index);
   }
+
+  /// An integrator bound to a model.
+  /// @param options  by name, e.g. {{"relative_tolerance", {1e-9}}}
+  /// @throws UnknownName for the integrator or an option, InvalidModel for the value of an option,
+  ///         PluginError if the factory fails
+  std::unique_ptr<Integrator> create_integrator(std::string_view name, const Setup& setup,
+                                                const Parameters& options = {}) const;
 
  private:
   template <template <class> class P, class T>

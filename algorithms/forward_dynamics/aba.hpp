@@ -1,6 +1,7 @@
 #pragma once
 
 #include "algorithms/newton_euler.hpp"
+#include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems.hpp"
 
 namespace espalier {
@@ -16,27 +17,28 @@ namespace espalier {
 /// obey the linear
 ///   f_i + I_i da_i,   da_i = da_parent + S_i qdd_i (shifted),
 /// so that the articulated sweep needs no c_i, and bodies start with pA = f.
+///
+/// C-ABA (c_aba.hpp) is made of the same passes, with clusters in between.
 template <class T>
-class Aba final : public ForwardDynamics<T> {
+class Aba : public ForwardDynamics<T> {
  public:
   explicit Aba(ModelPtr model)
       : ForwardDynamics<T>(std::move(model)),
-        kinematics_(this->model()),
-        body_(this->model().body_count() + 1),
-        rate_(this->model().nv()),
-        D_(this->model().nv() * max_rates) {
+        motion_(this->model(), SpanningMotion<T>::Rotors::skip),
+        body_(this->model().active_body_count() + 1),
+        rate_(this->model().spanning_nv()),
+        D_(this->model().spanning_nv() * max_rates) {
     body_[0].E = Mat3<T>::identity();
     body_[0].motion = {Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero(), Mat3<T>::zero()};
     body_[0].da = Motion<T>::zero();
-    for (int i = 1; i <= this->model().body_count(); ++i) {
-      const Body& body = this->model().body(i);
-      body_[i].parent = body.parent;
-      body_[i].moments = Moments<double>::from(body.inertia);
+    for (int i = 1; i <= this->model().active_body_count(); ++i) {
+      body_[i].parent = this->model().body(i).parent;
+      body_[i].moments = Moments<double>::from(this->model().folded_inertia(i));
     }
     for (const auto& [rate, inertia] : this->model().armature()) rate_[rate].armature = inertia;
   }
 
- private:
+ protected:
   static constexpr int max_rates = 6;
 
   struct BodyState {
@@ -59,36 +61,50 @@ class Aba final : public ForwardDynamics<T> {
   void compute(const T* q, const T* v, const T* tau, T* vdot,
                const Wrenches<T>* wrenches) override {
     const Model& model = this->model();
-    kinematics_.update(model, q, v);
-    body_[0].motion.a = Vec3<T>::from(-this->gravity());
-    for (const BodyRun& run : model.runs()) {
-      with_subspace(run, [&](auto ops) { outward_velocities<decltype(ops)>(run, v); });
-    }
-    if (wrenches != nullptr) {
-      for (int i = 1; i <= model.body_count(); ++i) {
-        const Force<T>& w = (*wrenches)[i];
-        body_[i].pA -=
-            Force<T>{transpose_times(body_[i].E, w.n), transpose_times(body_[i].E, w.f)};
-      }
-    }
+    move(q, v, wrenches);
     for (std::size_t r = model.runs().size(); r-- > 0;) {
       const BodyRun& run = model.runs()[r];
-      with_subspace(run, [&](auto ops) { inward<decltype(ops)>(run, tau); });
+      with_subspace(run, [&](auto ops) { inward<decltype(ops)>(run, 0, run.count, tau); });
     }
     for (const BodyRun& run : model.runs()) {
-      with_subspace(run, [&](auto ops) { outward_accelerations<decltype(ops)>(run, vdot); });
+      with_subspace(run, [&](auto ops) {
+        outward_accelerations<decltype(ops)>(run, 0, run.count, vdot);
+      });
+    }
+  }
+
+  /// Pass 1 for all bodies: motion and wrenches at vdot = 0.
+  void move(const T* q, const T* v, const Wrenches<T>* wrenches) {
+    const Model& model = this->model();
+    motion_.update(q, v);
+    body_[0].motion.a = Vec3<T>::from(-this->gravity());
+    const T* g = motion_.g();
+    for (const BodyRun& run : model.active_runs()) {
+      with_subspace(run, [&](auto ops) {
+        if (g == nullptr) {
+          outward_velocities<decltype(ops), false>(run, motion_.qd(), g);
+        } else {
+          outward_velocities<decltype(ops), true>(run, motion_.qd(), g);
+        }
+      });
+    }
+    if (wrenches == nullptr) return;
+    for (int i = 1; i <= model.active_body_count(); ++i) {
+      const Force<T>& w = (*wrenches)[i];
+      body_[i].pA -= Force<T>{transpose_times(body_[i].E, w.n), transpose_times(body_[i].E, w.f)};
     }
   }
 
   /// Base to tips: attitude, unit motions, motion at vdot = 0, the wrench that it needs, and the
   /// rigid inertia in world axes.
-  template <class Ops>
-  void outward_velocities(const BodyRun& run, const T* v) {
+  /// @param v, g  spanning rates, and spanning accelerations at vdot = 0 (if `accelerated`)
+  template <class Ops, bool accelerated>
+  void outward_velocities(const BodyRun& run, const T* v, const T* g) {
     for (int k = 0; k < run.count; ++k) {
       const int i = run.first + k, at = run.v + k * Ops::n;
       BodyState& b = body_[i];
       const BodyState& p = body_[b.parent];
-      const Transform<T>& X = kinematics_.X[i];
+      const Transform<T>& X = motion_.joints.X[i];
 
       b.E = X.E * p.E;
       b.r = transpose_times(p.E, X.r);
@@ -96,18 +112,21 @@ class Aba final : public ForwardDynamics<T> {
       if constexpr (std::is_same_v<Ops, SubspaceOps<RevoluteAxes>>) {
         rate_[at].S = {b.E.row[2], Vec3<T>::zero()};
         vJ.w = scale(v[at], b.E.row[2]);
+        if constexpr (accelerated) c.w = scale(g[at], b.E.row[2]);
       } else if constexpr (std::is_same_v<Ops, SubspaceOps<PrismaticAxes>>) {
         rate_[at].S = {Vec3<T>::zero(), b.E.row[2]};
         vJ.v = scale(v[at], b.E.row[2]);
+        if constexpr (accelerated) c.v = scale(g[at], b.E.row[2]);
       } else {
         for (int j = 0; j < Ops::n; ++j) {
-          const Motion<T> S = Ops::column(kinematics_.S.data() + at, j);
+          const Motion<T> S = Ops::column(motion_.joints.S.data() + at, j);
           rate_[at + j].S = {transpose_times(b.E, S.w), transpose_times(b.E, S.v)};
           vJ += scale(v[at + j], rate_[at + j].S);
+          if constexpr (accelerated) c += scale(g[at + j], rate_[at + j].S);
         }
         if constexpr (Ops::dense) {
-          const Motion<T>& bias = kinematics_.bias[i];
-          c = {transpose_times(b.E, bias.w), transpose_times(b.E, bias.v)};
+          const Motion<T>& bias = motion_.joints.bias[i];
+          c += Motion<T>{transpose_times(b.E, bias.w), transpose_times(b.E, bias.v)};
         }
       }
       b.motion = next_motion(p.motion, b.r, vJ, c);
@@ -118,10 +137,11 @@ class Aba final : public ForwardDynamics<T> {
   }
 
   /// Tips to base: what inertia and force a body shows when its joint and all joints beyond are
-  /// free, handed on to the parent.
+  /// free, handed on to the parent. For bodies begin <= k < end of a run.
+  /// @param tau  such that tau[rate] belongs to a spanning rate
   template <class Ops>
-  void inward(const BodyRun& run, const T* tau) {
-    for (int k = run.count - 1; k >= 0; --k) {
+  void inward(const BodyRun& run, int begin, int end, const T* tau) {
+    for (int k = end - 1; k >= begin; --k) {
       const int i = run.first + k, at = run.v + k * Ops::n;
       if constexpr (Ops::n == 1) {
         inward_one<Ops>(body_[i], rate_[at], tau[at]);
@@ -183,9 +203,9 @@ class Aba final : public ForwardDynamics<T> {
 
   /// Base to tips: accelerations.
   template <class Ops>
-  void outward_accelerations(const BodyRun& run, T* vdot) {
+  void outward_accelerations(const BodyRun& run, int begin, int end, T* vdot) {
     constexpr int n = Ops::n;
-    for (int k = 0; k < run.count; ++k) {
+    for (int k = begin; k < end; ++k) {
       const int i = run.first + k, at = run.v + k * n;
       BodyState& b = body_[i];
       const Motion<T>& p = body_[b.parent].da;
@@ -230,7 +250,7 @@ class Aba final : public ForwardDynamics<T> {
     return *reinterpret_cast<Ldlt<T, n>*>(D_.data() + rate * max_rates);
   }
 
-  TreeKinematics<T> kinematics_;
+  SpanningMotion<T> motion_;
   std::vector<BodyState> body_;
   std::vector<RateState> rate_;
   std::vector<T> D_;  ///< factors of bodies with several rates

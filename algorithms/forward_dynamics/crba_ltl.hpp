@@ -1,7 +1,9 @@
 #pragma once
 
 #include "algorithms/inverse_dynamics/rnea.hpp"
-#include "algorithms/mass_matrix/crba.hpp"
+#include "algorithms/mass_matrix/composite_bodies.hpp"
+#include "algorithms/sparse_ltl.hpp"
+#include "espalier/kernel/problems.hpp"
 
 namespace espalier {
 
@@ -15,7 +17,7 @@ class CrbaLtl final : public ForwardDynamics<T> {
   explicit CrbaLtl(ModelPtr model)
       : ForwardDynamics<T>(model),
         rnea_(model),
-        crba_(model),
+        crba_(this->model(), CompositeBodies<T>::Rates::independent),
         H_(static_cast<std::size_t>(model->nv()) * model->nv()) {}
 
  private:
@@ -25,46 +27,15 @@ class CrbaLtl final : public ForwardDynamics<T> {
     rnea_.set_gravity(this->gravity());
     rnea_.compute(q, v, nullptr, vdot, wrenches);
     for (int k = 0; k < nv; ++k) vdot[k] = tau[k] - vdot[k];
-    crba_.compute(rnea_.kinematics(), H_.data());
-    factor();
-    substitute(vdot);
-  }
-
-  /// H = L^T L in place: row k of the lower triangle holds row k of L, whose entries are those of
-  /// the rates that support rate k.
-  void factor() {
+    crba_.compute(rnea_.motion(), H_.data());
     const auto parent = this->model().rate_parents();
-    const long nv = this->model().nv();
-    for (long k = nv - 1; k >= 0; --k) {
-      T* L_k = H_.data() + k * nv;
-      L_k[k] = sqrt(L_k[k]);
-      const T inverse = T(1.0) / L_k[k];
-      for (int i = parent[k]; i >= 0; i = parent[i]) L_k[i] *= inverse;
-      for (int i = parent[k]; i >= 0; i = parent[i]) {
-        T* H_i = H_.data() + i * nv;
-        for (int j = i; j >= 0; j = parent[j]) H_i[j] -= L_k[i] * L_k[j];
-      }
-    }
-  }
-
-  /// x = L^-1 L^-T x.
-  void substitute(T* x) const {
-    const auto parent = this->model().rate_parents();
-    const long nv = this->model().nv();
-    for (long k = nv - 1; k >= 0; --k) {
-      const T* L_k = H_.data() + k * nv;
-      x[k] /= L_k[k];
-      for (int i = parent[k]; i >= 0; i = parent[i]) x[i] -= L_k[i] * x[k];
-    }
-    for (long k = 0; k < nv; ++k) {
-      const T* L_k = H_.data() + k * nv;
-      for (int i = parent[k]; i >= 0; i = parent[i]) x[k] -= L_k[i] * x[i];
-      x[k] /= L_k[k];
-    }
+    ltl(H_.data(), parent);
+    ltl_solve_transposed(H_.data(), parent, vdot);
+    ltl_solve(H_.data(), parent, vdot);
   }
 
   Rnea<T> rnea_;
-  Crba<T> crba_;
+  CompositeBodies<T> crba_;
   std::vector<T> H_;
 };
 

@@ -1,6 +1,12 @@
 #include "algorithms/dense.hpp"
 #include "algorithms/forward_dynamics/aba.hpp"
+#include "algorithms/forward_dynamics/approximate_aba.hpp"
+#include "algorithms/forward_dynamics/c_aba.hpp"
+#include "algorithms/forward_dynamics/c_aba_stacked.hpp"
 #include "algorithms/forward_dynamics/crba_ltl.hpp"
+#include "algorithms/forward_dynamics/kkt.hpp"
+#include "algorithms/forward_dynamics/lagrange_multiplier.hpp"
+#include "algorithms/forward_dynamics/projection.hpp"
 #include "espalier/plugins/plugin.hpp"
 
 ESPALIER_PLUGIN("forward-dynamics", "0.1.0") {
@@ -10,6 +16,12 @@ ESPALIER_PLUGIN("forward-dynamics", "0.1.0") {
                             .source = "Featherstone (2008), Table 7.1",
                             .cost = "O(n)"},
                            {});
+  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  registrar.algorithm<CAba>({.name = "c-aba",
+                             .summary = "articulated-body algorithm on the cluster tree",
+                             .source = "Chignoli et al. (2023), Algorithm 2, fused: SPEC 5.4",
+                             .cost = "O(n)"},
+                            loops);
   registrar.algorithm<CrbaLtl>(
       {.name = "crba-ltl",
        .summary = "joint-space inertia matrix and its sparse factor L^T L",
@@ -21,5 +33,36 @@ ESPALIER_PLUGIN("forward-dynamics", "0.1.0") {
        .summary = "oracle: explicit Jacobians and a dense solve; allocates",
        .source = "Featherstone (2008), section 3.2",
        .cost = "O(n^3)"},
-      {.couplings = true, .several_outputs = true});
+      loops);
+  registrar.algorithm<Projection>(
+      {.name = "projection",
+       .summary = "inertia matrix of the spanning tree, rotors included, projected by G",
+       .source = "Featherstone (2008), section 8.5; Chignoli et al. (2023), section II-D",
+       .cost = "O(n d + nv^3)"},
+      loops);
+  registrar.algorithm<LagrangeMultiplier>(
+      {.name = "lagrange-multiplier",
+       .summary = "constraint forces by the sparse factor of the spanning tree's inertia matrix",
+       .source = "Featherstone (2008), sections 6.5 and 8.5; Chignoli et al. (2023), section II-D",
+       .cost = "O(n d^2 + m^2 d + m^3)"},
+      loops);
+  registrar.algorithm<CAbaStacked>(
+      {.name = "c-aba-stacked",
+       .summary = "articulated-body algorithm on the cluster tree, the published 6N x 6N form",
+       .source = "Chignoli et al. (2023), Algorithm 2; SPEC 2, instance B",
+       .cost = "O(n), O(N^2) in a cluster of N bodies"},
+      loops);
+  registrar.algorithm_at_double<Kkt>(
+      {.name = "kkt",
+       .summary = "oracle: all spanning rates and constraint forces at once; allocates",
+       .source = "Featherstone (2008), section 8.4",
+       .cost = "O(n^3)"},
+      loops);
+  registrar.algorithm<ApproximateAba>(
+      {.name = "approximate-aba",
+       .summary = "approximates: articulated-body algorithm on the links, folded rotors as armature "
+                  "alone",
+       .source = "Chignoli et al. (2023), section II-D",
+       .cost = "O(n)"},
+      {.couplings = true, .several_outputs = true, .exact = false});
 }

@@ -1,4 +1,6 @@
 #include "algorithms/dense.hpp"
+#include "algorithms/inverse_dynamics/approximate_rnea.hpp"
+#include "algorithms/inverse_dynamics/projected_rnea.hpp"
 #include "algorithms/inverse_dynamics/rnea.hpp"
 #include "espalier/plugins/plugin.hpp"
 
@@ -14,7 +16,32 @@ ESPALIER_PLUGIN("inverse-dynamics", "0.1.0") {
                     .cost = "O(n^3)"};
   registrar.algorithm<Rnea>(rnea, {});
   registrar.algorithm<RneaBias>(rnea, {});
+  const About c_rnea{.name = "c-rnea",
+                     .summary = "recursive Newton-Euler algorithm on the cluster tree",
+                     .source = "Chignoli et al. (2023), Algorithm 1, fused: SPEC 5.3",
+                     .cost = "O(n)"};
+  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  registrar.algorithm<Rnea>(c_rnea, loops);
+  registrar.algorithm<RneaBias>(c_rnea, loops);
   registrar.algorithm_at_double<DenseInverseDynamics>(dense,
-                                                      {.couplings = true, .several_outputs = true});
-  registrar.algorithm_at_double<DenseBias>(dense, {.couplings = true, .several_outputs = true});
+                                                      {.couplings = true, .loops = true, .several_outputs = true});
+  registrar.algorithm_at_double<DenseBias>(dense, {.couplings = true, .loops = true, .several_outputs = true});
+  registrar.algorithm<ProjectedRnea>(
+      {.name = "projected-rnea",
+       .summary = "recursive Newton-Euler on the spanning tree, rotors included, and one dense G",
+       .source = "Featherstone (2008), section 8.12; Chignoli et al. (2023), section II-C",
+       .cost = "O(n^2)"},
+      loops);
+  registrar.algorithm<ApproximateRnea>(
+      {.name = "approximate-rnea",
+       .summary = "approximates: folded rotors as armature alone",
+       .source = "Chignoli et al. (2023), section II-C",
+       .cost = "O(n)"},
+      {.couplings = true, .several_outputs = true, .exact = false});
+  registrar.algorithm<UnconstrainedRnea>(
+      {.name = "unconstrained-rnea",
+       .summary = "approximates: no inertia of rotors and no force through couplings and loops",
+       .source = "Chignoli et al. (2023), section II-C",
+       .cost = "O(n)"},
+      {.couplings = true, .loops = true, .several_outputs = true, .exact = false});
 }

@@ -1,58 +1,111 @@
 #pragma once
 
 #include "algorithms/newton_euler.hpp"
+#include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems.hpp"
 
 namespace espalier {
 
-/// Inverse dynamics of a tree by the recursive Newton-Euler algorithm.
-/// Frame: body.  Cost: O(n).
-/// Source: Luh, Walker, Paul (1980); Featherstone (2008), Table 5.1.
+/// Inverse dynamics by the recursive Newton-Euler algorithm, on a tree and on a cluster tree: there
+/// it runs on the spanning tree with qd = G v and qdd = G vdot + g, and tau = G^T tau_spanning
+/// (C-RNEA in its fused form).
+/// Frame: body.  Cost: O(n), and the entries of G.
+/// Source: Luh, Walker, Paul (1980); Featherstone (2008), Table 5.1; Chignoli et al. (2023),
+/// Algorithm 1; SPEC sections 5.3 and 5.4 (folded rotors).
 template <class T>
 class Rnea final : public InverseDynamics<T> {
  public:
   explicit Rnea(ModelPtr model)
       : InverseDynamics<T>(std::move(model)),
-        kinematics_(this->model()),
+        motion_(this->model(), SpanningMotion<T>::Rotors::skip),
         newton_euler_(this->model()),
-        f_(this->model().body_count() + 1) {}
+        f_(this->model().body_count() + 1) {
+    const Model& m = this->model();
+    if (!m.is_tree()) qdd_.resize(m.spanning_nv()), tau_.resize(m.spanning_nv());
+    const int rotor_rates = m.rotors().empty() ? m.spanning_nv() : m.rotors().front().v;
+    for (const auto& entry : m.armature()) {  // a folded rotor's is part of its inertia
+      if (entry.first < rotor_rates) armature_.push_back(entry);
+    }
+  }
 
   /// The same with vdot = nullptr for zero, for algorithms that need the bias.
   void compute(const T* q, const T* v, const T* vdot, T* tau,
                const Wrenches<T>* wrenches) override {
     const Model& model = this->model();
-    kinematics_.update(model, q, v);
-    newton_euler_.outward(model, this->gravity(), kinematics_, v, vdot, wrenches, f_.data());
-    inward(vdot, tau);
+    motion_.update(q, v);
+    const T* qdd = spanning_accelerations(vdot);
+    newton_euler_.outward(model, this->gravity(), motion_.joints, motion_.qd(), qdd, wrenches,
+                          f_.data());
+    if (model.is_tree()) return inward(qdd, tau);
+    spin(q, qdd, wrenches);
+    inward(qdd, tau_.data());
+    motion_.reduce(tau_.data(), tau);
   }
 
-  /// What the joints said at the last call.
-  const TreeKinematics<T>& kinematics() const { return kinematics_; }
+  /// What joints and constraints said at the last call.
+  const SpanningMotion<T>& motion() const { return motion_; }
 
  private:
-  /// Tips to base: tau_i = S_i^T f_i, and f_i is handed on to the parent.
-  void inward(const T* vdot, T* tau) {
+  /// qdd = G vdot + g, or nullptr where it is zero.
+  const T* spanning_accelerations(const T* vdot) {
+    if (this->model().is_tree()) return vdot;
+    const T* g = motion_.g();
+    if (vdot == nullptr) return g;
+    motion_.expand(vdot, qdd_.data());
+    if (g != nullptr) {
+      for (std::size_t i = 0; i < qdd_.size(); ++i) qdd_[i] += g[i];
+    }
+    return qdd_.data();
+  }
+
+  /// Folded rotors: what their spin takes of the carriers and of their own rates.
+  void spin(const T* q, const T* qdd, const Wrenches<T>* wrenches) {
     const Model& model = this->model();
-    for (std::size_t r = model.runs().size(); r-- > 0;) {
+    if (wrenches != nullptr) motion_.place_rotors(q);
+    f_[0] = Force<T>::zero();
+    for (const Rotor& rotor : model.rotors()) {
+      const BodyMotion<T>& carrier = newton_euler_.motion[rotor.carrier];
+      const T& w = motion_.qd()[rotor.v];
+      T& tau = tau_[rotor.v];
+      tau = dot(carrier.alpha, rotor.momentum);
+      f_[rotor.carrier].n += cross(carrier.omega, scale(w, rotor.momentum));
+      if (qdd != nullptr) {
+        f_[rotor.carrier].n += scale(qdd[rotor.v], rotor.momentum);
+        tau += rotor.inertia * qdd[rotor.v];
+      }
+      if (wrenches == nullptr) continue;
+      const Force<T>& wrench = (*wrenches)[rotor.body];
+      tau -= wrench.n.z;
+      f_[rotor.carrier] -= motion_.joints.X[rotor.body].transpose_times_force(wrench);
+    }
+  }
+
+  /// Tips to base: tau_i = S_i^T f_i, and f_i is handed on to the parent.
+  void inward(const T* qdd, T* tau) {
+    const Model& model = this->model();
+    const TreeKinematics<T>& joints = motion_.joints;
+    for (std::size_t r = model.active_runs().size(); r-- > 0;) {
       const BodyRun& run = model.runs()[r];
       with_subspace(run, [&](auto ops) {
         using Ops = decltype(ops);
         for (int k = run.count - 1; k >= 0; --k) {
           const int i = run.first + k, at = run.v + k * Ops::n;
           const int parent = model.body(i).parent;
-          Ops::project(f_[i], kinematics_.S.data() + at, tau + at);
-          if (parent != 0) f_[parent] += kinematics_.X[i].transpose_times_force(f_[i]);
+          Ops::project(f_[i], joints.S.data() + at, tau + at);
+          if (parent != 0) f_[parent] += joints.X[i].transpose_times_force(f_[i]);
         }
       });
     }
-    if (vdot != nullptr) {
-      for (const auto& [rate, inertia] : model.armature()) tau[rate] += inertia * vdot[rate];
+    if (qdd != nullptr) {
+      for (const auto& [rate, inertia] : armature_) tau[rate] += inertia * qdd[rate];
     }
   }
 
-  TreeKinematics<T> kinematics_;
+  SpanningMotion<T> motion_;
   NewtonEuler<T> newton_euler_;
   std::vector<Force<T>> f_;
+  std::vector<T> qdd_, tau_;  ///< spanning; empty on a tree
+  std::vector<std::pair<int, double>> armature_;
 };
 
 /// Bias forces: RNEA at vdot = 0.

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "espalier/kernel/model/projection.hpp"
+#include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
-#include "espalier/kernel/model/tree_kinematics.hpp"
 #include "espalier/kernel/problems.hpp"
 
 namespace espalier {
@@ -17,24 +16,28 @@ class BodyMotions {
       : X(model.body_count() + 1),
         v(model.body_count() + 1, Motion<T>::zero()),
         a(model.body_count() + 1, Motion<T>::zero()),
-        kinematics(model),
-        qd_(model.spanning_nv()),
+        motion(model),
         qdd_(model.spanning_nv()) {
     X[0] = Transform<T>::identity();
   }
 
-  void place(const Model& model, const T* q, const T* qd = nullptr) {
-    kinematics.update(model, q, qd);
+  /// @param v_independent  independent rates, or nullptr
+  void place(const Model& model, const T* q, const T* v_independent = nullptr) {
+    motion.update(q, v_independent);
     for (int i = 1; i <= model.body_count(); ++i) {
-      X[i] = kinematics.X[i] * X[model.body(i).parent];
+      X[i] = motion.joints.X[i] * X[model.body(i).parent];
     }
   }
 
   /// @param v_independent, vdot  independent rates and accelerations, size nv
   void move(const Model& model, const T* q, const T* v_independent, const T* vdot) {
-    spanning_rates(model, v_independent, qd_.data());
-    spanning_rates(model, vdot, qdd_.data());
-    place(model, q, qd_.data());
+    place(model, q, v_independent);
+    motion.expand(vdot, qdd_.data());
+    if (const T* g = motion.g()) {
+      for (int i = 0; i < model.spanning_nv(); ++i) qdd_[i] += g[i];
+    }
+    const TreeKinematics<T>& kinematics = motion.joints;
+    const T* qd = motion.qd();
     for (const BodyRun& run : model.runs()) {
       with_subspace(run, [&](auto ops) {
         using Ops = decltype(ops);
@@ -43,7 +46,7 @@ class BodyMotions {
           const int parent = model.body(i).parent;
           const Motion<T>* S = kinematics.S.data() + at;
           Motion<T> vJ = Motion<T>::zero();
-          Ops::add(vJ, S, qd_.data() + at);
+          Ops::add(vJ, S, qd + at);
           v[i] = kinematics.X[i] * v[parent] + vJ;
           a[i] = kinematics.X[i] * a[parent] + cross(v[i], vJ);
           Ops::add(a[i], S, qdd_.data() + at);
@@ -55,10 +58,10 @@ class BodyMotions {
 
   std::vector<Transform<T>> X;  ///< world to body
   std::vector<Motion<T>> v, a;
-  TreeKinematics<T> kinematics;
+  SpanningMotion<T> motion;
 
  private:
-  std::vector<T> qd_, qdd_;
+  std::vector<T> qdd_;
 };
 
 /// Where the links are and how they move.
@@ -100,22 +103,25 @@ class LinkJacobians final : public BodyJacobians<T> {
       with_subspace(model.runs()[body.run], [&](auto ops) {
         using Ops = decltype(ops);
         for (int k = 0; k < Ops::n; ++k) {
-          add_column(model, body, k, X * Ops::column(bodies_.kinematics.S.data() + body.v, k), J, nv);
+          add_column(model, body, k, X * Ops::column(bodies_.motion.joints.S.data() + body.v, k), J, nv);
         }
       });
-      X = X * bodies_.kinematics.X[i];
+      X = X * bodies_.motion.joints.X[i];
     }
   }
 
   /// J += column * (row of G that belongs to rate k of the body).
-  static void add_column(const Model& model, const Body& body, int k, const Motion<T>& column, T* J,
-                         int nv) {
+  void add_column(const Model& model, const Body& body, int k, const Motion<T>& column, T* J,
+                  int nv) const {
     const Cluster& c = model.clusters()[body.cluster];
-    const int row = body.v + k - c.spanning_v;
+    const int row = c.row(body.v + k);
+    if (!c.constrained) {
+      for (int r = 0; r < 6; ++r) J[r * nv + c.v + row] += column[r];
+      return;
+    }
+    const T* G = bodies_.motion.G(c) + row * c.nv;
     for (int j = 0; j < c.nv; ++j) {
-      const double g = c.G.empty() ? (row == j ? 1.0 : 0.0) : c.G[row * c.nv + j];
-      if (g == 0.0) continue;
-      for (int r = 0; r < 6; ++r) J[r * nv + c.v + j] += g * column[r];
+      for (int r = 0; r < 6; ++r) J[r * nv + c.v + j] += G[j] * column[r];
     }
   }
 
@@ -164,8 +170,7 @@ class MechanicalEnergy final : public Energy<T> {
   explicit MechanicalEnergy(ModelPtr model)
       : Energy<T>(std::move(model)),
         bodies_(this->model()),
-        zero_(this->model().nv(), T(0.0)),
-        qd_(this->model().spanning_nv()) {}
+        zero_(this->model().nv(), T(0.0)) {}
 
  private:
   using Answer = typename Energy<T>::Answer;
@@ -181,15 +186,15 @@ class MechanicalEnergy final : public Energy<T> {
       energy.potential -=
           dot(g, scale(I.m, bodies_.X[i].r) + transpose_times(bodies_.X[i].E, I.h));
     }
-    spanning_rates(model, v, qd_.data());
+    const T* qd = bodies_.motion.qd();
     for (const auto& [rate, inertia] : model.armature()) {
-      energy.kinetic += (0.5 * inertia) * (qd_[rate] * qd_[rate]);
+      energy.kinetic += (0.5 * inertia) * (qd[rate] * qd[rate]);
     }
     return energy;
   }
 
   BodyMotions<T> bodies_;
-  std::vector<T> zero_, qd_;
+  std::vector<T> zero_;
 };
 
 }  // namespace espalier

@@ -9,10 +9,15 @@ ESPALIER_PLUGIN("mass-matrix", "0.1.0") {
                              .source = "Featherstone (2008), Table 6.2",
                              .cost = "O(n d)"},
                             {});
+  registrar.algorithm<Crba>({.name = "c-crba",
+                             .summary = "composite rigid bodies on the cluster tree",
+                             .source = "Featherstone (2008), Table 6.2; SPEC 5.4",
+                             .cost = "O(n d)"},
+                            {.couplings = true, .loops = true, .several_outputs = true});
   registrar.algorithm_at_double<DenseMassMatrix>(
       {.name = "dense",
        .summary = "oracle: sum of J^T I J with explicit Jacobians; allocates",
        .source = "Featherstone (2008), section 3.2",
        .cost = "O(n^3)"},
-      {.couplings = true, .several_outputs = true});
+      {.couplings = true, .loops = true, .several_outputs = true});
 }

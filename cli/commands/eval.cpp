@@ -89,7 +89,7 @@ Examples:
     algorithm->set_gravity(state.gravity);
     Inputs inputs = state.inputs;
     std::vector<double> passive(model->nv(), 0.0);
-    if (passive_) passive_forces(*model, inputs.q.data(), inputs.v.data(), passive.data());
+    if (passive_) passive_forces(model, inputs.q.data(), inputs.v.data(), passive.data());
     for (int i = 0; i < model->nv(); ++i) inputs.tau[i] += passive[i];
     Results results;
     algorithm->solve(inputs, results);

@@ -94,11 +94,13 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
                    {"implicit", c.implicit},
                    {"constraints", c.constraints}};
       cluster["bodies"] = cluster["output_bodies"] = cluster["independent"] = Json::array();
-      for (int b = c.first; b < c.first + c.count; ++b) {
-        cluster["bodies"].push_back(names[b]);
-        const Joint& j = model.joints()[model.body(b).joint];
-        if (j.independent >= 0) cluster["independent"].push_back(j.name);
+      cluster["folded_rotors"] = Json::array();
+      for (int b = c.first; b < c.first + c.count; ++b) cluster["bodies"].push_back(names[b]);
+      for (const Rotor& r : model.rotors().subspan(c.rotor, c.rotors)) {
+        cluster["folded_rotors"].push_back(names[r.body]);
       }
+      cluster["independent"] = independent_of(model, c);
+      cluster["recognised"] = c.recognised;
       for (const int b : c.outputs) cluster["output_bodies"].push_back(names[b]);
       out["clusters"].push_back(std::move(cluster));
     }
@@ -144,19 +146,26 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
     }
     out += bodies.text();
 
-    Table clusters({"cluster", "tied by", "output bodies", "independent joints"});
+    Table clusters(
+        {"cluster", "tied by", "output bodies", "independent joints", "recognised as"});
     for (const Cluster& c : model.clusters()) {
       if (!c.constrained) continue;
-      std::vector<std::string> outputs, independent;
+      std::vector<std::string> outputs;
       for (const int b : c.outputs) outputs.push_back(names[b]);
-      for (int b = c.first; b < c.first + c.count; ++b) {
-        const Joint& j = model.joints()[model.body(b).joint];
-        if (j.independent >= 0) independent.push_back(j.name);
-      }
-      clusters.row({c.name, joined(c.constraints), joined(outputs), joined(independent)});
+      clusters.row({c.name, joined(c.constraints), joined(outputs),
+                    joined(independent_of(model, c)), c.recognised});
     }
     if (!clusters.empty()) out += "\n" + clusters.text();
     return out;
+  }
+
+  /// Names of a cluster's independent joints, or of the rates of joints that are so in part.
+  static std::vector<std::string> independent_of(const Model& model, const Cluster& cluster) {
+    std::vector<std::string> names;
+    for (const Coordinate& c : model.coordinates()) {
+      if (c.start >= cluster.v && c.start < cluster.v + cluster.nv) names.push_back(c.name);
+    }
+    return names;
   }
 
   ModelArguments model_;

@@ -40,9 +40,14 @@ class List final : public Command {
   };
   static const std::vector<Section>& sections() {
     static const std::vector<Section> all{
-        {"joints", &List::joints},           {"sub-mechanisms", &List::sub_mechanisms},
-        {"formats", &List::formats},         {"algorithms", &List::algorithms},
-        {"integrators", &List::integrators}, {"problems", &List::problems},
+        {"joints", &List::joints},
+        {"loop-joints", &List::loop_joints},
+        {"sub-mechanisms", &List::sub_mechanisms},
+        {"laws", &List::laws},
+        {"formats", &List::formats},
+        {"algorithms", &List::algorithms},
+        {"integrators", &List::integrators},
+        {"problems", &List::problems},
         {"plugins", &List::plugins}};
     return all;
   }
@@ -111,20 +116,95 @@ class List final : public Command {
     return out;
   }
 
-  Listing sub_mechanisms(const Host& host) const {
-    Listing out{.table =
-                    Table({"sub-mechanism", "parameters", "ports", "summary", "source", "plugin"})};
-    for (const Entry* e : host.registry().entries(Kind::sub_mechanism)) {
-      const auto names = e->sub_mechanism->parameter_names();
-      const std::vector<std::string> parameters(names.begin(), names.end());
-      const auto ends = e->sub_mechanism->ports();
-      const std::vector<std::string> ports(ends.begin(), ends.end());
+  static std::vector<std::string> strings(const std::vector<std::string_view>& views) {
+    return {views.begin(), views.end()};
+  }
+  /// Neighbours of one prefix in one word: "rotor_xyz, rotor_rpy" become "rotor_xyz|rpy".
+  static std::string grouped(const std::vector<std::string>& names) {
+    const auto prefix = [](const std::string& name) { return name.substr(0, name.rfind('_') + 1); };
+    std::vector<std::string> groups;
+    std::string last;
+    for (const std::string& name : names) {
+      if (!last.empty() && prefix(name) == last) {
+        groups.back() += "|" + name.substr(last.size());
+      } else {
+        groups.push_back(name);
+        last = prefix(name);
+      }
+    }
+    return joined(groups);
+  }
+
+  /// What can close loops besides the joints.
+  Listing loop_joints(const Host& host) const {
+    Listing out{.table = Table({"loop joint", "parameters", "summary", "source", "plugin"})};
+    for (const Entry* e : host.registry().entries(Kind::loop_joint)) {
+      const auto parameters = strings(e->loop_joint->parameter_names());
       Json item = about(*e);
       item["parameters"] = parameters;
-      item["ports"] = ports;
       out.items.push_back(std::move(item));
-      out.table.row({e->about.name, joined(parameters), joined(ports), e->about.summary,
-                     e->about.source, file_of(e->origin)});
+      out.table.row({e->about.name, joined(parameters), e->about.summary, e->about.source,
+                     file_of(e->origin)});
+    }
+    return out;
+  }
+
+  Listing sub_mechanisms(const Host& host) const {
+    Listing out{.table = Table({"sub-mechanism", "inputs", "outputs", "parameters", "summary",
+                                "source", "plugin"})};
+    for (const Entry* e : host.registry().entries(Kind::sub_mechanism)) {
+      const SubMechanism& m = *e->sub_mechanism;
+      const auto parameters = strings(m.parameter_names());
+      const auto inputs = strings(m.inputs()), outputs = strings(m.outputs());
+      Json item = about(*e);
+      item["parameters"] = parameters;
+      item["inputs"] = inputs;
+      item["outputs"] = outputs;
+      item["sample"] = sample_of(m);
+      out.items.push_back(std::move(item));
+      out.table.row({e->about.name, joined(inputs), joined(outputs), grouped(parameters),
+                     e->about.summary, e->about.source, file_of(e->origin)});
+    }
+    return out;
+  }
+
+  /// A working instance, as a file would give it.
+  template <class Type>
+  static Json sample_of(const Type& type) {
+    Json sample = Json::object();
+    for (const auto& [name, values] : type.sample()) {
+      sample[name] = values.size() == 1 ? Json(values.front()) : Json(values);
+    }
+    return sample;
+  }
+
+  Listing laws(const Host& host) const {
+    Listing out{.table = Table({"law", "positions", "equations", "form", "closed form",
+                                "parameters", "summary", "source", "plugin"})};
+    for (const Entry* e : host.registry().entries(Kind::law)) {
+      const auto parameters = strings(e->law->parameter_names());
+      Json item = about(*e);
+      item["parameters"] = parameters;
+      item["positions"] = e->law->positions();
+      item["sample"] = sample_of(*e->law);
+      std::string equations = "?", form = "?", branches = "?";
+      try {  // an instance knows the rest
+        PartSpec spec;
+        spec.what = "law", spec.name = e->about.name, spec.parameters = e->law->sample();
+        const auto law = e->law->make(spec);
+        item["equations"] = law->equations();
+        item["explicit"] = law->is_explicit();
+        item["branches"] = law->branches();
+        equations = std::to_string(law->equations());
+        form = law->is_explicit() ? "gamma" : "phi";
+        branches = law->branches() == 0   ? "no"
+                   : law->branches() == 1 ? "yes"
+                                          : std::to_string(law->branches()) + " branches";
+      } catch (const Error&) {  // its sample does not work: said by the question marks
+      }
+      out.items.push_back(std::move(item));
+      out.table.row({e->about.name, std::to_string(e->law->positions()), equations, form, branches,
+                     grouped(parameters), e->about.summary, e->about.source, file_of(e->origin)});
     }
     return out;
   }
@@ -142,11 +222,14 @@ class List final : public Command {
   }
 
   Listing integrators(const Host& host) const {
-    Listing out{.table = Table({"integrator", "cost", "summary", "source", "plugin"})};
+    Listing out{.table = Table({"integrator", "cost", "options", "summary", "source", "plugin"})};
     for (const Entry* e : host.registry().entries(Kind::integrator)) {
-      out.items.push_back(about(*e));
-      out.table.row(
-          {e->about.name, e->about.cost, e->about.summary, e->about.source, file_of(e->origin)});
+      const std::vector<std::string> options(e->options.begin(), e->options.end());
+      Json item = about(*e);
+      item["options"] = options;
+      out.items.push_back(std::move(item));
+      out.table.row({e->about.name, e->about.cost, joined(options), e->about.summary,
+                     e->about.source, file_of(e->origin)});
     }
     return out;
   }
@@ -222,7 +305,8 @@ class List final : public Command {
   bool markdown_ = false;
 };
 
-const Registered<List> registered{{"list", "what is registered: algorithms, joints, formats", 25}};
+const Registered<List> registered{
+    {"list", "what is registered: algorithms, joints, sub-mechanisms, formats", 25}};
 
 }  // namespace
 

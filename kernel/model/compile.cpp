@@ -7,7 +7,7 @@
 #include "espalier/kernel/graph/cluster_tree.hpp"
 #include "espalier/kernel/graph/connectivity_graph.hpp"
 #include "espalier/kernel/graph/spanning_tree.hpp"
-#include "espalier/kernel/model/couplings.hpp"
+#include "espalier/kernel/model/cluster_compiler.hpp"
 #include "espalier/kernel/model/undrivable.hpp"
 #include "espalier/kernel/model/validate.hpp"
 
@@ -17,7 +17,7 @@ namespace espalier {
 /// not run; warnings are collected to the end.
 class Compiler {
  public:
-  Compiler(const Description& robot, const JointTypes& types, const CompileOptions& options)
+  Compiler(const Description& robot, const ModelTypes& types, const CompileOptions& options)
       : robot_(robot), types_(types), options_(options), model_(new Model) {}
 
   void run() {
@@ -46,9 +46,9 @@ class Compiler {
     if (findings_.failed()) return;
     place_bodies();
     lay_out_coordinates();
-    couple();
-    if (findings_.failed()) return;
     make_runs();
+    if (findings_.failed()) return;
+    tie_clusters();
     if (findings_.failed()) return;
     index_names();
     draw();
@@ -215,6 +215,7 @@ class Compiler {
       std::string name = loop.name;
       if (graph_.find_joint(name) >= 0) name += " (loop)";
       graph_.add_loop(name, p, s);
+      loop_of_edge_[static_cast<int>(edge_joint_.size())] = static_cast<int>(l);
       edge_joint_.push_back(-1);
     }
     try {
@@ -258,6 +259,7 @@ class Compiler {
       equation.constant = joint.mimic->offset;
       add_equation(std::move(equation));
     }
+    find_laws(edge);
     for (const CouplingDescription& coupling : robot_.couplings) {
       const int p = group_of(coupling.predecessor), s = group_of(coupling.successor);
       const int ancestor = tree_.nearest_common_ancestor(p, s);
@@ -270,22 +272,45 @@ class Compiler {
     }
   }
 
+  void find_laws(const std::map<std::string, int>& edge) {
+    for (const LawDescription& law : robot_.laws) {
+      detail::LawSource source;
+      source.law = &law;
+      std::vector<int> edges;
+      for (const std::string& name : law.joints) {
+        const auto found = edge.find(name);
+        if (found == edge.end()) {
+          findings_.error(law.where, "law '" + law.name + "': its joint '" + name +
+                                         "' is fixed, expected joints that move");
+          return;
+        }
+        source.bodies.push_back(tree_.child(found->second));
+        if (!has_one_rate("law '" + law.name + "'", law.where, source.bodies.back())) return;
+        edges.push_back(found->second);
+      }
+      graph_.add_coupling(law.name, edges);
+      ties_.push_back({std::nullopt, std::move(source)});
+    }
+  }
+
+  /// Whether a body hangs on a spanning-tree joint of one rate and one position.
+  bool has_one_rate(const std::string& who, const SourceLocation& where, int body) {
+    if (body < 0) {
+      findings_.error(where, who + ": names a joint that closes a loop, expected joints of the "
+                                   "spanning tree");
+      return false;
+    }
+    const int j = edge_joint_[tree_.joint(body)];
+    if (joint_types_[j]->nv() == 1 && joint_types_[j]->nq() == 1) return true;
+    findings_.error(where, who + ": joint '" + joints_[j].name + "' of type '" + joints_[j].type +
+                               "' has several rates, expected joints of one rate");
+    return false;
+  }
+
   void add_equation(detail::Equation equation) {
     std::vector<int> edges;
     for (const auto& term : equation.terms) {
-      if (term.body < 0) {
-        findings_.error(equation.where, "coupling '" + equation.name +
-                                            "': names a joint that closes a loop, expected joints "
-                                            "of the spanning tree");
-        return;
-      }
-      const int j = edge_joint_[tree_.joint(term.body)];
-      if (joint_types_[j]->nv() != 1 || joint_types_[j]->nq() != 1) {
-        findings_.error(equation.where, "coupling '" + equation.name + "': joint '" +
-                                            joints_[j].name + "' of type '" + joints_[j].type +
-                                            "' has several rates, expected joints of one rate");
-        return;
-      }
+      if (!has_one_rate("coupling '" + equation.name + "'", equation.where, term.body)) return;
       edges.push_back(tree_.joint(term.body));
     }
     if (edges.empty()) {
@@ -295,20 +320,66 @@ class Compiler {
       return;
     }
     graph_.add_coupling(equation.name, edges);
-    equations_.push_back(std::move(equation));
+    ties_.push_back({std::move(equation), std::nullopt});
   }
 
   void cluster() {
     clusters_ = graph::cluster_tree(graph_, tree_);
-    // Order of bodies: regular numbering by clusters; the ground stays 0.
-    int next = 1;
     for (const graph::Cluster& c : clusters_.clusters) {
-      for (int g : c.bodies) {
-        groups_[g].body = next++;
-        groups_[g].joint = edge_joint_[tree_.joint(g)];
-        order_.push_back(g);
+      for (int g : c.bodies) groups_[g].joint = edge_joint_[tree_.joint(g)];
+    }
+  }
+
+  // --- pass: rotors whose attitude does not matter ----------------------------------------------
+
+  /// A rotor is folded if it turns about its own axis of symmetry, carries nothing and no loop joint
+  /// holds it. One body of each cluster stays.
+  void fold_rotors() {
+    folded_.assign(groups_.size(), false);
+    if (options_.rotors == CompileOptions::Rotors::keep) return;
+    std::vector<bool> holds(groups_.size(), false);
+    for (int b = 1; b < tree_.body_count(); ++b) holds[tree_.parent(b)] = true;
+    for (int e = 0; e < graph_.joint_count(); ++e) {
+      if (tree_.child(e) >= 0) continue;
+      holds[graph_.joint(e).predecessor] = holds[graph_.joint(e).successor] = true;
+    }
+    for (const graph::Cluster& c : clusters_.clusters) {
+      if (c.couplings.empty()) continue;
+      std::size_t left = c.bodies.size();
+      for (auto g = c.bodies.rbegin(); g != c.bodies.rend() && left > 1; ++g) {
+        const JointType& type = *joint_types_[groups_[*g].joint];
+        if (holds[*g] || type.subspace() != SubspaceKind::revolute_z || type.nq() != 1 ||
+            !is_axisymmetric(groups_[*g].inertia)) {
+          continue;
+        }
+        folded_[*g] = true;
+        --left;
       }
     }
+  }
+
+  /// About z, up to the rounding of its figures.
+  static bool is_axisymmetric(const RigidInertia<double>& I) {
+    const double size = std::abs(I.I.xx) + std::abs(I.I.yy) + std::abs(I.I.zz);
+    const double small = 1e-12 * size, offset = 1e-12 * (std::abs(I.h.z) + I.m);
+    return std::abs(I.I.xx - I.I.yy) <= small && std::abs(I.I.xy) <= small &&
+           std::abs(I.I.xz) <= small && std::abs(I.I.yz) <= small && std::abs(I.h.x) <= offset &&
+           std::abs(I.h.y) <= offset;
+  }
+
+  /// Regular numbering by clusters, then the folded rotors by clusters; the ground stays 0.
+  void number_bodies() {
+    int next = 1;
+    for (const bool rotors : {false, true}) {
+      for (const graph::Cluster& c : clusters_.clusters) {
+        for (int g : c.bodies) {
+          if (folded_[g] != rotors) continue;
+          groups_[g].body = next++;
+          order_.push_back(g);
+        }
+      }
+    }
+    active_ = static_cast<int>(std::count(folded_.begin() + 1, folded_.end(), false));
   }
 
   // --- pass: frames and inertias; joint axes onto z -------------------------------------------
@@ -321,12 +392,20 @@ class Compiler {
     m.body_names_[0] = options_.root == CompileOptions::Root::floating
                            ? "world"
                            : robot_.links[root_link_].name;
+    const auto turn_of = [&](const Group& group) {
+      return joint_types_[group.joint]->alignment(detail::spec_of(joints_[group.joint]));
+    };
     place_links(0, Mat3<double>::identity());
+    for (std::size_t g = 1; g < groups_.size(); ++g) place_links(static_cast<int>(g), turn_of(groups_[g]));
+    fold_rotors();
+    number_bodies();
+    for (const Group& group : groups_) {
+      for (int l : group.links) m.links_[l].body = group.body;
+    }
     for (int g : order_) {
       const Group& group = groups_[g];
       const JointDescription& joint = joints_[group.joint];
-      const Mat3<double> turn = joint_types_[group.joint]->alignment(detail::spec_of(joint));
-      place_links(g, turn);
+      const Mat3<double> turn = turn_of(group);
 
       Body& body = m.bodies_[group.body];
       body.parent = groups_[tree_.parent(g)].body;
@@ -341,6 +420,23 @@ class Compiler {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       m.bodies_[groups_[g].body].inertia = groups_[g].inertia;
     }
+    list_rotors();
+  }
+
+  void list_rotors() {
+    Model& m = *model_;
+    for (const Body& body : m.bodies_) m.folded_inertia_.push_back(body.inertia);
+    for (std::size_t i = active_ + 1; i < m.bodies_.size(); ++i) {
+      const Body& body = m.bodies_[i];
+      const JointDescription& joint = joints_[groups_[order_[i - 1]].joint];
+      Rotor rotor;
+      rotor.body = static_cast<int>(i);
+      rotor.carrier = body.parent;
+      rotor.inertia = body.inertia.I.zz + joint.armature;
+      rotor.momentum = scale(body.inertia.I.zz, body.placement.E.row[2]);
+      m.rotors_.push_back(rotor);
+      m.folded_inertia_[body.parent] += congruence(body.placement, body.inertia);
+    }
   }
 
   /// The group's body frame is its joint frame turned by `turn`; the joint's child link is there.
@@ -354,7 +450,6 @@ class Compiler {
     for (int l : group.links) {
       Link& link = model_->links_[l];
       link.name = robot_.links[l].name;
-      link.body = group.body;
       link.X = in_group_[l] * body_to_first;
       if (const auto& inertial = robot_.links[l].inertial) {
         link.mass = inertial->mass;
@@ -391,98 +486,91 @@ class Compiler {
                            joint.limits, joint.passive});
       m.nq_ += body.nq, m.spanning_nv_ += body.nv;
       for (int k = 0; k < body.nv; ++k) {
+        m.joint_of_rate_.push_back(body.joint);
         m.rate_parents_.push_back(k == 0 ? last_rate[body.parent] : body.v + k - 1);
         if (joint.armature > 0.0) m.armature_.emplace_back(body.v + k, joint.armature);
       }
       last_rate[group.body] = body.v + body.nv - 1;
     }
+    for (Rotor& rotor : m.rotors_) rotor.v = m.bodies_[rotor.body].v;
   }
 
-  // --- pass: clusters of the model, independent coordinates -------------------------------------
+  // --- pass: clusters of the model, constraints and independent coordinates ---------------------
 
-  void couple() {
+  void tie_clusters() {
     Model& m = *model_;
+    int rotor = 0;
     for (const graph::Cluster& c : clusters_.clusters) {
       Cluster out;
-      out.first = groups_[c.bodies.front()].body;
-      out.count = static_cast<int>(c.bodies.size());
       out.parent = c.parent;
       for (int o : c.outputs) out.outputs.push_back(groups_[o].body);
       out.constrained = !c.cut_joints.empty() || !c.couplings.empty();
       out.implicit = !c.cut_joints.empty();
       for (int e : c.cut_joints) out.constraints.push_back(graph_.joint(e).name);
-      for (int k : c.couplings) out.constraints.push_back(graph_.coupling(k).name);
-      out.spanning_v = m.bodies_[out.first].v;
+      for (int k : c.couplings) {
+        out.constraints.push_back(graph_.coupling(k).name);
+        out.implicit = out.implicit || ties_[k].law;
+      }
+      out.rotor = rotor;
       for (int g : c.bodies) {
         Body& body = m.bodies_[groups_[g].body];
         body.cluster = static_cast<int>(m.clusters_.size());
         out.name += (out.name.empty() ? "" : "+") + joints_[groups_[g].joint].name;
-        out.spanning_nv += body.nv;
-      }
-      choose_independent(c, out);
-      out.v = m.nv_;
-      m.nv_ += out.nv;
-      m.clusters_.push_back(std::move(out));
-    }
-    // Where the independent rates of each joint start.
-    for (const Cluster& c : m.clusters_) {
-      int v = c.v;
-      for (int i = c.first; i < c.first + c.count; ++i) {
-        Joint& joint = m.joints_[m.bodies_[i].joint];
-        if (independent_[i]) {
-          joint.independent = v;
-          v += joint.nv;
+        if (folded_[g]) {
+          ++out.rotors;
+        } else {
+          if (out.count++ == 0) out.first = groups_[g].body, out.spanning_v = body.v;
+          out.spanning_nv += body.nv;
         }
       }
+      if (out.rotors > 0) out.rotor_v = m.rotors_[rotor].v;
+      rotor += out.rotors;
+      m.clusters_.push_back(std::move(out));
     }
+    ClusterCompiler::Source source{types_, clusters_, {}, ties_, {}, {}, robot_.where};
+    source.joints.push_back(nullptr);
+    for (int g : order_) source.joints.push_back(&joints_[groups_[g].joint]);
+    for (const Group& group : groups_) source.body.push_back(group.body);
+    for (int e = 0; e < graph_.joint_count(); ++e) source.loops.push_back(loop_source(e));
+    if (findings_.failed()) return;
+    ClusterCompiler(source, m, findings_).run();
   }
 
-  void choose_independent(const graph::Cluster& c, Cluster& out) {
-    const Model& m = *model_;
-    independent_.resize(m.bodies_.size(), true);
-    out.nv = out.spanning_nv;
-    if (!out.constrained) {
-      const JointDescription& joint = joints_[groups_[c.bodies.front()].joint];
-      if (joint.independent == false) {
-        findings_.warning(joint.where, "joint '" + joint.name +
-                                           "': is declared dependent, but no coupling or loop "
-                                           "ties it, expected independent=\"true\" (it is free)");
+  /// Edge e of the graph as a loop, if it is cut.
+  detail::LoopSource loop_source(int e) {
+    detail::LoopSource out;
+    if (tree_.child(e) >= 0) return out;
+    const auto place = [&](const std::string& link, const Pose& pose, int& body,
+                           Transform<double>& at) {
+      if (link.empty()) {  // the world under a floating root
+        body = 0, at = pose.transform();
+        return;
       }
-      return;
-    }
-
-    std::vector<detail::CoupledJoint> members;
-    for (int g : c.bodies) {
-      const JointDescription& joint = joints_[groups_[g].joint];
-      const Body& body = m.bodies_[groups_[g].body];
-      members.push_back({g, joint.name, body.v - out.spanning_v, body.nv, joint.independent});
-    }
-    std::vector<const detail::Equation*> equations;
-    for (int k : c.couplings) equations.push_back(&equations_[k]);
-
-    if (out.implicit) {
-      // What the file declares; loop closures are not solved here.
-      out.nv = 0;
-      for (const auto& member : members) {
-        const bool independent = member.independent.value_or(true);
-        independent_[groups_[member.body].body] = independent;
-        if (independent) out.nv += member.nv;
+      const Link& l = model_->links_[link_number_.at(link)];
+      body = l.body, at = pose.transform() * l.X;
+    };
+    if (edge_joint_[e] >= 0) {
+      const JointDescription& joint = joints_[edge_joint_[e]];
+      out.name = joint.name, out.type = joint.type, out.axis = joint.axis;
+      out.parameters = joint.parameters, out.where = joint.where;
+      place(joint.parent, joint.origin, out.predecessor, out.at_predecessor);
+      place(joint.child, Pose{}, out.successor, out.at_successor);
+      const PassiveDynamics& p = joint.passive;
+      if (joint.armature != 0.0 || p.damping != 0.0 || p.friction != 0.0 || p.stiffness != 0.0) {
+        findings_.error(joint.where,
+                        "joint '" + joint.name +
+                            "': closes a loop and has armature or passive forces, expected none "
+                            "there (put them on a joint of the spanning tree: list this joint "
+                            "before the other one of link '" + joint.child + "')");
       }
-      return;
+      return out;
     }
-    detail::Coupled coupled;
-    try {
-      coupled = detail::solve_couplings(members, out.spanning_nv, equations);
-    } catch (const InvalidModel& error) {
-      findings_.error(equations.front()->where, error.what());
-      return;
-    }
-    out.nv = coupled.nv;
-    out.G = std::move(coupled.G);
-    out.offset = std::move(coupled.offset);
-    for (std::size_t k = 0; k < members.size(); ++k) {
-      independent_[groups_[members[k].body].body] = coupled.independent[k];
-    }
+    const LoopDescription& loop = robot_.loops[loop_of_edge_.at(e)];
+    out.name = loop.name, out.type = loop.type, out.axis = loop.axis;
+    out.parameters = loop.parameters, out.where = loop.where;
+    place(loop.predecessor, loop.predecessor_origin, out.predecessor, out.at_predecessor);
+    place(loop.successor, loop.successor_origin, out.successor, out.at_successor);
+    return out;
   }
 
   // --- pass: runs of bodies on joints of one type -----------------------------------------------
@@ -491,9 +579,10 @@ class Compiler {
     Model& m = *model_;
     const int n = m.body_count();
     for (int first = 1; first <= n;) {
+      if (first == active_ + 1) m.active_runs_ = static_cast<int>(m.runs_.size());
       const JointType* type = joint_types_[groups_[order_[first - 1]].joint];
       int end = first + 1;
-      while (end <= n && joint_types_[groups_[order_[end - 1]].joint] == type) ++end;
+      while (end <= n && end != active_ + 1 && joint_types_[groups_[order_[end - 1]].joint] == type) ++end;
       std::vector<Transform<double>> placements;
       for (int i = first; i < end; ++i) {
         placements.push_back(m.bodies_[i].placement);
@@ -515,6 +604,7 @@ class Compiler {
       m.runs_.push_back(std::move(run));
       first = end;
     }
+    if (active_ == n) m.active_runs_ = static_cast<int>(m.runs_.size());
   }
 
   void index_names() {
@@ -573,7 +663,7 @@ class Compiler {
   int group_of(const std::string& link) const { return group_of_[link_number_.at(link)]; }
 
   const Description& robot_;
-  const JointTypes& types_;
+  const ModelTypes& types_;
   const CompileOptions& options_;
   std::shared_ptr<Model> model_;
   detail::Findings findings_;
@@ -589,13 +679,15 @@ class Compiler {
   graph::SpanningTree tree_;
   graph::ClusterTree clusters_;
   std::vector<int> edge_joint_;               ///< edge of the graph -> joints_, -1 for loops
-  std::vector<detail::Equation> equations_;   ///< in the order of the graph's couplings
+  std::map<int, int> loop_of_edge_;           ///< edge of the graph -> robot_.loops
+  std::vector<detail::Tie> ties_;             ///< in the order of the graph's couplings
+  std::vector<bool> folded_;                  ///< groups that are folded rotors
+  int active_ = 0;                            ///< bodies that are not
   std::vector<int> order_;                    ///< groups in the order of the model's bodies 1..n
   std::vector<JointSpec> specs_;              ///< of bodies 1..n
-  std::vector<bool> independent_;             ///< of bodies
 };
 
-std::shared_ptr<const Model> Model::compile(const Description& description, const JointTypes& types,
+std::shared_ptr<const Model> Model::compile(const Description& description, const ModelTypes& types,
                                             const CompileOptions& options) {
   Compiler compiler(description, types, options);
   compiler.run();
@@ -603,7 +695,7 @@ std::shared_ptr<const Model> Model::compile(const Description& description, cons
   return compiler.take();
 }
 
-std::vector<Finding> diagnose(const Description& description, const JointTypes& types,
+std::vector<Finding> diagnose(const Description& description, const ModelTypes& types,
                               const CompileOptions& options) {
   Compiler compiler(description, types, options);
   compiler.run();

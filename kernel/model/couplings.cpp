@@ -97,9 +97,13 @@ Coupled solve_couplings(const std::vector<CoupledJoint>& joints, int spanning_nv
     for (int i = 0; i < joints[k].nv; ++i) column[joints[k].v + i] = out.nv++;
   }
   if (out.nv == 0) {
-    throw InvalidModel("coupling '" + equations.front()->name +
-                       "': its joints have no freedom left, expected at least one (remove "
-                       "couplings)");
+    std::string couplings, tied;
+    for (const Equation* e : equations)
+      couplings += (couplings.empty() ? "'" : ", '") + e->name + "'";
+    for (const CoupledJoint& j : joints) tied += (tied.empty() ? "'" : ", '") + j.name + "'";
+    throw InvalidModel("couplings " + couplings + ": leave the joints " + tied +
+                       " no freedom, expected at least one degree (they contradict each "
+                       "other: remove some or correct their ratios)");
   }
   out.G.assign(static_cast<std::size_t>(spanning_nv) * out.nv, 0.0);
   out.offset.assign(spanning_nv, 0.0);

@@ -110,6 +110,15 @@ struct CouplingDescription {
   SourceLocation where;
 };
 
+/// A law between the positions of joints of one rate, by the name of its registered type.
+struct LawDescription {
+  std::string name;
+  std::string type;                 ///< name of a registered law
+  std::vector<std::string> joints;  ///< in the order of the law's positions
+  Parameters parameters;
+  SourceLocation where;
+};
+
 /// A robot as it was read. One link, the root, is no joint's child: it is the ground, or hangs on
 /// a floating joint if so asked at compile time.
 struct Description {
@@ -119,6 +128,7 @@ struct Description {
   std::vector<JointDescription> joints;
   std::vector<LoopDescription> loops;
   std::vector<CouplingDescription> couplings;
+  std::vector<LawDescription> laws;
   SourceLocation where;
 };
 

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "espalier/kernel/export.hpp"
@@ -77,29 +79,80 @@ class ESPALIER_API JointRun {
   virtual void neutral(double* q) const = 0;
 };
 
-/// One joint of a Description, as its type sees it.
-struct ESPALIER_API JointSpec {
+/// A part of a Description with parameters, as its type sees it.
+struct ESPALIER_API PartSpec {
+  const char* what = "joint";  ///< what it is, for errors
   std::string name;
-  Vec3<double> axis;      ///< unit vector, joint frame
   Parameters parameters;  ///< as in the file
   std::string where;      ///< file:line for errors
 
+  bool has(std::string_view key) const;
   /// The single number `key`. @throws InvalidModel if it is missing without default, or a list.
   double number(std::string_view key, std::optional<double> fallback = std::nullopt) const;
+  /// A number that is greater than zero. @throws InvalidModel
+  double positive(std::string_view key, std::optional<double> fallback = std::nullopt) const;
+  /// A number other than zero. @throws InvalidModel
+  double nonzero(std::string_view key, std::optional<double> fallback = std::nullopt) const;
+  /// `size` numbers. @throws InvalidModel if they are missing without default, or not as many
+  std::vector<double> numbers(std::string_view key, std::size_t size,
+                              std::optional<std::vector<double>> fallback = std::nullopt) const;
+  /// A vector of three numbers. @throws InvalidModel
+  Vec3<double> vector(std::string_view key,
+                      std::optional<Vec3<double>> fallback = std::nullopt) const;
   /// The vector `key` of three numbers, as a unit vector. @throws InvalidModel
   Vec3<double> direction(std::string_view key, std::optional<Vec3<double>> fallback) const;
+  /// A frame from <prefix>_xyz [m] and <prefix>_rpy [rad]. @throws InvalidModel
+  Pose pose(const std::string& prefix, const Pose& fallback = {}) const;
+  /// A body from <prefix>_mass [kg], <prefix>_com [m] and <prefix>_inertia, which is [ixx, iyy,
+  /// izz, ixy, ixz, iyz] about the centre of mass, link axes [kg·m²]. Without any of them the
+  /// fallback; with a mass alone a point mass at the origin. @throws InvalidModel
+  std::optional<Inertial> inertial(const std::string& prefix,
+                                   const std::optional<Inertial>& fallback = std::nullopt) const;
+  /// Refuses a parameter: "<who>: parameter '<key>' is <got>, expected <wanted>".
+  [[noreturn]] void refuse(std::string_view key, const std::string& got,
+                           const std::string& wanted) const;
+  [[noreturn]] void refuse(std::string_view key, double got, const std::string& wanted) const;
+};
+
+/// One joint of a Description.
+struct ESPALIER_API JointSpec : PartSpec {
+  Vec3<double> axis;  ///< unit vector, joint frame
+};
+
+/// One equation (or, for `facing`, inequality) between the two frames that a loop joint connects:
+/// p on the predecessor with origin x_p, s on the successor with origin x_s.
+struct LoopRow {
+  enum class Kind {
+    along,     ///< a · (x_s - x_p) = value, a fixed in p
+    aligned,   ///< a · b = value, a fixed in p, b fixed in s
+    distance,  ///< |x_s - x_p| = value
+    facing     ///< a · b > 0: tells the closed loop from its mirror images
+  };
+  Kind kind = Kind::along;
+  Vec3<double> a{0, 0, 0};  ///< unit vector in p
+  Vec3<double> b{0, 0, 0};  ///< unit vector in s
+  double value = 0.0;       ///< [m] or cosine
+};
+
+/// Something that can close a loop between two frames.
+class ESPALIER_API LoopJoint {
+ public:
+  virtual ~LoopJoint();
+  /// Names of the parameters it reads; others are refused.
+  virtual std::vector<std::string_view> parameter_names() const = 0;
+  /// What it demands of the two frames; empty if it can close no loop. `axis` is in p's frame, and
+  /// in s's where both must agree.
+  virtual std::vector<LoopRow> loop_rows(const JointSpec& joint) const = 0;
 };
 
 /// A registered type of joint.
-class ESPALIER_API JointType {
+class ESPALIER_API JointType : public LoopJoint {
  public:
-  virtual ~JointType();
+  ~JointType() override;
   virtual std::string_view name() const = 0;
   virtual int nq() const = 0;  ///< size of the position
   virtual int nv() const = 0;  ///< size of the velocity
   virtual SubspaceKind subspace() const = 0;
-  /// Names of the parameters it reads; others are refused.
-  virtual std::vector<std::string_view> parameter_names() const = 0;
   /// Rotation from the joint frame to the frame in which the type computes (its axis on z), or
   /// identity. The body frame of the child is the link's frame turned by it.
   virtual Mat3<double> alignment(const JointSpec& joint) const = 0;
@@ -108,13 +161,26 @@ class ESPALIER_API JointType {
       std::span<const JointSpec> joints, std::span<const Transform<double>> placements) const = 0;
 };
 
-/// Looks joint types up by name; the registry of plugins implements it.
-class ESPALIER_API JointTypes {
+class LawType;
+
+/// Looks up by name what a model is made of; the registry of plugins implements it.
+class ESPALIER_API ModelTypes {
  public:
-  virtual ~JointTypes();
+  virtual ~ModelTypes();
   /// @throws UnknownName listing the known types
   virtual const JointType& joint_type(std::string_view name) const = 0;
+  /// What closes a loop: a joint type, or a loop joint that is none, such as a rod.
+  virtual const LoopJoint& loop_joint(std::string_view name) const { return joint_type(name); }
+  /// A law between joint positions. @throws UnknownName listing the known ones
+  virtual const LawType& law(std::string_view name) const;
 };
+
+/// The rows of common loop joints: an axis that stays parallel (two rows and a facing), and the
+/// offsets of the origins along a direction.
+ESPALIER_API void keep_axis(const Vec3<double>& axis, std::vector<LoopRow>& rows);
+ESPALIER_API void keep_offset(const Vec3<double>& direction, std::vector<LoopRow>& rows);
+/// Two unit vectors that complete `axis` to a right-handed frame.
+ESPALIER_API std::pair<Vec3<double>, Vec3<double>> across(const Vec3<double>& axis);
 
 /// The proper rotation that takes `axis` to z: a permutation with signs where axis is a coordinate
 /// axis, so that placements keep their zeros.

@@ -15,6 +15,7 @@
 /// and where they differ from the default
 ///   static Mat3<double> alignment(const JointSpec&);    default: axis onto z
 ///   static constexpr std::array<std::string_view, k> parameters;
+///   static std::vector<LoopRow> loop_rows(const JointSpec&);  if it can close a loop
 ///   template <class T> void subspace(const T* q, Motion<T>* S) const;              (Dense only)
 ///   template <class T> Motion<T> bias(const T* q, const T* qd) const;              default 0
 ///   template <class T> void integrate(const T* q, const T* v, T* q_out) const;     default q + v
@@ -131,6 +132,13 @@ class JointTypeOf final : public JointType {
   std::vector<std::string_view> parameter_names() const override {
     if constexpr (requires { J::parameters; }) {
       return {J::parameters.begin(), J::parameters.end()};
+    } else {
+      return {};
+    }
+  }
+  std::vector<LoopRow> loop_rows(const JointSpec& joint) const override {
+    if constexpr (requires { J::loop_rows(joint); }) {
+      return J::loop_rows(joint);
     } else {
       return {};
     }

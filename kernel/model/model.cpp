@@ -5,6 +5,7 @@
 #include <random>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/validate.hpp"
 
 namespace espalier {
@@ -65,13 +66,21 @@ const Cluster* Model::first_constrained() const {
   return nullptr;
 }
 
+bool Model::has_variable_constraints() const {
+  return std::any_of(clusters_.begin(), clusters_.end(),
+                     [](const Cluster& c) { return c.constraint != nullptr; });
+}
+
 std::vector<Coordinate> Model::coordinates() const {
   std::vector<Coordinate> all;
-  for (const Joint& joint : joints_) {
-    if (joint.independent >= 0) all.push_back({joint.name, joint.independent, joint.nv});
+  for (int v = 0; v < nv_;) {
+    const Joint& joint = joint_of_rate(independent_rates_[v]);
+    const bool whole = joint.independent >= 0;
+    const int component = independent_rates_[v] - joint.v, size = whole ? joint.nv : 1;
+    all.push_back({joint.name, v, size, component,
+                   whole ? joint.name : joint.name + "[" + std::to_string(component) + "]"});
+    v += size;
   }
-  std::sort(all.begin(), all.end(),
-            [](const Coordinate& a, const Coordinate& b) { return a.start < b.start; });
   return all;
 }
 
@@ -81,10 +90,7 @@ double Model::mass() const {
   return mass;
 }
 
-void Model::neutral(double* q) const {
-  for (const BodyRun& run : runs_) run.joints->neutral(q + run.q);
-  apply_couplings(q);
-}
+void Model::neutral(double* q) const { std::copy(neutral_.begin(), neutral_.end(), q); }
 
 template <class T>
 void Model::integrate(const T* q, const T* v_spanning, T* q_out) const {
@@ -118,40 +124,51 @@ void Model::random(unsigned long long seed, double* q) const {
   const auto uniform = [&](double low, double high) {
     return low + (high - low) * (static_cast<double>(generator() >> 11) * 0x1.0p-53);
   };
-  std::vector<double> start(nq_), step(spanning_nv_, 0.0);
-  neutral(start.data());
+  std::vector<double> target = neutral_, step(spanning_nv_, 0.0);
   for (const Joint& joint : joints_) {
-    const Cluster& cluster = clusters_[bodies_[joint.body].cluster];
-    if (cluster.implicit) continue;  // stays where its loop is closed
     if (joint.nq == 1 && joint.nv == 1) {
       const auto [low, high] = sampled_range(joint.limits);
-      start[joint.q] = uniform(low, high);
+      target[joint.q] = uniform(low, high);
     } else {
       for (int k = 0; k < joint.nv; ++k) step[joint.v + k] = uniform(-1.0, 1.0);
     }
   }
-  integrate(start.data(), step.data(), q);
-  apply_couplings(q);
+  // A loop cannot reach everything: its joints go a part of the way from where it closes, and less
+  // as long as that ends near a dead point.
+  constexpr double enough = 0.02;
+  for (double part = 0.3;; part *= 0.5) {
+    std::vector<double> start = target, way = step;
+    for (const Joint& joint : joints_) {
+      if (clusters_[bodies_[joint.body].cluster].constraint == nullptr) continue;
+      if (joint.nq == 1 && joint.nv == 1) {
+        start[joint.q] = neutral_[joint.q] + part * (target[joint.q] - neutral_[joint.q]);
+      } else {
+        for (int k = 0; k < joint.nv; ++k) way[joint.v + k] *= part;
+      }
+    }
+    integrate(start.data(), way.data(), q);
+    if (!has_variable_constraints()) return apply_couplings(q);
+    const Closure closure = close(*this, neutral_.data(), q);
+    if (part < 0.01 || (closure.verdict == Closure::Verdict::closed && closure.margin > enough)) {
+      return;
+    }
+  }
 }
 
 void Model::apply_couplings(double* q) const {
-  for (const Cluster& cluster : clusters_) {
-    if (cluster.G.empty()) continue;
+  for (const Cluster& c : clusters_) {
+    if (c.G.empty()) continue;
     // All joints that a coupling names have one rate, so that positions and rates run in parallel;
     // the cluster's other joints are independent and stay as they are.
-    std::vector<double> y(cluster.nv, 0.0);
-    for (int i = cluster.first; i < cluster.first + cluster.count; ++i) {
-      const Joint& joint = joints_[bodies_[i].joint];
-      if (joint.independent >= 0 && joint.nq == joint.nv) {
-        for (int k = 0; k < joint.nv; ++k) y[joint.independent - cluster.v + k] = q[joint.q + k];
-      }
-    }
-    for (int i = cluster.first; i < cluster.first + cluster.count; ++i) {
-      const Joint& joint = joints_[bodies_[i].joint];
+    for (int i = 0; i < c.rows(); ++i) {
+      const Joint& joint = joint_of_rate(c.rate(i));
       if (joint.independent >= 0) continue;
-      const int row = joint.v - cluster.spanning_v;
-      double value = cluster.offset[row];
-      for (int j = 0; j < cluster.nv; ++j) value += cluster.G[row * cluster.nv + j] * y[j];
+      double value = c.offset[i];
+      for (int j = 0; j < c.nv; ++j) {
+        const int rate = independent_rates_[c.v + j];
+        const Joint& leader = joint_of_rate(rate);
+        if (leader.nq == leader.nv) value += c.G[i * c.nv + j] * q[leader.q + rate - leader.v];
+      }
       q[joint.q] = value;
     }
   }

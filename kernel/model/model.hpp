@@ -9,6 +9,7 @@
 
 #include "espalier/kernel/export.hpp"
 #include "espalier/kernel/graph/cluster_tree.hpp"
+#include "espalier/kernel/model/constraint.hpp"
 #include "espalier/kernel/model/description.hpp"
 #include "espalier/kernel/model/joint.hpp"
 
@@ -57,35 +58,62 @@ struct Joint {
   PassiveDynamics passive;
 };
 
+/// A rotor that is folded into the body that carries it: it spins about an axis that is fixed in
+/// the carrier, and its inertia is the same at every angle. In the carrier it counts as if it were
+/// welded (Model::folded_inertia); what is left of it is its spin (SPEC 5.4).
+struct Rotor {
+  int body = 0;            ///< its own number: after all bodies that are not folded
+  int carrier = 0;         ///< body; 0: the ground
+  int v = 0;               ///< its spanning rate
+  double inertia = 0.0;    ///< about the axis, armature included [kg·m²]
+  Vec3<double> momentum;   ///< for unit rate: inertia without armature times axis, carrier's frame
+};
+
 /// Bodies tied together by loop constraints: a node of the cluster tree. A body that no loop ties
 /// is a cluster of its own.
 struct Cluster {
-  int first = 0, count = 0;      ///< bodies
+  int first = 0, count = 0;      ///< bodies, without folded rotors
   int parent = -1;               ///< cluster; -1: the ground
   std::vector<int> outputs;      ///< distinct supporting bodies outside the cluster (0: ground)
   int v = 0, nv = 0;             ///< independent rates
-  int spanning_v = 0, spanning_nv = 0;
-  bool constrained = false;      ///< whether a coupling or loop ties it
-  bool implicit = false;         ///< whether a loop joint (phi(q) = 0) is among the constraints
+  int spanning_v = 0, spanning_nv = 0;  ///< rates of its bodies
+  int rotor = 0, rotors = 0;     ///< its folded ones among Model::rotors()
+  int rotor_v = 0;               ///< spanning rate of the first
+  bool constrained = false;      ///< whether a coupling, law or loop ties it
+  bool implicit = false;         ///< whether a law or loop joint is among the constraints
   /// Under couplings alone: qd = G yd and q = G y + offset with y the independent coordinates;
-  /// G constant, spanning_nv x nv, row-major. Empty for plain and for implicit clusters.
+  /// G constant, rows() x nv, row-major. Empty for plain clusters and where G depends on q.
   std::vector<double> G;
   std::vector<double> offset;
-  std::vector<std::string> constraints;  ///< names of its couplings and loops
+  int G_start = 0;               ///< where its G starts among those of all constrained clusters
+  std::shared_ptr<const ClusterConstraint> constraint;  ///< where G depends on q, else null
+  std::vector<std::string> constraints;  ///< names of its couplings, laws and loops
   std::string name;                      ///< its joints, joined by '+'
+  std::string recognised;                ///< what it is and why its kernel was chosen, for people
+
+  /// Rows of G: the rates of its bodies, then of its folded rotors.
+  int rows() const { return spanning_nv + rotors; }
+  int rate(int row) const { return row < spanning_nv ? spanning_v + row : rotor_v + row - spanning_nv; }
+  int row(int rate) const { return rate >= rotor_v && rotors > 0 ? rate - rotor_v + spanning_nv : rate - spanning_v; }
 };
 
 /// Which coordinates of a vector belong to which joint.
 struct Coordinate {
   std::string joint;
   int start = 0, size = 0;
+  int component = 0;  ///< rate of the joint that is the first; not 0 only inside loops
+
+  /// "joint", or "joint[k]" for one rate of several.
+  std::string name;
 };
 
 struct CompileOptions {
   enum class Root { fixed, floating };
   enum class MimicRule { honour, ignore };
+  enum class Rotors { fold, keep };
   Root root = Root::fixed;  ///< floating: the root link hangs on a floating joint named "root"
   MimicRule mimic = MimicRule::honour;
+  Rotors rotors = Rotors::fold;  ///< axisymmetric rotors: into their carriers (exact), or bodies
 };
 
 /// A robot that algorithms compute on: validated, flat, immutable, shared by threads.
@@ -95,7 +123,7 @@ class ESPALIER_API Model {
   /// axes onto z, lays out coordinates.
   /// @throws InvalidModel naming link, joint, file and line; UnknownName for joint types
   static std::shared_ptr<const Model> compile(const Description& description,
-                                              const JointTypes& types,
+                                              const ModelTypes& types,
                                               const CompileOptions& options = {});
 
   const std::string& name() const { return name_; }
@@ -108,6 +136,12 @@ class ESPALIER_API Model {
 
   const Body& body(int i) const { return bodies_[i]; }
   std::span<const BodyRun> runs() const { return runs_; }
+  /// Bodies that are not folded rotors, and their runs: they come first.
+  int active_body_count() const { return body_count() - static_cast<int>(rotors_.size()); }
+  std::span<const BodyRun> active_runs() const { return std::span(runs_).first(active_runs_); }
+  std::span<const Rotor> rotors() const { return rotors_; }
+  /// Inertia of a body with the rotors that are folded into it, about its frame's origin.
+  const RigidInertia<double>& folded_inertia(int i) const { return folded_inertia_[i]; }
   std::span<const Joint> joints() const { return joints_; }
   std::span<const Link> links() const { return links_; }
   std::span<const Cluster> clusters() const { return clusters_; }
@@ -119,6 +153,8 @@ class ESPALIER_API Model {
 
   /// First cluster that couplings or loops tie, or nullptr: the model is a tree.
   const Cluster* first_constrained() const;
+  /// Whether some cluster's G depends on the position.
+  bool has_variable_constraints() const;
   bool is_tree() const { return first_constrained() == nullptr; }
 
   /// @throws UnknownName listing the known names
@@ -126,9 +162,15 @@ class ESPALIER_API Model {
   const Joint& joint(std::string_view name) const;
   const Joint* find_joint(std::string_view name) const;
   const Link* find_link(std::string_view name) const;
+  /// The joint that a spanning rate belongs to.
+  const Joint& joint_of_rate(int rate) const { return joints_[joint_of_rate_[rate]]; }
 
   /// Independent rates, in order.
   std::vector<Coordinate> coordinates() const;
+  /// Spanning rate of every independent one.
+  std::span<const int> independent_rates() const { return independent_rates_; }
+  /// Size of the G of all constrained clusters together.
+  int G_size() const { return G_size_; }
   /// Names of the bodies (their first link), ground first.
   std::span<const std::string> body_names() const { return body_names_; }
 
@@ -136,6 +178,8 @@ class ESPALIER_API Model {
   double mass() const;
 
   // Positions (size nq), each joint on its manifold.
+  /// Every joint at its neutral position; clusters with loops are assembled near to it, and beside
+  /// it where it is a dead point.
   void neutral(double* q) const;
   template <class T>
   void integrate(const T* q, const T* v_spanning, T* q_out) const;
@@ -155,7 +199,8 @@ class ESPALIER_API Model {
   const std::string& cluster_dot() const { return cluster_dot_; }
 
  private:
-  friend class Compiler;  // the passes of compile()
+  friend class Compiler;         // the passes of compile()
+  friend class ClusterCompiler;  // those that tie clusters
   Model() = default;
 
   std::string name_;
@@ -168,6 +213,13 @@ class ESPALIER_API Model {
   std::vector<Cluster> clusters_;
   std::vector<std::pair<int, double>> armature_;
   std::vector<int> rate_parents_;
+  std::vector<int> independent_rates_;
+  std::vector<int> joint_of_rate_;
+  std::vector<Rotor> rotors_;
+  std::vector<RigidInertia<double>> folded_inertia_;
+  int active_runs_ = 0;
+  int G_size_ = 0;
+  std::vector<double> neutral_;
   std::vector<std::string> body_names_;
   std::vector<int> joint_order_, link_order_;  ///< by name, for lookup
   std::string connectivity_dot_, tree_dot_, cluster_dot_;
@@ -184,7 +236,7 @@ struct Finding {
 };
 
 /// All that is wrong or suspicious in a description; errors are what compile() refuses.
-ESPALIER_API std::vector<Finding> diagnose(const Description& description, const JointTypes& types,
+ESPALIER_API std::vector<Finding> diagnose(const Description& description, const ModelTypes& types,
                                            const CompileOptions& options = {});
 
 }  // namespace espalier

@@ -1,37 +1,59 @@
 #include "espalier/kernel/model/passive.hpp"
 
 #include <algorithm>
-
-#include "espalier/kernel/errors.hpp"
+#include <cmath>
 
 namespace espalier {
 
-void passive_forces(const Model& model, const double* q, const double* v, double* tau) {
-  std::fill(tau, tau + model.nv(), 0.0);
-  for (const Cluster& cluster : model.clusters()) {
-    for (int b = cluster.first; b < cluster.first + cluster.count; ++b) {
-      const Joint& joint = model.joints()[model.body(b).joint];
-      const PassiveDynamics& p = joint.passive;
-      if (p.damping == 0.0 && p.friction == 0.0 && p.stiffness == 0.0) continue;
-      if (cluster.implicit) {
-        throw Unsupported("joint '" + joint.name +
-                          "': passive forces are given inside the loop of cluster '" +
-                          cluster.name + "', expected them on joints outside of loops");
-      }
-      for (int k = 0; k < joint.nv; ++k) {
-        // Row of G: how this rate follows from the cluster's independent ones.
-        const int row = joint.v + k - cluster.spanning_v;
-        const auto G = [&](int j) {
-          return cluster.G.empty() ? (j == row ? 1.0 : 0.0) : cluster.G[row * cluster.nv + j];
-        };
-        double rate = 0.0;
-        for (int j = 0; j < cluster.nv; ++j) rate += G(j) * v[cluster.v + j];
-        double force = -p.damping * rate - p.friction * ((rate > 0.0) - (rate < 0.0));
-        if (joint.nq == 1) force -= p.stiffness * (q[joint.q] - p.rest);
-        for (int j = 0; j < cluster.nv; ++j) tau[cluster.v + j] += G(j) * force;
-      }
+PassiveForces::PassiveForces(ModelPtr model, double friction_rate)
+    : model_(std::move(model)),
+      motion_(*model_),
+      forces_(model_->spanning_nv()),
+      friction_rate_(friction_rate) {
+  for (const Joint& joint : model_->joints()) {
+    const PassiveDynamics& p = joint.passive;
+    any_ = any_ || p.damping != 0.0 || p.friction != 0.0 || p.stiffness != 0.0;
+  }
+}
+
+void PassiveForces::evaluate(const double* q, const double* v, double* tau) {
+  if (!any_) {
+    std::fill(tau, tau + model_->nv(), 0.0);
+    return;
+  }
+  motion_.update(q, v);
+  std::fill(forces_.begin(), forces_.end(), 0.0);
+  add(q, motion_.qd(), forces_.data());
+  motion_.reduce(forces_.data(), tau);
+}
+
+void PassiveForces::add(const double* q, const double* qd, double* forces) const {
+  if (!any_) return;
+  for (const Joint& joint : model_->joints()) {
+    const PassiveDynamics& p = joint.passive;
+    for (int k = 0; k < joint.nv; ++k) {
+      const double rate = qd[joint.v + k];
+      const double direction = friction_rate_ > 0.0 ? std::tanh(rate / friction_rate_)
+                                                    : (rate > 0.0) - (rate < 0.0);
+      double& force = forces[joint.v + k];
+      force -= p.damping * rate + p.friction * direction;
+      if (joint.nq == 1) force -= p.stiffness * (q[joint.q] - p.rest);
     }
   }
+}
+
+double PassiveForces::energy(const double* q) const {
+  double energy = 0.0;
+  for (const Joint& joint : model_->joints()) {
+    if (joint.nq != 1) continue;
+    const double stretch = q[joint.q] - joint.passive.rest;
+    energy += 0.5 * joint.passive.stiffness * stretch * stretch;
+  }
+  return energy;
+}
+
+void passive_forces(const ModelPtr& model, const double* q, const double* v, double* tau) {
+  PassiveForces(model).evaluate(q, v, tau);
 }
 
 }  // namespace espalier

@@ -24,7 +24,8 @@ std::span<const double> State::rate(std::string_view joint) const {
 void State::set_position(std::string_view joint, In<double> values) {
   const Joint& j = model_->joint(joint);
   const Cluster& cluster = model_->clusters()[model_->body(j.body).cluster];
-  if (!cluster.implicit) independent(joint, "position");  // in a loop, all positions are stored
+  // Where G depends on the position, all positions are stored and close() solves for some.
+  if (cluster.constraint == nullptr) independent(joint, "position");
   expect_size("state", ("position of joint '" + j.name + "'").c_str(), values.size(), j.nq);
   std::copy_n(values.data(), j.nq, q_.data() + j.q);
   model_->normalize(q_.data());

@@ -132,19 +132,23 @@ void check_parameters(const JointDescription& joint, const JointType& type, Find
   }
 }
 
-void check_type(const std::string& who, const JointDescription& joint, const JointTypes& types,
+void check_parameter_names(const std::string& who, const std::string& reader,
+                           const Parameters& given, const std::vector<std::string_view>& known,
+                           const SourceLocation& where, Findings& findings) {
+  for (const auto& [name, values] : given) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::vector<std::string> names(known.begin(), known.end());
+    findings.error(where, who + ": parameter '" + name + "' is unknown to " + reader +
+                              ", expected " + (names.empty() ? "none" : list_of(names)));
+  }
+}
+
+void check_type(const std::string& who, const JointDescription& joint, const ModelTypes& types,
                 Findings& findings) {
   try {
     const JointType& type = types.joint_type(joint.type);
-    const auto known = type.parameter_names();
-    for (const auto& [name, values] : joint.parameters) {
-      if (std::find(known.begin(), known.end(), name) == known.end()) {
-        std::vector<std::string> names(known.begin(), known.end());
-        findings.error(joint.where, who + ": parameter '" + name + "' is unknown to joints of type '" +
-                                        joint.type + "', expected " +
-                                        (names.empty() ? "none" : list_of(names)));
-      }
-    }
+    check_parameter_names(who, "joints of type '" + joint.type + "'", joint.parameters,
+                          type.parameter_names(), joint.where, findings);
     const double length = std::sqrt(dot(joint.axis, joint.axis));
     const bool about_axis =
         type.nv() > 0 && type.subspace() != SubspaceKind::free &&
@@ -204,10 +208,13 @@ JointSpec spec_of(const JointDescription& joint) {
   const double length = std::sqrt(dot(joint.axis, joint.axis));
   const Vec3<double> axis =
       length > 1e-9 ? scale(1.0 / length, joint.axis) : Vec3<double>{0, 0, 1};
-  return {joint.name, axis, joint.parameters, joint.where.text()};
+  JointSpec spec;
+  spec.name = joint.name, spec.parameters = joint.parameters, spec.where = joint.where.text();
+  spec.axis = axis;
+  return spec;
 }
 
-void validate(const Description& robot, const JointTypes& types, const CompileOptions& options,
+void validate(const Description& robot, const ModelTypes& types, const CompileOptions& options,
               Findings& findings) {
   if (robot.links.empty()) {
     findings.error(robot.where, "robot has no links, expected at least one");
@@ -281,13 +288,18 @@ void validate(const Description& robot, const JointTypes& types, const CompileOp
       findings.error(loop.where, who + ": predecessor and successor are both '" + loop.successor +
                                      "', expected two links");
     }
-    JointDescription closure;
-    closure.name = loop.name;
-    closure.type = loop.type;
-    closure.axis = loop.axis;
-    closure.parameters = loop.parameters;
-    closure.where = loop.where;
-    check_type(who, closure, types, findings);
+    try {
+      const LoopJoint& type = types.loop_joint(loop.type);
+      check_parameter_names(who, "loops of type '" + loop.type + "'", loop.parameters, type.parameter_names(),
+                            loop.where, findings);
+    } catch (const UnknownName& error) {
+      findings.error(loop.where, who + ": " + error.what());
+    }
+    const double length = std::sqrt(dot(loop.axis, loop.axis));
+    if (!(length > 1e-9) || !std::isfinite(length)) {
+      findings.error(loop.where, who + ": axis has length " + number(length) +
+                                     ", expected a direction");
+    }
     if (!finite(loop.predecessor_origin) || !finite(loop.successor_origin)) {
       findings.error(loop.where, who + ": origin has a number that is not finite");
     }
@@ -300,6 +312,31 @@ void validate(const Description& robot, const JointTypes& types, const CompileOp
     if (!std::isfinite(coupling.ratio) || coupling.ratio == 0.0) {
       findings.error(coupling.where, who + ": ratio is " + number(coupling.ratio) +
                                          ", expected a number other than zero");
+    }
+  }
+  for (const LawDescription& law : robot.laws) {
+    const std::string who = "law '" + law.name + "'";
+    constraints.add(law.name, law.where);
+    try {
+      const LawType& type = types.law(law.type);
+      check_parameter_names(who, "laws of type '" + law.type + "'", law.parameters, type.parameter_names(),
+                            law.where, findings);
+      if (static_cast<int>(law.joints.size()) != type.positions()) {
+        findings.error(law.where, who + ": names " + std::to_string(law.joints.size()) +
+                                      " joints, expected " + std::to_string(type.positions()) +
+                                      " for type '" + law.type + "'");
+      }
+    } catch (const UnknownName& error) {
+      findings.error(law.where, who + ": " + error.what());
+    }
+    std::map<std::string, int> uses;
+    for (const std::string& joint : law.joints) {
+      if (!by_name.contains(joint)) {
+        findings.error(law.where, who + ": joint '" + joint + "' is unknown, expected one of " +
+                                      list_of(joints.names()));
+      } else if (++uses[joint] == 2) {
+        findings.error(law.where, who + ": joint '" + joint + "' is named twice, expected it once");
+      }
     }
   }
 }

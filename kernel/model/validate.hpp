@@ -33,7 +33,7 @@ std::string list_of(const std::vector<std::string>& names);
 
 /// Names, numbers, types and references of a description: everything that can be said without
 /// knowing what hangs on what.
-void validate(const Description& robot, const JointTypes& types, const CompileOptions& options,
+void validate(const Description& robot, const ModelTypes& types, const CompileOptions& options,
               Findings& findings);
 
 /// What a joint's type is told of it; the axis is normalised.

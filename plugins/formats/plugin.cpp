@@ -5,8 +5,8 @@
 ESPALIER_PLUGIN("formats", "0.1") {
   registrar.format<espalier::UrdfFormat>(
       {.name = "urdf",
-       .summary = "URDF, and URDF+ with couplings, loops and independent joints",
-       .source = "http://wiki.ros.org/urdf/XML; Chignoli et al. (2024), URDF+",
+       .summary = "URDF, and URDF+ with couplings, loops, laws and independent joints",
+       .source = "http://wiki.ros.org/urdf/XML; Chignoli et al. (2024), URDF+; docs/urdf.md",
        .cost = ""});
   registrar.format<espalier::YamlFormat>(
       {.name = "yaml",

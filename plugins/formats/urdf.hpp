@@ -8,9 +8,11 @@
 
 namespace espalier {
 
-/// URDF and URDF+ (couplings, loops, independent joints), and what Espalier adds to them:
+/// URDF and URDF+ (couplings, loops, independent joints), and what Espalier adds to them
+/// (docs/urdf.md):
 ///
 ///     <robot> ... <espalier gravity="0 0 -9.81"/> </robot>
+///     <law name="" type="">  <joint name=""/> ...  <parameter name="" value=""/> ...  </law>
 ///     <joint> or <loop> ... <espalier armature="" stiffness="" rest="" lower="" upper="">
 ///                             <parameter name="pitch" value="0.01"/>
 ///                           </espalier>
@@ -25,7 +27,9 @@ namespace espalier {
 class UrdfFormat final : public Format {
  public:
   std::vector<std::string> extensions() const override;
-  Description read(std::string_view text, const std::string& origin) const override;
+  using Format::read;
+  Description read(std::string_view text, const std::string& origin,
+                   const SubMechanisms& parts) const override;
   std::string write(const Description& robot) const override;
 };
 

@@ -59,6 +59,8 @@ class UrdfReader {
         robot.loops.push_back(read_loop(*e));
       } else if (is(*e, "coupling")) {
         robot.couplings.push_back(read_coupling(*e));
+      } else if (is(*e, "law")) {
+        robot.laws.push_back(read_law(*e));
       } else {
         refuse_xacro(who, *e);
       }
@@ -164,9 +166,25 @@ class UrdfReader {
     return coupling;
   }
 
-  Parameters read_parameters(const std::string& who, const XMLElement& espalier) {
+  LawDescription read_law(const XMLElement& e) {
+    LawDescription law;
+    law.where = at(e);
+    law.name = name("law", e, "name");
+    const std::string who = "law " + in_quotes(law.name);
+    law.type = name(who, e, "type");
+    for (const XMLElement* j = e.FirstChildElement(); j; j = j->NextSiblingElement()) {
+      if (is(*j, "joint")) law.joints.push_back(name(who, *j, "name"));
+    }
+    if (law.joints.empty()) {
+      fail(who, e, "element <joint> in <law> is missing, expected one for each of its joints");
+    }
+    law.parameters = read_parameters(who, e);
+    return law;
+  }
+
+  Parameters read_parameters(const std::string& who, const XMLElement& parent) {
     Parameters parameters;
-    for (const XMLElement* e = espalier.FirstChildElement(); e; e = e->NextSiblingElement()) {
+    for (const XMLElement* e = parent.FirstChildElement(); e; e = e->NextSiblingElement()) {
       if (!is(*e, "parameter")) continue;
       const std::string key = name(who, *e, "name");
       const char* text = e->Attribute("value");
@@ -334,7 +352,8 @@ class UrdfReader {
 
 std::vector<std::string> UrdfFormat::extensions() const { return {".urdf"}; }
 
-Description UrdfFormat::read(std::string_view text, const std::string& origin) const {
+Description UrdfFormat::read(std::string_view text, const std::string& origin,
+                             const SubMechanisms& /*parts*/) const {
   return UrdfReader(origin).read(text);
 }
 

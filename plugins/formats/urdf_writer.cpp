@@ -27,6 +27,7 @@ class UrdfWriter {
     for (const auto& joint : robot.joints) write_joint(joint);
     for (const auto& coupling : robot.couplings) write_coupling(coupling);
     for (const auto& loop : robot.loops) write_loop(loop);
+    for (const auto& law : robot.laws) write_law(law);
     xml_.CloseElement();
     return xml_.CStr();
   }
@@ -118,6 +119,19 @@ class UrdfWriter {
       parameters(loop.parameters);
       xml_.CloseElement();
     }
+    xml_.CloseElement();
+  }
+
+  void write_law(const LawDescription& law) {
+    open("law", "law " + in_quotes(law.name));
+    name("name", law.name);
+    name("type", law.type);
+    for (const std::string& joint : law.joints) {
+      xml_.OpenElement("joint");
+      name("name", joint);
+      xml_.CloseElement();
+    }
+    parameters(law.parameters);
     xml_.CloseElement();
   }
 

@@ -13,8 +13,11 @@ namespace espalier {
 class YamlFormat final : public Format {
  public:
   std::vector<std::string> extensions() const override;
-  /// @throws InvalidModel, and DuplicateName for names and keys given twice in one mapping
-  Description read(std::string_view text, const std::string& origin) const override;
+  using Format::read;
+  /// @throws InvalidModel, and DuplicateName for names and keys given twice in one mapping and for
+  ///         definitions that have the name of a registered sub-mechanism
+  Description read(std::string_view text, const std::string& origin,
+                   const SubMechanisms& parts) const override;
   /// Writes the robot flat: its subsystems are expanded.
   std::string write(const Description& robot) const override;
 };

@@ -46,15 +46,21 @@ std::vector<std::string> output_names(const Instance& part) {
   return names;
 }
 
+[[noreturn]] void refuse_number(const Fields& use) {
+  use.fail(use.where().line, "number of subsystems is too large, expected at most " +
+                                 std::to_string(max_instances) + " and at most " +
+                                 std::to_string(max_nesting) + " inside each other");
+}
+
 }  // namespace
 
 std::vector<std::string> definition_keys() {
-  return {"parameters", "ports", "links", "joints", "loops", "couplings", "subsystems"};
+  return {"parameters", "ports", "links", "joints", "loops", "couplings", "laws", "subsystems"};
 }
 std::vector<std::string> library_keys() { return {"espalier", "include", "definitions"}; }
 std::vector<std::string> robot_keys() {
   return with(library_keys(), {"name", "gravity", "parameters", "links", "joints", "loops",
-                               "couplings", "subsystems"});
+                               "couplings", "laws", "subsystems"});
 }
 
 Fields body_fields(const Instance& instance) {
@@ -143,11 +149,7 @@ void Composer::fill(Instance& instance, const std::vector<YamlEntry>& given,
     given_in->fail(given_in->where("type").line, "type " + in_quotes(instance.definition->name) +
                                                      " contains itself, expected a tree of types");
   }
-  if (open_.size() >= max_nesting || ++count_ > max_instances) {
-    given_in->fail(given_in->where().line, "number of subsystems is too large, expected at most " +
-                                               std::to_string(max_instances) + " and at most " +
-                                               std::to_string(max_nesting) + " inside each other");
-  }
+  if (open_.size() >= max_nesting || ++count_ > max_instances) refuse_number(*given_in);
   open_.push_back(instance.definition);
   define_parameters(instance, body, given, given_in);
   for (const YamlEntry& link : body.entries("links")) instance.links.insert(link.key);
@@ -193,17 +195,55 @@ void Composer::define_parameters(Instance& instance, const Fields& body,
                                    suggest(unknown.key, known));
 }
 
+/// An instance of a registered sub-mechanism: what a plugin gives is checked as a file is.
+void Composer::assemble(Instance& instance, const SubMechanism& type, const Fields& use) const {
+  PartSpec spec;
+  spec.what = "subsystem", spec.name = instance.prefix.substr(0, instance.prefix.size() - 1);
+  spec.parameters = use.parameters(), spec.where = use.where().text();
+  const auto names = type.parameter_names();
+  const std::vector<std::string> known(names.begin(), names.end());
+  for (const YamlEntry& given : use.entries("parameters")) {
+    if (contains(known, given.key)) continue;
+    use.fail(given.line, "parameter " + in_quotes(given.key) + " is unknown to type " +
+                             in_quotes(instance.type) + suggest(given.key, known));
+  }
+  Assembly assembly;
+  try {
+    assembly = type.assemble(spec);
+  } catch (const Error&) {
+    throw;  // says itself which parameter is wrong
+  } catch (const std::exception& error) {
+    throw PluginError("sub-mechanism " + in_quotes(instance.type) + ": threw '" + error.what() +
+                      "' for " + use.who() + ", expected its parts");
+  }
+  for (const std::string_view input : type.inputs()) instance.inputs.emplace_back(input);
+  for (const LinkDescription& link : assembly.parts.links) instance.links.insert(link.name);
+  for (const Assembly::Output& output : assembly.outputs) {
+    Attachment frame = resolve(instance, {}, output.link, use, use.where().line);
+    frame.pose = output.origin;
+    instance.outputs[output.name] = std::move(frame);
+  }
+  instance.assembly = std::move(assembly.parts);
+}
+
 void Composer::add_parts(Instance& instance, const Fields& body) {
   for (const YamlEntry& entry : body.entries("subsystems")) {
     require_plain(entry.key, "subsystem", body, entry.line);
     const Fields use = use_fields(instance, entry.key, *entry.value);
     auto part = std::make_unique<Instance>();
-    part->definition = &definitions_.find(use.text("type"), use);
+    part->type = use.text("type");
     part->name = entry.key;
     part->prefix = instance.prefix + entry.key + ".";
     part->who = use.who();
     part->use = entry.value.get();
-    fill(*part, use.entries("parameters"), &use);
+    const SubsystemType type = definitions_.find(part->type, use);
+    part->definition = type.definition;
+    if (type.registered != nullptr) {
+      if (++count_ > max_instances) refuse_number(use);
+      assemble(*part, *type.registered, use);
+    } else {
+      fill(*part, use.entries("parameters"), &use);
+    }
     instance.part_named.emplace(part->name, part.get());
     instance.parts.push_back(std::move(part));
   }
@@ -253,7 +293,7 @@ void Composer::connect_parts(Instance& instance, const Fields& body) const {
   graph::SubsystemGraph graph;
   if (hangs_on_self) graph.add_unit(self, "", {}, {self_output});
   for (const auto& part : instance.parts) {
-    graph.add_unit(part->name, part->definition->name, part->inputs, output_names(*part));
+    graph.add_unit(part->name, part->type, part->inputs, output_names(*part));
   }
   for (const Edge& e : edges) {
     try {

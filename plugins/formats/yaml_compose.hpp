@@ -24,9 +24,12 @@ struct Attachment {
   Pose pose;
 };
 
-/// One use of a definition (or the robot itself), its parts inside it.
+/// One use of a definition or of a registered sub-mechanism (or the robot itself), its parts inside
+/// it.
 struct Instance {
-  const Definition* definition = nullptr;
+  const Definition* definition = nullptr;  ///< null: a registered sub-mechanism
+  Description assembly;                    ///< what that one is made of
+  std::string type;                        ///< name of what it is an instance of
   std::string name;    ///< within the instance that it is part of; empty for the robot
   std::string prefix;  ///< of the names in it: "leg.shank."; empty for the robot
   std::string who;     ///< for errors
@@ -49,6 +52,7 @@ class Composer {
   void fill(Instance& instance, const std::vector<YamlEntry>& given, const Fields* given_in);
   void define_parameters(Instance& instance, const Fields& body,
                          const std::vector<YamlEntry>& given, const Fields* given_in) const;
+  void assemble(Instance& instance, const SubMechanism& type, const Fields& use) const;
   void add_parts(Instance& instance, const Fields& body);
   void connect_parts(Instance& instance, const Fields& body) const;
   void name_inputs(Instance& instance, const Fields& ports) const;
@@ -69,7 +73,7 @@ struct ConnectionText {
 std::vector<ConnectionText> connections(const Fields& use, std::string_view key);
 /// Fields of an instance's mapping among `subsystems`, in the context of what it is part of.
 Fields use_fields(const Instance& whole, const std::string& part, const YamlValue& use);
-/// Fields of an instance's definition.
+/// Fields of an instance's definition, which it has.
 Fields body_fields(const Instance& instance);
 
 /// Names of the links, ports and parts' ports that can be referred to inside an instance.

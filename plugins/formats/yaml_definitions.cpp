@@ -30,10 +30,13 @@ Definition Definitions::load(std::string_view text, const std::string& origin) {
   return robot;
 }
 
-const Definition& Definitions::find(const std::string& type, const Fields& use) const {
+SubsystemType Definitions::find(const std::string& type, const Fields& use) const {
   const auto found = definitions_.find(type);
-  if (found != definitions_.end()) return found->second;
-  std::vector<std::string> known;
+  if (found != definitions_.end()) return {&found->second, nullptr};
+  if (const SubMechanism* registered = registered_.find_sub_mechanism(type)) {
+    return {nullptr, registered};
+  }
+  std::vector<std::string> known = registered_.sub_mechanism_names();
   for (const auto& [name, definition] : definitions_) known.push_back(name);
   use.fail(use.where("type").line,
            "type " + in_quotes(type) + " is unknown" + suggest(type, known));
@@ -52,22 +55,32 @@ YamlPtr Definitions::load_file(std::string_view text, const std::string& path, b
     include(fields.text_of(*item, "item of 'include' is "), fields, item->line);
   }
   for (const YamlEntry& entry : fields.entries("definitions")) {
-    const std::string who = "definition " + in_quotes(entry.key);
-    if (entry.value->kind == YamlValue::Kind::null) {
-      fields.fail(entry.line, who + " is empty, expected a mapping with at least a link");
-    }
-    // Checks the keys, so that definitions that are not used are checked, too.
-    const Fields body({file, no_parameters_}, who, *entry.value, definition_keys());
-    const auto [known, is_new] =
-        definitions_.emplace(entry.key, Definition{entry.key, &file, entry.value});
-    if (!is_new) {
-      throw DuplicateName(who + " (" + SourceLocation{file, entry.line}.text() +
-                          "): name is taken, expected another one (it is defined at " +
-                          SourceLocation{*known->second.file, known->second.value->line}.text() +
-                          " already)");
-    }
+    define(entry, file);
   }
   return root;
+}
+
+void Definitions::define(const YamlEntry& entry, const std::string& file) {
+  const std::string who = "definition " + in_quotes(entry.key);
+  const std::string here = SourceLocation{file, entry.line}.text();
+  if (entry.value->kind == YamlValue::Kind::null) {
+    throw InvalidModel(who + " (" + here +
+                       "): content is empty, expected a mapping with at least a link");
+  }
+  // Checks the keys, so that definitions that are not used are checked, too.
+  const Fields body({file, no_parameters_}, who, *entry.value, definition_keys());
+  if (registered_.find_sub_mechanism(entry.key) != nullptr) {
+    throw DuplicateName(who + " (" + here +
+                        "): name is that of a registered sub-mechanism, expected another one "
+                        "(`espalier list sub-mechanisms` shows those that are taken)");
+  }
+  const auto [known, is_new] =
+      definitions_.emplace(entry.key, Definition{entry.key, &file, entry.value});
+  if (!is_new) {
+    throw DuplicateName(
+        who + " (" + here + "): name is taken, expected another one (it is defined at " +
+        SourceLocation{*known->second.file, known->second.value->line}.text() + " already)");
+  }
 }
 
 void Definitions::include(const std::string& name, const Fields& from, int line) {

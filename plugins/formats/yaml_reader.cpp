@@ -1,4 +1,4 @@
-// Reads Espalier YAML: instances -> links, joints, loops and couplings of one flat robot.
+// Reads Espalier YAML: instances -> links, joints, loops, couplings and laws of one flat robot.
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/plugins/formats/text.hpp"
@@ -33,6 +33,7 @@ class Expander {
     for (const YamlEntry& e : body.entries("joints")) add_joint(instance, inputs, body, e);
     for (const YamlEntry& e : body.entries("loops")) add_loop(instance, inputs, body, e);
     for (const YamlEntry& e : body.entries("couplings")) add_coupling(instance, inputs, body, e);
+    for (const YamlEntry& e : body.entries("laws")) add_law(instance, body, e);
     for (const auto& part : instance.parts) {
       const Fields use = use_fields(instance, part->name, *part->use);
       Inputs part_inputs;
@@ -43,7 +44,65 @@ class Expander {
           part_inputs[c.port] = std::move(to);
         }
       }
-      add(*part, part_inputs);
+      if (part->definition != nullptr) {
+        add(*part, part_inputs);
+      } else {
+        add_assembly(*part, part_inputs, use);
+      }
+    }
+  }
+
+  /// The parts of a registered sub-mechanism, under the names and at the frames of its use.
+  void add_assembly(const Instance& instance, const Inputs& inputs, const Fields& use) {
+    const Description& parts = instance.assembly;
+    const SourceLocation where = use.where();
+    const auto own = [&](auto element) {
+      count(use, where.line);
+      element.name = instance.prefix + element.name;
+      element.where = where;
+      return element;
+    };
+    const auto attach = [&](std::string& link, Pose* origin) {
+      const Attachment to = resolve(instance, inputs, link, use, where.line);
+      link = to.link;
+      if (origin != nullptr) *origin = compose(to.pose, *origin);
+    };
+    for (const LinkDescription& link : parts.links) robot_.links.push_back(own(link));
+    for (const JointDescription& from : parts.joints) {
+      JointDescription joint = own(from);
+      attach(joint.parent, &joint.origin);
+      if (!instance.links.contains(from.child)) {
+        use.fail(where.line, "child of joint " + in_quotes(joint.name) + " of type " +
+                                 in_quotes(instance.type) + " is " + in_quotes(from.child) +
+                                 ", expected a link of its own");
+      }
+      joint.child = instance.prefix + from.child;
+      if (joint.mimic) joint.mimic->joint = instance.prefix + joint.mimic->joint;
+      robot_.joints.push_back(std::move(joint));
+    }
+    for (const LoopDescription& from : parts.loops) {
+      LoopDescription loop = own(from);
+      attach(loop.predecessor, &loop.predecessor_origin);
+      attach(loop.successor, &loop.successor_origin);
+      robot_.loops.push_back(std::move(loop));
+    }
+    for (const CouplingDescription& from : parts.couplings) {
+      CouplingDescription coupling = own(from);
+      attach(coupling.predecessor, nullptr);
+      attach(coupling.successor, nullptr);
+      robot_.couplings.push_back(std::move(coupling));
+    }
+    for (const LawDescription& from : parts.laws) {
+      LawDescription law = own(from);
+      for (std::string& joint : law.joints) joint = instance.prefix + joint;
+      robot_.laws.push_back(std::move(law));
+    }
+  }
+
+  void count(const Fields& fields, int line) {
+    if (++count_ > max_elements) {
+      fields.fail(line, "number of elements is larger than " + std::to_string(max_elements) +
+                            ", expected a smaller robot");
     }
   }
 
@@ -52,10 +111,7 @@ class Expander {
                  std::vector<std::string> keys) {
     Fields fields(body.context(), kind + (" " + in_quotes(instance.prefix + e.key)), *e.value,
                   std::move(keys));
-    if (++count_ > max_elements) {
-      fields.fail(e.line, "number of elements is larger than " + std::to_string(max_elements) +
-                              ", expected a smaller robot");
-    }
+    count(fields, e.line);
     return fields;
   }
 
@@ -146,6 +202,23 @@ class Expander {
     robot_.couplings.push_back(std::move(coupling));
   }
 
+  void add_law(const Instance& instance, const Fields& body, const YamlEntry& e) {
+    const Fields fields = element(instance, body, "law", e, {"type", "joints", "parameters"});
+    LawDescription law;
+    law.name = instance.prefix + e.key;
+    law.where = {body.context().file, e.line};
+    law.type = fields.text("type");
+    if (fields.required("joints"), fields.items("joints").empty()) {
+      fields.fail(fields.where("joints").line,
+                  "key 'joints' is empty, expected a list of the names of joints");
+    }
+    for (const YamlPtr& joint : fields.items("joints")) {
+      law.joints.push_back(instance.prefix + fields.text_of(*joint, "item of 'joints' is "));
+    }
+    law.parameters = fields.parameters();
+    robot_.laws.push_back(std::move(law));
+  }
+
   Attachment attachment(const Instance& instance, const Inputs& inputs, const Fields& fields,
                         std::string_view key) {
     return resolve(instance, inputs, fields.text(key), fields, fields.where(key).line);
@@ -183,8 +256,9 @@ class Expander {
 
 std::vector<std::string> YamlFormat::extensions() const { return {".yaml", ".yml"}; }
 
-Description YamlFormat::read(std::string_view text, const std::string& origin) const {
-  Definitions definitions;
+Description YamlFormat::read(std::string_view text, const std::string& origin,
+                             const SubMechanisms& parts) const {
+  Definitions definitions(parts);
   const Definition content = definitions.load(text, origin);
   Composer composer(definitions);
   return Expander().expand(*composer.robot(content));

@@ -49,6 +49,7 @@ class YamlWriter {
     section("loops", "loop", robot.loops, [this](const auto& loop) { write_loop(loop); });
     section("couplings", "coupling", robot.couplings,
             [this](const auto& coupling) { write_coupling(coupling); });
+    section("laws", "law", robot.laws, [this](const auto& law) { write_law(law); });
     out_ << YAML::EndMap;
     return std::string(out_.c_str(), out_.size()) + "\n";
   }
@@ -138,6 +139,16 @@ class YamlWriter {
     text("predecessor", coupling.predecessor);
     text("successor", coupling.successor);
     number("ratio", coupling.ratio);
+    out_ << YAML::EndMap;
+  }
+
+  void write_law(const LawDescription& law) {
+    out_ << YAML::BeginMap;
+    text("type", law.type);
+    out_ << YAML::Key << "joints" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+    for (const std::string& joint : law.joints) name(joint);
+    out_ << YAML::EndSeq;
+    parameters(law.parameters);
     out_ << YAML::EndMap;
   }
 

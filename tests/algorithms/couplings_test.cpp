@@ -172,7 +172,11 @@ TEST_F(TiedChainTest, EveryAlgorithmRunsOrIsRefusedWithClusterAndAlternative) {
         EXPECT_NE(text.find(part), std::string::npos) << text << " lacks " << part;
       }
     }
-    EXPECT_EQ(verdict.alternatives.front(), "dense");
+    // Where a cluster algorithm solves the problem, it comes before the oracle.
+    const std::string best = e->problem == "mass-matrix"        ? "c-crba"
+                             : e->problem == "forward-dynamics" ? "c-aba"
+                                                                : "c-rnea";
+    EXPECT_EQ(verdict.alternatives.front(), best);
   }
   EXPECT_GT(refused, 0);
 }
@@ -197,7 +201,7 @@ TEST(ReflectedInertiaTest, IsTheRatioSquared) {
 }
 
 TEST(LoopTest, EveryAlgorithmWithoutLoopsIsRefusedNamingTheLoop) {
-  Description robot = chain_of(std::vector<std::string>(3, "revolute"), {0, 1, 0});
+  Description robot = planar_chain_of(std::vector<std::string>(3, "revolute"));
   LoopDescription loop;
   loop.name = "closure";
   loop.type = "revolute";

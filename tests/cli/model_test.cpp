@@ -141,11 +141,34 @@ TEST(ConvertTest, UnknownEndingsAreRefused) {
 
 TEST(ListTest, EverySectionIsThere) {
   const Json out = json_of("list");
-  for (const char* key : {"joints", "sub_mechanisms", "formats", "algorithms", "integrators",
-                          "problems", "plugins", "search_path"}) {
+  for (const char* key : {"joints", "loop_joints", "sub_mechanisms", "laws", "formats",
+                          "algorithms", "integrators", "problems", "plugins", "search_path"}) {
     EXPECT_TRUE(out.contains(key)) << key;
   }
   EXPECT_EQ(run("list").code, 0);
+}
+
+TEST(ListTest, SubMechanismsLawsAndLoopJointsExplainThemselves) {
+  const auto entry = [](const std::string& section, const std::string& key, const char* name) {
+    const Json out = json_of("list " + section);
+    const auto found = std::find_if(out[key].begin(), out[key].end(),
+                                    [&](const Json& e) { return e["name"] == name; });
+    return found == out[key].end() ? Json() : *found;
+  };
+  const Json four_bar = entry("sub-mechanisms", "sub_mechanisms", "four_bar");
+  EXPECT_EQ(four_bar["inputs"], Json::parse(R"(["base"])"));
+  EXPECT_EQ(four_bar["outputs"], Json::parse(R"(["crank", "coupler", "rocker"])"));
+  EXPECT_EQ(four_bar["parameters"][0], "crank");
+  EXPECT_GT(four_bar["sample"]["crank"], 0.0);
+  const Json law = entry("laws", "laws", "four_bar");
+  EXPECT_EQ(law["positions"], 3);
+  EXPECT_EQ(law["equations"], 2);
+  EXPECT_EQ(law["explicit"], false);
+  EXPECT_EQ(law["branches"], 2);
+  EXPECT_FALSE(law["sample"].contains("crank_mass"));  // laws have no bodies
+  EXPECT_EQ(entry("loop-joints", "loop_joints", "rod")["parameters"],
+            Json::parse(R"(["length"])"));
+  EXPECT_NE(run("list sub-mechanisms").out.find("crank_mass|com|inertia"), std::string::npos);
 }
 
 TEST(ListTest, AlgorithmsExplainThemselves) {

@@ -158,16 +158,19 @@ class TreeVectors : public testing::TestWithParam<const char*> {
     reference_.emplace(GetParam());
     const bool mimic = std::string(GetParam()).starts_with("mimic_");
     mimic_ = mimic ? " --mimic honour" : " --mimic ignore";
-    forward_ = mimic ? std::vector<std::string>{"dense"}
-                     : std::vector<std::string>{"aba", "crba-ltl", "dense"};
-    inverse_ =
-        mimic ? std::vector<std::string>{"dense"} : std::vector<std::string>{"rnea", "dense"};
-    inertia_ =
-        mimic ? std::vector<std::string>{"dense"} : std::vector<std::string>{"crba", "dense"};
+    forward_ = {"c-aba", "c-aba-stacked", "projection", "lagrange-multiplier", "kkt", "dense"};
+    inverse_ = {"c-rnea", "projected-rnea", "dense"};
+    bias_ = {"c-rnea", "dense"};
+    inertia_ = {"c-crba", "dense"};
+    if (mimic) return;
+    forward_.insert(forward_.end(), {"aba", "crba-ltl"});
+    inverse_.push_back("rnea");
+    bias_.push_back("rnea");
+    inertia_.push_back("crba");
   }
   std::optional<Reference> reference_;
   std::string mimic_;
-  std::vector<std::string> forward_, inverse_, inertia_;
+  std::vector<std::string> forward_, inverse_, bias_, inertia_;
 };
 
 TEST_P(TreeVectors, ForwardDynamics) {
@@ -182,9 +185,14 @@ TEST_P(TreeVectors, ForwardDynamics) {
 
 TEST_P(TreeVectors, InverseDynamicsAndBias) {
   for (const std::string& name : inverse_) {
-    for_each_state(*reference_, "--algorithm " + name + mimic_,
+    for_each_state(*reference_, "--algorithm " + name + mimic_ + " --problem inverse-dynamics",
                    [&](const Json& answer, const Json& s) {
                      expect_near(answer["tau"], reference_->by_joint(s["rnea_tau"]), name);
+                   });
+  }
+  for (const std::string& name : bias_) {
+    for_each_state(*reference_, "--algorithm " + name + mimic_ + " --problem bias-force",
+                   [&](const Json& answer, const Json& s) {
                      expect_near(answer["bias"], reference_->by_joint(s["nle"]), name + " bias");
                    });
   }

@@ -74,6 +74,12 @@ class Differences {
              d.compare(who + "successor", x.successor, y.successor);
              d.compare(who + "ratio", x.ratio, y.ratio);
            });
+    d.each("law", a.laws, b.laws, [&](const auto& who, const auto& x, const auto& y) {
+      d.compare(who + "name", x.name, y.name);
+      d.compare(who + "type", x.type, y.type);
+      d.compare(who + "joints", x.joints, y.joints);
+      d.compare(who + "parameters", x.parameters, y.parameters);
+    });
     return d.found_;
   }
 
@@ -177,7 +183,7 @@ inline Description everything() {
   d.joints[2].parent = d.links[2].name;
   d.joints[2].child = d.links[3].name;
   d.joints[2].limits.lower = -2.5;
-  d.loops.resize(1);
+  d.loops.resize(2);
   d.loops[0].name = "closure";
   d.loops[0].type = "universal";
   d.loops[0].predecessor = d.links[1].name;
@@ -186,11 +192,22 @@ inline Description everything() {
   d.loops[0].successor_origin = {{-1, 0, 1e-3}, {0, 0, 0}};
   d.loops[0].axis = {0, -1, 0};
   d.loops[0].parameters = {{"axis2", {0, 0, 1}}};
+  d.loops[1].name = "link of constant length";
+  d.loops[1].type = "rod";
+  d.loops[1].predecessor = d.links[0].name;
+  d.loops[1].successor = d.links[2].name;
+  d.loops[1].predecessor_origin = {{0.1 + 0.2, 0, 0}, {0, 0, 0}};
+  d.loops[1].parameters = {{"length", {2.0 / 7.0}}};
   d.couplings.resize(1);
   d.couplings[0].name = "gear";
   d.couplings[0].predecessor = d.links[1].name;
   d.couplings[0].successor = d.links[2].name;
   d.couplings[0].ratio = -6.123456789012345;
+  d.laws.resize(1);
+  d.laws[0].name = "law: of <two>";
+  d.laws[0].type = "cam & follower";
+  d.laws[0].joints = {d.joints[2].name, d.joints[0].name};
+  d.laws[0].parameters = {{"lift", {1.0 / 3.0}}, {"profile", {0.1, -2.5e-7, 3}}};
   return d;
 }
 

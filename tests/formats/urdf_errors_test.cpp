@@ -57,6 +57,20 @@ TEST(UrdfErrorTest, VectorsHaveExactlyThreeFiniteNumbers) {
   test::expect_in(error_in_joint("<origin rpy='0 0 0' quat_xyzw='0 0 0 1'/>"), {"no 'rpy'"});
 }
 
+TEST(UrdfErrorTest, LawsNameTypeAndJoints) {
+  test::expect_in(error_in_robot("<law type='t'><joint name='a'/></law>"),
+                  {"law (file.urdf:2)", "'name' of <law> is missing"});
+  test::expect_in(error_in_robot("<law name='cam'><joint name='a'/></law>"),
+                  {"law 'cam' (file.urdf:2)", "'type' of <law> is missing"});
+  test::expect_in(error_in_robot("<law name='cam' type='t'/>"),
+                  {"law 'cam' (file.urdf:2)", "<joint> in <law> is missing"});
+  test::expect_in(error_in_robot("<law name='cam' type='t'>\n<joint/></law>"),
+                  {"law 'cam' (file.urdf:3)", "'name' of <joint> is missing"});
+  test::expect_in(error_in_robot("<law name='cam' type='t'><joint name='a'/>\n"
+                                 "<parameter name='p' value='x'/></law>"),
+                  {"law 'cam' (file.urdf:3)", "parameter 'p' is 'x'"});
+}
+
 TEST(UrdfErrorTest, BadNumbersNameElementAndAttribute) {
   test::expect_in(error_in_joint("<limit lower='low'/>"),
                   {"joint 'x' (file.urdf:3)", "'lower' of <limit> is 'low'", "finite number"});

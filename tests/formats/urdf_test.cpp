@@ -235,6 +235,27 @@ TEST(UrdfPlusTest, CouplingsLoopsAndIndependentJointsAreRead) {
   expect_vector(d.loops[0].axis, 0, 0, -1);
 }
 
+TEST(UrdfPlusTest, LawsAndRodsAreRead) {
+  const Description d = read_in_robot(R"(
+  <law name="cam" type="lift">
+    <joint name="b"/><joint name="a"/>
+    <parameter name="height" value="0.1"/><parameter name="profile" value="1 2.5 -3"/>
+  </law>
+  <loop name="strut" type="rod">
+    <predecessor link="b"/><successor link="c"/>
+    <espalier><parameter name="length" value="0.4"/></espalier>
+  </loop>)");
+  ASSERT_EQ(d.laws.size(), 1u);
+  EXPECT_EQ(d.laws[0].name, "cam");
+  EXPECT_EQ(d.laws[0].type, "lift");
+  EXPECT_EQ(d.laws[0].joints, (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ(d.laws[0].parameters, (Parameters{{"height", {0.1}}, {"profile", {1, 2.5, -3}}}));
+  EXPECT_EQ(d.laws[0].where.line, 2);
+  ASSERT_EQ(d.loops.size(), 1u);
+  EXPECT_EQ(d.loops[0].type, "rod");
+  EXPECT_EQ(d.loops[0].parameters, (Parameters{{"length", {0.4}}}));
+}
+
 TEST(UrdfPlusTest, EspalierElementAddsWhatUrdfCannotSay) {
   const Description d = read_in_robot(R"(<espalier gravity="0 -9.81 0"/>
   <joint name="j" type="helical"><parent link="a"/><child link="b"/>

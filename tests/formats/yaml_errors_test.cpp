@@ -56,6 +56,19 @@ TEST(YamlErrorTest, MissingKeysAreNamed) {
   test::expect_in(content_error("subsystems: {s: {}}"), {"subsystem 's'", "'type'"});
 }
 
+TEST(YamlErrorTest, LawsNameTypeAndJoints) {
+  test::expect_in(content_error("laws:\n  cam: {joints: [a]}"),
+                  {"law 'cam' (robot.yaml:3)", "'type' is missing"});
+  test::expect_in(content_error("laws:\n  cam: {type: t}"), {"law 'cam'", "'joints' is missing"});
+  test::expect_in(content_error("laws:\n  cam: {type: t, joints: []}"),
+                  {"law 'cam' (robot.yaml:3)", "'joints' is empty"});
+  test::expect_in(content_error("laws:\n  cam: {type: t, joints: a}"),
+                  {"'joints' is 'a'", "a list"});
+  test::expect_in(content_error("laws:\n  cam: {type: t, joints: [[a]]}"), {"law 'cam'", "a name"});
+  test::expect_in(content_error("laws:\n  cam: {type: t, joint: [a]}"), {"did you mean 'joints'?"});
+  test::expect_in(content_error("law: {}"), {"did you mean 'laws'?"});
+}
+
 TEST(YamlErrorTest, ValuesOfTheWrongKindAreShown) {
   test::expect_in(content_error("links:\n  l: {mass: heavy}"),
                   {"link 'l' (robot.yaml:3)", "'mass' is 'heavy'", "finite number"});

@@ -57,6 +57,8 @@ loops:
     parameters: {axis2: [0, 0, 1]}
 couplings:
   gear: {predecessor: rod, successor: point, ratio: 6}
+laws:
+  cam: {type: lift, joints: [other, hinge], parameters: {height: 0.1, profile: [1, 2]}}
 )");
   EXPECT_EQ(d.name, "all keys");
   expect_vector(d.gravity, 0, -9.81, 0);
@@ -102,6 +104,12 @@ couplings:
   expect_vector(loop.axis, 0, 1, 0);
   EXPECT_EQ(loop.parameters, (Parameters{{"axis2", {0, 0, 1}}}));
   EXPECT_EQ(d.couplings.at(0).ratio, 6.0);
+  ASSERT_EQ(d.laws.size(), 1u);
+  EXPECT_EQ(d.laws[0].name, "cam");
+  EXPECT_EQ(d.laws[0].type, "lift");
+  EXPECT_EQ(d.laws[0].joints, (std::vector<std::string>{"other", "hinge"}));
+  EXPECT_EQ(d.laws[0].parameters, (Parameters{{"height", {0.1}}, {"profile", {1, 2}}}));
+  EXPECT_EQ(d.laws[0].where.text(), "robot.yaml:37");
 }
 
 TEST(YamlTest, ParametersAreUsedInExpressions) {

@@ -265,10 +265,11 @@ TEST(TopologyFindingTest, JointFromALinkToItselfIsAnError) {
 }
 
 TEST(TopologyFindingTest, LoopsGiveImplicitClusters) {
-  Description robot = chain_of(Types{"revolute", "revolute", "revolute", "prismatic"});
+  Description robot = planar_chain_of(Types{"revolute", "revolute", "revolute", "prismatic"});
   LoopDescription loop;
   loop.name = "closure";
   loop.type = "revolute";
+  loop.axis = {0, 1, 0};
   loop.predecessor = "base";
   loop.successor = "link3";
   robot.loops.push_back(loop);
@@ -285,8 +286,8 @@ TEST(TopologyFindingTest, LoopsGiveImplicitClusters) {
 }
 
 TEST(TopologyFindingTest, SecondJointOfALinkClosesALoop) {
-  Description robot = chain_of(Types{"revolute", "revolute", "revolute"});
-  add_joint(robot, "second", "revolute", "base", "link3");
+  Description robot = planar_chain_of(Types{"revolute", "revolute", "revolute"});
+  add_joint(robot, "second", "revolute", "base", "link3", {0, 1, 0});
   const ModelPtr model = host().compile(robot);
   ASSERT_NE(model->first_constrained(), nullptr);
   EXPECT_TRUE(model->first_constrained()->implicit);

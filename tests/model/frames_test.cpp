@@ -241,8 +241,8 @@ TEST(FixedJointTest, WeldBetweenTwoMovingLinksClosesALoop) {
   Description robot = ground();
   add_solid(robot, "a");
   add_solid(robot, "b");
-  add_joint(robot, "to_a", "revolute", "base", "a", {0, 0, 1}, {{1, 0, 0}, {0, 0, 0}});
-  add_joint(robot, "to_b", "revolute", "base", "b", {0, 0, 1}, {{-1, 0, 0}, {0, 0, 0}});
+  add_joint(robot, "to_a", "prismatic", "base", "a", {0, 0, 1}, {{1, 0, 0}, {0, 0, 0}});
+  add_joint(robot, "to_b", "prismatic", "base", "b", {0, 0, 1}, {{-1, 0, 0}, {0, 0, 0}});
   add_joint(robot, "weld", "fixed", "a", "b", {0, 0, 1}, {{-2, 0, 0}, {0, 0, 0}});
   const ModelPtr model = host().compile(robot);
   EXPECT_EQ(model->body_count(), 1);

@@ -75,7 +75,8 @@ TEST(RobotsTest, RotorsOfTheMiniCheetahAreGearedToTheirJoints) {
     if (!c.constrained) continue;
     ++geared;
     EXPECT_EQ(c.nv, 1) << c.name;
-    EXPECT_EQ(c.spanning_nv, 2) << c.name;
+    EXPECT_EQ(c.spanning_nv, 1) << c.name;
+    EXPECT_EQ(c.rotors, 1) << c.name;
   }
   EXPECT_EQ(geared, 12);
 }

@@ -12,7 +12,8 @@ namespace espalier::test {
 class EmptyFormat final : public Format {
  public:
   std::vector<std::string> extensions() const override { return {".empty"}; }
-  Description read(std::string_view /*text*/, const std::string& origin) const override {
+  Description read(std::string_view /*text*/, const std::string& origin,
+                   const SubMechanisms& /*parts*/) const override {
     Description robot;
     robot.name = origin;
     return robot;

@@ -13,6 +13,13 @@ struct Hinge {
   static constexpr int nq = 1, nv = 1;
   using Subspace = RevoluteAxes;
   explicit Hinge(const JointSpec& /*joint*/) {}
+  static std::vector<LoopRow> loop_rows(const JointSpec& joint) {
+    std::vector<LoopRow> rows;
+    const auto [u, w] = across(joint.axis);
+    keep_offset(u, rows);
+    keep_offset(w, rows);
+    return rows;
+  }
   template <class T>
   auto position(const T* q) const {
     return RotationZ<T>::by(q[0]);
@@ -24,7 +31,8 @@ template <char first, char... rest>
 class Endings final : public Format {
  public:
   std::vector<std::string> extensions() const override { return {{'.', first, rest...}}; }
-  Description read(std::string_view /*text*/, const std::string& /*origin*/) const override {
+  Description read(std::string_view /*text*/, const std::string& /*origin*/,
+                   const SubMechanisms& /*parts*/) const override {
     return {};
   }
 };
@@ -78,8 +86,8 @@ Description closed_chain() {
     joint.axis = {0, 0, 1};
     joint.origin.xyz = {0.3, 0, 0};
   }
+  robot.joints[0].independent = false;
   robot.joints[1].independent = false;
-  robot.joints[2].independent = false;
   LoopDescription loop;
   loop.name = "pin";
   loop.type = "hinge";

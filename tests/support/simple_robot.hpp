@@ -62,4 +62,12 @@ Description chain_of(const Types& types, Vec3<double> axis = {0, 0, 1}) {
   return robot;
 }
 
+/// A chain whose joints are 0.3 m apart along x, about parallel axes y: it can be closed.
+template <class Types>
+Description planar_chain_of(const Types& types) {
+  Description robot = chain_of(types, {0, 1, 0});
+  for (JointDescription& joint : robot.joints) joint.origin = {{0.3, 0, 0}, {0, 0, 0}};
+  return robot;
+}
+
 }  // namespace espalier::test

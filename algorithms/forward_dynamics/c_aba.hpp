@@ -1,0 +1,440 @@
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "algorithms/forward_dynamics/aba.hpp"
+#include "algorithms/forward_dynamics/wide_cluster.hpp"
+#include "algorithms/small_ldlt.hpp"
+
+namespace espalier {
+
+/// Forward dynamics of a cluster tree by the articulated-body algorithm, fused form: exact for
+/// loops of any kind, at about the price of a tree.
+/// Cost: O(n), with a small dense factor for each cluster.
+/// Source: Chignoli et al. (2023), Algorithm 2; SPEC sections 5.4 (fused, folded rotors) and 2,
+/// instance C.
+///
+/// Frames and passes are those of ABA (aba.hpp): world axes at body origins, velocity terms taken
+/// out first, here at spanning accelerations g. What remains is linear in the independent
+/// accelerations, da_b = Xo_b da_out + J_b ydd with J_b = J_parent + S_b G_b, so that a cluster is
+/// passed by
+///   Mqq = sum J^T IA J,  Moq = sum Xo^T IA J,  Moo = sum Xo^T IA Xo      (X are shifts only)
+///   Ia = Moo - Moq Mqq^-1 Moq^T,  pa = po + Moq Mqq^-1 r,  r = tau - sum J^T pA.
+/// A folded rotor with axis momentum k, inertia J and row rho of G adds k rho to Moq and J rho^T rho
+/// to Mqq; its gyroscopic couple belongs to its carrier.
+///
+/// Bodies are passed in steps: runs of plain bodies, single bodies with geared rotors on their
+/// parents, clusters with one output body, and the rest (wide_cluster.hpp).
+template <class T>
+class CAba final : public Aba<T> {
+ public:
+  explicit CAba(ModelPtr model) : Aba<T>(std::move(model)), rotor_(this->model().rotors().size()) {
+    const Model& m = this->model();
+    for (const Rotor& rotor : m.rotors()) {
+      this->rate_[rotor.v].armature = 0.0;  // part of the rotor's inertia
+    }
+    std::vector<bool> has_wide_child(m.clusters().size(), false);
+    for (const Cluster& c : m.clusters()) {
+      if (c.outputs.size() > 1 && c.parent >= 0) has_wide_child[c.parent] = true;
+    }
+    int columns = 0, factors = 0;
+    for (std::size_t i = 0; i < m.clusters().size(); ++i) {
+      const Cluster& c = m.clusters()[i];
+      Step step;
+      step.cluster = &c;
+      step.tau_shift = c.v - c.spanning_v;
+      step.run = m.body(c.first).run;
+      step.begin = c.first - m.runs()[step.run].first;
+      step.end = step.begin + 1;
+      if (!c.constrained) {
+        Step* last = steps_.empty() ? nullptr : &steps_.back();
+        if (last != nullptr && last->kind == Step::Kind::plain && last->run == step.run &&
+            last->end == step.begin) {
+          ++last->end;  // independent and spanning rates run in parallel
+          continue;
+        }
+      } else if (has_wide_child[i] || c.outputs.size() > 1) {
+        step.kind = Step::Kind::wide;
+        step.wide = static_cast<int>(wide_.size());
+        wide_.emplace_back(m, c);
+      } else if (is_geared(c)) {
+        step.kind = Step::Kind::geared;
+        step.first = static_cast<int>(gears_.size());
+        gears_.push_back(gear_of(c));
+      } else {
+        step.kind = Step::Kind::cluster;
+        step.first = columns;
+        step.factor = factors;
+        columns += c.count * c.nv;
+        factors += c.nv * c.nv + c.nv;
+        largest_ = std::max(largest_, c.nv);
+      }
+      steps_.push_back(step);
+    }
+    J_.resize(columns);
+    U_.resize(columns);
+    factor_.resize(factors);
+    Moq_.resize(m.nv());
+    ydd_.resize(largest_);
+    x_.resize(m.active_body_count() + 1);
+    tau_.reserve(m.nv());
+    for (WideCluster<T>& w : wide_) w.connect(wide_);
+    for (const auto& [rate, inertia] : m.armature()) {
+      const Cluster& c = m.clusters()[m.body(m.joint_of_rate(rate).body).cluster];
+      if (c.constraint != nullptr && c.row(rate) < c.spanning_nv) {
+        loop_armature_.push_back({&c, rate, inertia});
+      }
+    }
+  }
+
+ private:
+  struct Step {
+    enum class Kind { plain, geared, cluster, wide };
+    Kind kind = Kind::plain;
+    const Cluster* cluster = nullptr;
+    int run = 0, begin = 0, end = 0;  ///< bodies of the run; plain and geared
+    int tau_shift = 0;                ///< from spanning to independent rates
+    int first = 0;                    ///< first column in J_, or index in gears_
+    int factor = 0;                   ///< in factor_
+    int wide = 0;
+  };
+  /// Rotors on the parent that a body's own rate drives.
+  struct Gear {
+    Vec3<double> momentum;  ///< sum of k rho, parent's frame
+    double inertia = 0.0;   ///< sum of J rho^2
+    Vec3<T> k;              ///< momentum, world axes
+  };
+  struct RotorState {
+    Vec3<T> k;  ///< momentum for unit rate, world axes
+    T tau;      ///< what its rate takes at vdot = 0
+  };
+  /// Armature on a joint whose acceleration at vdot = 0 is not zero.
+  struct LoopArmature {
+    const Cluster* cluster;
+    int rate;
+    double inertia;
+  };
+
+  /// One body of one rate that is the independent one, all rotors on its parent.
+  bool is_geared(const Cluster& c) const {
+    const Model& m = this->model();
+    if (c.constraint != nullptr || c.count != 1 || c.nv != 1 || c.spanning_nv != 1) return false;
+    const auto rotors = m.rotors().subspan(c.rotor, c.rotors);
+    return c.G[0] == 1.0 && std::all_of(rotors.begin(), rotors.end(), [&](const Rotor& r) {
+             return r.carrier == m.body(c.first).parent;
+           });
+  }
+  Gear gear_of(const Cluster& c) const {
+    Gear gear{{0, 0, 0}, 0.0, Vec3<T>::zero()};
+    for (int r = 0; r < c.rotors; ++r) {
+      const Rotor& rotor = this->model().rotors()[c.rotor + r];
+      const double rho = c.G[c.spanning_nv + r];
+      gear.momentum += scale(rho, rotor.momentum);
+      gear.inertia += rho * rho * rotor.inertia;
+    }
+    return gear;
+  }
+
+  void compute(const T* q, const T* v, const T* tau, T* vdot,
+               const Wrenches<T>* wrenches) override {
+    const Model& model = this->model();
+    this->move(q, v, wrenches);
+    for (const Step& step : steps_) {
+      if (step.kind == Step::Kind::geared) spin_gear(step, v);
+      if (step.kind == Step::Kind::cluster || step.kind == Step::Kind::wide) spin_rotors(*step.cluster);
+    }
+    const T* own_tau = tau;
+    if (wrenches != nullptr && !rotor_.empty()) own_tau = push_rotors(q, tau, *wrenches);
+    if (!loop_armature_.empty() && this->motion_.g() != nullptr) own_tau = take_armature(own_tau);
+    for (std::size_t s = steps_.size(); s-- > 0;) {
+      const Step& step = steps_[s];
+      const BodyRun& run = model.runs()[step.run];
+      switch (step.kind) {
+        case Step::Kind::plain:
+          with_subspace(run, [&](auto ops) {
+            this->template inward<decltype(ops)>(run, step.begin, step.end, own_tau + step.tau_shift);
+          });
+          break;
+        case Step::Kind::geared:
+          with_subspace(run, [&](auto ops) {
+            if constexpr (decltype(ops)::n == 1) inward_geared<decltype(ops)>(step, own_tau);
+          });
+          break;
+        case Step::Kind::cluster:
+          with_size(step.cluster->nv, [&](auto n) { inward_cluster<n()>(step, own_tau); });
+          break;
+        case Step::Kind::wide: inward_wide(step, own_tau); break;
+      }
+    }
+    for (const Step& step : steps_) {
+      const BodyRun& run = model.runs()[step.run];
+      switch (step.kind) {
+        case Step::Kind::plain:
+        case Step::Kind::geared:
+          with_subspace(run, [&](auto ops) {
+            this->template outward_accelerations<decltype(ops)>(run, step.begin, step.end,
+                                                                vdot + step.tau_shift);
+          });
+          break;
+        case Step::Kind::cluster:
+          with_size(step.cluster->nv, [&](auto n) { outward_cluster<n()>(step, vdot); });
+          break;
+        case Step::Kind::wide: outward_wide(step, vdot); break;
+      }
+    }
+  }
+
+  /// Code of its own for clusters of 1, 2 and 3 independent rates; 0 stands for any number.
+  template <class F>
+  static void with_size(int nv, F&& f) {
+    switch (nv) {
+      case 1: return f(std::integral_constant<int, 1>{});
+      case 2: return f(std::integral_constant<int, 2>{});
+      case 3: return f(std::integral_constant<int, 3>{});
+      default: return f(std::integral_constant<int, 0>{});
+    }
+  }
+
+  // --- rotors -----------------------------------------------------------------------------------
+
+  /// The gyroscopic couple of geared rotors on the parent, and its axis momentum in world axes.
+  void spin_gear(const Step& step, const T* v) {
+    Gear& gear = gears_[step.first];
+    auto& p = this->body_[this->body_[step.cluster->first].parent];
+    gear.k = transpose_times(p.E, gear.momentum);
+    p.pA.n += cross(p.motion.omega, scale(v[step.cluster->v], gear.k));
+  }
+
+  /// The same for the rotors of a cluster, and what their rates take at vdot = 0.
+  void spin_rotors(const Cluster& c) {
+    const T* g = this->motion_.g();
+    for (int r = c.rotor; r < c.rotor + c.rotors; ++r) {
+      const Rotor& rotor = this->model().rotors()[r];
+      auto& carrier = this->body_[rotor.carrier];
+      RotorState& state = rotor_[r];
+      state.k = transpose_times(carrier.E, rotor.momentum);
+      state.tau = dot(state.k, carrier.motion.alpha);
+      carrier.pA.n += cross(carrier.motion.omega, scale(this->motion_.qd()[rotor.v], state.k));
+      if (g == nullptr) continue;
+      carrier.pA.n += scale(g[rotor.v], state.k);
+      state.tau += rotor.inertia * g[rotor.v];
+    }
+  }
+
+  /// External wrenches on folded rotors: to the carriers, and to the rates by G^T.
+  /// @returns tau with the latter
+  const T* push_rotors(const T* q, const T* tau, const Wrenches<T>& wrenches) {
+    const Model& model = this->model();
+    this->motion_.place_rotors(q);
+    tau_.assign(tau, tau + model.nv());
+    for (const Cluster& c : model.clusters()) {
+      for (int r = 0; r < c.rotors; ++r) {
+        const Rotor& rotor = model.rotors()[c.rotor + r];
+        const Force<T>& w = wrenches[rotor.body];
+        const T* rho = this->motion_.G(c) + (c.spanning_nv + r) * c.nv;
+        for (int j = 0; j < c.nv; ++j) tau_[c.v + j] += rho[j] * w.n.z;
+        const Force<T> f = this->motion_.joints.X[rotor.body].transpose_times_force(w);
+        auto& carrier = this->body_[rotor.carrier];
+        carrier.pA -= Force<T>{transpose_times(carrier.E, f.n), transpose_times(carrier.E, f.f)};
+      }
+    }
+    return tau_.data();
+  }
+
+  /// What armatures on the joints of loops take of tau at vdot = 0, where these turn with g.
+  const T* take_armature(const T* tau) {
+    if (tau != tau_.data()) tau_.assign(tau, tau + this->model().nv());
+    for (const auto& [c, rate, inertia] : loop_armature_) {
+      const T* rho = this->motion_.G(*c) + c->row(rate) * c->nv;
+      const T taken = inertia * this->motion_.g()[rate];
+      for (int j = 0; j < c->nv; ++j) tau_[c->v + j] -= rho[j] * taken;
+    }
+    return tau_.data();
+  }
+
+  // --- one body with geared rotors --------------------------------------------------------------
+
+  template <class Ops>
+  void inward_geared(const Step& step, const T* tau) {
+    const Gear& gear = gears_[step.first];
+    auto& b = this->body_[step.cluster->first];
+    auto& rate = this->rate_[step.cluster->spanning_v];
+    auto& p = this->body_[b.parent];
+    rate.U = this->template times<Ops>(b.IA, rate.S);
+    const T D = this->template power<Ops>(rate.S, rate.U) + (rate.armature + gear.inertia);
+    const T inverse = T(1.0) / D;
+    rate.u = (tau[step.cluster->v] - this->template power<Ops>(rate.S, b.pA) -
+              dot(gear.k, p.motion.alpha)) * inverse;
+    const Force<T> U{rate.U.n + cross(b.r, rate.U.f) + gear.k, rate.U.f};
+    rate.U.n += gear.k;
+    rate.U = scale(inverse, rate.U);
+    if (b.parent == 0) return;
+    ArticulatedInertia<T> Ia = shifted(b.IA, b.r);
+    Ia.subtract_outer(inverse, U);
+    p.IA += Ia;
+    p.pA += Force<T>{b.pA.n + cross(b.r, b.pA.f), b.pA.f} + scale(rate.u, U);
+  }
+
+  // --- clusters with one output body ------------------------------------------------------------
+
+  template <int fixed>
+  void inward_cluster(const Step& step, const T* tau) {
+    const Model& model = this->model();
+    const Cluster& c = *step.cluster;
+    const int n = fixed > 0 ? fixed : c.nv;
+    const T* G = this->motion_.G(c);
+    T* D = factor_.data() + step.factor;  // lower triangle, row-major
+    T* r = D + n * n;
+    Force<T>* Moq = Moq_.data() + c.v;
+    for (int j = 0; j < n; ++j) {
+      r[j] = tau[c.v + j];
+      Moq[j] = Force<T>::zero();
+      for (int l = 0; l <= j; ++l) D[j * n + l] = T(0.0);
+    }
+    const int output = c.outputs[0];
+    auto& o = this->body_[output];
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      const auto& b = this->body_[i];
+      const Body& body = model.body(i);
+      Motion<T>* J = J_.data() + step.first + (i - c.first) * n;
+      const bool inside = b.parent >= c.first;
+      x_[i] = inside ? x_[b.parent] + b.r : b.r;
+      const Motion<T>* J_parent = inside ? J_.data() + step.first + (b.parent - c.first) * n : nullptr;
+      for (int j = 0; j < n; ++j) {
+        if (inside) {
+          J[j] = {J_parent[j].w, J_parent[j].v + cross(J_parent[j].w, b.r)};
+        } else {
+          J[j] = Motion<T>::zero();
+        }
+        for (int k = 0; k < body.nv; ++k) {
+          const int row = body.v - c.spanning_v + k;
+          J[j] += scale(G[row * n + j], this->rate_[body.v + k].S);
+        }
+        const Force<T> U = b.IA * J[j];
+        for (int l = 0; l <= j; ++l) D[j * n + l] += dot(J[l], U);
+        r[j] -= dot(J[j], b.pA);
+        Moq[j] += Force<T>{U.n + cross(x_[i], U.f), U.f};
+      }
+      for (int k = 0; k < body.nv; ++k) {
+        const double armature = this->rate_[body.v + k].armature;
+        if (armature == 0.0) continue;
+        add_square(T(armature), G + (body.v - c.spanning_v + k) * n, n, D);
+      }
+      if (output == 0) continue;
+      o.IA += shifted(b.IA, x_[i]);
+      o.pA += Force<T>{b.pA.n + cross(x_[i], b.pA.f), b.pA.f};
+    }
+    for (int k = 0; k < c.rotors; ++k) {
+      const Rotor& rotor = model.rotors()[c.rotor + k];
+      const RotorState& state = rotor_[c.rotor + k];
+      const T* rho = G + (c.spanning_nv + k) * n;
+      add_square(T(rotor.inertia), rho, n, D);
+      const bool inside = rotor.carrier >= c.first;
+      const Motion<T>* J = inside ? J_.data() + step.first + (rotor.carrier - c.first) * n : nullptr;
+      for (int j = 0; j < n; ++j) {
+        Moq[j].n += scale(rho[j], state.k);
+        r[j] -= rho[j] * state.tau;
+        if (!inside) continue;
+        for (int l = 0; l <= j; ++l) {
+          D[j * n + l] += rho[j] * dot(J[l].w, state.k) + rho[l] * dot(J[j].w, state.k);
+        }
+      }
+    }
+    ldlt(D, n);
+    if (output == 0) return;
+    // Moq D^-1 Moq^T as a sum of w_j w_j^T / d_j with w = L^-1 Moq.
+    Force<T>* w = U_.data() + step.first;
+    T* x = ydd_.data();
+    for (int j = 0; j < n; ++j) {
+      w[j] = Moq[j];
+      x[j] = r[j];
+      for (int l = 0; l < j; ++l) {
+        w[j] -= scale(D[j * n + l], w[l]);
+        x[j] -= D[j * n + l] * x[l];
+      }
+      o.IA.subtract_outer(D[j * n + j], w[j]);
+      o.pA += scale(D[j * n + j] * x[j], w[j]);
+    }
+  }
+
+  template <int fixed>
+  void outward_cluster(const Step& step, T* vdot) {
+    const Cluster& c = *step.cluster;
+    const int n = fixed > 0 ? fixed : c.nv;
+    const T* D = factor_.data() + step.factor;
+    const T* r = D + n * n;
+    const Motion<T>& a = this->body_[c.outputs[0]].da;
+    T* ydd = vdot + c.v;
+    for (int j = 0; j < n; ++j) ydd[j] = r[j] - dot(a, Moq_[c.v + j]);
+    ldlt_solve(D, n, ydd);
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      const Motion<T>* J = J_.data() + step.first + (i - c.first) * n;
+      Motion<T>& da = this->body_[i].da;
+      da = {a.w, a.v + cross(a.w, x_[i])};
+      for (int j = 0; j < n; ++j) da += scale(ydd[j], J[j]);
+    }
+  }
+
+  // --- clusters with several output bodies, or below such ---------------------------------------
+
+  void inward_wide(const Step& step, const T* tau) {
+    const Model& model = this->model();
+    const Cluster& c = *step.cluster;
+    WideCluster<T>& wide = wide_[step.wide];
+    wide.start(model, c, tau);
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      const auto& b = this->body_[i];
+      const Body& body = model.body(i);
+      wide.add_body(i, b.parent, b.r, b.IA, b.pA, this->motion_.G(c), body,
+                    [&](int k) { return this->rate_[body.v + k].S; },
+                    [&](int k) { return this->rate_[body.v + k].armature; });
+    }
+    for (int k = 0; k < c.rotors; ++k) {
+      const Rotor& rotor = model.rotors()[c.rotor + k];
+      wide.add_rotor(rotor, rotor_[c.rotor + k].k, rotor_[c.rotor + k].tau,
+                     this->motion_.G(c) + (c.spanning_nv + k) * c.nv);
+    }
+    wide.eliminate();
+    for (std::size_t o = 0; o < c.outputs.size(); ++o) {
+      if (c.outputs[o] == 0) continue;
+      auto& body = this->body_[c.outputs[o]];
+      wide.hand_on(static_cast<int>(o), body.IA, body.pA);
+    }
+  }
+
+  void outward_wide(const Step& step, T* vdot) {
+    const Cluster& c = *step.cluster;
+    WideCluster<T>& wide = wide_[step.wide];
+    for (std::size_t o = 0; o < c.outputs.size(); ++o) {
+      wide.set_output(static_cast<int>(o), this->body_[c.outputs[o]].da);
+    }
+    wide.solve(vdot + c.v);
+    for (int i = c.first; i < c.first + c.count; ++i) this->body_[i].da = wide.acceleration(i);
+  }
+
+  // --- small dense algebra ----------------------------------------------------------------------
+
+  /// D += s row^T row, lower triangle.
+  static void add_square(const T& s, const T* row, int n, T* D) {
+    for (int j = 0; j < n; ++j) {
+      const T t = s * row[j];
+      for (int l = 0; l <= j; ++l) D[j * n + l] += t * row[l];
+    }
+  }
+
+  std::vector<Step> steps_;
+  std::vector<Gear> gears_;
+  std::vector<RotorState> rotor_;  ///< per folded rotor
+  std::vector<LoopArmature> loop_armature_;
+  std::vector<WideCluster<T>> wide_;
+  std::vector<Motion<T>> J_;   ///< per body of a cluster and independent rate
+  std::vector<Force<T>> U_;
+  std::vector<Force<T>> Moq_;  ///< per independent rate
+  std::vector<T> factor_;      ///< per cluster: factor of Mqq and r
+  std::vector<T> ydd_, tau_;
+  std::vector<Vec3<T>> x_;     ///< per body of a cluster: from the output body's origin
+  int largest_ = 0;
+};
+
+}  // namespace espalier

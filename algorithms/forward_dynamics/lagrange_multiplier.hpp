@@ -1,0 +1,191 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "algorithms/inverse_dynamics/projected_rnea.hpp"
+#include "algorithms/large_ldlt.hpp"
+#include "algorithms/mass_matrix/composite_bodies.hpp"
+#include "algorithms/sparse_ltl.hpp"
+
+namespace espalier {
+
+/// Forward dynamics by constraint forces: the equations of the whole spanning tree, rotors
+/// included, H qdd + C = B tau + K^T lambda and K qdd = k, by the sparse factor H = L^T L and the
+/// Schur complement of the constraints,
+///   Y = L^-T K^T,  (Y^T Y) lambda = k - Y^T L^-T (B tau - C).
+/// Rows of K are [-G_dep 1], the cluster's constraints with the dependent rates solved for: they
+/// span what the loops' own rows span, also where these say a thing twice. B puts tau on the
+/// independent rates of the tree. Exact, and kept as the method that C-ABA is measured against.
+/// Frames: those of CompositeBodies and SpanningRnea.  Cost: O(n d^2 + m d^2 + m^2 d + m^3) for m
+/// dependent rates.
+/// Source: Featherstone (2008), sections 6.5 and 8.5; Chignoli et al. (2023), section II-D.
+template <class T>
+class LagrangeMultiplier final : public ForwardDynamics<T> {
+ public:
+  /// @throws Unsupported if the tree's H is singular in an independent rate: a joint that moves
+  ///         no inertia of its own
+  explicit LagrangeMultiplier(ModelPtr model)
+      : ForwardDynamics<T>(std::move(model)),
+        motion_(this->model()),
+        rnea_(this->model()),
+        crba_(this->model(), CompositeBodies<T>::Rates::spanning),
+        H_(static_cast<std::size_t>(this->model().spanning_nv()) * this->model().spanning_nv()),
+        x_(this->model().spanning_nv()) {
+    find_massless();
+    find_rows();
+    Y_.assign(rows_.size() * x_.size(), T(0.0));
+    A_.resize(rows_.size() * rows_.size());
+    lambda_.resize(rows_.size());
+  }
+
+ private:
+  /// One constraint: rate - sum of G_j times the cluster's independent rates.
+  struct Row {
+    const Cluster* cluster;
+    int row;                   ///< of G
+    int rate;                  ///< dependent
+    std::vector<int> support;  ///< rates that Y has entries for, last first
+  };
+
+  /// A dependent rate that moves no inertia at all, so that its constraint force is what is applied
+  /// to it: that is handed to the independent rates at once, and the rate keeps a unit inertia of
+  /// its own and no constraint.
+  struct Massless {
+    const Cluster* cluster;
+    int row;  ///< of G
+    int rate;
+  };
+
+  /// @throws Unsupported for an independent one
+  void find_massless() {
+    const Model& m = this->model();
+    const int n = m.spanning_nv();
+    SpanningMotion<double> motion(m);
+    CompositeBodies<double> bodies(m, CompositeBodies<double>::Rates::spanning);
+    std::vector<double> q(m.nq()), H(H_.size()), largest(n, 0.0);
+    for (unsigned seed = 1; seed <= 3; ++seed) {
+      m.random(seed, q.data());
+      motion.update(q.data(), nullptr);
+      bodies.compute(motion, H.data());
+      for (int k = 0; k < n; ++k) largest[k] = std::max(largest[k], H[k * (n + 1L)]);
+    }
+    // Rounding of inertias that cancel is far below that of the smallest rotors.
+    const double bound =
+        n == 0 ? 0.0 : 1e-14 * *std::max_element(largest.begin(), largest.end());
+    for (int k = 0; k < n; ++k) {
+      if (largest[k] > bound) continue;
+      const auto independent = m.independent_rates();
+      if (std::find(independent.begin(), independent.end(), k) != independent.end()) {
+        throw Unsupported("algorithm 'lagrange-multiplier': joint '" + m.joint_of_rate(k).name +
+                          "' is independent and moves no inertia of its own, expected some (use "
+                          "'c-aba', which needs it only together with what the loop moves)");
+      }
+      const Cluster& c = m.clusters()[m.body(m.joint_of_rate(k).body).cluster];
+      massless_.push_back({&c, c.row(k), k});
+    }
+  }
+  bool is_massless(int rate) const {
+    return std::any_of(massless_.begin(), massless_.end(),
+                       [&](const Massless& m) { return m.rate == rate; });
+  }
+
+  void find_rows() {
+    const Model& m = this->model();
+    const auto independent = m.independent_rates();
+    const auto parent = m.rate_parents();
+    for (const Cluster& c : m.clusters()) {
+      if (!c.constrained) continue;
+      for (int i = 0; i < c.rows(); ++i) {
+        const int rate = c.rate(i);
+        if (is_massless(rate) ||
+            std::find(independent.begin(), independent.end(), rate) != independent.end()) {
+          continue;
+        }
+        Row row{&c, i, rate, {}};
+        std::vector<bool> touched(m.spanning_nv(), false);
+        const auto touch = [&](int r) {
+          for (; r >= 0 && !touched[r]; r = parent[r]) touched[r] = true;
+        };
+        touch(rate);
+        for (int j = 0; j < c.nv; ++j) touch(independent[c.v + j]);
+        for (int r = m.spanning_nv() - 1; r >= 0; --r) {
+          if (touched[r]) row.support.push_back(r);
+        }
+        rows_.push_back(std::move(row));
+      }
+    }
+  }
+
+  void compute(const T* q, const T* v, const T* tau, T* vdot,
+               const Wrenches<T>* wrenches) override {
+    const Model& model = this->model();
+    const long n = model.spanning_nv(), m = static_cast<long>(rows_.size());
+    const auto parent = model.rate_parents();
+    const auto independent = model.independent_rates();
+    motion_.update(q, v);
+    rnea_.compute(motion_, this->gravity(), nullptr, wrenches, x_.data());
+    for (long k = 0; k < n; ++k) x_[k] = -x_[k];
+    for (int j = 0; j < model.nv(); ++j) x_[independent[j]] += tau[j];
+    crba_.compute(motion_, H_.data());
+    for (const auto& [c, row, rate] : massless_) {
+      for (int j = 0; j < c->nv; ++j) {
+        x_[independent[c->v + j]] += motion_.G(*c)[row * c->nv + j] * x_[rate];
+      }
+      x_[rate] = T(0.0);
+      H_[rate * (n + 1)] = T(1.0);
+    }
+    ltl(H_.data(), parent);
+    ltl_solve_transposed(H_.data(), parent, x_.data());
+
+    for (long a = 0; a < m; ++a) {
+      solve_row(rows_[a], Y_.data() + a * n);
+      const T* g = motion_.g();
+      lambda_[a] = g == nullptr ? T(0.0) : g[rows_[a].rate];
+      for (const int k : rows_[a].support) lambda_[a] -= Y_[a * n + k] * x_[k];
+    }
+    for (long a = 0; a < m; ++a) {
+      for (long b = a; b < m; ++b) {  // entries beside the support of either are zero
+        T sum = T(0.0);
+        for (const int k : rows_[a].support) sum += Y_[a * n + k] * Y_[b * n + k];
+        A_[a * m + b] = sum;
+      }
+    }
+    large_ldlt(A_.data(), m);
+    large_ldlt_solve(A_.data(), m, lambda_.data());
+    for (long a = 0; a < m; ++a) {
+      for (const int k : rows_[a].support) x_[k] += lambda_[a] * Y_[a * n + k];
+    }
+    ltl_solve(H_.data(), parent, x_.data());
+    for (int j = 0; j < model.nv(); ++j) vdot[j] = x_[independent[j]];
+  }
+
+  /// Y = L^-T of one row of K.
+  void solve_row(const Row& row, T* Y) const {
+    const Model& model = this->model();
+    const auto parent = model.rate_parents();
+    const long n = model.spanning_nv();
+    const Cluster& c = *row.cluster;
+    for (const int k : row.support) Y[k] = T(0.0);
+    Y[row.rate] = T(1.0);
+    for (int j = 0; j < c.nv; ++j) {
+      Y[model.independent_rates()[c.v + j]] = -motion_.G(c)[row.row * c.nv + j];
+    }
+    for (const int k : row.support) {
+      const T* L_k = H_.data() + k * n;
+      Y[k] /= L_k[k];
+      for (int i = parent[k]; i >= 0; i = parent[i]) Y[i] -= L_k[i] * Y[k];
+    }
+  }
+
+  SpanningMotion<T> motion_;
+  SpanningRnea<T> rnea_;
+  CompositeBodies<T> crba_;
+  std::vector<Massless> massless_;
+  std::vector<Row> rows_;
+  std::vector<T> H_, x_;
+  std::vector<T> Y_;  ///< rows x spanning_nv: the columns of Y one after the other
+  std::vector<T> A_, lambda_;
+};
+
+}  // namespace espalier

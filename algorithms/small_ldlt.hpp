@@ -1,0 +1,33 @@
+#pragma once
+
+namespace espalier {
+
+/// Factors a symmetric positive definite n x n matrix as L D L^T in place: lower triangle,
+/// row-major; afterwards the unit factor below the diagonal and 1 / D on it.
+template <class T>
+inline void ldlt(T* A, int n) {
+  for (int j = 0; j < n; ++j) {
+    for (int k = 0; k < j; ++k) {
+      // Row j still holds L_jk D_k.
+      const T w = A[j * n + k];
+      const T l = w * A[k * n + k];
+      A[j * n + j] -= w * l;
+      for (int i = j + 1; i < n; ++i) A[i * n + j] -= A[i * n + k] * l;
+      A[j * n + k] = l;
+    }
+    A[j * n + j] = T(1.0) / A[j * n + j];
+  }
+}
+
+/// x = A^-1 x with the factor of ldlt().
+template <class T>
+inline void ldlt_solve(const T* A, int n, T* x) {
+  for (int i = 1; i < n; ++i)
+    for (int k = 0; k < i; ++k) x[i] -= A[i * n + k] * x[k];
+  for (int i = n - 1; i >= 0; --i) {
+    x[i] *= A[i * n + i];
+    for (int k = i + 1; k < n; ++k) x[i] -= A[k * n + i] * x[k];
+  }
+}
+
+}  // namespace espalier

@@ -1,0 +1,269 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "cli/command.hpp"
+#include "cli/controller_file.hpp"
+#include "cli/progress.hpp"
+#include "cli/results.hpp"
+#include "cli/state.hpp"
+#include "cli/table.hpp"
+
+namespace espalier::cli {
+
+namespace {
+
+/// What a run came to.
+struct Summary {
+  double duration = 0.0, seconds = 0.0;
+  long long samples = 0;
+  double first_energy = 0.0, last_energy = 0.0, largest_drift = 0.0, largest_kinetic = 0.0;
+  double largest_residual = 0.0;
+
+  void take(const Sample& now) {
+    if (samples++ == 0) first_energy = now.energy();
+    last_energy = now.energy();
+    largest_drift = std::max(largest_drift, std::abs(last_energy - first_energy));
+    largest_kinetic = std::max(largest_kinetic, now.kinetic);
+    largest_residual = std::max(largest_residual, now.residual);
+  }
+};
+
+/// Rows of numbers under a header of names.
+class Csv {
+ public:
+  Csv(const std::string& path, const Model& model) : path_(path) {
+    errno = 0;
+    file_.open(path, std::ios::binary);
+    std::string header = "time";
+    for (const Joint& joint : model.joints()) {
+      for (int k = 0; k < joint.nq; ++k) {
+        const std::string index = joint.nq == 1 ? "" : "[" + std::to_string(k) + "]";
+        header += "," + quoted("q." + joint.name + index);
+      }
+    }
+    for (const Coordinate& c : model.coordinates()) {
+      for (int k = 0; k < c.size; ++k) {
+        header += "," + quoted("v." + c.name + (c.size == 1 ? "" : "[" + std::to_string(k) + "]"));
+      }
+    }
+    write(header + ",kinetic,gravity,springs,energy,loop_residual\n");
+  }
+
+  void row(const Sample& s) {
+    // Shortest digits that read back as the same number.
+    std::string line = fmt::format("{}", s.t);
+    for (const auto& numbers : {s.q, s.v}) {
+      for (const double x : numbers) line += fmt::format(",{}", x);
+    }
+    line +=
+        fmt::format(",{},{},{},{},{}\n", s.kinetic, s.gravity, s.springs, s.energy(), s.residual);
+    write(line);
+  }
+  void close() {
+    file_.close();
+    expect();
+  }
+
+ private:
+  static std::string quoted(const std::string& name) {
+    if (name.find_first_of(",\"\n") == std::string::npos) return name;
+    std::string text = "\"";
+    for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
+    return text + "\"";
+  }
+  void write(const std::string& text) {
+    file_.write(text.data(), static_cast<std::streamsize>(text.size()));
+    expect();
+  }
+  void expect() {
+    if (file_) return;
+    throw Failure(unusable, "OutputError",
+                  path_ + ": output file is not writable (" + std::strerror(errno) +
+                      "), expected a writable one");
+  }
+
+  std::string path_;
+  std::ofstream file_;
+};
+
+/// Integrates a robot's motion in time.
+class Simulate final : public Command {
+  void add_options(CLI::App& app) override {
+    model_.add_to(app);
+    app.add_option("--algorithm", names_.algorithm, "for forward dynamics")
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_option("--integrator", names_.integrator, "see 'list integrators'")
+        ->type_name("NAME")
+        ->capture_default_str();
+    app.add_option("--option", integrator_options_,
+                   "of the integrator, e.g. relative_tolerance=1e-8; may be repeated")
+        ->type_name("NAME=NUMBER")
+        ->allow_extra_args(false);
+    app.add_option("--duration", duration_, "simulated time [s]")->type_name("T")->required();
+    app.add_option("--dt", dt_, "step [s]; integrators of variable steps take their own within it")
+        ->type_name("H")
+        ->required();
+    app.add_option("--state", state_, "state file at the start, as of 'eval'; '-': standard input")
+        ->type_name("FILE");
+    app.add_option("--controller", controller_, "controller file")->type_name("FILE");
+    app.add_option("--output", output_, "CSV of the motion")->type_name("FILE.csv");
+    app.add_option("--every", every_, "rows of the CSV: one every so many steps")
+        ->check(CLI::Range(1, 1000000000))
+        ->capture_default_str();
+    app.add_flag("!--no-passive", simulation_.passive,
+                 "damping, friction and springs of the joints do not act");
+    app.add_option("--friction-rate", simulation_.friction_rate,
+                   "dry friction is friction tanh(rate / this): no chatter about zero [rad/s, m/s]")
+        ->type_name("RATE")
+        ->capture_default_str();
+    app.footer(R"(
+Loops are closed after every step. The run stops with exit code 1 where they cannot be closed on
+their branch, or where a number is no longer finite; the CSV then ends there. In the state file,
+"tau" and "external_wrenches" act all the time, "vdot" does not matter; joints of loops that depend
+on others may be left out.
+
+Controller file (JSON): one object, or {"controllers": [...]} for several that act together.
+  {"type": "constant", "tau": {joint: number or list}}
+  {"type": "pd", "joints": {joint: {"kp": 0, "kd": 0, "target": 0, "target_rate": 0}}}
+      tau = kp (target - q) + kd (target_rate - qd), on joints of one rate
+  {"type": "table", "time": [...], "tau": {joint: [...]}}
+  {"type": "table", "file": "torques.csv"}     with the header time,joint,...
+      linear between its times, the first row before and the last row after them
+Joints may be any of the model: independent, dependent, or a rotor behind a gear.
+
+CSV: time, q.<joint> and v.<joint> ([k] for the k-th of several), kinetic, gravity, springs and
+their sum energy [J], loop_residual.
+
+Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output motion.csv)");
+  }
+
+  int run(Session& session) override {
+    if (!(dt_ > 0.0) || !std::isfinite(dt_)) {
+      throw usage_error(fmt::format("simulate: --dt is {}, expected a positive number", dt_));
+    }
+    if (!(duration_ >= 0.0) || !std::isfinite(duration_)) {
+      throw usage_error(
+          fmt::format("simulate: --duration is {}, expected a number not below zero", duration_));
+    }
+    if (!(simulation_.friction_rate > 0.0) || !std::isfinite(simulation_.friction_rate)) {
+      throw usage_error(fmt::format("simulate: --friction-rate is {}, expected a positive number",
+                                    simulation_.friction_rate));
+    }
+    for (const std::string& option : integrator_options_) add_option(option);
+    const Host& host = session.host();
+    host.registry().find_algorithm(ForwardDynamics<double>::problem, names_.algorithm);
+    host.registry().find(Kind::integrator, names_.integrator);
+    const ModelPtr model = model_.load(session);
+    State state = state_ ? read_state(model, *state_) : neutral_state(model);
+    std::vector<std::unique_ptr<Controller>> controllers;
+    if (controller_) controllers = read_controllers(*model, *controller_);
+    const auto simulation = host.simulation(model, names_, simulation_, std::move(controllers));
+    simulation->set_gravity(state.gravity);
+    simulation->set_forces(state.inputs.tau);
+    simulation->set_wrenches(state.inputs.wrenches);
+    simulation->start(state.inputs.q, state.inputs.v);
+
+    std::optional<Csv> csv;
+    if (output_) csv.emplace(*output_, *model);
+    Summary summary;
+    const auto start = std::chrono::steady_clock::now();
+    {
+      Progress progress("simulate " + model->name());
+      simulation->run(duration_, dt_, csv ? every_ : std::max(every_, quiet_every()),
+                      [&](const Sample& now) {
+                        if (csv) csv->row(now);
+                        summary.take(now);
+                        progress.show(duration_ > 0.0 ? now.t / duration_ : 1.0);
+                        return true;
+                      });
+    }
+    summary.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    summary.duration = simulation->time();
+    if (csv) csv->close();
+    report(session, *model, summary, *simulation);
+    return ok;
+  }
+
+  /// Without an output, energies are looked at a thousand times: enough for their drift.
+  int quiet_every() const {
+    return static_cast<int>(std::clamp(duration_ / dt_ / 1000.0, 1.0, 1e9));
+  }
+
+  void add_option(const std::string& option) {
+    const std::size_t split = option.find('=');
+    double value = 0.0;
+    try {
+      std::size_t used = 0;
+      value = std::stod(option.substr(std::min(option.size(), split + 1)), &used);
+      if (split == std::string::npos || split + 1 + used != option.size()) throw std::exception();
+    } catch (const std::exception&) {
+      throw usage_error("simulate: --option is '" + option + "', expected NAME=NUMBER");
+    }
+    names_.integrator_options[option.substr(0, split)] = {value};
+  }
+
+  void report(Session& session, const Model& model, const Summary& s,
+              const Simulation& simulation) const {
+    const double change = s.last_energy - s.first_energy;
+    const double scale = std::max(s.largest_kinetic, 1e-300);
+    const double factor = s.seconds > 0.0 ? s.duration / s.seconds : 0.0;
+    if (session.json) {
+      Json out{{"model", model.name()},
+               {"algorithm", names_.algorithm},
+               {"integrator", names_.integrator},
+               {"duration", s.duration},
+               {"dt", dt_},
+               {"rows", s.samples},
+               {"energy",
+                {{"first", s.first_energy},
+                 {"last", s.last_energy},
+                 {"largest_change", s.largest_drift},
+                 {"relative_to_largest_kinetic", s.largest_drift / scale}}},
+               {"largest_loop_residual", s.largest_residual},
+               {"least_singularity_margin", simulation.least_margin()},
+               {"seconds", s.seconds},
+               {"real_time_factor", factor}};
+      State end;
+      end.inputs.q = simulation.q(), end.inputs.v = simulation.v();
+      end.inputs.tau.assign(model.nv(), 0.0), end.inputs.vdot.assign(model.nv(), 0.0);
+      const Json all = to_json(model, end);
+      out["final"] = {{"q", all["q"]}, {"v", all["v"]}};
+      session.print(out);
+      return;
+    }
+    std::string text = fmt::format(
+        "{}: {:g} s by {} and {}, steps of {:g} s\n\n"
+        "energy: {:.9g} J at the start, {:.9g} J at the end ({:+.3g} J); largest change {:.3g} J, "
+        "{:.3g} of the largest kinetic energy\n",
+        model.name(), s.duration, names_.algorithm, names_.integrator, dt_, s.first_energy,
+        s.last_energy, change, s.largest_drift, s.largest_drift / scale);
+    if (model.has_variable_constraints()) {
+      text += fmt::format("loops: largest residual {:.3g}, least singularity margin {:.3g}\n",
+                          s.largest_residual, simulation.least_margin());
+    }
+    text += fmt::format("time: {:.3g} s, {:.3g} times real time\n", s.seconds, factor);
+    if (output_) text += fmt::format("{}: {} rows\n", *output_, s.samples);
+    session.print(text);
+  }
+
+  ModelArguments model_;
+  SimulationNames names_;
+  SimulationOptions simulation_;
+  std::vector<std::string> integrator_options_;
+  double duration_ = 0.0, dt_ = 0.0;
+  std::optional<std::string> state_, controller_, output_;
+  int every_ = 1;
+};
+
+const Registered<Simulate> registered{{"simulate", "integrate a robot's motion in time", 12}};
+
+}  // namespace
+
+}  // namespace espalier::cli

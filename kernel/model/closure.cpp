@@ -1,0 +1,421 @@
+#include "espalier/kernel/model/closure.hpp"
+
+#include <cstdio>
+#include <limits>
+#include <random>
+
+#include "espalier/kernel/model/cluster_equations.hpp"
+
+namespace espalier {
+
+namespace {
+
+using detail::ClusterEquations;
+using detail::Loops;
+using detail::RowMatrix;
+using Vector = Eigen::VectorXd;
+
+/// Below this, K itself counts as singular where a way ends: no choice of independent joints helps.
+constexpr double least_regularity = 1e-3;
+
+bool all_finite(const double* x, int n) {
+  return std::all_of(x, x + n, [](double xi) { return std::isfinite(xi); });
+}
+
+/// Names of the independent joints that are better in one cluster, at a position that it is
+/// updated at.
+std::vector<std::string> better_in(const Model& model, const ClusterEquations& cluster) {
+  const ClusterConstraint& constraint = cluster.constraint();
+  std::vector<int> independent = constraint.independent;
+  if (!(cluster.regularity() >= least_regularity)) return {};
+  const std::vector<int> best = cluster.best_independent();
+  std::vector<int> rest;
+  for (int i = 0; i < constraint.columns; ++i) {
+    if (std::find(best.begin(), best.end(), i) == best.end()) rest.push_back(i);
+  }
+  const double margin = detail::margin_of(cluster.columns(rest), rest.size(), cluster.size());
+  if (margin > 2.0 * cluster.margin()) independent = best;
+  std::vector<std::string> names;
+  for (const int column : independent) {
+    const int rate = constraint.rate[column];
+    const Joint& joint = model.joint_of_rate(rate);
+    names.push_back(joint.nv == 1 ? joint.name
+                                  : joint.name + "[" + std::to_string(rate - joint.v) + "]");
+  }
+  return names;
+}
+
+void report(Closure& closure, const ClusterEquations& cluster) {
+  const double margin = cluster.margin(), residual = cluster.residual();
+  if (closure.cluster.empty() || margin < closure.margin) {
+    closure.margin = margin;
+    closure.cluster = cluster.cluster().name;
+  }
+  closure.residual = residual <= closure.residual ? closure.residual : residual;
+}
+
+/// The answer to positions that are not finite.
+Closure refusal() {
+  Closure closure;
+  closure.verdict = Closure::Verdict::out_of_reach;
+  closure.residual = std::numeric_limits<double>::quiet_NaN();
+  closure.margin = closure.reached = 0.0;
+  return closure;
+}
+
+/// Dependent joints that follow their cluster's independent ones along a straight way.
+class Follower {
+ public:
+  Follower(Loops& loops, ClusterEquations& cluster, std::vector<double>& q, const double* target)
+      : loops_(loops),
+        cluster_(cluster),
+        constraint_(cluster.constraint()),
+        q_(q),
+        target_(target),
+        dy_(constraint_.independent.size()) {
+    std::vector<double> way(model().spanning_nv());
+    model().difference(q.data(), target, way.data());
+    for (int j = 0; j < dy_.size(); ++j) dy_(j) = way[constraint_.rate[constraint_.independent[j]]];
+  }
+
+  /// Moves q as far as it goes; what came of it goes into the closure.
+  void follow(Closure& closure) {
+    if (!loops_.newton(q_.data(), cluster_)) {
+      return stop(closure, Closure::Verdict::out_of_reach, 0.0);
+    }
+    double s = 0.0, h = 1.0;
+    bool dead_point = cluster_.margin() < loops_.options().least_margin;
+    if (dead_point) s = leave_dead_point();
+    for (int steps = 0; s < 1.0; ++steps) {
+      const double speed = this->speed();
+      // Dependent joints that slide off towards infinity would be followed for ever.
+      if (steps == most_steps) return stop(closure, obstacle(s), s);
+      h = std::min({h, 1.0 - s, speed > 0.0 ? largest_step / speed : 1.0});
+      if (take(h, speed)) {
+        s += h;
+        h *= 2.0;
+        dead_point = dead_point || cluster_.margin() < loops_.options().least_margin;
+        continue;
+      }
+      loops_.update(q_.data(), cluster_);
+      h *= 0.5;
+      if (h * speed < smallest_step) return stop(closure, obstacle(s), s);
+    }
+    // The independent joints to their targets to the last bit.
+    for (const int column : constraint_.independent) {
+      const Joint& joint = model().joint_of_rate(constraint_.rate[column]);
+      if (joint.independent >= 0) std::copy_n(target_ + joint.q, joint.nq, q_.begin() + joint.q);
+    }
+    if (!loops_.newton(q_.data(), cluster_)) stop(closure, Closure::Verdict::out_of_reach, 1.0);
+    if (dead_point) stop(closure, Closure::Verdict::singular, 1.0);
+  }
+
+ private:
+  static constexpr double largest_step = 0.1;    ///< [rad, m]: predictions beyond it are no guide
+  static constexpr double smallest_step = 1e-5;  ///< where halving ends
+  static constexpr int most_steps = 2000;        ///< 200 rad or m on a way without obstacles
+
+  const Model& model() const { return loops_.model(); }
+
+  void stop(Closure& closure, Closure::Verdict verdict, double reached) const {
+    if (closure.verdict != Closure::Verdict::closed) return;
+    closure.verdict = verdict;
+    closure.reached = reached;
+    closure.cluster = cluster_.cluster().name;
+    closure.margin = cluster_.margin();
+    if (verdict != Closure::Verdict::out_of_reach) closure.better = better_in(model(), cluster_);
+  }
+
+  /// Rates of the dependent joints for dy: G_dep dy.
+  Vector slope() const {
+    if (constraint_.dependent.empty()) return Vector(0);  // all constraints are redundant
+    if (cluster_.K_dependent.size() == 0) return Vector();
+    const Vector moved = cluster_.columns(constraint_.independent) * dy_;
+    return -cluster_.K_dependent.completeOrthogonalDecomposition().solve(moved);
+  }
+  double speed() const {
+    const Vector dependent = slope();
+    return std::max(dependent.size() > 0 ? dependent.cwiseAbs().maxCoeff() : 0.0,
+                    dy_.size() > 0 ? dy_.cwiseAbs().maxCoeff() : 0.0);
+  }
+  /// q moved by h along dy, the dependent joints by `dependent`.
+  std::vector<double> moved(double h, const Vector& dependent) const {
+    std::vector<double> step(model().spanning_nv(), 0.0), next = q_;
+    for (int j = 0; j < dy_.size(); ++j) {
+      step[constraint_.rate[constraint_.independent[j]]] = h * dy_(j);
+    }
+    for (int i = 0; i < dependent.size(); ++i) {
+      step[constraint_.rate[constraint_.dependent[i]]] = dependent(i);
+    }
+    model().integrate(next.data(), step.data(), next.data());
+    return next;
+  }
+  double distance(const std::vector<double>& a, const std::vector<double>& b) const {
+    std::vector<double> between(model().spanning_nv());
+    model().difference(a.data(), b.data(), between.data());
+    double largest = 0.0;
+    for (const int rate : constraint_.rate) largest = std::max(largest, std::abs(between[rate]));
+    return largest;
+  }
+
+  /// One step along the tangent, corrected. It is taken if the correction is small beside it: else
+  /// it may be another branch.
+  bool take(double h, double speed) {
+    const RowMatrix before = cluster_.K_dependent;
+    const std::vector<double> predicted = moved(h, h * slope());
+    std::vector<double> next = predicted;
+    if (!loops_.newton(next.data(), cluster_) ||
+        detail::turned_over(before, cluster_.K_dependent) ||
+        !(distance(predicted, next) <= 0.3 * h * speed + 1e-9)) {
+      return false;
+    }
+    q_ = next;
+    return true;
+  }
+
+  /// From a dead point a short step onto whatever branch is found; returns how far.
+  double leave_dead_point() {
+    const double length = dy_.size() > 0 ? dy_.cwiseAbs().maxCoeff() : 0.0;
+    if (length == 0.0) return 0.0;
+    const double h = std::min(1.0, 0.05 / length);
+    const std::vector<double> start = q_;
+    std::mt19937_64 generator(1);
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      Vector dependent(constraint_.dependent.size());
+      for (double& x : dependent) {
+        x = 0.1 * (2.0 * (static_cast<double>(generator() >> 11) * 0x1.0p-53) - 1.0);
+      }
+      std::vector<double> next = moved(h, dependent);
+      if (!loops_.newton(next.data(), cluster_) || distance(start, next) > 0.3 ||
+          cluster_.margin() < loops_.options().least_margin) {
+        continue;
+      }
+      q_ = next;
+      return h;
+    }
+    loops_.update(q_.data(), cluster_);
+    return 0.0;
+  }
+
+  /// What it is that the way ends at.
+  Closure::Verdict obstacle(double s) {
+    if (cluster_.regularity() < least_regularity) return Closure::Verdict::singular;
+    std::vector<double> other = moved(1.0 - s, Vector::Zero(constraint_.dependent.size()));
+    const bool closes = loops_.newton(other.data(), cluster_);
+    loops_.update(q_.data(), cluster_);
+    return closes ? Closure::Verdict::branch_lost : Closure::Verdict::out_of_reach;
+  }
+
+  Loops& loops_;
+  ClusterEquations& cluster_;
+  const ClusterConstraint& constraint_;
+  std::vector<double>& q_;
+  const double* target_;
+  Vector dy_;
+};
+
+}  // namespace
+
+std::string_view to_string(Closure::Verdict verdict) {
+  switch (verdict) {
+    case Closure::Verdict::closed:
+      return "closed";
+    case Closure::Verdict::out_of_reach:
+      return "out of reach";
+    case Closure::Verdict::singular:
+      return "singular";
+    case Closure::Verdict::branch_lost:
+      return "branch lost";
+  }
+  return "unknown verdict";
+}
+
+std::string Closure::text() const {
+  char numbers[160];
+  std::snprintf(numbers, sizeof numbers, ": residual %.3g, singularity margin %.3g", residual,
+                margin);
+  std::string advice;
+  if (reached > 0.0 && reached < 1.0) {
+    char part[48];
+    std::snprintf(part, sizeof part, ", %.4g of the way was closed", reached);
+    advice = part;
+  }
+  if (verdict == Verdict::singular || verdict == Verdict::branch_lost) {
+    std::string joints;
+    for (const std::string& joint : better) joints += (joints.empty() ? "'" : ", '") + joint + "'";
+    advice += better.empty()
+                  ? " (no choice of independent joints determines the others there)"
+                  : " (independent joints that determine the others there: " + joints + ")";
+  }
+  return (cluster.empty() ? std::string("loops") : "cluster '" + cluster + "'") + ": " +
+         std::string(to_string(verdict)) + numbers + advice;
+}
+
+Closure close(const Model& model, const double* start, double* q, const CloseOptions& options) {
+  Closure closure;
+  if (!all_finite(q, model.nq()) || !all_finite(start, model.nq())) return refusal();
+  model.normalize(q);
+  model.apply_couplings(q);
+  Loops loops(model, options);
+  if (loops.empty()) return closure;
+  const std::vector<double> target(q, q + model.nq());
+  // Clusters do not see each other: all joints at the target but those of loops, cluster by
+  // cluster.
+  std::vector<double> now = target;
+  for (ClusterEquations& cluster : loops.clusters()) {
+    const Cluster& c = cluster.cluster();
+    for (int i = 0; i < c.rows(); ++i) {
+      const Joint& joint = model.joint_of_rate(c.rate(i));
+      std::copy_n(start + joint.q, joint.nq, now.begin() + joint.q);
+    }
+  }
+  for (ClusterEquations& cluster : loops.clusters()) {
+    Follower(loops, cluster, now, target.data()).follow(closure);
+  }
+  std::copy(now.begin(), now.end(), q);
+  const Closure after = examine(model, q, options);
+  closure.residual = after.residual;
+  if (closure.verdict == Closure::Verdict::closed) {
+    closure.margin = after.margin;
+    closure.cluster = after.cluster;
+  }
+  return closure;
+}
+
+Closure project(const Model& model, double* q, const CloseOptions& options) {
+  Closure closure;
+  if (!all_finite(q, model.nq())) return refusal();
+  model.normalize(q);
+  model.apply_couplings(q);
+  Loops loops(model, options);
+  if (loops.empty()) return closure;
+  std::vector<double> dv(model.spanning_nv());
+  loops.update(q);
+  std::vector<RowMatrix> before;
+  for (const ClusterEquations& cluster : loops.clusters()) before.push_back(cluster.K_dependent);
+  double last = loops.residual();
+  for (int k = 0; k < options.iterations && !(last <= options.tolerance); ++k) {
+    std::fill(dv.begin(), dv.end(), 0.0);
+    for (const ClusterEquations& cluster : loops.clusters()) {
+      if (cluster.residual() > options.tolerance) cluster.newton_step(true, 0.5, dv.data());
+    }
+    loops.move(q, dv);
+    loops.update(q);
+    const double now = loops.residual();
+    if (!(now < last) && (last < 100.0 * options.tolerance || !(now < 2.0 * last))) break;
+    last = now;
+  }
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const ClusterEquations& cluster = loops.clusters()[i];
+    report(closure, cluster);
+    if (closure.verdict != Closure::Verdict::closed) continue;
+    if (!(cluster.residual() <= 100.0 * options.tolerance)) {
+      closure.verdict = Closure::Verdict::out_of_reach;
+      closure.cluster = cluster.cluster().name;
+    } else if (detail::turned_over(before[i], cluster.K_dependent)) {
+      closure.verdict = Closure::Verdict::branch_lost;
+      closure.cluster = cluster.cluster().name;
+      closure.better = better_in(model, cluster);
+    }
+  }
+  if (closure.verdict != Closure::Verdict::closed) closure.reached = 0.0;
+  return closure;
+}
+
+Closure assemble(const Model& model, double* q, const CloseOptions& options) {
+  Closure closure;
+  if (!all_finite(q, model.nq())) return refusal();
+  model.normalize(q);
+  model.apply_couplings(q);
+  Loops loops(model, options);
+  if (loops.empty()) return closure;
+  std::mt19937_64 generator(1);
+  const auto uniform = [&] {
+    return 2.0 * (static_cast<double>(generator() >> 11) * 0x1.0p-53) - 1.0;
+  };
+  std::vector<double> dv(model.spanning_nv());
+  const std::vector<double> guess(q, q + model.nq());
+  loops.update(q);
+  std::vector<bool> open(loops.clusters().size());
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    open[i] = !(loops.clusters()[i].residual() <= options.tolerance);
+  }
+  constexpr int attempts = 60;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    if (std::none_of(open.begin(), open.end(), [](bool o) { return o; })) break;
+    if (attempt > 0) {  // another guess for what is still open, farther and farther away
+      const double spread = std::min(3.0, 0.1 * attempt);
+      std::fill(dv.begin(), dv.end(), 0.0);
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        const Cluster& c = loops.clusters()[i].cluster();
+        if (!open[i]) continue;
+        for (int k = 0; k < c.rows(); ++k) {
+          const Joint& joint = model.joint_of_rate(c.rate(k));
+          std::copy_n(guess.begin() + joint.q, joint.nq, q + joint.q);
+          dv[c.rate(k)] = spread * uniform();
+        }
+      }
+      loops.move(q, dv);
+      loops.update(q);
+    }
+    for (int k = 0; k < options.iterations; ++k) {
+      std::fill(dv.begin(), dv.end(), 0.0);
+      bool moving = false;
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        ClusterEquations& cluster = loops.clusters()[i];
+        if (!open[i]) continue;
+        if (cluster.phi().size() == 0 || cluster.phi().cwiseAbs().maxCoeff() <= options.tolerance) {
+          continue;
+        }
+        cluster.newton_step(false, 0.3, dv.data());
+        moving = true;
+      }
+      if (!moving) break;
+      loops.move(q, dv);
+      loops.update(q);
+    }
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      open[i] = open[i] && !(loops.clusters()[i].residual() <= 10.0 * options.tolerance);
+    }
+  }
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    report(closure, loops.clusters()[i]);
+    if (!open[i] || closure.verdict != Closure::Verdict::closed) continue;
+    closure.verdict = Closure::Verdict::out_of_reach;
+    closure.reached = 0.0;
+    closure.cluster = loops.clusters()[i].cluster().name;
+  }
+  return closure;
+}
+
+Closure examine(const Model& model, const double* q, const CloseOptions& options) {
+  Closure closure;
+  Loops loops(model, options);
+  if (loops.empty()) return closure;
+  loops.update(q);
+  for (const ClusterEquations& cluster : loops.clusters()) report(closure, cluster);
+  if (!(closure.residual <= 100.0 * options.tolerance)) {
+    closure.verdict = Closure::Verdict::out_of_reach;
+    closure.reached = 0.0;
+  } else if (closure.margin < options.least_margin) {
+    closure.verdict = Closure::Verdict::singular;
+    closure.better = better_independents(model, q, closure.cluster);
+  }
+  return closure;
+}
+
+std::vector<std::string> better_independents(const Model& model, const double* q,
+                                             std::string_view only) {
+  const CloseOptions options;
+  Loops loops(model, options);
+  std::vector<std::string> names;
+  if (loops.empty()) return names;
+  loops.update(q);
+  for (const ClusterEquations& cluster : loops.clusters()) {
+    if (!only.empty() && cluster.cluster().name != only) continue;
+    for (std::string& name : better_in(model, cluster)) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+}  // namespace espalier

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "espalier/kernel/graph/cluster_tree.hpp"
+#include "espalier/kernel/model/couplings.hpp"
+#include "espalier/kernel/model/validate.hpp"
+
+namespace espalier {
+
+namespace detail {
+
+/// A law as the file has it, with its joints found.
+struct LawSource {
+  const LawDescription* law = nullptr;
+  std::vector<int> bodies;  ///< of the graph, in the order of the law's positions
+};
+
+/// What ties a cluster beside loop joints, in the order of the graph's couplings: one of the two.
+struct Tie {
+  std::optional<Equation> equation;
+  std::optional<LawSource> law;
+};
+
+/// A cut joint: a loop of the file, or a joint whose child hangs on another one, too.
+struct LoopSource {
+  std::string name, type;
+  Vec3<double> axis;
+  Parameters parameters;
+  SourceLocation where;
+  int predecessor = 0, successor = 0;               ///< bodies of the model
+  Transform<double> at_predecessor, at_successor;  ///< from body to loop frame
+};
+
+}  // namespace detail
+
+/// The passes of the model compiler that tie clusters: constraints, rank, independent coordinates,
+/// G where it is constant. Runs when bodies, runs and names of the model are there.
+class ClusterCompiler {
+ public:
+  struct Source {
+    const ModelTypes& types;
+    const graph::ClusterTree& clusters;
+    std::vector<const JointDescription*> joints;  ///< per body of the model
+    std::vector<detail::Tie> ties;                ///< per coupling of the graph
+    std::vector<detail::LoopSource> loops;        ///< per edge of the graph; used for cut ones
+    std::vector<int> body;                        ///< of the model, per body of the graph
+    SourceLocation where;
+  };
+
+  ClusterCompiler(const Source& source, Model& model, detail::Findings& findings)
+      : source_(source), model_(model), findings_(findings) {}
+
+  void run();
+
+ private:
+  void tie_constant(const graph::Cluster& from, Cluster& c);
+  void build_constraint(const graph::Cluster& from, Cluster& c);
+  void assemble_variable();
+  void settle(std::size_t cluster, const std::vector<std::vector<double>>& poses);
+  void choose_independent(Cluster& c, ClusterConstraint& constraint, int dependents,
+                          const std::vector<double>& K, int rows);
+  void number_independent();
+  void recognise();
+  std::string names_of_joints(const Cluster& c) const;
+
+  const Source& source_;
+  Model& model_;
+  detail::Findings& findings_;
+  std::vector<std::vector<bool>> independent_;  ///< per cluster and row
+  std::vector<std::shared_ptr<ClusterConstraint>> constraints_;  ///< per cluster or null
+  std::vector<SourceLocation> where_;                            ///< of each cluster's first constraint
+};
+
+}  // namespace espalier

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "espalier/kernel/model/law.hpp"
+#include "espalier/kernel/model/planar_loops.hpp"
+#include "espalier/kernel/spatial/transform.hpp"
+
+/// The constraints that tie one cluster, where its motion follows them with coefficients that
+/// depend on the position: couplings, laws and loop joints as rows of one K, eliminated to
+/// qd = G yd, qdd = G ydd + g.
+
+namespace espalier {
+
+class Model;
+struct Cluster;
+
+/// State of a model's spanning joints, arrays of the whole model. Pointers may be null where a
+/// function does not ask for them.
+template <class T>
+struct SpanningView {
+  const T* q = nullptr;
+  const T* qd = nullptr;
+  const Transform<T>* X = nullptr;  ///< per body, from its parent
+  const Motion<T>* S = nullptr;     ///< per rate, dense subspaces only
+  const Motion<T>* bias = nullptr;  ///< per body, dense subspaces only
+};
+
+/// Memory for one cluster's elimination at one scalar.
+template <class T>
+struct ConstraintWorkspace {
+  struct Pose {
+    Mat3<T> E;     ///< output body's to this body's axes
+    Vec3<T> x;     ///< origin, output body's axes, relative to the output body's origin
+    Vec3<T> w;     ///< angular velocity relative to the output body
+    Vec3<T> v;     ///< velocity of the origin
+    Vec3<T> dw;    ///< angular acceleration at ydd = 0
+    Vec3<T> a;     ///< acceleration of the origin at ydd = 0
+  };
+  std::vector<Pose> pose;     ///< per body of the cluster
+  std::vector<Motion<T>> S;   ///< unit motion of each rate at its body's origin, output body's axes
+  std::vector<T> K;           ///< rows x columns
+  std::vector<T> factor;      ///< dependent columns, factored
+  std::vector<T> beta;        ///< of the Householder reflections
+  std::vector<T> k;
+  std::vector<T> law_q, law_qd, law_K;
+  PlanarLoops::Workspace<T> plane;
+};
+
+/// Equations between the spanning rates of one cluster. Columns are the cluster's rows of G: the
+/// rates of its bodies, then those of its folded rotors. Immutable once its model is compiled.
+class ESPALIER_API ClusterConstraint {
+ public:
+  /// sum of coefficient * q(column) = constant.
+  struct Linear {
+    std::string name;
+    std::vector<std::pair<int, double>> terms;
+    double constant = 0.0;
+  };
+  struct LawUse {
+    std::string name;
+    std::shared_ptr<const Law> law;
+    std::vector<int> columns;    ///< of its positions
+    std::vector<int> positions;  ///< in the model's q
+    std::vector<bool> kept;      ///< per equation
+  };
+  struct Loop {
+    std::string name;
+    int predecessor = 0, successor = 0;             ///< bodies
+    Transform<double> at_predecessor, at_successor;  ///< from body to loop frame
+    std::vector<LoopRow> rows;                       ///< that K has
+    std::vector<LoopRow> all_rows;                   ///< that the residual has
+    std::vector<std::pair<int, double>> path;        ///< bodies between the two, +1 towards successor
+  };
+
+  std::vector<Linear> linear;      ///< that K has
+  std::vector<Linear> all_linear;  ///< that the residual has
+  std::vector<LawUse> laws;
+  std::vector<Loop> loops;
+  std::optional<PlanarLoops> planar;  ///< the loops once more, if they lie in a plane
+
+  int columns = 0;
+  std::vector<int> rate, position;  ///< of each column: spanning rate; position or -1
+  std::vector<int> independent, dependent;  ///< columns
+  int rows() const;                         ///< of K
+
+  /// phi: 0 on an assembled cluster. `kept`: of the rows that K has, in their order; `all`: of
+  /// redundant rows and violated `facing` conditions, too.
+  enum class Rows { kept, all };
+  void residual(const Model& model, const Cluster& cluster, const SpanningView<double>& at,
+                Rows which, std::vector<double>& phi) const;
+  /// The same with memory of the caller's: allocates nothing after its first call.
+  void residual(const Model& model, const Cluster& cluster, const SpanningView<double>& at,
+                Rows which, ConstraintWorkspace<double>& w, std::vector<double>& phi) const;
+  /// The constraint with the largest residual: its name and that residual.
+  std::pair<std::string, double> worst(const Model& model, const Cluster& cluster,
+                                       const SpanningView<double>& at) const;
+
+  template <class T>
+  void allocate(const Model& model, const Cluster& cluster, ConstraintWorkspace<T>& w) const;
+  /// K at a position; what bias() needs of it stays in w.
+  template <class T>
+  void jacobian(const Model& model, const Cluster& cluster, const SpanningView<T>& at,
+                ConstraintWorkspace<T>& w) const;
+  /// k from jacobian()'s leftovers, at.qd and at.bias.
+  template <class T>
+  void bias(const Model& model, const Cluster& cluster, const SpanningView<T>& at,
+            ConstraintWorkspace<T>& w) const;
+  /// G, columns x independent, row-major, from w.K; keeps the factor for eliminate_bias().
+  template <class T>
+  void eliminate(ConstraintWorkspace<T>& w, T* G) const;
+  /// g from w.k.
+  template <class T>
+  void eliminate_bias(ConstraintWorkspace<T>& w, T* g) const;
+
+  /// Keeps the given rows of K, in their order before.
+  void keep(const std::vector<bool>& kept);
+  /// Settles which columns are independent.
+  void choose(const std::vector<bool>& is_independent);
+
+ private:
+  bool unit_dependents_ = false;  ///< K's dependent columns are a unit matrix
+};
+
+}  // namespace espalier

@@ -1,0 +1,192 @@
+#pragma once
+
+#include "espalier/kernel/model/law.hpp"
+#include "espalier/kernel/scalar/functions.hpp"
+
+/// From one author's class to a LawType at every scalar.
+///
+/// The class L has
+///   explicit L(const PartSpec&);                               reads its parameters
+///   static constexpr std::array<std::string_view, k> parameters;  if there are any
+///   static constexpr std::array<std::string_view, k> law_parameters;  those that the law reads,
+///                                                if the class builds bodies, too, from others
+///   static Parameters sample();       values for those without default, as an example
+/// and either
+///   static constexpr int positions, equations;
+///   template <class T> void phi(const T* q, T* phi) const;     phi(q) = 0
+/// or
+///   static constexpr int independent, dependent;
+///   template <class T> void gamma(const T* y, T* q) const;     q = gamma(y); the law's positions
+///                                                              are (y, q)
+/// The kernel differentiates these. For speed, an author may add to phi
+///   template <class T> void K(const T* q, T* K) const;         dphi/dq, row-major
+///   template <class T> void k(const T* q, const T* qd, T* k) const;  -(dK/dt) qd
+/// or to gamma
+///   template <class T> void G(const T* y, T* G) const;         dgamma/dy, row-major
+///   template <class T> void g(const T* y, const T* yd, T* g) const;  (dG/dt) yd
+/// and to phi a solution in closed form
+///   static constexpr int branches;
+///   bool solve(double* q, int branch) const;  last `equations` positions from the first ones
+
+namespace espalier {
+
+namespace detail {
+
+template <class L>
+concept ExplicitLaw = requires { L::dependent; };
+
+template <class L>
+class LawOf final : public Law {
+ public:
+  explicit LawOf(const PartSpec& spec) : law_(spec) {}
+
+  static constexpr int position_count() {
+    if constexpr (ExplicitLaw<L>) {
+      return L::independent + L::dependent;
+    } else {
+      return L::positions;
+    }
+  }
+  static constexpr int equation_count() {
+    if constexpr (ExplicitLaw<L>) {
+      return L::dependent;
+    } else {
+      return L::equations;
+    }
+  }
+  int positions() const override { return position_count(); }
+  int equations() const override { return equation_count(); }
+  bool is_explicit() const override { return ExplicitLaw<L>; }
+
+#define ESPALIER_OVERRIDE(T)                                                                  \
+  void phi(const T* q, T* phi) const override { phi_at(q, phi); }                             \
+  void jacobian(const T* q, T* K) const override { jacobian_at(q, K); }                       \
+  void bias(const T* q, const T* qd, T* k) const override { bias_at(q, qd, k); }
+  ESPALIER_SCALARS(ESPALIER_OVERRIDE)
+#undef ESPALIER_OVERRIDE
+
+  int branches() const override {
+    if constexpr (ExplicitLaw<L>) {
+      return 1;
+    } else if constexpr (requires { L::branches; }) {
+      return L::branches;
+    } else {
+      return 0;
+    }
+  }
+  bool solve(double* q, int branch) const override {
+    if constexpr (ExplicitLaw<L>) {
+      law_.gamma(q, q + L::independent);
+      return true;
+    } else if constexpr (requires { L::branches; }) {
+      return law_.solve(q, branch);
+    } else {
+      return false;
+    }
+  }
+
+ private:
+  static constexpr int n = position_count(), m = equation_count();
+
+  template <class T>
+  void phi_at(const T* q, T* phi) const {
+    if constexpr (ExplicitLaw<L>) {
+      T gamma[m];
+      law_.gamma(q, gamma);
+      for (int i = 0; i < m; ++i) phi[i] = q[L::independent + i] - gamma[i];
+    } else {
+      law_.phi(q, phi);
+    }
+  }
+
+  template <class T>
+  void jacobian_at(const T* q, T* K) const {
+    if constexpr (ExplicitLaw<L>) {
+      T G[m * L::independent];
+      if constexpr (requires { law_.G(q, G); }) {
+        law_.G(q, G);
+      } else {
+        for (int j = 0; j < L::independent; ++j) {
+          Jet<T> y[L::independent], gamma[m];
+          for (int i = 0; i < L::independent; ++i) y[i] = {q[i], T(i == j ? 1.0 : 0.0)};
+          law_.gamma(static_cast<const Jet<T>*>(y), gamma);
+          for (int i = 0; i < m; ++i) G[i * L::independent + j] = gamma[i].d;
+        }
+      }
+      for (int i = 0; i < m; ++i) {
+        for (int j = 0; j < L::independent; ++j) K[i * n + j] = -G[i * L::independent + j];
+        for (int j = 0; j < m; ++j) K[i * n + L::independent + j] = T(i == j ? 1.0 : 0.0);
+      }
+    } else if constexpr (requires { law_.K(q, K); }) {
+      law_.K(q, K);
+    } else {
+      for (int j = 0; j < n; ++j) {
+        Jet<T> x[n], phi[m];
+        for (int i = 0; i < n; ++i) x[i] = {q[i], T(i == j ? 1.0 : 0.0)};
+        law_.phi(static_cast<const Jet<T>*>(x), phi);
+        for (int i = 0; i < m; ++i) K[i * n + j] = phi[i].d;
+      }
+    }
+  }
+
+  template <class T>
+  void bias_at(const T* q, const T* qd, T* k) const {
+    if constexpr (ExplicitLaw<L>) {
+      if constexpr (requires { law_.g(q, qd, k); }) {
+        law_.g(q, qd, k);
+      } else {
+        Jet<T> y[L::independent], gamma[m];
+        for (int i = 0; i < L::independent; ++i) y[i] = {q[i], qd[i]};
+        law_.gamma(static_cast<const Jet<T>*>(y), gamma);
+        for (int i = 0; i < m; ++i) k[i] = gamma[i].dd;
+      }
+    } else if constexpr (requires { law_.k(q, qd, k); }) {
+      law_.k(q, qd, k);
+    } else {
+      Jet<T> x[n], phi[m];
+      for (int i = 0; i < n; ++i) x[i] = {q[i], qd[i]};
+      law_.phi(static_cast<const Jet<T>*>(x), phi);
+      for (int i = 0; i < m; ++i) k[i] = -phi[i].dd;
+    }
+  }
+
+  L law_;
+};
+
+/// Those of the parameters that are named.
+ESPALIER_API Parameters only(const Parameters& parameters,
+                             const std::vector<std::string_view>& names);
+
+/// An author's example, or none if everything has a default.
+template <class M>
+Parameters sample_of() {
+  if constexpr (requires { M::sample(); }) {
+    return M::sample();
+  } else {
+    return {};
+  }
+}
+
+template <class L>
+class LawTypeOf final : public LawType {
+ public:
+  std::vector<std::string_view> parameter_names() const override {
+    if constexpr (requires { L::law_parameters; }) {
+      return {L::law_parameters.begin(), L::law_parameters.end()};
+    } else if constexpr (requires { L::parameters; }) {
+      return {L::parameters.begin(), L::parameters.end()};
+    } else {
+      return {};
+    }
+  }
+  int positions() const override { return LawOf<L>::position_count(); }
+  Parameters sample() const override {
+    return only(sample_of<L>(), parameter_names());
+  }
+  std::unique_ptr<Law> make(const PartSpec& spec) const override {
+    return std::make_unique<LawOf<L>>(spec);
+  }
+};
+
+}  // namespace detail
+}  // namespace espalier

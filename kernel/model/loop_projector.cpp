@@ -1,0 +1,214 @@
+#include "espalier/kernel/model/loop_projector.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace espalier {
+
+namespace {
+
+/// Householder's A = Q R of m x n numbers, row-major, m >= n: R above the diagonal, reflections on
+/// and below it, `beta` holds their factors and then the diagonal of R. False if a column vanishes.
+bool factor(std::vector<double>& A, int m, int n, std::vector<double>& beta) {
+  for (int j = 0; j < n; ++j) {
+    double square = 0.0;
+    for (int i = j; i < m; ++i) square += A[i * n + j] * A[i * n + j];
+    const double a = A[j * n + j];
+    const double alpha = a < 0.0 ? std::sqrt(square) : -std::sqrt(square);
+    if (!(std::abs(alpha) > 0.0)) return false;
+    A[j * n + j] = a - alpha;
+    beta[j] = 1.0 / (alpha * (alpha - a));
+    beta[n + j] = alpha;
+    for (int l = j + 1; l < n; ++l) {
+      double s = 0.0;
+      for (int i = j; i < m; ++i) s += A[i * n + j] * A[i * n + l];
+      s *= beta[j];
+      for (int i = j; i < m; ++i) A[i * n + l] -= s * A[i * n + j];
+    }
+  }
+  return true;
+}
+
+/// R x = b in place.
+void back_substitute(const std::vector<double>& A, int n, const std::vector<double>& beta,
+                     double* b) {
+  for (int j = n - 1; j >= 0; --j) {
+    for (int l = j + 1; l < n; ++l) b[j] -= A[j * n + l] * b[l];
+    b[j] /= beta[n + j];
+  }
+}
+
+double square_sum(const std::vector<double>& x) {
+  double sum = 0.0;
+  for (const double xi : x) sum += xi * xi;
+  return sum;
+}
+
+}  // namespace
+
+LoopProjector::LoopProjector(ModelPtr model, const CloseOptions& options)
+    : model_(std::move(model)),
+      options_(options),
+      joints_(*model_),
+      step_(model_->spanning_nv()),
+      before_(model_->nq()) {
+  for (const Cluster& c : model_->clusters()) {
+    if (c.constraint == nullptr) continue;
+    const ClusterConstraint& constraint = *c.constraint;
+    Loop& loop = loops_.emplace_back();
+    loop.cluster = &c;
+    constraint.allocate(*model_, c, loop.work);
+    const std::size_t m = constraint.rows(), n = constraint.dependent.size();
+    loop.K.resize(m * n), loop.last.resize(m * n), loop.factor.resize(std::max(m, n) * n);
+    loop.beta.resize(2 * n), loop.inverse.resize(n);
+    std::size_t equations = constraint.all_linear.size();
+    for (const auto& use : constraint.laws) equations += use.law->equations();
+    for (const auto& closure : constraint.loops) equations += closure.all_rows.size();
+    loop.phi.reserve(equations), loop.kept.reserve(equations);
+    places_ = places_ || !constraint.loops.empty();
+  }
+}
+
+void LoopProjector::restart() {
+  for (Loop& loop : loops_) loop.has_last = false;
+}
+
+SpanningView<double> LoopProjector::view(const double* q) const {
+  return {q, nullptr, joints_.X.data(), joints_.S.data(), nullptr};
+}
+
+double LoopProjector::evaluate(const double* q) {
+  if (places_) joints_.update(*model_, q, nullptr);
+  const SpanningView<double> at = view(q);
+  double worst = 0.0;
+  for (Loop& loop : loops_) {
+    const Cluster& c = *loop.cluster;
+    const ClusterConstraint& constraint = *c.constraint;
+    constraint.jacobian(*model_, c, at, loop.work);
+    constraint.residual(*model_, c, at, ClusterConstraint::Rows::all, loop.work, loop.phi);
+    const int m = constraint.rows(), n = static_cast<int>(constraint.dependent.size());
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < n; ++j) {
+        loop.K[i * n + j] = loop.work.K[i * constraint.columns + constraint.dependent[j]];
+      }
+    }
+    loop.residual = 0.0;
+    for (const double x : loop.phi) {  // keeps NaN
+      loop.residual = std::abs(x) <= loop.residual ? loop.residual : std::abs(x);
+    }
+    worst = loop.residual <= worst ? worst : loop.residual;
+  }
+  return worst;
+}
+
+double LoopProjector::residual(const double* q) { return evaluate(q); }
+
+/// The least-squares step of the dependent columns that takes phi to zero, at most half a radian or
+/// metre long. @param q  where the loops have just been evaluated
+bool LoopProjector::add_newton_step(const double* q, Loop& loop) {
+  const ClusterConstraint& constraint = *loop.cluster->constraint;
+  const int m = constraint.rows(), n = static_cast<int>(constraint.dependent.size());
+  std::copy(loop.K.begin(), loop.K.end(), loop.factor.begin());
+  if (m < n || !factor(loop.factor, m, n, loop.beta)) return false;
+  std::vector<double>& b = loop.kept;
+  constraint.residual(*model_, *loop.cluster, view(q), ClusterConstraint::Rows::kept, loop.work, b);
+  for (int j = 0; j < n; ++j) {
+    double s = 0.0;
+    for (int i = j; i < m; ++i) s += loop.factor[i * n + j] * b[i];
+    s *= loop.beta[j];
+    for (int i = j; i < m; ++i) b[i] -= s * loop.factor[i * n + j];
+  }
+  back_substitute(loop.factor, n, loop.beta, b.data());
+  double longest = 0.0;
+  for (int j = 0; j < n; ++j) longest = std::max(longest, std::abs(b[j]));
+  const double scale = longest > 0.5 ? 0.5 / longest : 1.0;
+  for (int j = 0; j < n; ++j) step_[constraint.rate[constraint.dependent[j]]] = -scale * b[j];
+  return true;
+}
+
+/// Whether the dependent columns have passed a dead point since they were last closed.
+bool LoopProjector::turned_over(Loop& loop) {
+  if (!loop.has_last) return false;
+  const int n = static_cast<int>(loop.cluster->constraint->dependent.size());
+  const int m = n == 0 ? 0 : static_cast<int>(loop.K.size()) / n;
+  std::fill(loop.factor.begin(), loop.factor.end(), 0.0);
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) {
+      for (int k = 0; k < m; ++k)
+        loop.factor[i * n + j] += loop.last[k * n + i] * loop.K[k * n + j];
+    }
+  }
+  if (!factor(loop.factor, n, n, loop.beta)) return true;
+  bool negative = n % 2 == 1;  // every reflection turns the sign of the determinant
+  for (int j = 0; j < n; ++j) negative = negative != (loop.beta[n + j] < 0.0);
+  return negative;
+}
+
+/// Not more than the smallest singular value of the dependent columns over the largest of K.
+double LoopProjector::margin(Loop& loop) {
+  const ClusterConstraint& constraint = *loop.cluster->constraint;
+  const int m = constraint.rows(), n = static_cast<int>(constraint.dependent.size());
+  if (n == 0) return 1.0;
+  std::copy(loop.K.begin(), loop.K.end(), loop.factor.begin());
+  if (m < n || !factor(loop.factor, m, n, loop.beta)) return 0.0;
+  double inverse = 0.0;
+  for (int j = 0; j < n; ++j) {
+    std::fill(loop.inverse.begin(), loop.inverse.end(), 0.0);
+    loop.inverse[j] = 1.0;
+    back_substitute(loop.factor, n, loop.beta, loop.inverse.data());
+    inverse += square_sum(loop.inverse);
+  }
+  return 1.0 / std::sqrt(inverse * square_sum(loop.work.K));
+}
+
+Closure LoopProjector::project(double* q) {
+  Closure closure;
+  model_->normalize(q);
+  model_->apply_couplings(q);
+  if (loops_.empty()) return closure;
+  double worst = evaluate(q);
+  for (int k = 0; k < options_.iterations && worst > options_.tolerance; ++k) {
+    std::fill(step_.begin(), step_.end(), 0.0);
+    bool moves = false;
+    for (Loop& loop : loops_) {
+      if (loop.residual > options_.tolerance) moves = add_newton_step(q, loop) || moves;
+    }
+    if (!moves) break;
+    std::copy_n(q, before_.size(), before_.begin());
+    model_->integrate(q, step_.data(), q);
+    const double now = evaluate(q);
+    // Rounding ends the descent a little above zero.
+    if (!(now < worst) && worst < 100.0 * options_.tolerance) {
+      std::copy(before_.begin(), before_.end(), q);
+      worst = evaluate(q);
+      break;
+    }
+    const bool worse = !(now < 2.0 * worst);
+    worst = now;
+    if (worse) break;
+  }
+  closure.residual = worst;
+  for (Loop& loop : loops_) {
+    const double margin = this->margin(loop);
+    closure.margin = margin < closure.margin ? margin : closure.margin;
+    Closure::Verdict verdict = Closure::Verdict::closed;
+    if (!(loop.residual <= 100.0 * options_.tolerance)) {
+      verdict = Closure::Verdict::out_of_reach;
+    } else if (turned_over(loop)) {
+      verdict = Closure::Verdict::branch_lost;
+    } else if (!(margin >= options_.least_margin)) {
+      verdict = Closure::Verdict::singular;
+    }
+    if (verdict == Closure::Verdict::closed) {
+      loop.last = loop.K, loop.has_last = true;
+    } else if (closure.verdict == Closure::Verdict::closed) {
+      closure.verdict = verdict;
+      closure.margin = margin;
+      closure.reached = 0.0;
+      closure.cluster = loop.cluster->name;
+    }
+  }
+  return closure;
+}
+
+}  // namespace espalier

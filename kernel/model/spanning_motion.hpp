@@ -1,0 +1,57 @@
+#pragma once
+
+#include <vector>
+
+#include "espalier/kernel/model/constraint.hpp"
+#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/tree_kinematics.hpp"
+
+namespace espalier {
+
+/// From independent to spanning rates at one state, qd = G v and qdd = G vdot + g, together with
+/// what the spanning joints say: the first pass of every algorithm that knows clusters.
+/// On a tree it costs no more than TreeKinematics. Source: SPEC section 5.1.
+template <class T>
+class ESPALIER_API SpanningMotion {
+ public:
+  enum class Rotors { skip, place };  ///< whether joints of folded rotors are evaluated
+
+  explicit SpanningMotion(const Model& model, Rotors rotors = Rotors::place);
+
+  /// @param q  spanning positions
+  /// @param v  independent rates, or nullptr: then qd, bias and g are those of rest
+  void update(const T* q, const T* v);
+  /// Evaluates the joints of folded rotors after all, for those who skip them: an external wrench
+  /// on a rotor has to be carried to its carrier.
+  void place_rotors(const T* q);
+
+  TreeKinematics<T> joints;
+
+  /// Rates of all spanning joints, valid until the next update (on a tree, v itself).
+  const T* qd() const { return qd_now_; }
+  /// Spanning accelerations at vdot = 0, or nullptr where they all are zero.
+  const T* g() const { return variable_ && moving_ ? g_.data() : nullptr; }
+  /// G of a constrained cluster, rows x nv, row-major; rows as Cluster::rate() says.
+  const T* G(const Cluster& c) const { return G_.data() + c.G_start; }
+
+  /// out = G x for independent rates or accelerations x (g not added).
+  void expand(const T* x, T* out) const;
+  /// out = G^T x for forces x on spanning rates.
+  void reduce(const T* x, T* out) const;
+
+ private:
+  const Model& model_;
+  bool all_;       ///< rotors are placed
+  bool tree_;      ///< no constraint: spanning rates are the independent ones
+  bool variable_;  ///< some G depends on the position
+  bool moving_ = false;
+  const T* qd_now_ = nullptr;
+  std::vector<T> G_, qd_, g_, local_;
+  std::vector<ConstraintWorkspace<T>> work_;  ///< per cluster with a variable G
+};
+
+#define ESPALIER_EXTERN(T) extern template class SpanningMotion<T>;
+ESPALIER_SCALARS(ESPALIER_EXTERN)
+#undef ESPALIER_EXTERN
+
+}  // namespace espalier

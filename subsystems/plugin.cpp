@@ -1,0 +1,75 @@
+#include <espalier/plugin.hpp>
+
+#include "subsystems/belt_transmission.hpp"
+#include "subsystems/bevel_differential.hpp"
+#include "subsystems/cam.hpp"
+#include "subsystems/elastic_joint.hpp"
+#include "subsystems/four_bar.hpp"
+#include "subsystems/gear_train.hpp"
+#include "subsystems/geared_joint.hpp"
+#include "subsystems/planetary_stage.hpp"
+#include "subsystems/rod.hpp"
+#include "subsystems/rod_ankle.hpp"
+#include "subsystems/slider_crank.hpp"
+#include "subsystems/tello.hpp"
+#include "subsystems/trammel.hpp"
+
+ESPALIER_PLUGIN("subsystems", "0.1.0") {
+  using namespace espalier;
+  const char* const chignoli = "Chignoli et al. (2023), section VI; SPEC 5.5";
+  const char* const tello = "Sim et al. (2022), Tello Leg; equations in ROBOTS.md";
+  registrar.sub_mechanism<GearedJoint>({.name = "geared_joint",
+                                        .summary = "link and motor rotor: q_rotor = ratio q_link",
+                                        .source = chignoli});
+  registrar.sub_mechanism<GearTrain>(
+      {.name = "gear_train",
+       .summary = "link, motor rotor and idlers, each carried by the base or by the link",
+       .source = chignoli});
+  registrar.sub_mechanism<PlanetaryStage>(
+      {.name = "planetary_stage",
+       .summary = "sun, ring, carrier and planets; one of the first three may be fixed",
+       .source = "Willis (1841)"});
+  registrar.sub_mechanism<BevelDifferential>(
+      {.name = "bevel_differential",
+       .summary = "two side gears move a carrier by their mean and an output by their difference",
+       .source = "Willis (1841)"});
+  registrar.sub_mechanism<ElasticJoint>(
+      {.name = "elastic_joint",
+       .summary = "link and motor rotor, with gear, spring and damper between them",
+       .source = "SPEC 5.5"});
+  registrar.sub_mechanism<BeltPair>(
+      {.name = "belt_pair",
+       .summary = "two links in series, driven by motors on the base through gears and belts",
+       .source = chignoli});
+  registrar.sub_mechanism<BeltTriple>(
+      {.name = "belt_triple",
+       .summary = "three links in series, driven by motors on the base through gears and belts",
+       .source = chignoli});
+  registrar.sub_mechanism<TelloHip>({.name = "tello_hip",
+                                     .summary = "Tello's hip differential: gimbal and thigh, two "
+                                                "motors",
+                                     .source = tello});
+  registrar.sub_mechanism<TelloKneeAnkle>({.name = "tello_knee_ankle",
+                                           .summary = "Tello's knee-ankle differential: shin and "
+                                                      "foot, two motors",
+                                           .source = tello});
+  registrar.sub_mechanism<FourBar>({.name = "four_bar",
+                                    .summary = "planar four-bar: crank, coupler and rocker",
+                                    .source = "SPEC 5.5"});
+  registrar.sub_mechanism<SliderCrank>(
+      {.name = "slider_crank", .summary = "crank, rod and slider", .source = "SPEC 5.5"});
+  registrar.sub_mechanism<RodAnkle>(
+      {.name = "rod_ankle",
+       .summary = "foot that two cranks on the shank move in pitch and roll through rods",
+       .source = "SPEC 5.1, 5.7"});
+  registrar.sub_mechanism<Cam>({.name = "cam",
+                                .summary = "eccentric cam with roller follower (gives gamma alone)",
+                                .source = "slider-crank"});
+  registrar.sub_mechanism<Trammel>(
+      {.name = "trammel",
+       .summary = "two perpendicular sliders and a rod between them (gives phi alone)",
+       .source = "trammel of Archimedes"});
+  registrar.loop_joint<Rod>({.name = "rod",
+                             .summary = "massless rod with ball joints: constant distance `length`",
+                             .source = "Featherstone (2008), section 8.2"});
+}
