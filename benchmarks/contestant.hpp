@@ -21,6 +21,8 @@ class Contestant {
   /// What the last call, which was for this state, computed: vdot, tau or the matrix by rows, in
   /// Espalier's conventions.
   virtual std::vector<double> result(int state) = 0;
+  /// Why it is compared but not timed, or "".
+  virtual std::string not_timed() const { return ""; }
 
   const Work work;
   const std::string library, algorithm;

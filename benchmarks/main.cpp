@@ -14,6 +14,7 @@
 
 #include "benchmarks/chain.hpp"
 #include "benchmarks/contestant.hpp"
+#include "benchmarks/machine.hpp"
 #include "benchmarks/report.hpp"
 
 namespace espalier::bench {
@@ -87,9 +88,12 @@ class Suite {
   }
 
   nlohmann::json json() const {
-    return {{"compiler", __VERSION__},  {"build_type", ESPALIER_BUILD_TYPE},
-            {"processor", processor()}, {"instruction_set", instruction_set()},
-            {"libraries", libraries_},  {"results", to_json(rows_)}};
+    return {{"compiler", __VERSION__},
+            {"build_type", ESPALIER_BUILD_TYPE},
+            {"processor", processor()},
+            {"instruction_set", instruction_set(host_, "forward-dynamics", "aba")},
+            {"libraries", libraries_},
+            {"results", to_json(rows_)}};
   }
   bool all_agree() const { return all_agree_; }
   const Host& host() const { return host_; }
@@ -136,21 +140,6 @@ class Suite {
     row.nv = robot.model->nv();
     row.floating = robot.floating;
     return row;
-  }
-  static std::string processor() {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
-      if (line.rfind("model name", 0) == 0) return line.substr(line.find(": ") + 2);
-    }
-    return "unknown";
-  }
-  /// Of the plugin that the times are those of.
-  std::string instruction_set() const {
-    const std::string origin = host_.registry().find_algorithm("forward-dynamics", "aba").origin;
-    for (const LoadedPlugin& plugin : host_.loader().loaded()) {
-      if (plugin.file == origin) return plugin.instruction_set;
-    }
-    return "unknown";
   }
 
   Host host_;

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace espalier::bench {
+
+/// Lines over a common abscissa, drawn as SVG: panels below each other, one legend.
+struct Chart {
+  struct Line {
+    std::string name;    ///< in the legend; lines of one name in several panels look alike
+    std::string colour;  ///< of SVG
+    std::string dashes;  ///< pattern of SVG's stroke-dasharray, "" for a full line
+    std::vector<double> y;
+  };
+  struct Panel {
+    std::string label;  ///< what y is, with its unit
+    std::vector<Line> lines;
+  };
+  std::string title, label;  ///< of the chart; what x is, with its unit
+  std::vector<double> x;     ///< increasing, at least two
+  std::vector<Panel> panels;
+
+  std::string svg() const;
+};
+
+}  // namespace espalier::bench

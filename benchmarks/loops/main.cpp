@@ -1,0 +1,216 @@
+// Times forward and inverse dynamics of robots with loops by every algorithm that can run on them,
+// after checking that all exact ones give the same results. See docs/performance.md.
+//
+//   espalier_bench_loops [--markdown FILE] [--json FILE] [--robot FILE]... [--benchmark_...]
+
+#include <benchmark/benchmark.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "benchmarks/loops/chains.hpp"
+#include "benchmarks/loops/contestants.hpp"
+#include "benchmarks/loops/tables.hpp"
+#include "benchmarks/machine.hpp"
+#include "benchmarks/markdown.hpp"
+#include "benchmarks/report.hpp"
+
+namespace espalier::bench {
+
+namespace {
+
+constexpr int chain_links = 12, four_bars = 16;
+
+class Suite {
+ public:
+  void add_paper() {
+    add(robot_of_yaml(host_, name("geared_chain", chain_links), geared_chain_yaml(chain_links)));
+    add(robot_of_yaml(host_, name("belt_chain", chain_links), belt_chain_yaml(chain_links)));
+    for (const char* file : {"mini_cheetah_geared.yaml", "mit_humanoid.yaml",
+                             "tello_with_arms.yaml", "tello.yaml", "jvrc1_geared.yaml"}) {
+      add(robot_of_collection(host_, file));
+    }
+    const std::string bars = name("four_bar_chain", four_bars);
+    add(robot_of_yaml(host_, bars, four_bar_chain_yaml(four_bars)));
+    const Description description = read_yaml(host_, bars, four_bar_chain_yaml(four_bars));
+    add(LoopRobot(host_, bars + "_by_pins", closed_by_pins(description), false));
+  }
+  /// Chains of all lengths: exact forward dynamics, rotors folded.
+  void add_growth() {
+    for (const int links : growth_lengths) {
+      add(robot_of_yaml(host_, name("geared_chain", links), geared_chain_yaml(links)), true);
+      add(robot_of_yaml(host_, name("belt_chain", links), belt_chain_yaml(links)), true);
+    }
+  }
+  void add_file(const std::string& path, bool floating) {
+    add(LoopRobot(host_, std::filesystem::path(path).stem().string(), host_.read(path), floating));
+  }
+
+  void run() {
+    Collector collector(rows_);
+    std::printf("timing...\n");
+    std::fflush(stdout);
+    benchmark::RunSpecifiedBenchmarks(&collector);
+    print(rows_);
+  }
+
+  std::string markdown() const {
+    return "Measured on " + processor() + ", plugins loaded as " +
+           instruction_set(host_, "forward-dynamics", "c-aba") + ", compiled by " + __VERSION__ +
+           " (" + ESPALIER_BUILD_TYPE + ").\n\n" + loop_tables(rows_);
+  }
+  nlohmann::json json() const {
+    return {{"compiler", __VERSION__},
+            {"build_type", ESPALIER_BUILD_TYPE},
+            {"processor", processor()},
+            {"instruction_set", instruction_set(host_, "forward-dynamics", "c-aba")},
+            {"results", to_json(rows_)}};
+  }
+  bool all_agree() const { return all_agree_; }
+
+ private:
+  static std::string name(const char* chain, int number) {
+    return std::string(chain) + "_" + std::to_string(number);
+  }
+
+  /// Compares all algorithms on a robot and registers those that agree.
+  void add(LoopRobot&& moved, bool growth = false) {
+    const LoopRobot& robot = *robots_.emplace_back(std::make_unique<LoopRobot>(std::move(moved)));
+    Refusals refused;
+    Contestants all = our_loop_contestants(host_, robot, refused);
+    if (!growth) {
+      try {
+        for (auto& theirs : pinocchio_loop_contestants(robot)) all.push_back(std::move(theirs));
+      } catch (const std::exception& error) {
+        refused.emplace_back("Pinocchio", error.what());
+      }
+    }
+    if (growth) {
+      std::erase_if(all, [&](const auto& c) {
+        const bool exact = c->agreement < 1.0;
+        return c->work != Work::forward || !exact || !c->not_timed().empty() ||
+               c->algorithm.find(with_rotors("")) != std::string::npos;
+      });
+      refused.clear();
+    }
+    Contestant* reference[work_count] = {};
+    for (const auto& contestant : all) {
+      Contestant*& first = reference[static_cast<int>(contestant->work)];
+      if (first == nullptr) first = contestant.get();
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a->work < b->work; });
+    for (auto& contestant : all) {
+      add(robot, *reference[static_cast<int>(contestant->work)], *contestant);
+      contestants_.push_back(std::move(contestant));
+    }
+    for (auto& [who, why] : refused) {
+      std::replace(why.begin(), why.end(), '\n', ' ');
+      Row row = row_of(robot);
+      row.work = "all", row.algorithm = who, row.why_not = why;
+      rows_.push_back(std::move(row));
+    }
+  }
+  void add(const LoopRobot& robot, Contestant& reference, Contestant& contestant) {
+    Row row = row_of(robot);
+    row.work = to_string(contestant.work);
+    row.library = contestant.library;
+    row.algorithm = contestant.algorithm;
+    row.reference = &reference == &contestant;
+    row.difference = row.reference ? 0.0 : largest_difference(reference, contestant);
+    row.benchmark = robot.name + "/" + row.work + "/" + row.library + "/" + row.algorithm;
+    if (row.difference > contestant.agreement) {
+      row.why_not = format("its results differ from the reference's by %.1e, expected at most %.0e",
+                           row.difference, contestant.agreement);
+      all_agree_ = false;
+    } else if (row.why_not = contestant.not_timed(); row.why_not.empty()) {
+      Contestant* called = &contestant;
+      benchmark::RegisterBenchmark(row.benchmark.c_str(), [called](benchmark::State& state) {
+        int k = 0;
+        for (auto _ : state) {
+          called->call(k);
+          benchmark::ClobberMemory();
+          k = (k + 1) % state_count;
+        }
+      });
+    }
+    rows_.push_back(std::move(row));
+  }
+  static Row row_of(const LoopRobot& robot) {
+    Row row;
+    row.robot = robot.name;
+    row.bodies = robot.model->body_count();
+    row.nv = robot.model->nv();
+    row.floating = robot.floating;
+    return row;
+  }
+
+  Host host_;
+  std::vector<std::unique_ptr<LoopRobot>> robots_;  // contestants refer to them
+  Contestants contestants_;
+  std::vector<Row> rows_;
+  bool all_agree_ = true;
+};
+
+int run(int count, char** words) {
+  // Words of the user come later and win.
+  std::vector<char*> all{words[0]};
+  static char defaults[][64] = {"--benchmark_enable_random_interleaving=true",
+                                "--benchmark_repetitions=15", "--benchmark_min_time=0.02"};
+  for (char* word : defaults) all.push_back(word);
+  all.insert(all.end(), words + 1, words + count);
+  int size = static_cast<int>(all.size());
+  benchmark::Initialize(&size, all.data());
+
+  CLI::App app("Times Espalier's algorithms on robots with loops");
+  std::string markdown, json;
+  std::vector<std::string> fixed, floating;
+  app.add_option("--markdown", markdown,
+                 "file in which the tables are written between <!-- loops:begin --> and "
+                 "<!-- loops:end -->");
+  app.add_option("--json", json, "file for the results");
+  app.add_option("--robot", fixed, "robot files with a fixed root, instead of the usual robots");
+  app.add_option("--floating", floating, "robot files with a floating root, likewise");
+  app.footer("Options of Google Benchmark (--benchmark_filter=...) are understood, too.");
+  try {
+    app.parse(size, all.data());
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+
+  Suite suite;
+  for (const std::string& path : floating) suite.add_file(path, true);
+  for (const std::string& path : fixed) suite.add_file(path, false);
+  if (fixed.empty() && floating.empty()) {
+    suite.add_paper();
+    suite.add_growth();
+  }
+  suite.run();
+  if (fixed.empty() && floating.empty()) std::printf("\n%s", suite.markdown().c_str());
+  if (!markdown.empty()) replace_section(markdown, "loops", suite.markdown());
+  if (!json.empty()) {
+    std::ofstream file(json);
+    file << suite.json().dump(2) << "\n";
+    if (!file.flush()) throw std::runtime_error(json + ": file cannot be written");
+  }
+  if (suite.all_agree()) return 0;
+  std::fprintf(stderr, "espalier_bench_loops: results differ, see above\n");
+  return 1;
+}
+
+}  // namespace
+
+}  // namespace espalier::bench
+
+int main(int count, char** words) {
+  try {
+    return espalier::bench::run(count, words);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "espalier_bench_loops: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,170 @@
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "benchmarks/loops/chains.hpp"
+#include "benchmarks/loops/contestants.hpp"
+#include "benchmarks/peers/loop_peer.h"
+#include "espalier/kernel/model/spanning_motion.hpp"
+
+namespace espalier::bench {
+
+namespace {
+
+/// 3e-10 is the most seen, by the regularized solver of contacts.
+constexpr double pinocchio_agreement = 1e-8;
+
+const espalier_loop_peer& table() {
+  static const espalier_loop_peer* const loaded = [] {
+    // Local: libraries that are compiled differently do not see each other's symbols.
+    void* library = dlopen(ESPALIER_PEER_FOLDER "/peer_pinocchio_loops.so", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) throw std::runtime_error(dlerror());
+    void* entry = dlsym(library, "espalier_loop_peer_table");
+    if (entry == nullptr) throw std::runtime_error(dlerror());
+    return reinterpret_cast<espalier_loop_peer_entry>(entry)();
+  }();
+  return *loaded;
+}
+
+void write(const Vec3<double>& v, double* out) { out[0] = v.x, out[1] = v.y, out[2] = v.z; }
+
+espalier_loop_body body_of(const Model& model, int i) {
+  const Body& body = model.body(i);
+  const Transform<double>& X = body.placement;
+  espalier_loop_body out{};
+  out.parent = body.parent - 1;
+  for (int c = 0; c < 3; ++c) {  // E takes the parent's coordinates to the frame's: its transpose
+    out.rotation[c] = X.E.row[c].x;
+    out.rotation[3 + c] = X.E.row[c].y;
+    out.rotation[6 + c] = X.E.row[c].z;
+  }
+  write(X.r, out.offset);
+  const RigidInertia<double>& I = body.inertia;
+  out.mass = I.m;
+  const Vec3<double> com = I.m > 0.0 ? scale(1.0 / I.m, I.h) : Vec3<double>{0, 0, 0};
+  write(com, out.com);
+  const double cc = dot(com, com);
+  const auto about_com = [&](double about_origin, double a, double b, double diagonal) {
+    return about_origin - I.m * (diagonal * cc - a * b);
+  };
+  const double xx = about_com(I.I.xx, com.x, com.x, 1), yy = about_com(I.I.yy, com.y, com.y, 1),
+               zz = about_com(I.I.zz, com.z, com.z, 1), xy = about_com(I.I.xy, com.x, com.y, 0),
+               xz = about_com(I.I.xz, com.x, com.z, 0), yz = about_com(I.I.yz, com.y, com.z, 0);
+  const double rows[9] = {xx, xy, xz, xy, yy, yz, xz, yz, zz};
+  std::copy(std::begin(rows), std::end(rows), out.inertia);
+  return out;
+}
+
+/// G of the whole robot, by rows; empty where it is not constant.
+std::vector<double> constant_G(const Model& model) {
+  if (model.has_variable_constraints()) return {};
+  std::vector<double> G(static_cast<std::size_t>(model.spanning_nv()) * model.nv(), 0.0);
+  for (const Cluster& c : model.clusters()) {
+    for (int row = 0; row < c.rows(); ++row) {
+      for (int j = 0; j < c.nv; ++j) {
+        const double value = c.constrained ? c.G[row * c.nv + j] : row == j ? 1.0 : 0.0;
+        G[static_cast<std::size_t>(c.rate(row)) * model.nv() + c.v + j] = value;
+      }
+    }
+  }
+  return G;
+}
+
+/// The pins of a chain of four-bars: tips of coupler and rocker.
+std::vector<espalier_loop_pin> pins_of(const Model& model) {
+  std::vector<espalier_loop_pin> pins;
+  for (int i = 1;; ++i) {
+    const std::string bar = "bar_" + std::to_string(i);
+    const Link* links[] = {model.find_link(bar + ".coupler"), model.find_link(bar + ".rocker")};
+    if (links[0] == nullptr || links[1] == nullptr) return pins;
+    espalier_loop_pin& pin = pins.emplace_back();
+    for (int s = 0; s < 2; ++s) {
+      const Transform<double>& X = links[s]->X;
+      const Vec3<double> tip{s == 0 ? four_bar_coupler : four_bar_rocker, 0, 0};
+      pin.body[s] = links[s]->body - 1;
+      write(X.r + transpose_times(X.E, tip), pin.point[s]);
+    }
+  }
+}
+
+class Built {
+ public:
+  Built(const LoopRobot& robot, const Model& model, const std::vector<RandomState>& states) {
+    for (const BodyRun& run : model.runs()) {
+      const bool root = robot.floating && run.first == 1;
+      if (run.nv != 1 && !root) throw std::runtime_error("a joint has several rates");
+    }
+    for (const Joint& joint : model.joints()) {
+      if (joint.type != "revolute" && joint.type != "continuous" && joint.type != "floating") {
+        throw std::runtime_error("joint '" + joint.name + "' is of type " + joint.type +
+                                 ", expected one that turns");
+      }
+    }
+    std::vector<espalier_loop_body> bodies;
+    for (int i = 1; i <= model.body_count(); ++i) bodies.push_back(body_of(model, i));
+    const std::vector<int> independent(model.independent_rates().begin(),
+                                       model.independent_rates().end());
+    const std::vector<double> G = constant_G(model);
+    const std::vector<espalier_loop_pin> pins = pins_of(model);
+    espalier_loop_robot plain{};
+    plain.floating = robot.floating;
+    write(model.gravity(), plain.gravity);
+    plain.body_count = model.body_count(), plain.bodies = bodies.data();
+    plain.nv = model.nv(), plain.independent = independent.data();
+    plain.G = G.empty() ? nullptr : G.data();
+    plain.pin_count = static_cast<int>(pins.size()), plain.pins = pins.data();
+    char message[500] = "";
+    handle = table().open(&plain, message, sizeof message);
+    if (handle == nullptr) throw std::runtime_error(message);
+    SpanningMotion<double> motion(model);
+    for (int k = 0; k < state_count; ++k) {
+      motion.update(states[k].q.data(), states[k].v.data());
+      table().set(handle, k, states[k].q.data(), motion.qd(), states[k].tau.data());
+    }
+  }
+  ~Built() { table().close(handle); }
+  Built(const Built&) = delete;
+  Built& operator=(const Built&) = delete;
+
+  void* handle = nullptr;
+};
+
+class Way final : public Contestant {
+ public:
+  Way(std::shared_ptr<Built> built, int way, const LoopRobot& robot)
+      : Contestant(Work::forward, table().library, table().way(built->handle, way),
+                   pinocchio_agreement),
+        built_(std::move(built)),
+        way_(way),
+        robot_(robot) {}
+  void call(int k) override { table().run(built_->handle, way_, k); }
+  std::vector<double> result(int) override {
+    std::vector<double> vdot(robot_.model->nv());
+    table().read(built_->handle, way_, vdot.data());
+    if (robot_.kept == nullptr) return vdot;
+    std::vector<double> ordered(vdot.size());
+    for (std::size_t i = 0; i < ordered.size(); ++i) ordered[i] = vdot[robot_.kept_rate[i]];
+    return ordered;
+  }
+
+ private:
+  std::shared_ptr<Built> built_;
+  int way_;
+  const LoopRobot& robot_;
+};
+
+}  // namespace
+
+Contestants pinocchio_loop_contestants(const LoopRobot& robot) {
+  const bool rotors = robot.kept != nullptr;
+  const auto built = std::make_shared<Built>(robot, rotors ? *robot.kept : *robot.model,
+                                             rotors ? robot.kept_states : robot.states);
+  Contestants all;
+  for (int way = 0; way < table().way_count(built->handle); ++way) {
+    all.push_back(std::make_unique<Way>(built, way, robot));
+  }
+  return all;
+}
+
+}  // namespace espalier::bench

@@ -1,0 +1,95 @@
+#include "benchmarks/loops/robots.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "benchmarks/loops/chains.hpp"
+#include "espalier/kernel/model/closure.hpp"
+
+namespace espalier::bench {
+
+LoopRobot::LoopRobot(const Host& host, std::string given_name, const Description& description,
+                     bool floats)
+    : name(std::move(given_name)), floating(floats) {
+  CompileOptions options;
+  if (floating) options.root = CompileOptions::Root::floating;
+  model = host.compile(description, options);
+
+  std::mt19937_64 generator(11);
+  const auto uniform = [&] {  // -1..1, the same numbers on every machine
+    return 2.0 * (static_cast<double>(generator() >> 11) * 0x1.0p-53) - 1.0;
+  };
+  states.resize(state_count);
+  for (int k = 0; k < state_count; ++k) {
+    RandomState& state = states[k];
+    state.q.resize(model->nq());
+    model->random(k + 1, state.q.data());
+    const Closure closure = examine(*model, state.q.data());
+    if (closure.verdict == Closure::Verdict::out_of_reach) {
+      throw InvalidModel(name + ": random state " + std::to_string(k) + ": " + closure.text());
+    }
+    for (auto* rates : {&state.v, &state.tau, &state.vdot}) {
+      rates->resize(model->nv());
+      for (double& x : *rates) x = uniform();
+    }
+  }
+
+  if (model->rotors().empty()) return;
+  options.rotors = CompileOptions::Rotors::keep;
+  kept = host.compile(description, options);
+  kept_rate.resize(model->nv());
+  const std::vector<Coordinate> kept_coordinates = kept->coordinates();
+  for (const Coordinate& c : model->coordinates()) {
+    const auto same = std::find_if(
+        kept_coordinates.begin(), kept_coordinates.end(),
+        [&](const Coordinate& k) { return k.joint == c.joint && k.component == c.component; });
+    if (same == kept_coordinates.end() || same->size != c.size) {
+      throw InvalidModel(name + ": coordinate '" + c.name +
+                         "' is not independent where rotors are kept, expected the same "
+                         "independent coordinates as where they are folded");
+    }
+    for (int i = 0; i < c.size; ++i) kept_rate[c.start + i] = same->start + i;
+  }
+  for (const RandomState& state : states) {
+    RandomState& other = kept_states.emplace_back();
+    other.q.resize(kept->nq());
+    for (const Joint& joint : model->joints()) {
+      std::copy_n(state.q.begin() + joint.q, joint.nq, other.q.begin() + kept->joint(joint.name).q);
+    }
+    for (const auto vector : {&RandomState::v, &RandomState::tau, &RandomState::vdot}) {
+      (other.*vector).resize(kept->nv());
+      for (int i = 0; i < model->nv(); ++i) (other.*vector)[kept_rate[i]] = (state.*vector)[i];
+    }
+  }
+}
+
+LoopRobot robot_of_collection(const Host& host, const std::string& file) {
+  const std::string path = ESPALIER_SOURCE_DIR "/robots/" + file;
+  return LoopRobot(host, std::filesystem::path(path).stem().string(), host.read(path), true);
+}
+
+Description read_yaml(const Host& host, const std::string& name, const std::string& yaml) {
+  const std::string origin = name + ".yaml";
+  return host.registry().format_for(origin).read(yaml, origin, host.registry());
+}
+
+LoopRobot robot_of_yaml(const Host& host, const std::string& name, const std::string& yaml) {
+  return LoopRobot(host, name, read_yaml(host, name, yaml), false);
+}
+
+Description closed_by_pins(Description four_bars) {
+  for (std::size_t i = 1; i <= four_bars.laws.size(); ++i) {
+    const std::string bar = "bar_" + std::to_string(i);
+    LoopDescription& pin = four_bars.loops.emplace_back();
+    pin.name = bar + ".pin", pin.type = "revolute";
+    pin.predecessor = bar + ".coupler", pin.successor = bar + ".rocker";
+    pin.predecessor_origin.xyz = {four_bar_coupler, 0, 0};
+    pin.successor_origin.xyz = {four_bar_rocker, 0, 0};
+    pin.axis = {0, 0, 1};
+  }
+  four_bars.laws.clear();
+  return four_bars;
+}
+
+}  // namespace espalier::bench

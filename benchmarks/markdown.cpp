@@ -1,0 +1,75 @@
+#include "benchmarks/markdown.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace espalier::bench {
+
+namespace {
+
+/// Characters, not bytes: UTF-8 continuation bytes take no place.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
+}
+
+}  // namespace
+
+std::string Table::text() const {
+  std::vector<std::size_t> widths(rows_.front().size(), 3);
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+  }
+  std::string out;
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const std::string space(widths[i] - width(rows_[r][i]), ' ');
+      out += i == 0 ? "| " + rows_[r][i] + space : " | " + space + rows_[r][i];
+    }
+    out += " |\n";
+    if (r > 0) continue;
+    out += "| " + std::string(widths[0], '-');
+    for (std::size_t i = 1; i < widths.size(); ++i) {
+      out += " | " + std::string(widths[i] - 1, '-') + ":";  // numbers: flush right
+    }
+    out += " |\n";
+  }
+  return out;
+}
+
+std::string format(const char* pattern, ...) {
+  std::va_list arguments;
+  va_start(arguments, pattern);
+  char text[500];
+  std::vsnprintf(text, sizeof text, pattern, arguments);
+  va_end(arguments);
+  return text;
+}
+
+void replace_section(const std::string& path, const std::string& section, const std::string& text) {
+  const std::string begin = "<!-- " + section + ":begin -->\n",
+                    end = "<!-- " + section + ":end -->\n";
+  std::string all = begin + end;
+  if (std::filesystem::exists(path)) {
+    std::ifstream file(path, std::ios::binary);
+    all.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  const std::size_t first = all.find(begin), last = all.find(end);
+  if (first == std::string::npos || last == std::string::npos || last < first) {
+    throw std::runtime_error(path + ": section '" + section +
+                             "' is missing, expected the lines <!-- " + section +
+                             ":begin --> and <!-- " + section + ":end -->");
+  }
+  const std::size_t start = first + begin.size();
+  all.replace(start, last - start, text);
+  std::ofstream file(path, std::ios::binary);
+  file << all;
+  if (!file.flush()) throw std::runtime_error(path + ": file cannot be written");
+}
+
+}  // namespace espalier::bench

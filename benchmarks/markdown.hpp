@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace espalier::bench {
+
+/// A Markdown table with aligned columns, so that it can be read in a terminal, too.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
+  /// @param row  as many cells as the head; may not contain '|'
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// printf into a string.
+[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
+
+/// Replaces what stands between the lines "<!-- <section>:begin -->" and "<!-- <section>:end -->"
+/// of a file; a file that does not exist is made of that section alone.
+/// @throws std::runtime_error if the file has no such section or cannot be written
+void replace_section(const std::string& path, const std::string& section, const std::string& text);
+
+}  // namespace espalier::bench

@@ -1,0 +1,173 @@
+#include <Eigen/Cholesky>
+#include <Eigen/SparseCore>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <pinocchio/algorithm/constrained-dynamics.hpp>
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
+#include <pinocchio/multibody/data.hpp>
+#include <pinocchio/multibody/model.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "loop_peer.h"
+
+/// Pinocchio's exact ways to forward dynamics of robots with loops.
+
+namespace {
+
+using Rotation = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
+using State = std::array<Eigen::VectorXd, espalier_peer_state_count>;
+
+class Robot {
+ public:
+  explicit Robot(const espalier_loop_robot& robot)
+      : floating_(robot.floating != 0), vdot_(Eigen::VectorXd::Zero(robot.nv)) {
+    model_.gravity.linear() = Eigen::Map<const Eigen::Vector3d>(robot.gravity);
+    joint_.assign(robot.body_count, 0);
+    for (int i = 0; i < robot.body_count; ++i) {
+      if (robot.bodies[i].parent < 0) add(robot, i);
+    }
+    data_ = std::make_unique<pinocchio::Data>(model_);
+    zero_.setZero(model_.nv);
+    // Espalier's order: bodies in turn, a floating root angular first. Pinocchio's: depth first and
+    // linear first.
+    for (int i = 0; i < robot.body_count; ++i) {
+      const int q = model_.idx_qs[joint_[i]], v = model_.idx_vs[joint_[i]];
+      for (int k = 0; k < model_.nqs[joint_[i]]; ++k) position_.push_back(q + k);
+      const bool root = model_.nvs[joint_[i]] == 6;
+      for (int k = 0; k < model_.nvs[joint_[i]]; ++k) rate_.push_back(v + (root ? (k + 3) % 6 : k));
+    }
+    for (int i = 0; i < robot.nv; ++i) independent_.push_back(rate_[robot.independent[i]]);
+    if (robot.G != nullptr) {
+      std::vector<Eigen::Triplet<double>> entries;
+      for (int r = 0; r < model_.nv; ++r) {
+        for (int c = 0; c < robot.nv; ++c) {
+          const double value = robot.G[r * robot.nv + c];
+          if (value != 0.0) entries.emplace_back(rate_[r], c, value);
+        }
+      }
+      G_.resize(model_.nv, robot.nv);
+      G_.setFromTriplets(entries.begin(), entries.end());
+      H_.setZero(model_.nv, model_.nv), HG_.setZero(model_.nv, robot.nv);
+      M_.setZero(robot.nv, robot.nv);
+      factor_ = Eigen::LLT<Eigen::MatrixXd>(robot.nv);
+      ways_.push_back({"crba, G^T H G, dense LLT", &Robot::projection});
+    }
+    if (robot.pin_count > 0) {
+      for (int p = 0; p < robot.pin_count; ++p) {
+        const espalier_loop_pin& pin = robot.pins[p];
+        pinocchio::SE3 frame[2];
+        for (int s = 0; s < 2; ++s) {
+          frame[s] = pinocchio::SE3(Eigen::Matrix3d::Identity(),
+                                    Eigen::Map<const Eigen::Vector3d>(pin.point[s]));
+        }
+        contacts_.emplace_back(pinocchio::CONTACT_3D, model_, joint_[pin.body[0]], frame[0],
+                               joint_[pin.body[1]], frame[1], pinocchio::LOCAL);
+      }
+      for (const auto& contact : contacts_) contact_data_.emplace_back(contact);
+      pinocchio::initConstraintDynamics(model_, *data_, contacts_);
+      ways_.push_back({"constraintDynamics, CONTACT_3D", &Robot::contact_dynamics});
+    }
+    if (ways_.empty()) throw std::runtime_error("neither a constant G nor pins are given");
+  }
+
+  void set(int k, const double* q, const double* v, const double* tau) {
+    q_[k].setZero(model_.nq), v_[k].setZero(model_.nv), spanning_tau_[k].setZero(model_.nv);
+    for (int i = 0; i < model_.nq; ++i) q_[k][position_[i]] = q[i];
+    for (int i = 0; i < model_.nv; ++i) v_[k][rate_[i]] = v[i];
+    tau_[k] = Eigen::Map<const Eigen::VectorXd>(tau, vdot_.size());
+    for (std::size_t i = 0; i < independent_.size(); ++i) {
+      spanning_tau_[k][independent_[i]] = tau[i];
+    }
+  }
+  void run(int way, int k) { (this->*ways_[way].second)(k); }
+  void read(double* out) const { std::copy(vdot_.begin(), vdot_.end(), out); }
+  int way_count() const { return static_cast<int>(ways_.size()); }
+  const char* way(int i) const { return ways_[i].first; }
+
+ private:
+  /// Depth first: Pinocchio takes the rates of a subtree to be consecutive.
+  void add(const espalier_loop_robot& robot, int i) {
+    const espalier_loop_body& b = robot.bodies[i];
+    const pinocchio::SE3 placement(Eigen::Map<const Rotation>(b.rotation),
+                                   Eigen::Map<const Eigen::Vector3d>(b.offset));
+    const pinocchio::JointIndex parent = b.parent < 0 ? 0 : joint_[b.parent];
+    const std::string name = std::to_string(i);
+    joint_[i] = floating_ && i == 0
+                    ? model_.addJoint(parent, pinocchio::JointModelFreeFlyer(), placement, name)
+                    : model_.addJoint(parent, pinocchio::JointModelRZ(), placement, name);
+    const pinocchio::Inertia inertia(b.mass, Eigen::Map<const Eigen::Vector3d>(b.com),
+                                     Eigen::Map<const Rotation>(b.inertia));
+    model_.appendBodyToJoint(joint_[i], inertia, pinocchio::SE3::Identity());
+    for (int child = i + 1; child < robot.body_count; ++child) {
+      if (robot.bodies[child].parent == i) add(robot, child);
+    }
+  }
+  /// (G^T H G) vdot = tau - G^T C, with G constant.
+  void projection(int k) {
+    pinocchio::crba(model_, *data_, q_[k]);
+    pinocchio::rnea(model_, *data_, q_[k], v_[k], zero_);
+    H_ = data_->M.selfadjointView<Eigen::Upper>();
+    HG_.noalias() = H_ * G_;
+    M_.noalias() = G_.transpose() * HG_;
+    factor_.compute(M_);
+    vdot_ = tau_[k];
+    vdot_.noalias() -= G_.transpose() * data_->tau;
+    factor_.solveInPlace(vdot_);
+  }
+  /// Planar loops leave one of a pin's three rows empty: the proximal solver's regularization.
+  void contact_dynamics(int k) {
+    pinocchio::ProximalSettings settings(1e-12, 1e-12, 1);
+    const Eigen::VectorXd& vdot = pinocchio::constraintDynamics(
+        model_, *data_, q_[k], v_[k], spanning_tau_[k], contacts_, contact_data_, settings);
+    for (std::size_t i = 0; i < independent_.size(); ++i) {
+      vdot_[static_cast<int>(i)] = vdot[independent_[i]];
+    }
+  }
+
+  bool floating_;
+  std::vector<pinocchio::JointIndex> joint_;        ///< of every body
+  std::vector<int> position_, rate_, independent_;  ///< where Espalier's are in Pinocchio's
+  pinocchio::Model model_;
+  std::unique_ptr<pinocchio::Data> data_;
+  std::vector<std::pair<const char*, void (Robot::*)(int)>> ways_;
+  Eigen::SparseMatrix<double> G_;
+  Eigen::MatrixXd H_, HG_, M_;
+  Eigen::LLT<Eigen::MatrixXd> factor_;
+  PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pinocchio::RigidConstraintModel) contacts_;
+  PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pinocchio::RigidConstraintData) contact_data_;
+  Eigen::VectorXd zero_, vdot_;
+  State q_, v_, tau_, spanning_tau_;
+};
+
+Robot* robot_of(void* handle) { return static_cast<Robot*>(handle); }
+
+void* open(const espalier_loop_robot* robot, char* message, int size) {
+  try {
+    return new Robot(*robot);
+  } catch (const std::exception& error) {
+    std::snprintf(message, size, "%s", error.what());
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const espalier_loop_peer*
+espalier_loop_peer_table(void);
+const espalier_loop_peer* espalier_loop_peer_table(void) {
+  static const espalier_loop_peer table{"Pinocchio " PINOCCHIO_VERSION,
+                                        [](void* p) { return robot_of(p)->way_count(); },
+                                        [](void* p, int i) { return robot_of(p)->way(i); },
+                                        open,
+                                        [](void* p) { delete robot_of(p); },
+                                        [](void* p, int k, const double* q, const double* v,
+                                           const double* tau) { robot_of(p)->set(k, q, v, tau); },
+                                        [](void* p, int way, int k) { robot_of(p)->run(way, k); },
+                                        [](void* p, int, double* out) { robot_of(p)->read(out); }};
+  return &table;
+}
