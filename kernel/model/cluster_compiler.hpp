@@ -5,24 +5,12 @@
 #include <vector>
 
 #include "espalier/kernel/graph/cluster_tree.hpp"
-#include "espalier/kernel/model/couplings.hpp"
+#include "espalier/kernel/model/ties.hpp"
 #include "espalier/kernel/model/validate.hpp"
 
 namespace espalier {
 
 namespace detail {
-
-/// A law as the file has it, with its joints found.
-struct LawSource {
-  const LawDescription* law = nullptr;
-  std::vector<int> bodies;  ///< of the graph, in the order of the law's positions
-};
-
-/// What ties a cluster beside loop joints, in the order of the graph's couplings: one of the two.
-struct Tie {
-  std::optional<Equation> equation;
-  std::optional<LawSource> law;
-};
 
 /// A cut joint: a loop of the file, or a joint whose child hangs on another one, too.
 struct LoopSource {

@@ -8,6 +8,7 @@
 #include "espalier/kernel/graph/connectivity_graph.hpp"
 #include "espalier/kernel/graph/spanning_tree.hpp"
 #include "espalier/kernel/model/cluster_compiler.hpp"
+#include "espalier/kernel/model/ties.hpp"
 #include "espalier/kernel/model/undrivable.hpp"
 #include "espalier/kernel/model/validate.hpp"
 
@@ -231,96 +232,9 @@ class Compiler {
                                        joint.child + "' as its parent and '" + joint.parent +
                                        "' as its child (exchange them)");
     }
-    find_equations();
-  }
-
-  /// Mimics and couplings as linear equations between joint positions.
-  void find_equations() {
-    std::map<std::string, int> edge;  // joint name -> edge in the graph
-    for (std::size_t e = 0; e < edge_joint_.size(); ++e) {
-      if (edge_joint_[e] >= 0) edge[joints_[edge_joint_[e]].name] = static_cast<int>(e);
-    }
-    for (const JointDescription& joint : joints_) {
-      if (!joint.mimic) continue;
-      const auto self = edge.find(joint.name), other = edge.find(joint.mimic->joint);
-      if (self == edge.end()) continue;  // a fixed joint follows nothing
-      if (other == edge.end()) {
-        findings_.error(joint.where, "joint '" + joint.name + "': mimics joint '" +
-                                         joint.mimic->joint +
-                                         "', which is fixed, expected one that moves (make '" +
-                                         joint.name + "' fixed, too)");
-        continue;
-      }
-      detail::Equation equation;
-      equation.name = "mimic of " + joint.name;
-      equation.where = joint.where;
-      equation.terms = {{tree_.child(self->second), 1.0},
-                        {tree_.child(other->second), -joint.mimic->multiplier}};
-      equation.constant = joint.mimic->offset;
-      add_equation(std::move(equation));
-    }
-    find_laws(edge);
-    for (const CouplingDescription& coupling : robot_.couplings) {
-      const int p = group_of(coupling.predecessor), s = group_of(coupling.successor);
-      const int ancestor = tree_.nearest_common_ancestor(p, s);
-      detail::Equation equation;
-      equation.name = coupling.name;
-      equation.where = coupling.where;
-      for (int b : tree_.path(ancestor, s)) equation.terms.push_back({b, 1.0});
-      for (int b : tree_.path(ancestor, p)) equation.terms.push_back({b, -coupling.ratio});
-      add_equation(std::move(equation));
-    }
-  }
-
-  void find_laws(const std::map<std::string, int>& edge) {
-    for (const LawDescription& law : robot_.laws) {
-      detail::LawSource source;
-      source.law = &law;
-      std::vector<int> edges;
-      for (const std::string& name : law.joints) {
-        const auto found = edge.find(name);
-        if (found == edge.end()) {
-          findings_.error(law.where, "law '" + law.name + "': its joint '" + name +
-                                         "' is fixed, expected joints that move");
-          return;
-        }
-        source.bodies.push_back(tree_.child(found->second));
-        if (!has_one_rate("law '" + law.name + "'", law.where, source.bodies.back())) return;
-        edges.push_back(found->second);
-      }
-      graph_.add_coupling(law.name, edges);
-      ties_.push_back({std::nullopt, std::move(source)});
-    }
-  }
-
-  /// Whether a body hangs on a spanning-tree joint of one rate and one position.
-  bool has_one_rate(const std::string& who, const SourceLocation& where, int body) {
-    if (body < 0) {
-      findings_.error(where, who + ": names a joint that closes a loop, expected joints of the "
-                                   "spanning tree");
-      return false;
-    }
-    const int j = edge_joint_[tree_.joint(body)];
-    if (joint_types_[j]->nv() == 1 && joint_types_[j]->nq() == 1) return true;
-    findings_.error(where, who + ": joint '" + joints_[j].name + "' of type '" + joints_[j].type +
-                               "' has several rates, expected joints of one rate");
-    return false;
-  }
-
-  void add_equation(detail::Equation equation) {
-    std::vector<int> edges;
-    for (const auto& term : equation.terms) {
-      if (!has_one_rate("coupling '" + equation.name + "'", equation.where, term.body)) return;
-      edges.push_back(tree_.joint(term.body));
-    }
-    if (edges.empty()) {
-      findings_.error(equation.where, "coupling '" + equation.name +
-                                          "': no joint lies between its links, expected two "
-                                          "links that move to each other");
-      return;
-    }
-    graph_.add_coupling(equation.name, edges);
-    ties_.push_back({std::move(equation), std::nullopt});
+    ties_ = detail::find_ties({robot_, joints_, joint_types_, edge_joint_, tree_,
+                               [this](const std::string& link) { return group_of(link); }},
+                              graph_, findings_);
   }
 
   void cluster() {

@@ -162,12 +162,12 @@ TEST_F(BadPluginTest, WrongStructSize) {
 
 TEST_F(BadPluginTest, OlderApi) {
   expect_contains(refusal(plugin_file("bad_older_api")),
-                  "plugin API version is 0 (older), expected 1");
+                  "plugin API version is 1 (older), expected 2");
 }
 
 TEST_F(BadPluginTest, NewerApi) {
   expect_contains(refusal(plugin_file("bad_newer_api")),
-                  "plugin API version is 2 (newer), expected 1");
+                  "plugin API version is 3 (newer), expected 2");
 }
 
 TEST_F(BadPluginTest, NoFingerprint) {
