@@ -266,8 +266,16 @@ const LoopJoint& Registry::loop_joint(std::string_view name) const {
     const std::lock_guard lock(mutex_);
     const auto known = by_key_.find(Key{Kind::loop_joint, "", name});
     if (known != by_key_.end()) return *known->second->loop_joint;
+    const auto joint = by_key_.find(Key{Kind::joint, "", name});
+    if (joint != by_key_.end()) return *joint->second->joint;
   }
-  return joint_type(name);
+  std::vector<std::string> names;
+  for (const Kind kind : {Kind::joint, Kind::loop_joint}) {
+    for (const Entry* e : entries(kind)) names.push_back(e->about.name);
+  }
+  std::sort(names.begin(), names.end());
+  throw UnknownName("loop joint " + quoted(name) + " is unknown" + suggest(name, names) +
+                    std::string(plugin_hint));
 }
 
 const LawType& Registry::law(std::string_view name) const { return *find(Kind::law, name).law; }
