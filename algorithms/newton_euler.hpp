@@ -104,14 +104,19 @@ class NewtonEuler {
 
   explicit NewtonEuler(const Model& model, Rotors rotors = Rotors::folded)
       : motion(model.body_count() + 1),
-        runs_(rotors == Rotors::folded ? model.active_runs() : model.runs()),
-        count_(rotors == Rotors::folded ? model.active_body_count() : model.body_count()) {
-    moments_.reserve(motion.size());
-    for (int i = 0; i <= count_; ++i) {
+        runs_(rotors == Rotors::folded ? model.active_runs() : model.runs()) {
+    const int count = rotors == Rotors::folded ? model.active_body_count() : model.body_count();
+    for (int i = 0; i <= count; ++i) {
       moments_.push_back(Moments<double>::from(
           rotors == Rotors::folded ? model.folded_inertia(i) : model.body(i).inertia));
     }
-    motion[0] = {Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero(), Mat3<T>::zero()};
+    rest_ground();
+  }
+  /// For some of the bodies. @param runs  outlives this; inertia  per body
+  NewtonEuler(std::span<const BodyRun> runs, std::span<const RigidInertia<double>> inertia)
+      : motion(inertia.size()), runs_(runs) {
+    for (const RigidInertia<double>& I : inertia) moments_.push_back(Moments<double>::from(I));
+    rest_ground();
   }
 
   /// @param v, vdot  spanning rates and accelerations; vdot may be nullptr for zero
@@ -129,7 +134,9 @@ class NewtonEuler {
       });
     }
     if (wrenches != nullptr) {
-      for (int i = 1; i <= count_; ++i) f[i] -= (*wrenches)[i];
+      for (const BodyRun& run : runs_) {
+        for (int i = run.first; i < run.first + run.count; ++i) f[i] -= (*wrenches)[i];
+      }
     }
   }
 
@@ -172,8 +179,11 @@ class NewtonEuler {
     }
   }
 
+  void rest_ground() {
+    motion[0] = {Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero(), Mat3<T>::zero()};
+  }
+
   std::span<const BodyRun> runs_;
-  int count_;
   std::vector<Moments<double>> moments_;
 };
 

@@ -4,21 +4,25 @@
 
 #include "algorithms/forward_dynamics/aba.hpp"
 #include "algorithms/forward_dynamics/wide_cluster.hpp"
+#include "algorithms/link_tree.hpp"
 
 namespace espalier {
 
-/// Forward dynamics as it is commonly approximated: the articulated-body algorithm on the links
-/// alone, folded rotors being welded to their carriers and reflected into the armature
-/// j_r rho_rj^2 of each independent rate j that they turn with. Not exact where there are rotors;
-/// what is lost is said in approximate_rnea.hpp, whose inverse this is. Loops other than couplings
-/// have no such approximation. Bodies that couplings tie and that are no folded rotors are exact.
+/// Forward dynamics as it is commonly approximated: the articulated-body algorithm on the tree of
+/// links (link_tree.hpp), rotors being welded to their carriers and reflected into the armature, sum
+/// of j_r rho_rj^2, of each independent rate j. Not exact where there are rotors; what is lost is said
+/// in approximate_rnea.hpp, whose inverse this is. Loops other than couplings have no such
+/// approximation. Bodies that couplings tie and that carry others are exact.
 /// Frames and passes are those of ABA.  Cost: O(n).
 /// Source: Chignoli et al. (2023), section II-D.
 template <class T>
 class ApproximateAba final : public Aba<T> {
  public:
-  explicit ApproximateAba(ModelPtr model) : Aba<T>(std::move(model)) {
+  explicit ApproximateAba(ModelPtr model) : Aba<T>(std::move(model)), tree_(this->model()) {
     const Model& m = this->model();
+    for (int i = 1; i <= m.active_body_count(); ++i) {
+      this->body_[i].moments = Moments<double>::from(tree_.inertia[i]);
+    }
     std::vector<bool> has_wide_child(m.clusters().size(), false);
     for (const Cluster& c : m.clusters()) {
       if (!is_free(c) && c.outputs.size() > 1 && c.parent >= 0) has_wide_child[c.parent] = true;
@@ -30,14 +34,16 @@ class ApproximateAba final : public Aba<T> {
         wide_.emplace_back(m, c);
         continue;
       }
-      for (int r = 0; r < c.rotors; ++r) {
-        for (int j = 0; j < c.nv; ++j) {
-          const double rho = c.G[(c.spanning_nv + r) * c.nv + j];
-          this->rate_[c.spanning_v + j].armature +=
-              m.rotors()[c.rotor + r].inertia * rho * rho;
+      int next = c.v;  // independent rates in the order of the links'
+      for (int b = c.first; b < c.first + c.count; ++b) {
+        if (tree_.welded[b]) continue;
+        const Body& body = m.body(b);
+        for (int k = 0; k < body.nv; ++k) {
+          this->rate_[body.v + k].armature += tree_.armature[next + k];
         }
+        add_plain(b, next - body.v);
+        next += body.nv;
       }
-      for (int b = c.first; b < c.first + c.count; ++b) add_plain(b, c.v - c.spanning_v);
     }
     for (WideCluster<T>& w : wide_) w.connect(wide_);
     tau_.resize(m.nv());
@@ -53,20 +59,26 @@ class ApproximateAba final : public Aba<T> {
     int shift;  ///< from spanning to independent rates
   };
 
-  /// Whether the rates of its bodies are the independent ones.
-  static bool is_free(const Cluster& c) {
+  /// Whether the rates of its links are the independent ones.
+  bool is_free(const Cluster& c) const {
     if (!c.constrained) return true;
-    if (c.nv != c.spanning_nv) return false;
-    for (int i = 0; i < c.nv; ++i) {
-      for (int j = 0; j < c.nv; ++j) {
-        if (c.G[i * c.nv + j] != (i == j ? 1.0 : 0.0)) return false;
+    int next = 0;
+    for (int b = c.first; b < c.first + c.count; ++b) {
+      if (tree_.welded[b]) continue;
+      const Body& body = this->model().body(b);
+      for (int k = 0; k < body.nv; ++k, ++next) {
+        for (int j = 0; j < c.nv; ++j) {
+          if (c.G[c.row(body.v + k) * c.nv + j] != (next == j ? 1.0 : 0.0)) return false;
+        }
       }
     }
-    return true;
+    return next == c.nv;
   }
   void add_plain(int body, int shift) {
-    const int run = this->model().body(body).run;
-    const int begin = body - this->model().runs()[run].first;
+    const auto& runs = tree_.runs;
+    int run = 0;
+    while (body >= runs[run].first + runs[run].count) ++run;
+    const int begin = body - runs[run].first;
     if (!steps_.empty()) {
       Step& last = steps_.back();
       if (last.cluster == nullptr && last.run == run && last.end == begin && last.shift == shift) {
@@ -79,16 +91,15 @@ class ApproximateAba final : public Aba<T> {
 
   void compute(const T* q, const T* v, const T* tau, T* vdot,
                const Wrenches<T>* wrenches) override {
-    const Model& model = this->model();
-    this->move(q, v, wrenches);
-    if (wrenches != nullptr && !model.rotors().empty()) tau = push_rotors(q, tau, *wrenches);
+    move(q, v, wrenches);
+    if (wrenches != nullptr && !tree_.reflected.empty()) tau = push_reflected(q, tau, *wrenches);
     for (std::size_t s = steps_.size(); s-- > 0;) {
       const Step& step = steps_[s];
       if (step.cluster != nullptr) {
         inward_cluster(*step.cluster, wide_[step.wide], tau);
         continue;
       }
-      const BodyRun& run = model.runs()[step.run];
+      const BodyRun& run = tree_.runs[step.run];
       with_subspace(run, [&](auto ops) {
         this->template inward<decltype(ops)>(run, step.begin, step.end, tau + step.shift);
       });
@@ -98,7 +109,7 @@ class ApproximateAba final : public Aba<T> {
         outward_cluster(*step.cluster, wide_[step.wide], vdot);
         continue;
       }
-      const BodyRun& run = model.runs()[step.run];
+      const BodyRun& run = tree_.runs[step.run];
       with_subspace(run, [&](auto ops) {
         this->template outward_accelerations<decltype(ops)>(run, step.begin, step.end,
                                                             vdot + step.shift);
@@ -106,21 +117,34 @@ class ApproximateAba final : public Aba<T> {
     }
   }
 
-  /// External wrenches on folded rotors: to the carriers, and to the rates by G^T.
-  const T* push_rotors(const T* q, const T* tau, const Wrenches<T>& wrenches) {
-    const Model& model = this->model();
+  /// Pass 1 for the links: motion and wrenches at vdot = 0.
+  void move(const T* q, const T* v, const Wrenches<T>* wrenches) {
+    this->motion_.update(q, v);
+    this->body_[0].motion.a = Vec3<T>::from(-this->gravity());
+    for (const BodyRun& run : tree_.runs) {
+      with_subspace(run, [&](auto ops) {
+        this->template outward_velocities<decltype(ops), false>(run, this->motion_.qd(), nullptr);
+      });
+      if (wrenches == nullptr) continue;
+      for (int i = run.first; i < run.first + run.count; ++i) push(i, (*wrenches)[i]);
+    }
+  }
+  /// An external wrench on a link, link axes.
+  void push(int link, const Force<T>& w) {
+    auto& b = this->body_[link];
+    b.pA -= Force<T>{transpose_times(b.E, w.n), transpose_times(b.E, w.f)};
+  }
+
+  /// External wrenches on what is welded: to the carriers, and to the rates by G^T.
+  const T* push_reflected(const T* q, const T* tau, const Wrenches<T>& wrenches) {
     this->motion_.place_rotors(q);
-    std::copy(tau, tau + model.nv(), tau_.begin());
-    for (const Cluster& c : model.clusters()) {
-      for (int r = 0; r < c.rotors; ++r) {
-        const Rotor& rotor = model.rotors()[c.rotor + r];
-        const Force<T>& w = wrenches[rotor.body];
-        const T* rho = this->motion_.G(c) + (c.spanning_nv + r) * c.nv;
-        for (int j = 0; j < c.nv; ++j) tau_[c.v + j] += rho[j] * w.n.z;
-        const Force<T> f = this->motion_.joints.X[rotor.body].transpose_times_force(w);
-        auto& carrier = this->body_[rotor.carrier];
-        carrier.pA -= Force<T>{transpose_times(carrier.E, f.n), transpose_times(carrier.E, f.f)};
-      }
+    std::copy(tau, tau + this->model().nv(), tau_.begin());
+    for (const auto& r : tree_.reflected) {
+      const Cluster& c = *r.cluster;
+      const Force<T>& w = wrenches[r.body];
+      const T* rho = this->motion_.G(c) + r.row * c.nv;
+      for (int j = 0; j < c.nv; ++j) tau_[c.v + j] += rho[j] * (r.slides ? w.f.z : w.n.z);
+      push(r.carrier, this->motion_.joints.X[r.body].transpose_times_force(w));
     }
     return tau_.data();
   }
@@ -130,20 +154,19 @@ class ApproximateAba final : public Aba<T> {
     const T* G = this->motion_.G(c);
     wide.start(model, c, tau);
     for (int i = c.first; i < c.first + c.count; ++i) {
+      if (tree_.welded[i]) continue;
       const auto& b = this->body_[i];
       const Body& body = model.body(i);
       wide.add_body(i, b.parent, b.r, b.IA, b.pA, G, body,
                     [&](int k) { return this->rate_[body.v + k].S; },
                     [&](int k) { return this->rate_[body.v + k].armature; });
     }
-    for (int r = 0; r < c.rotors; ++r) {
-      const Rotor& rotor = model.rotors()[c.rotor + r];
-      const T* rho = G + (c.spanning_nv + r) * c.nv;
-      for (int j = 0; j < c.nv; ++j) {  // as a rotor that this rate alone turns, without momentum
-        row_[j] = rho[j];
-        wide.add_rotor(rotor, Vec3<T>::zero(), T(0.0), row_.data());
-        row_[j] = T(0.0);
-      }
+    for (int j = 0; j < c.nv; ++j) {  // as a rotor that this rate alone turns, without momentum
+      Rotor rotor;
+      rotor.carrier = c.outputs[0], rotor.inertia = tree_.armature[c.v + j];
+      row_[j] = T(1.0);
+      wide.add_rotor(rotor, Vec3<T>::zero(), T(0.0), row_.data());
+      row_[j] = T(0.0);
     }
     wide.eliminate();
     for (std::size_t o = 0; o < c.outputs.size(); ++o) {
@@ -158,9 +181,12 @@ class ApproximateAba final : public Aba<T> {
       wide.set_output(static_cast<int>(o), this->body_[c.outputs[o]].da);
     }
     wide.solve(vdot + c.v);
-    for (int i = c.first; i < c.first + c.count; ++i) this->body_[i].da = wide.acceleration(i);
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      if (!tree_.welded[i]) this->body_[i].da = wide.acceleration(i);
+    }
   }
 
+  LinkTree tree_;
   std::vector<Step> steps_;
   std::vector<WideCluster<T>> wide_;
   std::vector<T> tau_;

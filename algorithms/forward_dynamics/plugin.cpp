@@ -60,8 +60,7 @@ ESPALIER_PLUGIN("forward-dynamics", "0.1.0") {
       loops);
   registrar.algorithm<ApproximateAba>(
       {.name = "approximate-aba",
-       .summary = "approximates: articulated-body algorithm on the links, folded rotors as armature "
-                  "alone",
+       .summary = "approximates: articulated-body algorithm on the links, rotors as armature alone",
        .source = "Chignoli et al. (2023), section II-D",
        .cost = "O(n)"},
       {.couplings = true, .several_outputs = true, .exact = false});

@@ -1,19 +1,21 @@
 #pragma once
 
+#include "algorithms/link_tree.hpp"
 #include "algorithms/newton_euler.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems.hpp"
 
 namespace espalier {
 
-/// Inverse dynamics as it is commonly approximated; not exact where there are rotors or loops.
+/// Inverse dynamics as it is commonly approximated, on the tree of links (link_tree.hpp) to whose
+/// carriers rotors are welded; not exact where there are rotors or loops.
 ///
-/// Reflected (`approximate-rnea`): folded rotors are welded to their carriers, and each independent
-/// rate j they turn with gets the armature j_r rho_rj^2. Lost are the gyroscopic couples of the
-/// rotors, what their spin takes of the carriers and the carriers' motion of it, and the inertia
-/// that a rotor turned by several rates puts between these. Everything else is exact, bodies that
-/// couplings tie included. Nothing is lost for rotors on the ground that one rate turns, nor on a
-/// planar robot for rotors whose axes lie in its plane.
+/// Reflected (`approximate-rnea`): each independent rate j gets the armature, sum of j_r rho_rj^2, of
+/// the rotors that it turns. Lost are the gyroscopic couples of the rotors, what their spin takes of
+/// the carriers and the carriers' motion of it, and the inertia that a rotor turned by several rates
+/// puts between these. Everything else is exact, bodies that couplings tie and that carry others
+/// included. Nothing is lost for symmetric rotors on the ground that one rate turns, nor on a planar
+/// robot for those whose axes lie in its plane.
 ///
 /// Not reflected (`unconstrained-rnea`): no armature for rotors, and no force through couplings and
 /// loops: each independent joint carries what hangs on it, as if the mechanism beside it were not
@@ -25,33 +27,17 @@ class LinkTreeRnea final : public InverseDynamics<T> {
  public:
   explicit LinkTreeRnea(ModelPtr model)
       : InverseDynamics<T>(std::move(model)),
+        tree_(this->model()),
         motion_(this->model(), SpanningMotion<T>::Rotors::skip),
-        newton_euler_(this->model()),
+        newton_euler_(tree_.runs, tree_.inertia),
         f_(this->model().body_count() + 1),
         qdd_(this->model().spanning_nv()),
-        tau_(this->model().spanning_nv()),
-        armature_(reflected ? reflected_inertia(this->model())
-                            : std::vector<double>(this->model().nv(), 0.0)) {
+        tau_(this->model().spanning_nv()) {
     const Model& m = this->model();
-    const int rotor_rates = m.rotors().empty() ? m.spanning_nv() : m.rotors().front().v;
-    for (const auto& entry : m.armature()) {
-      if (entry.first < rotor_rates) joint_armature_.push_back(entry);
+    for (const auto& [rate, inertia] : m.armature()) {
+      const int body = m.joint_of_rate(rate).body;
+      if (body <= m.active_body_count() && !tree_.welded[body]) armature_.emplace_back(rate, inertia);
     }
-  }
-
-  /// Sum of j_r rho_rj^2 over the folded rotors, per independent rate [kg·m²].
-  static std::vector<double> reflected_inertia(const Model& model) {
-    std::vector<double> sum(model.nv(), 0.0);
-    for (const Cluster& c : model.clusters()) {
-      if (c.G.empty()) continue;
-      for (int r = 0; r < c.rotors; ++r) {
-        for (int j = 0; j < c.nv; ++j) {
-          const double rho = c.G[(c.spanning_nv + r) * c.nv + j];
-          sum[c.v + j] += model.rotors()[c.rotor + r].inertia * rho * rho;
-        }
-      }
-    }
-    return sum;
   }
 
  private:
@@ -65,28 +51,40 @@ class LinkTreeRnea final : public InverseDynamics<T> {
     }
     newton_euler_.outward(model, this->gravity(), motion_.joints, motion_.qd(), qdd_.data(),
                           wrenches, f_.data());
-    if (wrenches != nullptr) motion_.place_rotors(q);
     f_[0] = Force<T>::zero();
-    for (const Rotor& rotor : model.rotors()) {
-      tau_[rotor.v] = T(0.0);
-      if (wrenches == nullptr) continue;
-      const Force<T>& wrench = (*wrenches)[rotor.body];
-      tau_[rotor.v] = -wrench.n.z;
-      f_[rotor.carrier] -= motion_.joints.X[rotor.body].transpose_times_force(wrench);
-    }
+    for (const Rotor& rotor : model.rotors()) tau_[rotor.v] = T(0.0);
+    for (const auto& r : tree_.reflected) tau_[model.body(r.body).v] = T(0.0);
+    if (wrenches != nullptr) push_reflected(q, *wrenches);
     inward();
     if constexpr (reflected) {
       motion_.reduce(tau_.data(), tau);
-      for (int j = 0; j < model.nv(); ++j) tau[j] += armature_[j] * vdot[j];
+      for (int j = 0; j < model.nv(); ++j) tau[j] += tree_.armature[j] * vdot[j];
     } else {
       for (int j = 0; j < model.nv(); ++j) tau[j] = tau_[model.independent_rates()[j]];
     }
   }
 
+  /// External wrenches on what is welded: to the carriers, and to their rates.
+  void push_reflected(const T* q, const Wrenches<T>& wrenches) {
+    const Model& model = this->model();
+    motion_.place_rotors(q);
+    const auto push = [&](int body, int carrier) {
+      f_[carrier] -= motion_.joints.X[body].transpose_times_force(wrenches[body]);
+    };
+    for (const auto& r : tree_.reflected) {
+      const Force<T>& wrench = wrenches[r.body];
+      tau_[model.body(r.body).v] = r.slides ? -wrench.f.z : -wrench.n.z;
+      push(r.body, r.carrier);
+    }
+    for (const Rotor& rotor : model.rotors()) {  // inside loops
+      if (!tree_.is_reflected(rotor.body)) push(rotor.body, rotor.carrier);
+    }
+  }
+
   void inward() {
     const Model& model = this->model();
-    for (std::size_t r = model.active_runs().size(); r-- > 0;) {
-      const BodyRun& run = model.runs()[r];
+    for (std::size_t r = tree_.runs.size(); r-- > 0;) {
+      const BodyRun& run = tree_.runs[r];
       with_subspace(run, [&](auto ops) {
         using Ops = decltype(ops);
         for (int k = run.count - 1; k >= 0; --k) {
@@ -97,15 +95,15 @@ class LinkTreeRnea final : public InverseDynamics<T> {
         }
       });
     }
-    for (const auto& [rate, inertia] : joint_armature_) tau_[rate] += inertia * qdd_[rate];
+    for (const auto& [rate, inertia] : armature_) tau_[rate] += inertia * qdd_[rate];
   }
 
+  LinkTree tree_;
   SpanningMotion<T> motion_;
   NewtonEuler<T> newton_euler_;
   std::vector<Force<T>> f_;
-  std::vector<T> qdd_, tau_;         ///< spanning
-  std::vector<double> armature_;     ///< per independent rate
-  std::vector<std::pair<int, double>> joint_armature_;  ///< per spanning rate of a body
+  std::vector<T> qdd_, tau_;                      ///< spanning
+  std::vector<std::pair<int, double>> armature_;  ///< of the links' joints, per spanning rate
 };
 
 template <class T>

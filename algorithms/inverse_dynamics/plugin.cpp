@@ -34,7 +34,7 @@ ESPALIER_PLUGIN("inverse-dynamics", "0.1.0") {
       loops);
   registrar.algorithm<ApproximateRnea>(
       {.name = "approximate-rnea",
-       .summary = "approximates: folded rotors as armature alone",
+       .summary = "approximates: rotors as armature alone",
        .source = "Chignoli et al. (2023), section II-C",
        .cost = "O(n)"},
       {.couplings = true, .several_outputs = true, .exact = false});
