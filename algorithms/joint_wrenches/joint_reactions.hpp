@@ -61,7 +61,11 @@ class JointReactions final : public JointWrenches<T> {
   /// Joints on a loop that has redundant rows.
   void mark_undetermined(const Cluster& c) {
     std::size_t next = loop_reaction_.size() - c.constraint->loops.size();
-    const bool all_needed = c.constraint->rows() == static_cast<int>(c.constraint->dependent.size());
+    bool all_needed = c.constraint->rows() == static_cast<int>(c.constraint->dependent.size()) &&
+                      c.constraint->linear.size() == c.constraint->all_linear.size();
+    for (const auto& use : c.constraint->laws) {
+      all_needed = all_needed && std::count(use.kept.begin(), use.kept.end(), false) == 0;
+    }
     for (const auto& loop : c.constraint->loops) {
       std::size_t rows = 0;
       for (const LoopRow& row : loop.all_rows) rows += row.kind != LoopRow::Kind::facing;
