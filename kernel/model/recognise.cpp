@@ -1,6 +1,6 @@
 #include "espalier/kernel/model/recognise.hpp"
 
-#include <cmath>
+#include <algorithm>
 
 namespace espalier::detail {
 
@@ -21,14 +21,35 @@ std::string loops_text(const ClusterConstraint& constraint) {
          std::string(" of parallel revolute joints");
 }
 
+/// What constant ratios make of the dependent rates.
+std::string ratios_text(const Model& model, const Cluster& c) {
+  int followed = 0;  // most independent rates that one dependent rate is made of
+  for (int row = 0; row < c.rows(); ++row) {
+    const auto begin = c.G.begin() + static_cast<std::ptrdiff_t>(row) * c.nv;
+    const auto zeros = std::count(begin, begin + c.nv, 0.0);
+    followed = std::max(followed, c.nv - static_cast<int>(zeros));
+  }
+  if (followed <= 1) return c.rows() == 2 ? "gear (one constant ratio" : "gear train (constant ratios";
+  // Sums of rates: of links in series, as over the pulleys of a belt, or of links side by side.
+  const auto body = [&](int j) {
+    return model.joint_of_rate(model.independent_rates()[c.v + j]).body;
+  };
+  bool in_series = true;
+  for (int j = 1; j < c.nv; ++j) {
+    int b = body(j);
+    while (b > body(j - 1)) b = model.body(b).parent;
+    in_series = in_series && b == body(j - 1);
+  }
+  return in_series ? "belt transmission (constant sums of the rates of links in series"
+                   : "differential (constant sums of rates";
+}
+
 }  // namespace
 
-std::string recognise(const Model& /*model*/, const Cluster& c) {
+std::string recognise(const Model& model, const Cluster& c) {
   std::string text;
   if (c.constraint == nullptr) {
-    text = c.rows() == 2 && c.nv == 1 ? "gear (one constant ratio"
-                                      : "gear train, belt or differential (constant ratios";
-    text += ": G does not depend on the position)";
+    text = ratios_text(model, c) + ": G does not depend on the position)";
   } else {
     if (!c.constraint->loops.empty()) text = loops_text(*c.constraint);
     if (!c.constraint->laws.empty()) text += (text.empty() ? "" : " and ") + std::string("laws");

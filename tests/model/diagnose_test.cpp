@@ -421,5 +421,27 @@ TEST(CompileTest, OneOtherErrorIsOneError) {
   }
 }
 
+TEST(RecogniseTest, GearsBeltsAndFourBarsAreNamed) {
+  const auto text = [](const char* file) {
+    std::string all;
+    const ModelPtr model = host().load(std::string(ESPALIER_SOURCE_DIR) + "/robots/" + file);
+    for (const Cluster& c : model->clusters()) all += c.recognised + "\n";
+    return all;
+  };
+  EXPECT_NE(text("geared_chain.yaml").find("gear (one constant ratio"), std::string::npos);
+  EXPECT_NE(text("belt_chain.yaml").find("belt transmission"), std::string::npos);
+  EXPECT_NE(text("geared_chain.yaml").find("1 axisymmetric rotor is folded"), std::string::npos);
+  Description robot = planar_chain_of(Types{"revolute", "revolute", "revolute"});
+  LoopDescription pin;
+  pin.name = "pin", pin.type = "revolute", pin.axis = {0, 1, 0};
+  pin.predecessor = "base", pin.successor = "link3";
+  pin.predecessor_origin = {{0.9, 0, 0.2}, {0, 0, 0}};
+  pin.successor_origin = {{0.2, 0, 0}, {0, 0, 0}};
+  robot.loops.push_back(pin);
+  const ModelPtr model = host().compile(robot);
+  EXPECT_NE(model->clusters()[0].recognised.find("planar four-bar"), std::string::npos)
+      << model->clusters()[0].recognised;
+}
+
 }  // namespace
 }  // namespace espalier::test
