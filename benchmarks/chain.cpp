@@ -1,7 +1,8 @@
 #include "benchmarks/chain.hpp"
 
 #include <cstdio>
-#include <random>
+
+#include "espalier/kernel/uniform.hpp"
 
 namespace espalier::bench {
 
@@ -38,10 +39,7 @@ class PointCloud {
 }  // namespace
 
 std::string chain_urdf(int bodies) {
-  std::mt19937_64 generator(7);
-  const auto uniform = [&] {  // -1..1, the same numbers on every machine
-    return 2.0 * (static_cast<double>(generator() >> 11) * 0x1.0p-53) - 1.0;
-  };
+  UniformNumbers uniform(7);
   static const char* const axes[] = {"1 0 0", "0 1 0", "0 0 1"};
 
   std::string urdf =

@@ -8,13 +8,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "benchmarks/chain.hpp"
 #include "benchmarks/contestant.hpp"
 #include "benchmarks/machine.hpp"
+#include "benchmarks/program.hpp"
 #include "benchmarks/report.hpp"
 
 namespace espalier::bench {
@@ -182,11 +182,7 @@ int run(int count, char** words) {
     suite.add_compile();
   }
   suite.run();
-  if (!json.empty()) {
-    std::ofstream file(json);
-    file << suite.json().dump(2) << "\n";
-    if (!file.flush()) throw std::runtime_error(json + ": file cannot be written");
-  }
+  if (!json.empty()) save(json, suite.json().dump(2) + "\n");
   if (suite.all_agree()) return 0;
   std::fprintf(stderr, "espalier_bench: results differ, see above\n");
   return 1;
@@ -197,10 +193,5 @@ int run(int count, char** words) {
 }  // namespace espalier::bench
 
 int main(int count, char** words) {
-  try {
-    return espalier::bench::run(count, words);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "espalier_bench: %s\n", error.what());
-    return 1;
-  }
+  return espalier::bench::run_guarded("espalier_bench", espalier::bench::run, count, words);
 }

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <random>
 
 #include "benchmarks/chain.hpp"
+#include "espalier/kernel/uniform.hpp"
 
 namespace espalier::bench {
 
@@ -20,6 +20,21 @@ const char* to_string(Work work) {
       return "mass matrix";
   }
   return "";
+}
+
+std::vector<RandomState> random_states(const Model& model) {
+  UniformNumbers uniform(11);
+  std::vector<RandomState> states(state_count);
+  for (int k = 0; k < state_count; ++k) {
+    RandomState& state = states[k];
+    state.q.resize(model.nq());
+    model.random(k + 1, state.q.data());
+    for (auto* rates : {&state.v, &state.tau, &state.vdot}) {
+      rates->resize(model.nv());
+      for (double& x : *rates) x = uniform();
+    }
+  }
+  return states;
 }
 
 Robot::Robot(const Host& host, std::string given_name, std::string text, bool floats)
@@ -51,20 +66,7 @@ Robot::Robot(const Host& host, std::string given_name, std::string text, bool fl
         std::find_if(description.joints.begin(), description.joints.end(), hangs)->child);
   }
 
-  std::mt19937_64 generator(11);
-  const auto uniform = [&] {  // -1..1, the same numbers on every machine
-    return 2.0 * (static_cast<double>(generator() >> 11) * 0x1.0p-53) - 1.0;
-  };
-  states.resize(state_count);
-  for (int k = 0; k < state_count; ++k) {
-    RandomState& state = states[k];
-    state.q.resize(model->nq());
-    model->random(k + 1, state.q.data());
-    for (auto* rates : {&state.v, &state.tau, &state.vdot}) {
-      rates->resize(model->nv());
-      for (double& x : *rates) x = uniform();
-    }
-  }
+  states = random_states(*model);
 }
 
 std::vector<Robot> default_robots(const Host& host) {

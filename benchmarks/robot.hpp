@@ -19,6 +19,9 @@ struct RandomState {
   std::vector<double> q, v, tau, vdot;
 };
 
+/// `state_count` states of a model; loops are closed.
+std::vector<RandomState> random_states(const Model& model);
+
 /// A robot as all libraries get it: the same text, the same states.
 struct Robot {
   std::string name;

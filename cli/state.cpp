@@ -6,12 +6,12 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <random>
 #include <set>
 
 #include "cli/command.hpp"
 #include "cli/table.hpp"
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/uniform.hpp"
 
 namespace espalier::cli {
 
@@ -279,10 +279,7 @@ State read_state(const ModelPtr& model, const std::string& file) {
 State random_state(const ModelPtr& model, unsigned long long seed, bool with_wrenches) {
   State state = neutral_state(model);
   model->random(seed, state.inputs.q.data());
-  std::mt19937_64 generator(seed);
-  const auto uniform = [&] {  // the same numbers on every machine
-    return 2.0 * (static_cast<double>(generator() >> 11) * 0x1.0p-53) - 1.0;
-  };
+  UniformNumbers uniform(seed);
   for (auto* rates : {&state.inputs.v, &state.inputs.tau, &state.inputs.vdot}) {
     for (double& x : *rates) x = uniform();
   }

@@ -2,19 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/text.hpp"
 
 namespace espalier {
 
 namespace {
 
-std::string number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", x);
-  return text;
-}
+using text::number;
 
 SimulationParts checked(SimulationParts parts, const SimulationOptions& options) {
   const auto refuse = [](const std::string& what) { throw InvalidModel("simulation: " + what); };

@@ -2,20 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/text.hpp"
 #include "espalier/plugins/registry.hpp"
 
 namespace espalier {
 
 namespace {
 
-std::string number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", x);
-  return text;
-}
+using text::number;
 
 const Joint& joint_named(const std::string& who, const Model& model, const std::string& name) {
   if (const Joint* joint = model.find_joint(name)) return *joint;

@@ -7,11 +7,13 @@
 #include <set>
 #include <typeinfo>
 
+#include "espalier/kernel/text.hpp"
+
 namespace espalier {
 
 namespace {
 
-std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
+using text::quoted;
 
 std::string joined(const std::vector<std::string>& names, std::string_view separator = ", ") {
   std::string text;

@@ -152,7 +152,7 @@ class ApproximateAba final : public Aba<T> {
   void inward_cluster(const Cluster& c, WideCluster<T>& wide, const T* tau) {
     const Model& model = this->model();
     const T* G = this->motion_.G(c);
-    wide.start(model, c, tau);
+    wide.start(tau);
     for (int i = c.first; i < c.first + c.count; ++i) {
       if (tree_.welded[i]) continue;
       const auto& b = this->body_[i];

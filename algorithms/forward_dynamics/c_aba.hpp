@@ -382,7 +382,7 @@ class CAba final : public Aba<T> {
     const Model& model = this->model();
     const Cluster& c = *step.cluster;
     WideCluster<T>& wide = wide_[step.wide];
-    wide.start(model, c, tau);
+    wide.start(tau);
     for (int i = c.first; i < c.first + c.count; ++i) {
       const auto& b = this->body_[i];
       const Body& body = model.body(i);

@@ -41,7 +41,7 @@ class WideCluster {
     }
   }
 
-  void start(const Model& /*model*/, const Cluster& /*c*/, const T* tau) {
+  void start(const T* tau) {
     std::fill(M_.begin(), M_.end(), T(0.0));
     std::fill(b_.begin(), b_.end(), T(0.0));
     for (int j = 0; j < c_->nv; ++j) b_[6 * outputs_ + j] = tau[c_->v + j];

@@ -5,12 +5,11 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
-#include <stdexcept>
 
 #include "benchmarks/accuracy/chart.hpp"
 #include "benchmarks/accuracy/experiment.hpp"
 #include "benchmarks/markdown.hpp"
+#include "benchmarks/program.hpp"
 
 namespace espalier::bench {
 
@@ -85,12 +84,6 @@ std::string csv(const std::vector<Torques>& runs) {
   return text;
 }
 
-void save(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush()) throw std::runtime_error(path + ": file cannot be written");
-}
-
 int run(int count, char** words) {
   CLI::App app("Errors of torques that neglect or approximate what transmissions do");
   std::string svg_file, csv_file, markdown_file;
@@ -120,10 +113,5 @@ int run(int count, char** words) {
 }  // namespace espalier::bench
 
 int main(int count, char** words) {
-  try {
-    return espalier::bench::run(count, words);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "espalier_bench_accuracy: %s\n", error.what());
-    return 1;
-  }
+  return espalier::bench::run_guarded("espalier_bench_accuracy", espalier::bench::run, count, words);
 }

@@ -1,8 +1,9 @@
 #include "benchmarks/loops/chains.hpp"
 
 #include <cstdio>
-#include <random>
 #include <vector>
+
+#include "espalier/kernel/uniform.hpp"
 
 namespace espalier::bench {
 
@@ -10,11 +11,9 @@ namespace {
 
 class Text {
  public:
-  explicit Text(unsigned seed) : generator_(seed) {}
+  explicit Text(unsigned seed) : numbers_(seed) {}
 
-  double uniform(double low, double high) {  // the same numbers on every machine
-    return low + (high - low) * (static_cast<double>(generator_() >> 11) * 0x1.0p-53);
-  }
+  double uniform(double low, double high) { return numbers_.between(low, high); }
   /// A flow sequence, numbers with all digits that a double has.
   static std::string list(const std::vector<double>& numbers) {
     std::string text = "[";
@@ -71,7 +70,7 @@ class Text {
   }
 
  private:
-  std::mt19937_64 generator_;
+  UniformNumbers numbers_;
 };
 
 std::string head(const std::string& name, int number) {

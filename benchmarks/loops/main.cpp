@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "benchmarks/loops/chains.hpp"
@@ -17,6 +16,7 @@
 #include "benchmarks/loops/tables.hpp"
 #include "benchmarks/machine.hpp"
 #include "benchmarks/markdown.hpp"
+#include "benchmarks/program.hpp"
 #include "benchmarks/report.hpp"
 
 namespace espalier::bench {
@@ -192,11 +192,7 @@ int run(int count, char** words) {
   suite.run();
   if (fixed.empty() && floating.empty()) std::printf("\n%s", suite.markdown().c_str());
   if (!markdown.empty()) replace_section(markdown, "loops", suite.markdown());
-  if (!json.empty()) {
-    std::ofstream file(json);
-    file << suite.json().dump(2) << "\n";
-    if (!file.flush()) throw std::runtime_error(json + ": file cannot be written");
-  }
+  if (!json.empty()) save(json, suite.json().dump(2) + "\n");
   if (suite.all_agree()) return 0;
   std::fprintf(stderr, "espalier_bench_loops: results differ, see above\n");
   return 1;
@@ -207,10 +203,5 @@ int run(int count, char** words) {
 }  // namespace espalier::bench
 
 int main(int count, char** words) {
-  try {
-    return espalier::bench::run(count, words);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "espalier_bench_loops: %s\n", error.what());
-    return 1;
-  }
+  return espalier::bench::run_guarded("espalier_bench_loops", espalier::bench::run, count, words);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <random>
 
 #include "benchmarks/loops/chains.hpp"
 #include "espalier/kernel/model/closure.hpp"
@@ -16,22 +15,11 @@ LoopRobot::LoopRobot(const Host& host, std::string given_name, const Description
   if (floating) options.root = CompileOptions::Root::floating;
   model = host.compile(description, options);
 
-  std::mt19937_64 generator(11);
-  const auto uniform = [&] {  // -1..1, the same numbers on every machine
-    return 2.0 * (static_cast<double>(generator() >> 11) * 0x1.0p-53) - 1.0;
-  };
-  states.resize(state_count);
+  states = random_states(*model);
   for (int k = 0; k < state_count; ++k) {
-    RandomState& state = states[k];
-    state.q.resize(model->nq());
-    model->random(k + 1, state.q.data());
-    const Closure closure = examine(*model, state.q.data());
+    const Closure closure = examine(*model, states[k].q.data());
     if (closure.verdict == Closure::Verdict::out_of_reach) {
       throw InvalidModel(name + ": random state " + std::to_string(k) + ": " + closure.text());
-    }
-    for (auto* rates : {&state.v, &state.tau, &state.vdot}) {
-      rates->resize(model->nv());
-      for (double& x : *rates) x = uniform();
     }
   }
 

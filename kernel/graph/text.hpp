@@ -6,11 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/kernel/text.hpp"
+
 /// Words for error messages and Graphviz; used inside kernel/graph only.
 
 namespace espalier::graph::text {
 
-inline std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
+using espalier::text::quoted;
 
 /// "'a', 'b', 'c'", shortened after `most` names; "none" if there are none.
 inline std::string listed(const std::vector<std::string>& names, std::size_t most = 12) {

@@ -2,9 +2,9 @@
 
 #include <cstdio>
 #include <limits>
-#include <random>
 
 #include "espalier/kernel/model/cluster_equations.hpp"
+#include "espalier/kernel/uniform.hpp"
 
 namespace espalier {
 
@@ -179,12 +179,10 @@ class Follower {
     if (length == 0.0) return 0.0;
     const double h = std::min(1.0, 0.05 / length);
     const std::vector<double> start = q_;
-    std::mt19937_64 generator(1);
+    UniformNumbers uniform(1);
     for (int attempt = 0; attempt < 20; ++attempt) {
       Vector dependent(constraint_.dependent.size());
-      for (double& x : dependent) {
-        x = 0.1 * (2.0 * (static_cast<double>(generator() >> 11) * 0x1.0p-53) - 1.0);
-      }
+      for (double& x : dependent) x = 0.1 * uniform();
       std::vector<double> next = moved(h, dependent);
       if (!loops_.newton(next.data(), cluster_) || distance(start, next) > 0.3 ||
           cluster_.margin() < loops_.options().least_margin) {
@@ -329,10 +327,7 @@ Closure assemble(const Model& model, double* q, const CloseOptions& options) {
   model.apply_couplings(q);
   Loops loops(model, options);
   if (loops.empty()) return closure;
-  std::mt19937_64 generator(1);
-  const auto uniform = [&] {
-    return 2.0 * (static_cast<double>(generator() >> 11) * 0x1.0p-53) - 1.0;
-  };
+  UniformNumbers uniform(1);
   std::vector<double> dv(model.spanning_nv());
   const std::vector<double> guess(q, q + model.nq());
   loops.update(q);

@@ -8,6 +8,7 @@
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/recognise.hpp"
 #include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/text.hpp"
 
 namespace espalier {
 
@@ -16,13 +17,7 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::VectorXd;
 
-std::string quoted(const std::string& name) { return "'" + name + "'"; }
-
-std::string short_number(double x) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.3g", x);
-  return buffer;
-}
+using text::quoted;
 
 /// Rank of K with its rows measured by their largest entries: what is a zero row at all poses is
 /// redundant, not small.
@@ -222,7 +217,7 @@ void ClusterCompiler::assemble_variable() {
       if (residual <= 1e-9) continue;
       findings_.error(where_[&c - model_.clusters_.data()],
                       "cluster " + quoted(c.name) + ": constraint " + quoted(name) +
-                          " cannot be met, the best residual found is " + short_number(residual) +
+                          " cannot be met, the best residual found is " + text::number(residual, 3) +
                           ", expected a mechanism that can be assembled (check the frames, lengths "
                           "and the type of joint that closes the loop of " +
                           names_of_joints(c) + ")");

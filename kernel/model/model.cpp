@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/validate.hpp"
+#include "espalier/kernel/uniform.hpp"
 
 namespace espalier {
 
@@ -119,18 +119,14 @@ ESPALIER_SCALARS(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 
 void Model::random(unsigned long long seed, double* q) const {
-  std::mt19937_64 generator(seed);
-  // Written out instead of std::uniform_real_distribution, whose values differ between libraries.
-  const auto uniform = [&](double low, double high) {
-    return low + (high - low) * (static_cast<double>(generator() >> 11) * 0x1.0p-53);
-  };
+  UniformNumbers uniform(seed);
   std::vector<double> target = neutral_, step(spanning_nv_, 0.0);
   for (const Joint& joint : joints_) {
     if (joint.nq == 1 && joint.nv == 1) {
       const auto [low, high] = sampled_range(joint.limits);
-      target[joint.q] = uniform(low, high);
+      target[joint.q] = uniform.between(low, high);
     } else {
-      for (int k = 0; k < joint.nv; ++k) step[joint.v + k] = uniform(-1.0, 1.0);
+      for (int k = 0; k < joint.nv; ++k) step[joint.v + k] = uniform();
     }
   }
   // A loop cannot reach everything: its joints go a part of the way from where it closes, and less
