@@ -27,8 +27,8 @@ class DenseEquations {
     motion_.update(q, v == nullptr ? zero_.data() : v);
     const TreeKinematics<double>& kinematics = motion_.joints;
     const Eigen::Map<const Eigen::VectorXd> qd(motion_.qd(), nv);
-    Eigen::VectorXd g = Eigen::VectorXd::Zero(nv);  // spanning accelerations at vdot = 0
-    if (motion_.g() != nullptr) g = Eigen::Map<const Eigen::VectorXd>(motion_.g(), nv);
+    g_ = Eigen::VectorXd::Zero(nv);
+    if (motion_.g() != nullptr) g_ = Eigen::Map<const Eigen::VectorXd>(motion_.g(), nv);
     G_ = Eigen::MatrixXd::Zero(nv, model_.nv());
     Eigen::VectorXd unit = Eigen::VectorXd::Zero(model_.nv());
     for (int j = 0; j < model_.nv(); ++j) {
@@ -39,38 +39,37 @@ class DenseEquations {
 
     Eigen::MatrixXd H = Eigen::MatrixXd::Zero(nv, nv);
     Eigen::VectorXd C = Eigen::VectorXd::Zero(nv);
-    std::vector<Transform<double>> X(n + 1, Transform<double>::identity());  // world to body
-    std::vector<Matrix6X> J(n + 1, Matrix6X::Zero(6, nv));                    // world axes and origin
-    std::vector<Vector6> twist(n + 1, Vector6::Zero()), a(n + 1, Vector6::Zero());
-    a[0].tail<3>() = -Eigen::Vector3d(gravity.x, gravity.y, gravity.z);
+    X_.assign(n + 1, Transform<double>::identity());
+    J_.assign(n + 1, Matrix6X::Zero(6, nv));
+    twist_.assign(n + 1, Vector6::Zero());
+    a_.assign(n + 1, Vector6::Zero());
+    Vector6 up = Vector6::Zero();  // weight is felt as an acceleration of everything
+    up.tail<3>() = -vector(gravity);
     for (int i = 1; i <= n; ++i) {
       const Body& body = model_.body(i);
-      X[i] = kinematics.X[i] * X[body.parent];
-      J[i] = J[body.parent];
+      X_[i] = kinematics.X[i] * X_[body.parent];
+      J_[i] = J_[body.parent];
       for (int k = 0; k < body.nv; ++k) {
-        J[i].col(body.v + k) = vector(X[i].inverse_times(column(body, k)));
+        J_[i].col(body.v + k) = vector(X_[i].inverse_times(column(body, k)));
       }
-      const Vector6 joint = J[i].middleCols(body.v, body.nv) * qd.segment(body.v, body.nv);
-      twist[i] = twist[body.parent] + joint;
+      const Vector6 joint = J_[i].middleCols(body.v, body.nv) * qd.segment(body.v, body.nv);
+      twist_[i] = twist_[body.parent] + joint;
       // d/dt of the world-frame columns: they move with the body.
-      a[i] = a[body.parent] + cross_motion(twist[i]) * joint;
+      a_[i] = a_[body.parent] + cross_motion(twist_[i]) * joint;
       if (model_.runs()[body.run].subspace == SubspaceKind::dense) {
-        a[i] += vector(X[i].inverse_times(kinematics.bias[i]));
+        a_[i] += vector(X_[i].inverse_times(kinematics.bias[i]));
       }
-      const Matrix6 I = inertia_in_world(X[i], body.inertia);
-      Vector6 f = I * a[i] - cross_motion(twist[i]).transpose() * (I * twist[i]);
-      if (wrenches != nullptr) {
-        const Force<double> w = X[i].transpose_times_force((*wrenches)[i]);
-        f -= (Vector6() << w.n.x, w.n.y, w.n.z, w.f.x, w.f.y, w.f.z).finished();
-      }
-      H += J[i].transpose() * (I * J[i]);
-      C += J[i].transpose() * f;
+      const Matrix6 I = inertia_in_world(X_[i], body.inertia);
+      Vector6 f = I * (a_[i] + up) - cross_motion(twist_[i]).transpose() * (I * twist_[i]);
+      if (wrenches != nullptr) f -= vector(X_[i].transpose_times_force((*wrenches)[i]));
+      H += J_[i].transpose() * (I * J_[i]);
+      C += J_[i].transpose() * f;
     }
     for (const auto& [rate, inertia] : model_.armature()) H(rate, rate) += inertia;
     H_ = H;
     C_ = C;
     M_ = G_.transpose() * H * G_;
-    bias_ = G_.transpose() * (C + H * g);
+    bias_ = G_.transpose() * (C + H * g_);
   }
 
   const Eigen::MatrixXd& M() const { return M_; }
@@ -81,14 +80,25 @@ class DenseEquations {
   const Eigen::MatrixXd& G() const { return G_; }
   SpanningMotion<double>& motion() { return motion_; }
 
- private:
   using Vector6 = Eigen::Matrix<double, 6, 1>;
-  using Matrix6 = Eigen::Matrix<double, 6, 6>;
   using Matrix6X = Eigen::Matrix<double, 6, Eigen::Dynamic>;
 
-  static Vector6 vector(const Motion<double>& m) {
-    return (Vector6() << m.w.x, m.w.y, m.w.z, m.v.x, m.v.y, m.v.z).finished();
+  // Of body i, the ground being 0; spatial vectors in world axes about the world's origin.
+  const Transform<double>& placement(int i) const { return X_[i]; }  ///< world to body
+  const Vector6& twist(int i) const { return twist_[i]; }
+  const Matrix6X& spanning_jacobian(int i) const { return J_[i]; }  ///< over spanning rates
+  /// Spatial acceleration at vdot = 0, without gravity: (dJ/dt) v.
+  Vector6 bias_acceleration(int i) const { return a_[i] + J_[i] * g_; }
+
+  static Eigen::Vector3d vector(const Vec3<double>& a) { return {a.x, a.y, a.z}; }
+  template <class Six>
+  static Vector6 vector(const Six& m) {
+    return (Vector6() << m[0], m[1], m[2], m[3], m[4], m[5]).finished();
   }
+
+ private:
+  using Matrix6 = Eigen::Matrix<double, 6, 6>;
+
   static Eigen::Matrix3d skew(const Eigen::Vector3d& a) {
     return (Eigen::Matrix3d() << 0, -a.z(), a.y(), a.z(), 0, -a.x(), -a.y(), a.x(), 0).finished();
   }
@@ -119,7 +129,11 @@ class DenseEquations {
   const Model& model_;
   SpanningMotion<double> motion_;
   std::vector<double> zero_;
+  std::vector<Transform<double>> X_;
+  std::vector<Matrix6X> J_;
+  std::vector<Vector6> twist_, a_;  ///< a at zero spanning accelerations
   Eigen::MatrixXd G_, M_, H_;
+  Eigen::VectorXd g_;  ///< spanning accelerations at vdot = 0
   Eigen::VectorXd bias_, C_;
 };
 

@@ -19,9 +19,9 @@ inline void ldlt(T* A, int n) {
   }
 }
 
-/// x = A^-1 x with the factor of ldlt().
-template <class T>
-inline void ldlt_solve(const T* A, int n, T* x) {
+/// x = A^-1 x with the factor of ldlt(). X may be a pack of right-hand sides.
+template <class T, class X>
+inline void ldlt_solve(const T* A, int n, X* x) {
   for (int i = 1; i < n; ++i)
     for (int k = 0; k < i; ++k) x[i] -= A[i * n + k] * x[k];
   for (int i = n - 1; i >= 0; --i) {

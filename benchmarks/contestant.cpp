@@ -7,17 +7,26 @@
 #include <limits>
 #include <stdexcept>
 
+#include "espalier/kernel/operational_space.hpp"
+
 namespace espalier::bench {
 
-static_assert(state_count == espalier_peer_state_count && work_count == espalier_peer_work_count);
+static_assert(state_count == espalier_peer_state_count);
 static_assert(static_cast<int>(Work::forward) == espalier_peer_forward &&
               static_cast<int>(Work::inverse) == espalier_peer_inverse &&
-              static_cast<int>(Work::mass_matrix) == espalier_peer_mass_matrix);
+              static_cast<int>(Work::mass_matrix) == espalier_peer_mass_matrix &&
+              static_cast<int>(Work::inverse_osim) == espalier_peer_inverse_osim);
 
 namespace {
 
 /// Algorithms sum in different orders; 3e-11 is the most seen, on the chain of 128 bodies.
 constexpr double our_agreement = 1e-8;
+
+/// Numbers in the result of a work.
+std::size_t result_size(Work work, const Robot& robot) {
+  const std::size_t nv = robot.model->nv(), m = 6 * robot.held.size();
+  return work == Work::mass_matrix ? nv * nv : work == Work::inverse_osim ? m * m : nv;
+}
 
 /// Espalier's algorithm for problem P.
 template <class P, Work what>
@@ -26,19 +35,26 @@ class Ours final : public Contestant {
   Ours(const Host& host, const Robot& robot, const std::string& name)
       : Contestant(what, "Espalier", name, our_agreement),
         robot_(robot),
-        algorithm_(host.create<P>(name, robot.model)) {
-    const std::size_t nv = robot.model->nv();
-    out_.resize(what == Work::mass_matrix ? nv * nv : nv);
-  }
+        algorithm_(host.create<P>(name, setup(robot))),
+        out_(result_size(what, robot)) {}
   void call(int k) override {
     const RandomState& s = robot_.states[k];
     if constexpr (what == Work::forward) algorithm_->evaluate(s.q, s.v, s.tau, out_);
     if constexpr (what == Work::inverse) algorithm_->evaluate(s.q, s.v, s.vdot, out_);
     if constexpr (what == Work::mass_matrix) algorithm_->evaluate(s.q, out_);
+    if constexpr (what == Work::inverse_osim) algorithm_->evaluate(s.q, out_);
   }
   std::vector<double> result(int) override { return out_; }
 
  private:
+  static Setup setup(const Robot& robot) {
+    Setup setup{robot.model};
+    for (const std::string& link : robot.held) {
+      setup.end_effectors.push_back(EndEffector::weld(link));
+    }
+    return setup;
+  }
+
   const Robot& robot_;
   std::unique_ptr<P> algorithm_;
   std::vector<double> out_;
@@ -46,13 +62,15 @@ class Ours final : public Contestant {
 
 /// A peer's own model of the robot, shared by its contestants.
 struct PeerRobot {
-  PeerRobot(const espalier_peer& t, const Robot& robot) : table(t), nv(robot.model->nv()) {
-    std::vector<const char*> joints, links;
+  PeerRobot(const espalier_peer& t, const Robot& of) : table(t), robot(of) {
+    std::vector<const char*> joints, links, held;
     for (const std::string& joint : robot.joints) joints.push_back(joint.c_str());
     for (const std::string& link : robot.links) links.push_back(link.c_str());
+    for (const std::string& link : robot.held) held.push_back(link.c_str());
     const espalier_peer_robot plain{robot.urdf.c_str(), robot.root.c_str(),
                                     robot.floating,     joints.data(),
-                                    links.data(),       static_cast<int>(joints.size())};
+                                    links.data(),       static_cast<int>(joints.size()),
+                                    held.data(),        static_cast<int>(held.size())};
     char message[500] = "";
     handle = table.open(&plain, message, sizeof message);
     if (handle == nullptr) throw std::runtime_error(message);
@@ -66,27 +84,29 @@ struct PeerRobot {
   PeerRobot& operator=(const PeerRobot&) = delete;
 
   const espalier_peer& table;
+  const Robot& robot;
   void* handle = nullptr;
-  std::size_t nv;
 };
 
 class Theirs final : public Contestant {
  public:
-  Theirs(Work w, std::shared_ptr<PeerRobot> robot)
-      : Contestant(w, robot->table.library, robot->table.names[static_cast<int>(w)],
-                   robot->table.agreement),
+  Theirs(int way, std::shared_ptr<PeerRobot> robot)
+      : Contestant(static_cast<Work>(std::min(way, static_cast<int>(Work::inverse_osim))),
+                   robot->table.library, robot->table.names[way], robot->table.agreement),
         robot_(std::move(robot)),
-        run_(robot_->table.run[static_cast<int>(w)]) {}
+        run_(robot_->table.run[way]),
+        read_(robot_->table.read[way]) {}
   void call(int k) override { run_(robot_->handle, k); }
   std::vector<double> result(int k) override {
-    std::vector<double> out(work == Work::mass_matrix ? robot_->nv * robot_->nv : robot_->nv);
-    robot_->table.read[static_cast<int>(work)](robot_->handle, k, out.data());
+    std::vector<double> out(result_size(work, robot_->robot));
+    read_(robot_->handle, k, out.data());
     return out;
   }
 
  private:
   std::shared_ptr<PeerRobot> robot_;
   void (*run_)(void*, int);
+  void (*read_)(void*, int, double*);
 };
 
 }  // namespace
@@ -100,6 +120,10 @@ Contestants our_contestants(const Host& host, const Robot& robot) {
   all.push_back(std::make_unique<Forward>(host, robot, "crba-ltl"));
   all.push_back(std::make_unique<Inverse>(host, robot, "rnea"));
   all.push_back(std::make_unique<Matrix>(host, robot, "crba"));
+  using Osim = Ours<InverseOsim<double>, Work::inverse_osim>;
+  for (const char* name : {"pv-osimr", "pv-osim", "efpa", "ltl-osim"}) {
+    all.push_back(std::make_unique<Osim>(host, robot, name));
+  }
   return all;
 }
 
@@ -116,8 +140,8 @@ Peer::Peer(const std::string& name) {
 Contestants Peer::contestants(const Robot& robot) const {
   const auto shared = std::make_shared<PeerRobot>(*table_, robot);
   Contestants all;
-  for (const Work work : {Work::forward, Work::inverse, Work::mass_matrix}) {
-    all.push_back(std::make_unique<Theirs>(work, shared));
+  for (int way = 0; way < espalier_peer_way_count; ++way) {
+    if (table_->names[way] != nullptr) all.push_back(std::make_unique<Theirs>(way, shared));
   }
   return all;
 }

@@ -31,7 +31,7 @@ class Contestant {
 };
 using Contestants = std::vector<std::unique_ptr<Contestant>>;
 
-/// aba, crba-ltl, rnea and crba. The first for each work is the reference for all others.
+/// aba, crba-ltl, rnea, crba and the algorithms for inverse OSIM. The first for each work is the reference for all others.
 Contestants our_contestants(const Host& host, const Robot& robot);
 
 /// A library that is no part of Espalier, in a module of its own.

@@ -29,13 +29,14 @@ std::string Table::text() const {
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const std::string space(widths[i] - width(rows_[r][i]), ' ');
-      out += i == 0 ? "| " + rows_[r][i] + space : " | " + space + rows_[r][i];
+      out += i == 0 ? "| " : " | ";
+      out += i < left_ ? rows_[r][i] + space : space + rows_[r][i];
     }
     out += " |\n";
     if (r > 0) continue;
-    out += "| " + std::string(widths[0], '-');
-    for (std::size_t i = 1; i < widths.size(); ++i) {
-      out += " | " + std::string(widths[i] - 1, '-') + ":";  // numbers: flush right
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      out += i == 0 ? "| " : " | ";
+      out += std::string(widths[i] - 1, '-') + (i < left_ ? "-" : ":");  // numbers: flush right
     }
     out += " |\n";
   }

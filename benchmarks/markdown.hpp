@@ -8,13 +8,16 @@ namespace espalier::bench {
 /// A Markdown table with aligned columns, so that it can be read in a terminal, too.
 class Table {
  public:
-  explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
+  /// @param left  so many columns of words come first; the others hold numbers
+  explicit Table(std::vector<std::string> head, std::size_t left = 1)
+      : rows_{std::move(head)}, left_(left) {}
   /// @param row  as many cells as the head; may not contain '|'
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   std::string text() const;
 
  private:
   std::vector<std::vector<std::string>> rows_;
+  std::size_t left_;
 };
 
 /// printf into a string.

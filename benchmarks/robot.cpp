@@ -18,6 +18,8 @@ const char* to_string(Work work) {
       return "inverse dynamics";
     case Work::mass_matrix:
       return "mass matrix";
+    case Work::inverse_osim:
+      return "inverse OSIM";
   }
   return "";
 }
@@ -35,6 +37,19 @@ std::vector<RandomState> random_states(const Model& model) {
     }
   }
   return states;
+}
+
+std::vector<std::string> held_links(const Model& model) {
+  std::vector<std::string> all, feet;
+  for (const EndEffector& tip : tips(model)) {
+    all.push_back(tip.link);
+    for (const char* word : {"foot", "toe", "ankle"}) {
+      if (tip.link.find(word) == std::string::npos) continue;
+      feet.push_back(tip.link);
+      break;
+    }
+  }
+  return feet.empty() ? all : feet;
 }
 
 Robot::Robot(const Host& host, std::string given_name, std::string text, bool floats)
@@ -66,6 +81,7 @@ Robot::Robot(const Host& host, std::string given_name, std::string text, bool fl
         std::find_if(description.joints.begin(), description.joints.end(), hangs)->child);
   }
 
+  held = held_links(*model);
   states = random_states(*model);
 }
 

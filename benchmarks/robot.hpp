@@ -8,8 +8,8 @@
 namespace espalier::bench {
 
 /// What is timed; the order is that of peers/peer.h.
-enum class Work { forward, inverse, mass_matrix };
-constexpr int work_count = 3;
+enum class Work { forward, inverse, mass_matrix, inverse_osim };
+constexpr int work_count = 4;
 const char* to_string(Work work);
 
 /// Every call takes the next of so many random states, so that no branch or value repeats itself.
@@ -22,6 +22,10 @@ struct RandomState {
 /// `state_count` states of a model; loops are closed.
 std::vector<RandomState> random_states(const Model& model);
 
+/// Links that are welded for the inverse operational-space inertia: the feet of a robot that has
+/// some (links whose names hold "foot", "toe" or "ankle" and that carry nothing), else all tips.
+std::vector<std::string> held_links(const Model& model);
+
 /// A robot as all libraries get it: the same text, the same states.
 struct Robot {
   std::string name;
@@ -31,6 +35,7 @@ struct Robot {
   std::string root;                 ///< link
   std::vector<std::string> joints;  ///< besides the root's, in the order of q and of v
   std::vector<std::string> links;   ///< that hang on them
+  std::vector<std::string> held;    ///< held_links()
   std::vector<RandomState> states;
 
   /// Compiles the robot without mimics, which peers ignore, and draws its states.

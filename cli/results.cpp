@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/end_effectors.hpp"
 #include "cli/state.hpp"
 #include "cli/table.hpp"
 
@@ -22,6 +23,7 @@ constexpr Part link_parts[] = {
 constexpr int link_components = 19;
 
 bool is_rates(const Result& r) { return r.rows == Axis::rates && r.columns == Axis::one; }
+bool is_task(const Result& r) { return r.rows == Axis::task && r.columns == Axis::one; }
 bool is_scalar(const Result& r) { return r.rows == Axis::one && r.columns == Axis::one; }
 /// Moment and force that a joint transmits, and whether the motion determines them.
 constexpr std::string_view reaction_prefix = "wrench of ";
@@ -45,22 +47,42 @@ Json rows_of(const Result& r) {
   return rows;
 }
 
-std::string row_label(const Model& model, const Result& r, int i) {
-  switch (r.rows) {
-    case Axis::rates:
-      return rate_label(model, i);
-    case Axis::links:
-      return model.links()[i].name;
-    case Axis::components:
-    case Axis::one:
-      break;
+/// What rows and columns of results are called.
+class Labels {
+ public:
+  explicit Labels(const Setup& setup)
+      : model_(*setup.model), task_(row_labels(setup.end_effectors)) {}
+
+  std::string row(const Result& r, int i) const {
+    static const char* const spatial[] = {"wx", "wy", "wz", "vx", "vy", "vz"};
+    static const char* const cartesian[] = {"x", "y", "z"};
+    if (r.rows == Axis::components || r.rows == Axis::one) {
+      if (r.row_count == 6) return spatial[i];
+      if (r.row_count == 3) return cartesian[i];
+    }
+    return along(r.rows, i);
   }
-  static const char* const spatial[] = {"wx", "wy", "wz", "vx", "vy", "vz"};
-  static const char* const cartesian[] = {"x", "y", "z"};
-  if (r.row_count == 6) return spatial[i];
-  if (r.row_count == 3) return cartesian[i];
-  return std::to_string(i);
-}
+  std::string column(const Result& r, int j) const { return along(r.columns, j); }
+
+ private:
+  std::string along(Axis axis, int i) const {
+    switch (axis) {
+      case Axis::rates:
+        return rate_label(model_, i);
+      case Axis::links:
+        return model_.links()[i].name;
+      case Axis::task:
+        return task_[i];
+      case Axis::components:
+      case Axis::one:
+        break;
+    }
+    return std::to_string(i);
+  }
+
+  const Model& model_;
+  std::vector<std::string> task_;
+};
 
 std::string numbers(const std::vector<double>& values) {
   std::vector<std::string> words;
@@ -68,11 +90,11 @@ std::string numbers(const std::vector<double>& values) {
   return joined(words, " ");
 }
 
-std::string table_of(const Model& model, const Result& r) {
+std::string table_of(const Labels& labels, const Result& r) {
   if (is_links(r)) {
     Table table({"link", "position", "quaternion x y z w", "velocity", "acceleration"});
     for (int i = 0; i < r.row_count; ++i) {
-      std::vector<std::string> cells{row_label(model, r, i)};
+      std::vector<std::string> cells{labels.row(r, i)};
       for (const Part& p : link_parts) {
         cells.push_back(numbers(slice(r, i * link_components + p.start, p.size)));
       }
@@ -81,13 +103,31 @@ std::string table_of(const Model& model, const Result& r) {
     return table.text();
   }
   std::vector<std::string> header{""};
-  for (int j = 0; j < r.column_count; ++j) {
-    header.push_back(r.columns == Axis::rates ? rate_label(model, j) : std::to_string(j));
-  }
+  for (int j = 0; j < r.column_count; ++j) header.push_back(labels.column(r, j));
   Table table(std::move(header));
   for (int i = 0; i < r.row_count; ++i) {
-    std::vector<std::string> cells{row_label(model, r, i)};
+    std::vector<std::string> cells{labels.row(r, i)};
     for (const double x : slice(r, i * r.column_count, r.column_count)) cells.push_back(number(x));
+    table.row(std::move(cells));
+  }
+  return table.text();
+}
+
+/// All vectors of one kind side by side; "" if there is none.
+std::string columns_of(const Labels& labels, const char* of, const Results& results,
+                       bool (*is_one)(const Result&)) {
+  std::vector<const Result*> vectors;
+  std::vector<std::string> header{of};
+  for (const Result& r : results) {
+    if (!is_one(r)) continue;
+    vectors.push_back(&r);
+    header.push_back(r.name);
+  }
+  if (vectors.empty()) return "";
+  Table table(std::move(header));
+  for (int i = 0; i < vectors[0]->row_count; ++i) {
+    std::vector<std::string> cells{labels.row(*vectors[0], i)};
+    for (const Result* r : vectors) cells.push_back(number(r->values[i]));
     table.row(std::move(cells));
   }
   return table.text();
@@ -132,42 +172,30 @@ void add_results(const Model& model, const Results& results, Json& document) {
   }
 }
 
-std::string describe(const Model& model, const Results& results) {
-  std::string out;
-  std::vector<const Result*> vectors;
+std::string describe(const Setup& setup, const Results& results) {
+  const Labels labels(setup);
+  std::string out = columns_of(labels, "joint", results, is_rates);
+  const std::string task = columns_of(labels, "row", results, is_task);
+  out += (out.empty() || task.empty() ? "" : "\n") + task;
   for (const Result& r : results) {
-    if (is_rates(r)) vectors.push_back(&r);
-  }
-  if (!vectors.empty()) {
-    std::vector<std::string> header{"joint"};
-    for (const Result* r : vectors) header.push_back(r->name);
-    Table table(std::move(header));
-    for (int i = 0; i < model.nv(); ++i) {
-      std::vector<std::string> cells{rate_label(model, i)};
-      for (const Result* r : vectors) cells.push_back(number(r->values[i]));
-      table.row(std::move(cells));
-    }
-    out += table.text();
-  }
-  for (const Result& r : results) {
-    if (is_rates(r)) continue;
+    if (is_rates(r) || is_task(r)) continue;
     if (r.columns == Axis::one && r.rows != Axis::links) {
       out += r.name + ": " + numbers(r.values) + "\n";
     } else {
-      out += (out.empty() ? "" : "\n") + r.name + "\n" + table_of(model, r);
+      out += (out.empty() ? "" : "\n") + r.name + "\n" + table_of(labels, r);
     }
   }
   return out;
 }
 
-void expect_finite(const std::string& algorithm, const Model& model, const Results& results) {
+void expect_finite(const std::string& algorithm, const Setup& setup, const Results& results) {
   for (const Result& r : results) {
     const auto bad =
         std::find_if(r.values.begin(), r.values.end(), [](double x) { return !std::isfinite(x); });
     if (bad == r.values.end()) continue;
     const int row = static_cast<int>(bad - r.values.begin()) / std::max(1, r.column_count);
     throw SingularMechanism(
-        algorithm + ": " + r.name + " of " + row_label(model, r, row) + " is " + number(*bad) +
+        algorithm + ": " + r.name + " of " + Labels(setup).row(r, row) + " is " + number(*bad) +
         ", expected a finite number (bodies without inertia about their joints, a singular pose, "
         "or numbers too large in the state; 'espalier check' looks at the model)");
   }

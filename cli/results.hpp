@@ -14,10 +14,12 @@ namespace espalier::cli {
 void add_results(const Model& model, const Results& results, Json& document);
 
 /// Readable tables of the same.
-std::string describe(const Model& model, const Results& results);
+/// @param setup  of the algorithms
+std::string describe(const Setup& setup, const Results& results);
 
-/// @throws SingularMechanism naming algorithm, result and joint or link if a number is not finite
-void expect_finite(const std::string& algorithm, const Model& model, const Results& results);
+/// @throws SingularMechanism naming algorithm, result and joint, link or row of an end-effector if
+///         a number is not finite
+void expect_finite(const std::string& algorithm, const Setup& setup, const Results& results);
 
 /// Name of rate k: its joint, with an index if the joint has several.
 std::string rate_label(const Model& model, int rate);

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "cli/command.hpp"
+#include "espalier/kernel/operational_space.hpp"
 
 namespace espalier::cli {
 
@@ -111,9 +112,19 @@ std::vector<const Entry*> select_algorithm(const Registry& registry, const std::
     throw UnknownName("algorithm '" + name + "' is unknown" + suggest(name, names) +
                       "; 'espalier list algorithms' explains them");
   }
-  if (problem.empty()) return entries;
+  if (problem.empty()) {
+    std::stable_partition(entries.begin(), entries.end(),
+                          [](const Entry* e) { return !needs_end_effectors(*e); });
+    return entries;
+  }
   expect_problem(registry, problem);
   return {&registry.find_algorithm(problem, name)};
+}
+
+bool needs_end_effectors(const Entry& algorithm) {
+  return algorithm.problem == InverseOsim<double>::problem ||
+         algorithm.problem == OperationalSpace<double>::problem ||
+         algorithm.problem == ConstrainedDynamics<double>::problem;
 }
 
 void expect_problem(const Registry& registry, const std::string& problem) {

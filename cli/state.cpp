@@ -63,7 +63,7 @@ class Reader {
  public:
   Reader(const ModelPtr& model, const std::string& file)
       : model_(*model),
-        file_(label_of(file)),
+        form_{label_of(file)},
         state_(neutral_state(model)),
         given_(model->joints().size(), false),
         wrenches_(std::make_shared<Wrenches<double>>(model)) {}
@@ -71,19 +71,20 @@ class Reader {
   State read(const Json& document) {
     using Field = void (Reader::*)(const Json&);
     static const std::vector<std::pair<std::string, Field>> fields{
-        {"q", &Reader::positions},     {"v", &Reader::velocities},
-        {"tau", &Reader::forces},      {"vdot", &Reader::accelerations},
-        {"gravity", &Reader::gravity}, {"external_wrenches", &Reader::external_wrenches}};
-    for (const auto& item : object(document, "state").items()) {
-      const std::string& key = item.key();
-      const auto field =
-          std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == key; });
-      if (field == fields.end()) {
-        std::vector<std::string> known;
-        for (const auto& f : fields) known.push_back(f.first);
-        throw UnknownName(file_ + ": key '" + key + "' is unknown" + suggest(key, known));
+        {"q", &Reader::positions},
+        {"v", &Reader::velocities},
+        {"tau", &Reader::forces},
+        {"vdot", &Reader::accelerations},
+        {"gravity", &Reader::gravity},
+        {"external_wrenches", &Reader::external_wrenches},
+        {"end_effectors", &Reader::end_effectors}};
+    std::vector<std::string> known;
+    for (const auto& f : fields) known.push_back(f.first);
+    form_.expect_keys(form_.object(document, "state"), "", known);
+    for (const auto& item : document.items()) {
+      for (const auto& [key, read] : fields) {
+        if (key == item.key()) (this->*read)(item.value());
       }
-      (this->*field->second)(item.value());
     }
     couple();
     close_loops();
@@ -93,42 +94,19 @@ class Reader {
   }
 
  private:
-  const Json& object(const Json& value, const std::string& what) const {
-    if (value.is_object()) return value;
-    throw usage_error(file_ + ": " + what + " is of type " + value.type_name() +
-                      ", expected an object {name: ...}");
-  }
-
-  /// A number, or a list of `size` numbers.
-  void numbers(const Json& value, const std::string& what, int size, double* out) const {
-    const bool single = !value.is_array();
-    const int got = single ? 1 : static_cast<int>(value.size());
-    for (int k = 0; k < got; ++k) {
-      const Json& x = single ? value : value[k];
-      if (!x.is_number()) {
-        throw usage_error(file_ + ": " + what + " is of type " + x.type_name() + ", expected " +
-                          (size == 1 ? "a number" : std::to_string(size) + " numbers"));
-      }
-      if (k < size) out[k] = x.get<double>();
-    }
-    if (got == size) return;
-    throw SizeMismatch(file_ + ": size of " + what + " is " + std::to_string(got) + ", expected " +
-                       std::to_string(size));
-  }
-
   const Joint& joint(const std::string& key, const std::string& name) const {
     if (const Joint* j = model_.find_joint(name)) return *j;
     std::vector<std::string> known;
     for (const Joint& j : model_.joints()) known.push_back(j.name);
-    throw UnknownName(file_ + ": joint '" + name + "' in '" + key +
+    throw UnknownName(form_.file + ": joint '" + name + "' in '" + key +
                       "' is unknown or does not move" + suggest(name, known));
   }
 
   void positions(const Json& value) {
     double* q = state_.inputs.q.data();
-    for (const auto& [name, x] : object(value, "'q'").items()) {
+    for (const auto& [name, x] : form_.object(value, "'q'").items()) {
       const Joint& j = joint("q", name);
-      numbers(x, "q of joint '" + name + "'", j.nq, q + j.q);
+      form_.numbers(x, "q of joint '" + name + "'", j.nq, q + j.q);
       given_[&j - model_.joints().data()] = true;
     }
     std::vector<double> normalized = state_.inputs.q;
@@ -141,7 +119,7 @@ class Reader {
         farthest = std::max(farthest, off);
         if (off <= manifold_tolerance) continue;  // not a number is not
         throw Failure(unusable, "InvalidState",
-                      file_ + ": q of joint '" + j.name + "' is off its manifold by " +
+                      form_.file + ": q of joint '" + j.name + "' is off its manifold by " +
                           number(off) + ", expected at most " + number(manifold_tolerance) +
                           " (a quaternion x y z w has length one)");
       }
@@ -151,23 +129,25 @@ class Reader {
   }
 
   void rates(const std::string& key, const Json& value, std::vector<double>& out) {
-    for (const auto& [name, x] : object(value, "'" + key + "'").items()) {
+    for (const auto& [name, x] : form_.object(value, "'" + key + "'").items()) {
       // In a loop, a part of a joint's rates may be independent: "joint[k]".
       const auto coordinates = model_.coordinates();
-      const auto is_it = [&key = name](const Coordinate& c) { return c.name == key && c.name != c.joint; };
+      const auto is_it = [&key = name](const Coordinate& c) {
+        return c.name == key && c.name != c.joint;
+      };
       const auto part = std::find_if(coordinates.begin(), coordinates.end(), is_it);
       if (part != coordinates.end()) {
-        numbers(x, key + " of '" + name + "'", 1, out.data() + part->start);
+        form_.numbers(x, key + " of '" + name + "'", 1, out.data() + part->start);
         continue;
       }
       const Joint& j = joint(key, name);
       if (j.independent < 0) {
         const std::string leaders = followed_joints(model_, j);
-        throw usage_error(file_ + ": " + key + " of joint '" + name +
+        throw usage_error(form_.file + ": " + key + " of joint '" + name +
                           "' is given, expected none (the joint depends on " + leaders + ": give " +
                           key + " there, or free it with --mimic ignore)");
       }
-      numbers(x, key + " of joint '" + name + "'", j.nv, out.data() + j.independent);
+      form_.numbers(x, key + " of joint '" + name + "'", j.nv, out.data() + j.independent);
     }
   }
   void velocities(const Json& value) { rates("v", value, state_.inputs.v); }
@@ -176,23 +156,24 @@ class Reader {
 
   void gravity(const Json& value) {
     double g[3];
-    numbers(value, "gravity", 3, g);
+    form_.numbers(value, "gravity", 3, g);
     state_.gravity = {g[0], g[1], g[2]};
   }
 
   void external_wrenches(const Json& value) {
-    for (const auto& [name, x] : object(value, "'external_wrenches'").items()) {
-      if (model_.find_link(name) == nullptr) {
-        std::vector<std::string> known;
-        for (const Link& l : model_.links()) known.push_back(l.name);
-        throw UnknownName(file_ + ": link '" + name + "' in 'external_wrenches' is unknown" +
-                          suggest(name, known));
-      }
+    for (const auto& [name, x] : form_.object(value, "'external_wrenches'").items()) {
+      form_.link(model_, "external_wrenches", name);
       std::array<double, 6> w{};
-      numbers(x, "external wrench on link '" + name + "'", 6, w.data());
+      form_.numbers(x, "external wrench on link '" + name + "'", 6, w.data());
       wrenches_->add(name, {{w[0], w[1], w[2]}, {w[3], w[4], w[5]}});
       state_.external_wrenches.emplace_back(name, w);
     }
+  }
+
+  void end_effectors(const Json& value) {
+    EndEffectorList list = EndEffectorList::read(value, form_, model_);
+    state_.end_effectors = std::move(list.end_effectors);
+    state_.inputs.task_acceleration = std::move(list.acceleration);
   }
 
   /// Completes dependent positions and checks the ones that are given.
@@ -206,7 +187,7 @@ class Reader {
       for (int k = j.q; k < j.q + j.nq; ++k) {
         if (std::abs(q[k] - before[k]) <= coupling_tolerance) continue;
         throw Failure(unusable, "InvalidState",
-                      file_ + ": q of joint '" + j.name + "' is " + number(before[k]) +
+                      form_.file + ": q of joint '" + j.name + "' is " + number(before[k]) +
                           ", expected " + number(q[k]) + " (residual " +
                           number(std::abs(q[k] - before[k])) + "; it is coupled to " +
                           followed_joints(model_, j) + " and may be left out)");
@@ -224,7 +205,7 @@ class Reader {
     model_.neutral(neutral.data());
     const auto refuse = [&](const Closure& closure, const std::string& expected) {
       throw Failure(unusable, "InvalidState",
-                    file_ + ": q: " + closure.text() + ", expected " + expected);
+                    form_.file + ": q: " + closure.text() + ", expected " + expected);
     };
     const Closure closure = close(model_, neutral.data(), q.data());
     for (const Cluster& c : model_.clusters()) {
@@ -239,8 +220,9 @@ class Reader {
         std::copy_n(given.begin() + j.q, j.nq, q.begin() + j.q);
       }
       if (!complete && closure.cluster == c.name && closure.verdict != Closure::Verdict::closed) {
-        refuse(closure, "independent positions that its loops reach from the neutral ones (give "
-                        "the positions of all its joints to start on another branch)");
+        refuse(closure,
+               "independent positions that its loops reach from the neutral ones (give "
+               "the positions of all its joints to start on another branch)");
       }
     }
     Closure now = examine(model_, q.data());
@@ -253,13 +235,21 @@ class Reader {
   }
 
   const Model& model_;
-  std::string file_;
+  JsonForm form_;
   State state_;
   std::vector<bool> given_;  ///< joints whose positions stand in the file
   std::shared_ptr<Wrenches<double>> wrenches_;
 };
 
 }  // namespace
+
+void State::replace(std::vector<EndEffector> others) {
+  end_effectors = std::move(others);
+  inputs.task_acceleration.clear();
+  for (const EndEffector& e : end_effectors) {
+    inputs.task_acceleration.resize(inputs.task_acceleration.size() + e.rows.size(), 0.0);
+  }
+}
 
 State neutral_state(const ModelPtr& model) {
   State state;
@@ -276,23 +266,27 @@ State read_state(const ModelPtr& model, const std::string& file) {
   return Reader(model, file).read(parse(file));
 }
 
-State random_state(const ModelPtr& model, unsigned long long seed, bool with_wrenches) {
+State random_state(const ModelPtr& model, unsigned long long seed,
+                   std::vector<EndEffector> end_effectors, bool with_wrenches) {
   State state = neutral_state(model);
   model->random(seed, state.inputs.q.data());
   UniformNumbers uniform(seed);
   for (auto* rates : {&state.inputs.v, &state.inputs.tau, &state.inputs.vdot}) {
     for (double& x : *rates) x = uniform();
   }
-  if (!with_wrenches) return state;
-  const auto wrenches = std::make_shared<Wrenches<double>>(model);
-  for (const Link& link : model->links()) {
-    std::array<double, 6> w{};
-    for (double& x : w) x = uniform();
-    wrenches->add(link.name, {{w[0], w[1], w[2]}, {w[3], w[4], w[5]}});
-    state.external_wrenches.emplace_back(link.name, w);
+  if (with_wrenches) {
+    const auto wrenches = std::make_shared<Wrenches<double>>(model);
+    for (const Link& link : model->links()) {
+      std::array<double, 6> w{};
+      for (double& x : w) x = uniform();
+      wrenches->add(link.name, {{w[0], w[1], w[2]}, {w[3], w[4], w[5]}});
+      state.external_wrenches.emplace_back(link.name, w);
+    }
+    state.wrenches = wrenches;
+    state.inputs.wrenches = wrenches.get();
   }
-  state.wrenches = wrenches;
-  state.inputs.wrenches = wrenches.get();
+  state.replace(std::move(end_effectors));
+  for (double& x : state.inputs.task_acceleration) x = uniform();
   return state;
 }
 
@@ -327,6 +321,10 @@ Json to_json(const Model& model, const State& state) {
     for (const auto& [link, wrench] : state.external_wrenches) {
       out["external_wrenches"][link] = wrench;
     }
+  }
+  if (!state.end_effectors.empty()) {
+    out["end_effectors"] =
+        EndEffectorList{state.end_effectors, state.inputs.task_acceleration}.json();
   }
   return out;
 }

@@ -6,12 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "cli/end_effectors.hpp"
 #include "cli/session.hpp"
 
 /// A robot's state with everything that acts on it: from a state file, at random, and back.
 ///
 ///   {"q": {joint: number or list}, "v": {...}, "tau": {...}, "vdot": {...},
-///    "gravity": [x, y, z], "external_wrenches": {link: [6 numbers]}}
+///    "gravity": [x, y, z], "external_wrenches": {link: [6 numbers]},
+///    "end_effectors": as in end_effectors.hpp}
 
 namespace espalier::cli {
 
@@ -20,9 +22,13 @@ struct State {
   Vec3<double> gravity;
   std::vector<std::pair<std::string, std::array<double, 6>>> external_wrenches;
   std::shared_ptr<const Wrenches<double>> wrenches;
+  std::vector<EndEffector> end_effectors;  ///< `inputs` holds their accelerations
+
+  /// Has other end-effectors, of which no acceleration is wanted.
+  void replace(std::vector<EndEffector> others);
 };
 
-/// Neutral positions, all else zero, the model's gravity.
+/// Neutral positions, all else zero, the model's gravity, no end-effectors.
 State neutral_state(const ModelPtr& model);
 
 /// Reads a state file ("-": standard input). Joints left out are neutral. Positions of dependent
@@ -32,9 +38,10 @@ State neutral_state(const ModelPtr& model);
 /// @throws Failure (wrong form: exit code 2; impossible numbers: 1), UnknownName, SizeMismatch
 State read_state(const ModelPtr& model, const std::string& file);
 
-/// q by Model::random; v, tau and vdot uniform in [-1, 1].
+/// q by Model::random; v, tau, vdot and accelerations of the end-effectors uniform in [-1, 1].
 /// @param with_wrenches  whether each link gets a wrench too, components uniform in [-1, 1]
-State random_state(const ModelPtr& model, unsigned long long seed, bool with_wrenches = false);
+State random_state(const ModelPtr& model, unsigned long long seed,
+                   std::vector<EndEffector> end_effectors, bool with_wrenches = false);
 
 /// The contents of a state file that reads back as `state`.
 Json to_json(const Model& model, const State& state);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/kernel/end_effector.hpp"
 #include "espalier/kernel/export.hpp"
 #include "espalier/kernel/model/model.hpp"
 #include "espalier/kernel/views.hpp"
@@ -52,11 +53,13 @@ struct Inputs {
   std::vector<double> tau;   ///< generalized forces, size nv
   std::vector<double> vdot;  ///< generalized accelerations, size nv
   const Wrenches<double>* wrenches = nullptr;
+  /// Wanted accelerations of a task's rows; zero where it is empty.
+  std::vector<double> task_acceleration = {};
 };
 
 /// A named result: a matrix with what its rows and columns stand for.
 struct Result {
-  enum class Axis { one, rates, links, components };
+  enum class Axis { one, rates, links, components, task };
   std::string name;  ///< "vdot", "tau", "mass_matrix", ...
   Axis rows = Axis::one, columns = Axis::one;
   int row_count = 1, column_count = 1;
@@ -86,8 +89,9 @@ class ESPALIER_API Algorithm {
   void set_gravity(const Vec3<double>& g) { gravity_ = g; }
 
   /// Solves the problem for named inputs: the entry for tools that do not know the problem.
-  /// Results keep their storage between calls. Runs at the scalar double only.
-  /// @throws Unsupported at other scalars
+  /// Results keep their storage between calls. At the scalar Count all inputs but the model are
+  /// variables; external wrenches are left out there.
+  /// @throws Unsupported at the scalar Pack
   virtual void solve(const Inputs& in, Results& out) = 0;
 
  private:
@@ -95,9 +99,10 @@ class ESPALIER_API Algorithm {
   Vec3<double> gravity_;
 };
 
-/// What an algorithm is bound to. Problems that need more than a model add their members here.
+/// What an algorithm is bound to. Problems that need more than a model have their members here.
 struct Setup {
   ModelPtr model;
+  std::vector<EndEffector> end_effectors = {};  ///< of operational-space problems
 };
 
 }  // namespace espalier

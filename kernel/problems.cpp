@@ -36,25 +36,29 @@ void quaternion_of(const Mat3<double>& E, double* out) {
 
 void detail::refuse_named_inputs() {
   throw Unsupported(
-      "algorithm: solving for named inputs is asked of another scalar than double, expected double "
+      "algorithm: solving for named inputs is asked at the scalar pack, expected double or count "
       "(use evaluate())");
 }
 
 template <class T>
 void Kinematics<T>::solve(const Inputs& in, Results& out) {
-  if constexpr (std::is_same_v<T, double>) {
-    evaluate(in.q, in.v, in.vdot);
+  if constexpr (detail::solves<T>) {
+    evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot));
     const int n = static_cast<int>(model().links().size());
     Result& r = detail::result(out, 0, "links");
     r.shape(Result::Axis::links, n, Result::Axis::components, 19);
     for (int i = 0; i < n; ++i) {
       const Link& link = model().links()[i];
       double* row = r.values.data() + 19 * i;
-      const Transform<double> X = placement(link);
-      for (int k = 0; k < 3; ++k) row[k] = X.r[k];
-      quaternion_of(X.E, row + 3);
-      const Motion<double> v = velocity(link), a = acceleration(link);
-      for (int k = 0; k < 6; ++k) row[7 + k] = v[k], row[13 + k] = a[k];
+      const Transform<T> X = placement(link);
+      Mat3<double> E;
+      for (int k = 0; k < 3; ++k) {
+        row[k] = lane(X.r[k], 0);
+        for (int l = 0; l < 3; ++l) E(k, l) = lane(X.E(k, l), 0);
+      }
+      quaternion_of(E, row + 3);
+      const Motion<T> v = velocity(link), a = acceleration(link);
+      for (int k = 0; k < 6; ++k) row[7 + k] = lane(v[k], 0), row[13 + k] = lane(a[k], 0);
     }
   } else {
     detail::refuse_named_inputs();
@@ -63,14 +67,14 @@ void Kinematics<T>::solve(const Inputs& in, Results& out) {
 
 template <class T>
 void BodyJacobians<T>::solve(const Inputs& in, Results& out) {
-  if constexpr (std::is_same_v<T, double>) {
-    evaluate(in.q);
+  if constexpr (detail::solves<T>) {
+    evaluate(detail::lifted<T>(in.q));
     const int nv = model().nv();
     std::size_t k = 0;
     for (const Link& link : model().links()) {
       Result& r = detail::result(out, k++, link.name.c_str());
       r.shape(Result::Axis::components, 6, Result::Axis::rates, nv);
-      jacobian(link, r.values);
+      detail::answer<T>(r, [&](Out<T> J) { jacobian(link, J); });
     }
   } else {
     detail::refuse_named_inputs();
@@ -79,15 +83,16 @@ void BodyJacobians<T>::solve(const Inputs& in, Results& out) {
 
 template <class T>
 void CenterOfMass<T>::solve(const Inputs& in, Results& out) {
-  if constexpr (std::is_same_v<T, double>) {
-    const Answer answer = evaluate(in.q, in.v, in.vdot);
-    const Vec3<double>* values[3] = {&answer.position, &answer.velocity, &answer.acceleration};
+  if constexpr (detail::solves<T>) {
+    const Answer answer =
+        evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot));
+    const Vec3<T>* values[3] = {&answer.position, &answer.velocity, &answer.acceleration};
     const char* names[3] = {"center_of_mass", "center_of_mass_velocity",
                             "center_of_mass_acceleration"};
     for (int k = 0; k < 3; ++k) {
       Result& r = detail::result(out, k, names[k]);
       r.shape(Result::Axis::components, 3, Result::Axis::one, 1);
-      for (int i = 0; i < 3; ++i) r.values[i] = (*values[k])[i];
+      for (int i = 0; i < 3; ++i) r.values[i] = lane((*values[k])[i], 0);
     }
   } else {
     detail::refuse_named_inputs();
@@ -96,14 +101,14 @@ void CenterOfMass<T>::solve(const Inputs& in, Results& out) {
 
 template <class T>
 void Energy<T>::solve(const Inputs& in, Results& out) {
-  if constexpr (std::is_same_v<T, double>) {
-    const Answer answer = evaluate(in.q, in.v);
+  if constexpr (detail::solves<T>) {
+    const Answer answer = evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v));
     Result& kinetic = detail::result(out, 0, "kinetic_energy");
     kinetic.shape(Result::Axis::one, 1, Result::Axis::one, 1);
-    kinetic.values[0] = answer.kinetic;
+    kinetic.values[0] = lane(answer.kinetic, 0);
     Result& potential = detail::result(out, 1, "potential_energy");
     potential.shape(Result::Axis::one, 1, Result::Axis::one, 1);
-    potential.values[0] = answer.potential;
+    potential.values[0] = lane(answer.potential, 0);
   } else {
     detail::refuse_named_inputs();
   }

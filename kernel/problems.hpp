@@ -16,6 +16,39 @@ inline Result& result(Results& out, std::size_t k, const char* name) {
   return out[k];
 }
 [[noreturn]] ESPALIER_API void refuse_named_inputs();
+/// Whether solve() exists at a scalar.
+template <class T>
+inline constexpr bool solves = !std::is_same_v<T, Pack>;
+/// Named inputs as an algorithm's scalar wants them: themselves, or variables to be counted.
+template <class T>
+decltype(auto) lifted(const std::vector<double>& x) {
+  if constexpr (std::is_same_v<T, double>) {
+    return (x);
+  } else {
+    std::vector<T> variables;
+    for (const double value : x) variables.push_back(T::variable(value));
+    return variables;
+  }
+}
+template <class T>
+const Wrenches<T>* lifted(const Wrenches<double>* wrenches) {
+  if constexpr (std::is_same_v<T, double>) {
+    return wrenches;
+  } else {
+    return nullptr;
+  }
+}
+/// Has f(Out<T>) write a result's values.
+template <class T, class F>
+void answer(Result& r, F&& f) {
+  if constexpr (std::is_same_v<T, double>) {
+    f(Out<T>(r.values));
+  } else {
+    std::vector<T> values(r.values.size());
+    f(Out<T>(values));
+    for (std::size_t i = 0; i < values.size(); ++i) r.values[i] = lane(values[i], 0);
+  }
+}
 /// @throws SizeMismatch if the wrenches were made for another model
 template <class T>
 void expect_wrenches(const char* who, const Wrenches<T>* wrenches, const Model& model) {
@@ -48,10 +81,13 @@ class ESPALIER_API ForwardDynamics : public Algorithm {
     compute(q.data(), v.data(), tau.data(), vdot.data(), wrenches);
   }
   void solve(const Inputs& in, Results& out) override {
-    if constexpr (std::is_same_v<T, double>) {
+    if constexpr (detail::solves<T>) {
       Result& r = detail::result(out, 0, "vdot");
       r.shape(Result::Axis::rates, model().nv(), Result::Axis::one, 1);
-      evaluate(in.q, in.v, in.tau, r.values, in.wrenches);
+      detail::answer<T>(r, [&](Out<T> vdot) {
+        evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau), vdot,
+                 detail::lifted<T>(in.wrenches));
+      });
     } else {
       detail::refuse_named_inputs();
     }
@@ -80,10 +116,13 @@ class ESPALIER_API InverseDynamics : public Algorithm {
     compute(q.data(), v.data(), vdot.data(), tau.data(), wrenches);
   }
   void solve(const Inputs& in, Results& out) override {
-    if constexpr (std::is_same_v<T, double>) {
+    if constexpr (detail::solves<T>) {
       Result& r = detail::result(out, 0, "tau");
       r.shape(Result::Axis::rates, model().nv(), Result::Axis::one, 1);
-      evaluate(in.q, in.v, in.vdot, r.values, in.wrenches);
+      detail::answer<T>(r, [&](Out<T> tau) {
+        evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot), tau,
+                 detail::lifted<T>(in.wrenches));
+      });
     } else {
       detail::refuse_named_inputs();
     }
@@ -111,10 +150,13 @@ class ESPALIER_API BiasForce : public Algorithm {
     compute(q.data(), v.data(), bias.data(), wrenches);
   }
   void solve(const Inputs& in, Results& out) override {
-    if constexpr (std::is_same_v<T, double>) {
+    if constexpr (detail::solves<T>) {
       Result& r = detail::result(out, 0, "bias");
       r.shape(Result::Axis::rates, model().nv(), Result::Axis::one, 1);
-      evaluate(in.q, in.v, r.values, in.wrenches);
+      detail::answer<T>(r, [&](Out<T> bias) {
+        evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), bias,
+                 detail::lifted<T>(in.wrenches));
+      });
     } else {
       detail::refuse_named_inputs();
     }
@@ -139,10 +181,10 @@ class ESPALIER_API MassMatrix : public Algorithm {
     compute(q.data(), M.data());
   }
   void solve(const Inputs& in, Results& out) override {
-    if constexpr (std::is_same_v<T, double>) {
+    if constexpr (detail::solves<T>) {
       Result& r = detail::result(out, 0, "mass_matrix");
       r.shape(Result::Axis::rates, model().nv(), Result::Axis::rates, model().nv());
-      evaluate(in.q, r.values);
+      detail::answer<T>(r, [&](Out<T> M) { evaluate(detail::lifted<T>(in.q), M); });
     } else {
       detail::refuse_named_inputs();
     }

@@ -7,6 +7,7 @@
 
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/state.hpp"
+#include "espalier/kernel/operational_space.hpp"
 #include "espalier/kernel/problems.hpp"
 #include "espalier/kernel/simulation.hpp"
 #include "espalier/plugins/loader.hpp"
@@ -54,6 +55,11 @@ class ESPALIER_API Host {
   template <class P>
   std::unique_ptr<P> create(std::string_view name, ModelPtr model) const {
     return registry_.create<P>(name, Setup{std::move(model)});
+  }
+  /// The same for problems that need more than a model.
+  template <class P>
+  std::unique_ptr<P> create(std::string_view name, const Setup& setup) const {
+    return registry_.create<P>(name, setup);
   }
   /// A simulation of a model; energies are computed if a loaded algorithm can.
   /// @throws UnknownName, Unsupported, as create(); InvalidModel for the value of an option

@@ -59,6 +59,18 @@ struct Entry {
       algorithm;  ///< by ScalarTraits<T>::index; may be empty
 };
 
+namespace detail {
+/// An algorithm made from all of a setup or, where it needs no more, from the model.
+template <class A>
+std::unique_ptr<A> bound(const Setup& setup) {
+  if constexpr (std::is_constructible_v<A, const Setup&>) {
+    return std::make_unique<A>(setup);
+  } else {
+    return std::make_unique<A>(setup.model);
+  }
+}
+}  // namespace detail
+
 /// Collects what a plugin registers; the registry takes all of it or nothing.
 class ESPALIER_API Registrar {
  public:
@@ -111,7 +123,7 @@ class ESPALIER_API Registrar {
     Entry& e = algorithm_entry(A<double>::problem, std::move(about), capabilities);
 #define ESPALIER_FACTORY(T)                                                                \
   e.algorithm[ScalarTraits<T>::index] = [](const Setup& s) -> std::unique_ptr<Algorithm> { \
-    return std::make_unique<A<T>>(s.model);                                                \
+    return detail::bound<A<T>>(s);                                                         \
   };
     ESPALIER_SCALARS(ESPALIER_FACTORY)
 #undef ESPALIER_FACTORY
@@ -121,7 +133,7 @@ class ESPALIER_API Registrar {
   void algorithm_at_double(About about, const Capabilities& capabilities) {
     Entry& e = algorithm_entry(A<double>::problem, std::move(about), capabilities);
     e.algorithm[ScalarTraits<double>::index] = [](const Setup& s) {
-      return std::make_unique<A<double>>(s.model);
+      return detail::bound<A<double>>(s);
     };
   }
   /// Any entry, to be completed by hand; the reference stays valid until the registrar is
@@ -201,9 +213,11 @@ class ESPALIER_API Registry final : public ModelTypes, public SubMechanisms {
     made.release();
     return std::unique_ptr<P>(algorithm);
   }
-  /// The same by entry, at the scalar double, for code that does not know the problem.
-  std::unique_ptr<Algorithm> create(const Entry& algorithm, const Setup& setup) const {
-    return make(algorithm, setup, ScalarTraits<double>::index);
+  /// The same by entry, for code that does not know the problem.
+  /// @param scalar  ScalarTraits<T>::index
+  std::unique_ptr<Algorithm> create(const Entry& algorithm, const Setup& setup,
+                                    int scalar = ScalarTraits<double>::index) const {
+    return make(algorithm, setup, scalar);
   }
 
   /// An integrator bound to a model.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/forward_dynamics/aba.hpp"
-#include "algorithms/forward_dynamics/wide_cluster.hpp"
+#include "algorithms/wide_cluster.hpp"
 #include "algorithms/link_tree.hpp"
 
 namespace espalier {

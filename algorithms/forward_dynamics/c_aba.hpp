@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "algorithms/forward_dynamics/aba.hpp"
-#include "algorithms/forward_dynamics/wide_cluster.hpp"
+#include "algorithms/wide_cluster.hpp"
 #include "algorithms/small_ldlt.hpp"
 
 namespace espalier {

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "benchmarks/accuracy/chart.hpp"
+#include "benchmarks/chart.hpp"
 #include "benchmarks/accuracy/experiment.hpp"
 #include "benchmarks/markdown.hpp"
 #include "benchmarks/program.hpp"

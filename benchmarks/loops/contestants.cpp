@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "espalier/kernel/operational_space.hpp"
+
 namespace espalier::bench {
 
 namespace {
@@ -19,16 +21,21 @@ class OnLoops final : public Contestant {
         robot_(robot),
         keep_(keep),
         states_(keep ? robot.kept_states : robot.states),
-        algorithm_(host.create<P>(entry.about.name, keep ? robot.kept : robot.model)),
+        algorithm_(host.create<P>(entry.about.name, setup(robot, keep))),
         oracle_(entry.about.summary.rfind("oracle", 0) == 0),
-        out_(robot.model->nv()) {}
+        out_(what == Work::inverse_osim ? 36 * robot.held.size() * robot.held.size()
+                                        : static_cast<std::size_t>(robot.model->nv())) {}
 
   void call(int k) override {
     const RandomState& s = states_[k];
-    algorithm_->evaluate(s.q, s.v, what == Work::forward ? s.tau : s.vdot, out_);
+    if constexpr (what == Work::inverse_osim) {
+      algorithm_->evaluate(s.q, out_);
+    } else {
+      algorithm_->evaluate(s.q, s.v, what == Work::forward ? s.tau : s.vdot, out_);
+    }
   }
   std::vector<double> result(int) override {
-    if (!keep_) return out_;
+    if (!keep_ || what == Work::inverse_osim) return out_;
     std::vector<double> ordered(out_.size());
     for (std::size_t i = 0; i < ordered.size(); ++i) ordered[i] = out_[robot_.kept_rate[i]];
     return ordered;
@@ -38,6 +45,14 @@ class OnLoops final : public Contestant {
   }
 
  private:
+  static Setup setup(const LoopRobot& robot, bool keep) {
+    Setup setup{keep ? robot.kept : robot.model};
+    for (const std::string& link : robot.held) {
+      setup.end_effectors.push_back(EndEffector::weld(link));
+    }
+    return setup;
+  }
+
   const LoopRobot& robot_;
   const bool keep_;
   const std::vector<RandomState>& states_;
@@ -82,6 +97,7 @@ Contestants our_loop_contestants(const Host& host, const LoopRobot& robot, Refus
   Contestants all;
   add<ForwardDynamics<double>, Work::forward>(host, robot, "c-aba", all, refused);
   add<InverseDynamics<double>, Work::inverse>(host, robot, "c-rnea", all, refused);
+  add<InverseOsim<double>, Work::inverse_osim>(host, robot, "c-efpa", all, refused);
   return all;
 }
 

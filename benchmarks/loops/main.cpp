@@ -1,5 +1,5 @@
-// Times forward and inverse dynamics of robots with loops by every algorithm that can run on them,
-// after checking that all exact ones give the same results. See docs/performance.md.
+// Times forward and inverse dynamics and the inverse OSIM of robots with loops by every algorithm
+// that can run on them, after checking that all exact ones give the same results. See docs/performance.md.
 //
 //   espalier_bench_loops [--markdown FILE] [--json FILE] [--robot FILE]... [--benchmark_...]
 
@@ -39,7 +39,7 @@ class Suite {
     const Description description = read_yaml(host_, bars, four_bar_chain_yaml(four_bars));
     add(LoopRobot(host_, bars + "_by_pins", closed_by_pins(description), false));
   }
-  /// Chains of all lengths: exact forward dynamics, rotors folded.
+  /// Chains of all lengths: exact forward dynamics and inverse OSIM, rotors folded.
   void add_growth() {
     for (const int links : growth_lengths) {
       add(robot_of_yaml(host_, name("geared_chain", links), geared_chain_yaml(links)), true);
@@ -92,7 +92,8 @@ class Suite {
     if (growth) {
       std::erase_if(all, [&](const auto& c) {
         const bool exact = c->agreement < 1.0;
-        return c->work != Work::forward || !exact || !c->not_timed().empty() ||
+        const bool shown = c->work == Work::forward || c->work == Work::inverse_osim;
+        return !shown || !exact || !c->not_timed().empty() ||
                c->algorithm.find(with_rotors("")) != std::string::npos;
       });
       refused.clear();

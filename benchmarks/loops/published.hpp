@@ -6,7 +6,7 @@
 
 namespace espalier::bench::published {
 
-/// Order of the columns of tables II and III of Chignoli et al. (2023), "Recursive rigid-body
+/// Order of the columns of tables II to IV of Chignoli et al. (2023), "Recursive rigid-body
 /// dynamics algorithms for systems with kinematic loops": the labels of the authors' own plot of
 /// these data (generalized_rbda, Benchmarking/plotting/time_benchmark_robots.m).
 struct Column {
@@ -39,6 +39,11 @@ inline constexpr std::array<Alternative, 4> table_3{
       true,
       {133.1, 119.8, 76.3, 106.2, 82.7, 212.8}},
      {"c-aba-stacked", nullptr, true, {}}}};
+inline constexpr std::array<Alternative, 4> table_4{
+    {{"approximate-efpa", "approximate EFPA", false, {-35.7, -52.1, -28.6, -37.4, -51.4, -22.54}},
+     {"projected-efpa", "projection method", true, {51.8, 6.3, 19.0, 23.2, 7.80, 107.4}},
+     {"c-pv-osimr", nullptr, true, {}},
+     {"c-kjr", nullptr, true, {}}}};
 
 /// Exact forward dynamics by others [µs a call], one core of a Zen 3 processor of 2.45 GHz.
 struct Time {

@@ -15,6 +15,7 @@ LoopRobot::LoopRobot(const Host& host, std::string given_name, const Description
   if (floating) options.root = CompileOptions::Root::floating;
   model = host.compile(description, options);
 
+  held = held_links(*model);
   states = random_states(*model);
   for (int k = 0; k < state_count; ++k) {
     const Closure closure = examine(*model, states[k].q.data());

@@ -15,6 +15,7 @@ struct LoopRobot {
   std::vector<RandomState> states;       ///< assembled
   ModelPtr kept;                         ///< rotors as bodies; null where there are none
   std::vector<RandomState> kept_states;  ///< the same states
+  std::vector<std::string> held;         ///< held_links()
   std::vector<int> kept_rate;            ///< where each independent rate of `model` is in `kept`
 
   /// @throws InvalidModel if a random state cannot be assembled

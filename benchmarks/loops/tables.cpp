@@ -28,11 +28,20 @@ class Tables {
            "\nTable II of the paper: time of other inverse dynamics minus that of `c-rnea`, in "
            "percent of it:\n\n" +
            percents("c-rnea", "c-rnea", Work::inverse, published::table_2) +
+           "\nInverse operational-space inertia of welded feet, or of all tips of a robot without "
+           "feet (figure 12 of the paper), microseconds a call (best):\n\n" +
+           times(Work::inverse_osim) +
+           "\nTable IV of the paper: time for other inverse operational-space inertias minus that "
+           "of `c-efpa`, in percent of it:\n\n" +
+           percents("c-efpa", "c-efpa", Work::inverse_osim, published::table_4) +
            "\nPublished times of others, measured on another machine (Zen 3, 2.45 GHz), beside "
            "`c-aba` here:\n\n" +
            others() + "\nWhat exactness costs on geared robots:\n\n" + exactness() +
            "\nGrowth with the number of links, forward dynamics, nanoseconds a link (best):\n\n" +
-           growth();
+           growth(Work::forward, "c-aba") +
+           "\nGrowth with the number of links, inverse operational-space inertia of a weld on the "
+           "last link (figure 13 of the paper), nanoseconds a link (best):\n\n" +
+           growth(Work::inverse_osim, "c-pv-osimr");
   }
 
  private:
@@ -145,14 +154,15 @@ class Tables {
     return table.text();
   }
 
-  std::string growth() const {
+  /// @param fitted  algorithm whose times are described by a line
+  std::string growth(Work work, const std::string& fitted) const {
     std::vector<std::pair<std::string, std::string>> chains;  // chain, algorithm
     std::vector<std::string> head{"links"};
     for (const char* chain : {"geared_chain_", "belt_chain_"}) {
       for (const Row& row : rows_) {
         const std::pair<std::string, std::string> what{chain, row.algorithm};
         if (row.robot.rfind(chain, 0) != 0 || !in_growth(row.robot) || row.ns.empty()) continue;
-        if (row.work != to_string(Work::forward)) continue;
+        if (row.work != to_string(work)) continue;
         if (std::find(chains.begin(), chains.end(), what) != chains.end()) continue;
         chains.push_back(what);
         head.push_back((what.first == "geared_chain_" ? "geared: `" : "belts: `") + row.algorithm +
@@ -163,20 +173,21 @@ class Tables {
     for (const int links : growth_lengths) {
       std::vector<std::string> line{std::to_string(links)};
       for (const auto& [chain, algorithm] : chains) {
-        const double time = ns(chain + std::to_string(links), Work::forward, algorithm);
+        const double time = ns(chain + std::to_string(links), work, algorithm);
         line.push_back(cell("%.1f", time / links));
       }
       table.add(line);
     }
-    return table.text() + "\n" + fit("geared_chain_") + fit("belt_chain_");
+    return table.text() + "\n" + fit("geared_chain_", work, fitted) +
+           fit("belt_chain_", work, fitted);
   }
 
   /// Least squares of relative deviations, so that short chains count as much as long ones.
-  std::string fit(const std::string& chain) const {
+  std::string fit(const std::string& chain, Work work, const std::string& algorithm) const {
     double s = 0, sx = 0, sxx = 0, sy = 0, sxy = 0;
     std::vector<std::pair<double, double>> points;
     for (const int links : growth_lengths) {
-      const double time = ns(chain + std::to_string(links), Work::forward, "c-aba");
+      const double time = ns(chain + std::to_string(links), work, algorithm);
       if (std::isnan(time)) return "";
       const double w = 1 / (time * time);
       s += w, sx += w * links, sxx += w * links * links, sy += w * time, sxy += w * links * time;
@@ -189,9 +200,9 @@ class Tables {
       largest = std::max(largest, std::abs((start + slope * links) / time - 1));
     }
     return format(
-        "* %s2 to %s200: `c-aba` takes %.0f ns and %.1f ns a link; no point is further "
+        "* %s2 to %s200: `%s` takes %.0f ns and %.1f ns a link; no point is further "
         "than %.1f %% from this line.\n",
-        chain.c_str(), chain.c_str(), start, slope, 100 * largest);
+        chain.c_str(), chain.c_str(), algorithm.c_str(), start, slope, 100 * largest);
   }
 
   const std::vector<Row>& rows_;

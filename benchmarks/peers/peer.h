@@ -10,8 +10,15 @@
 /// timed.
 
 // NOLINTBEGIN(modernize-use-using): an interface in C
-enum { espalier_peer_forward, espalier_peer_inverse, espalier_peer_mass_matrix };
-enum { espalier_peer_work_count = 3, espalier_peer_state_count = 16 };
+enum {
+  espalier_peer_forward,
+  espalier_peer_inverse,
+  espalier_peer_mass_matrix,
+  espalier_peer_inverse_osim,
+  espalier_peer_inverse_osim_2, /* another way to do the same */
+  espalier_peer_inverse_osim_3
+};
+enum { espalier_peer_way_count = 6, espalier_peer_state_count = 16 };
 
 typedef struct espalier_peer_robot {
   const char* urdf;          /* the file's text */
@@ -20,11 +27,13 @@ typedef struct espalier_peer_robot {
   const char* const* joints; /* names of the joints that move, each of one degree of freedom */
   const char* const* links;  /* names of the links that hang on them */
   int joint_count;
+  const char* const* held; /* links whose six components of the twist are the task */
+  int held_count;
 } espalier_peer_robot;
 
 typedef struct espalier_peer {
   const char* library;                         /* name and version */
-  const char* names[espalier_peer_work_count]; /* what the library calls each work */
+  const char* names[espalier_peer_way_count]; /* what the library calls each, null: has none */
   const char* remark;                          /* what a reader of the times should know, or "" */
   /* Largest relative difference from Espalier's results with which it is timed; more than 1e-8
      only where the library's reader is known to change the robot by rounding. */
@@ -37,9 +46,10 @@ typedef struct espalier_peer {
   void (*set)(void* handle, int state, const double* q, const double* v, const double* tau,
               const double* vdot);
   /* The work for one of the states: what is timed. */
-  void (*run[espalier_peer_work_count])(void* handle, int state);
-  /* Result of the last run, which was for this state: vdot, tau, or the matrix by rows. */
-  void (*read[espalier_peer_work_count])(void* handle, int state, double* result);
+  void (*run[espalier_peer_way_count])(void* handle, int state);
+  /* Result of the last run, which was for this state: vdot, tau, or the matrix by rows (inverse
+     osim: axes of the links, angular first). */
+  void (*read[espalier_peer_way_count])(void* handle, int state, double* result);
 } espalier_peer;
 
 typedef const espalier_peer* (*espalier_peer_entry)(void);

@@ -122,11 +122,11 @@ struct Given {
 ///   void forward(int), inverse(int), mass_matrix(int)                       what is timed
 ///   void read_forward(int, double*), read_inverse(int, double*), read_mass_matrix(int, double*)
 template <class P>
-espalier_peer table(const char* library, std::array<const char*, espalier_peer_work_count> names,
+espalier_peer table(const char* library, std::array<const char*, 3> names,
                     const char* remark, double agreement) {
   espalier_peer t{};
   t.library = library;
-  for (int w = 0; w < espalier_peer_work_count; ++w) t.names[w] = names[w];
+  for (std::size_t w = 0; w < names.size(); ++w) t.names[w] = names[w];
   t.remark = remark;
   t.agreement = agreement;
   t.open = [](const espalier_peer_robot* robot, char* message, int size) -> void* {
@@ -153,6 +153,17 @@ espalier_peer table(const char* library, std::array<const char*, espalier_peer_w
     static_cast<P*>(p)->read_mass_matrix(k, out);
   };
   return t;
+}
+
+/// Adds ways to J M^-1 J^T: void inverse_osim<way>(int state), and read_inverse_osim<way>(double*).
+template <class P, int way>
+void add_inverse_osim(espalier_peer& t, const char* name) {
+  constexpr int at = espalier_peer_inverse_osim + way;
+  t.names[at] = name;
+  t.run[at] = [](void* p, int k) { static_cast<P*>(p)->template inverse_osim<way>(k); };
+  t.read[at] = [](void* p, int, double* out) {
+    static_cast<P*>(p)->template read_inverse_osim<way>(out);
+  };
 }
 
 }  // namespace peers

@@ -1,5 +1,8 @@
 #include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/constrained-dynamics.hpp>
+#include <pinocchio/algorithm/contact-cholesky.hpp>
 #include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/delassus.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 #include <pinocchio/multibody/data.hpp>
 #include <pinocchio/multibody/model.hpp>
@@ -26,6 +29,20 @@ class Pinocchio {
       unbounded_.push_back(model_.nqs[index] == 2);
     }
     if (coordinates_.nv() != model_.nv) throw std::runtime_error("degrees of freedom differ");
+    for (int k = 0; k < robot.held_count; ++k) {
+      if (!model_.existBodyName(robot.held[k])) {
+        throw std::runtime_error(std::string("link '") + robot.held[k] + "' is missing");
+      }
+      const pinocchio::Frame& frame = model_.frames[model_.getBodyId(robot.held[k])];
+      held_.emplace_back(pinocchio::CONTACT_6D, model_, frame.parentJoint, frame.placement,
+                         pinocchio::LOCAL);
+      held_data_.emplace_back(held_.back());
+    }
+    const int m = 6 * robot.held_count;
+    osim_.setZero(m, m);
+    pinocchio::initConstraintDynamics(model_, data_, held_);
+    pinocchio::initPvDelassus(model_, data_, held_);
+    cholesky_.allocate(model_, held_);
   }
 
   void set(int k, const double* q, const double* v, const double* tau, const double* vdot) {
@@ -54,6 +71,29 @@ class Pinocchio {
   void inverse(int k) { pinocchio::rnea(model_, data_, q_[k], v_[k], vdot_[k]); }
   void mass_matrix(int k) { pinocchio::crba(model_, data_, q_[k]); }
 
+  /// 0: EFPA; 1: PV-OSIMr; 2: sparse Cholesky factor. Upper triangles.
+  template <int way>
+  void inverse_osim(int k) {
+    if constexpr (way == 0) {
+      pinocchio::computeDelassusMatrix(model_, data_, q_[k], held_, held_data_, osim_, 0.0);
+    } else if constexpr (way == 1) {
+      pinocchio::computePvDelassusMatrix(model_, data_, q_[k], held_, held_data_, osim_, 0.0);
+    } else {
+      pinocchio::crba(model_, data_, q_[k], pinocchio::Convention::WORLD);  // places contacts, too
+      cholesky_.compute(model_, data_, held_, held_data_, 0.0);
+      cholesky_.getInverseOperationalSpaceInertiaMatrix(osim_);
+    }
+  }
+  template <int way>
+  void read_inverse_osim(double* out) const {
+    const Eigen::MatrixXd theirs = osim_.selfadjointView<Eigen::Upper>();
+    const auto ours = [](int i) { return i / 6 * 6 + (i + 3) % 6; };  // linear first there
+    const int m = static_cast<int>(osim_.rows());
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < m; ++j) out[i * m + j] = theirs(ours(i), ours(j));
+    }
+  }
+
   void read_forward(int k, double* vdot) const {
     coordinates_.accelerations_from(given_[k].q.data(), given_[k].v.data(), data_.ddq.data(), vdot);
   }
@@ -78,6 +118,10 @@ class Pinocchio {
 
   pinocchio::Model model_;
   pinocchio::Data data_;
+  std::vector<pinocchio::RigidConstraintModel> held_;
+  std::vector<pinocchio::RigidConstraintData> held_data_;
+  pinocchio::ContactCholeskyDecomposition cholesky_;
+  Eigen::MatrixXd osim_;
   peers::Coordinates coordinates_;
   std::vector<int> position_;
   std::vector<bool> unbounded_;
@@ -87,5 +131,16 @@ class Pinocchio {
 
 }  // namespace
 
-ESPALIER_PEER(Pinocchio, "Pinocchio " PINOCCHIO_VERSION, "aba", "rnea", "crba",
-              "continuous joints are given as cosine and sine, which saves it computing them", 1e-8)
+extern "C" __attribute__((visibility("default"))) const espalier_peer* espalier_peer_table(void);
+const espalier_peer* espalier_peer_table(void) {
+  static const espalier_peer table = [] {
+    espalier_peer t = peers::table<Pinocchio>(
+        "Pinocchio " PINOCCHIO_VERSION, {"aba", "rnea", "crba"},
+        "continuous joints are given as cosine and sine, which saves it computing them", 1e-8);
+    peers::add_inverse_osim<Pinocchio, 0>(t, "computeDelassusMatrix");
+    peers::add_inverse_osim<Pinocchio, 1>(t, "computePvDelassusMatrix");
+    peers::add_inverse_osim<Pinocchio, 2>(t, "crba, ContactCholeskyDecomposition");
+    return t;
+  }();
+  return &table;
+}

@@ -30,6 +30,7 @@ class Bench final : public Command {
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
     app.add_option("--seed", seed_, "seed of the random states")->capture_default_str();
+    end_effectors_.add_to(app, "default: all links that move and carry no other");
     app.footer(R"(
 A call is Algorithm::solve() at one state, which adds about 10 ns to evaluate(). Allocations are all
 blocks taken from the heap during a call, by whatever library.
@@ -52,15 +53,23 @@ Example: espalier bench humanoid.urdf --root floating --algorithm aba --algorith
       std::stable_sort(entries.begin(), entries.end(),
                        [](const Entry* a, const Entry* b) { return a->problem < b->problem; });
     }
+    const Setup setup{model, end_effectors_.read(*model)};
     std::vector<State> states;
     for (int k = 0; k < states_; ++k) {
-      states.push_back(random_state(model, seed_ + static_cast<unsigned long long>(k)));
+      states.push_back(
+          random_state(model, seed_ + static_cast<unsigned long long>(k), setup.end_effectors));
     }
 
     Json list = Json::array();
     Table table({"algorithm", "problem", "median ns", "best ns", "allocations"});
     for (const Entry* e : entries) {
-      const auto algorithm = registry.create(*e, Setup{model});
+      std::unique_ptr<Algorithm> algorithm;
+      try {
+        algorithm = registry.create(*e, setup);
+      } catch (const Unsupported&) {  // it cannot take one of the end-effectors
+        if (!algorithms_.empty()) throw;
+        continue;
+      }
       const Timing t = time_calls(*algorithm, states, timing_);
       Json item{{"algorithm", e->about.name},
                 {"problem", e->problem},
@@ -91,6 +100,7 @@ Example: espalier bench humanoid.urdf --root floating --algorithm aba --algorith
   TimingOptions timing_;
   int states_ = 16;
   unsigned long long seed_ = 1;
+  EndEffectorOption end_effectors_;
 };
 
 const Registered<Bench> registered{{"bench", "time single calls of algorithms", 16}};

@@ -1,4 +1,5 @@
 #include <spdlog/fmt/fmt.h>
+#include <algorithm>
 
 #include "cli/command.hpp"
 #include "cli/results.hpp"
@@ -25,6 +26,9 @@ class Eval final : public Command {
                    "random state of this seed; the JSON output then holds it as \"state\"")
         ->type_name("SEED")
         ->excludes(state);
+    end_effectors_.add_to(app,
+                          "default: those of the state, or of a random one all links that "
+                          "move and carry no other");
     app.add_flag("--passive", passive_,
                  "damping, friction and springs of the joints act too: they are added to tau of "
                  "forward dynamics; tau and bias that are asked for overcome them");
@@ -37,26 +41,48 @@ State file (JSON, SI units; every part may be left out):
    "tau":  {joint: number or list},      forces, for forward dynamics
    "vdot": {joint: number or list},      accelerations, for inverse dynamics and kinematics
    "gravity": [x, y, z],                 default: the model's
-   "external_wrenches": {link: [nx, ny, nz, fx, fy, fz]}}   moment first, link frame
+   "external_wrenches": {link: [nx, ny, nz, fx, fy, fz]},   moment first, link frame
+   "end_effectors": [{"link": name, "rows": "6d" | "3d" | [[6 numbers], ...],
+                      "offset": [x, y, z], "axes": "link" | "world", "acceleration": [...]}]}
 Joints that a coupling makes dependent need no q (if given, it must fit to 1e-6) and have no
 v, tau and vdot. Rows of matrices are in the order of "coordinates". Link placements: position and
 quaternion of the link in the world; velocity and spatial acceleration angular first, link frame.
 
+End-effectors are for inverse-osim, operational-space and constrained-dynamics, whose matrices have
+their rows in this order. A row takes six numbers, angular first, times the twist of a point of the
+link, which is "offset" [m] from its origin (default: 0), link axes. "6d" is the whole twist, "3d"
+the point's velocity. "axes" are those of the rows: the link's (default of "6d" and of numbers;
+rates are components of the spatial acceleration) or the world's (default of "3d"; rates are those
+of the angular velocity and of the point's velocity). "acceleration": of the rows, wanted by
+constrained dynamics (default: 0). Without end-effectors an algorithm of several problems solves
+those that need none. A result's name that an earlier problem has used is problem:name.
+
 Examples:
   espalier eval arm.urdf --algorithm aba --state state.json --json
+  espalier eval arm.urdf --algorithm dense --problem inverse-osim --end-effector hand:3d
   espalier eval arm.urdf --algorithm rnea --random 1)");
   }
 
   int run(Session& session) override {
     const Registry& registry = session.host().registry();
-    const std::vector<const Entry*> entries = select_algorithm(registry, algorithm_, problem_);
+    std::vector<const Entry*> entries = select_algorithm(registry, algorithm_, problem_);
     const ModelPtr model = model_.load(session);
-    const State state = state_  ? read_state(model, *state_)
-                        : seed_ ? random_state(model, *seed_)
-                                : neutral_state(model);
+    State state = state_  ? read_state(model, *state_)
+                  : seed_ ? random_state(model, *seed_, end_effectors_.read(*model))
+                          : neutral_state(model);
+    if (!seed_ && end_effectors_.given()) state.replace(end_effectors_.read(*model));
+    if (state.end_effectors.empty() && !needs_end_effectors(*entries[0])) {
+      std::erase_if(entries, [](const Entry* e) { return needs_end_effectors(*e); });
+    }
+    const Setup setup{model, state.end_effectors};
     Results results;
     for (const Entry* entry : entries) {
-      const Results answer = solve(registry, *entry, model, state);
+      Results answer = solve(registry, *entry, setup, state);
+      for (Result& r : answer) {
+        const auto same = [&](const Result& other) { return other.name == r.name; };
+        if (std::any_of(results.begin(), results.end(), same))
+          r.name = entry->problem + ":" + r.name;
+      }
       results.insert(results.end(), answer.begin(), answer.end());
     }
 
@@ -78,14 +104,15 @@ Examples:
       for (const Entry* entry : entries)
         problems += (problems.empty() ? "" : ", ") + entry->problem;
       session.print(fmt::format("{}: {} by {}, gravity {:g} {:g} {:g}\n\n{}", model->name(),
-                                problems, algorithm_, g.x, g.y, g.z, describe(*model, results)));
+                                problems, algorithm_, g.x, g.y, g.z, describe(setup, results)));
     }
     return ok;
   }
 
-  Results solve(const Registry& registry, const Entry& entry, const ModelPtr& model,
+  Results solve(const Registry& registry, const Entry& entry, const Setup& setup,
                 const State& state) const {
-    const std::unique_ptr<Algorithm> algorithm = registry.create(entry, Setup{model});
+    const ModelPtr& model = setup.model;
+    const std::unique_ptr<Algorithm> algorithm = registry.create(entry, setup);
     algorithm->set_gravity(state.gravity);
     Inputs inputs = state.inputs;
     std::vector<double> passive(model->nv(), 0.0);
@@ -97,7 +124,7 @@ Examples:
       if (r.name != "tau" && r.name != "bias") continue;
       for (int i = 0; i < model->nv(); ++i) r.values[i] -= passive[i];
     }
-    expect_finite(entry.about.name, *model, results);
+    expect_finite(entry.about.name, setup, results);
     return results;
   }
 
@@ -105,6 +132,7 @@ Examples:
   std::string algorithm_, problem_;
   std::optional<std::string> state_;
   std::optional<unsigned long long> seed_;
+  EndEffectorOption end_effectors_;
   bool passive_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/end_effectors.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/simple_robot.hpp"
@@ -100,6 +101,47 @@ TEST_F(SizeTest, EnergyChecksEveryArgument) {
   expect_names(mismatch([&] { f->evaluate(wrong, v); }), "q", nv + 5, nq);
   expect_names(mismatch([&] { f->evaluate(q, wrong); }), "v", nv + 5, nv);
 }
+TEST_F(SizeTest, InverseOsimChecksEveryArgument) {
+  Numbers A(36);
+  for (const auto& [name, a] : every<InverseOsim<double>>(with_tips(model))) {
+    auto& f = *a;
+    expect_names(mismatch([&] { f.evaluate(wrong, A); }), "q", nv + 5, nq);
+    expect_names(mismatch([&] { f.evaluate(q, wrong_out); }), "inverse_osim", nv + 5, 36);
+  }
+}
+TEST_F(SizeTest, OperationalSpaceChecksEveryArgument) {
+  for (const auto& [name, a] : every<OperationalSpace<double>>(with_tips(model))) {
+    auto& f = *a;
+    expect_names(mismatch([&] { f.evaluate(wrong, v, v); }), "q", nv + 5, nq);
+    expect_names(mismatch([&] { f.evaluate(q, wrong, v); }), "v", nv + 5, nv);
+    expect_names(mismatch([&] { f.evaluate(q, v, wrong); }), "tau", nv + 5, nv);
+  }
+}
+TEST_F(SizeTest, ConstrainedDynamicsCheckEveryArgument) {
+  const Numbers held(6);
+  for (const auto& [name, a] : every<ConstrainedDynamics<double>>(with_tips(model))) {
+    auto& f = *a;
+    expect_names(mismatch([&] { f.evaluate(wrong, v, v, held); }), "q", nv + 5, nq);
+    expect_names(mismatch([&] { f.evaluate(q, wrong, v, held); }), "v", nv + 5, nv);
+    expect_names(mismatch([&] { f.evaluate(q, v, wrong, held); }), "tau", nv + 5, nv);
+    expect_names(mismatch([&] { f.evaluate(q, v, v, wrong); }), "acceleration", nv + 5, 6);
+  }
+}
+TEST_F(SizeTest, EndEffectorsWithoutRowsAreRefused) {
+  EndEffector rowless;
+  rowless.link = "link1";
+  for (const Entry* e : host().registry().algorithms("inverse-osim")) {
+    const auto create = [&](std::vector<EndEffector> all) {
+      return mismatch([&] { host().registry().create(*e, espalier::Setup{model, all}); });
+    };
+    const std::string none = create({}), no_rows = create({rowless});
+    EXPECT_NE(none.find("number of end-effectors is 0, expected at least one"), std::string::npos)
+        << none;
+    EXPECT_NE(no_rows.find("link 'link1': number of rows is 0, expected at least one row"),
+              std::string::npos)
+        << no_rows;
+  }
+}
 TEST_F(SizeTest, WrenchesOfAnotherRobotAreRefused) {
   const ModelPtr other = host().compile(chain_of(std::vector<std::string>(5, "revolute")));
   const Wrenches<double> wrenches(other);
@@ -119,7 +161,7 @@ TEST_F(SizeTest, WrenchesOfAnotherRobotAreRefused) {
 TEST_F(SizeTest, NamedInputsAreCheckedToo) {
   Results results;
   for (const Entry* e : host().registry().algorithms()) {
-    const auto algorithm = host().registry().create(*e, espalier::Setup{model});
+    const auto algorithm = host().registry().create(*e, with_tips(model));
     EXPECT_THROW(algorithm->solve(Inputs{}, results), SizeMismatch) << e->about.name;
   }
 }
@@ -135,6 +177,26 @@ TEST(WrenchTest, UnknownLinkIsNamedWithTheKnownOnes) {
     EXPECT_NE(text.find("'hand'"), std::string::npos) << text;
     EXPECT_NE(text.find("'base', 'link1'"), std::string::npos) << text;
   }
+}
+
+TEST(EndEffectorTest, UnknownLinksAndNumbersThatAreNoneAreNamed) {
+  const ModelPtr model = host().compile(chain_of(std::vector<std::string>{"revolute"}));
+  const auto refusal = [&](const EndEffector& e) -> std::string {
+    try {
+      Task(*model, {e});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string unknown = refusal(EndEffector::weld("hand"));
+  EXPECT_NE(unknown.find("'hand'"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("'base', 'link1'"), std::string::npos) << unknown;
+  EndEffector bad = EndEffector::weld("link1");
+  bad.rows[3][2] = std::numeric_limits<double>::infinity();
+  EXPECT_NE(refusal(bad).find("row holds inf"), std::string::npos) << refusal(bad);
+  bad = EndEffector::weld("link1", {0, std::numeric_limits<double>::quiet_NaN(), 0});
+  EXPECT_NE(refusal(bad).find("offset holds nan"), std::string::npos) << refusal(bad);
 }
 
 TEST(WrenchTest, OnTheGroundHasNoEffectAndClearTakesAllOff) {
@@ -175,6 +237,20 @@ TEST(NotANumberTest, PositionsThatAreNoneGiveResultsThatAreNone) {
       a->evaluate(s.q, s.v, s.vdot, tau);
       EXPECT_TRUE(std::isnan(tau.front())) << name;
     }
+    const espalier::Setup setup = with_tips(model);
+    for (const auto& [name, a] : every<InverseOsim<double>>(setup)) {
+      const int m = a->task().size();
+      Numbers A(m * m, 0.0);
+      a->evaluate(s.q, A);
+      EXPECT_TRUE(std::isnan(A.back())) << name;
+    }
+    for (const auto& [name, a] : every<OperationalSpace<double>>(setup)) {
+      EXPECT_TRUE(std::isnan(a->evaluate(s.q, s.v, s.tau).osim.back())) << name;
+    }
+    for (const auto& [name, a] : every<ConstrainedDynamics<double>>(setup)) {
+      const Numbers rest(a->task().size());
+      EXPECT_TRUE(std::isnan(a->evaluate(s.q, s.v, s.tau, rest).vdot.back())) << name;
+    }
   }
 }
 
@@ -188,6 +264,14 @@ TEST(NotANumberTest, DoesNotSpreadToTheNextCall) {
     a->evaluate(s.q, s.v, s.tau, before);
     a->evaluate(bad, s.v, s.tau, after);
     a->evaluate(s.q, s.v, s.tau, after);
+    EXPECT_EQ(before, after) << name;
+  }
+  for (const auto& [name, a] : every<InverseOsim<double>>(with_tips(model))) {
+    const int m = a->task().size();
+    Numbers before(m * m), after(m * m);
+    a->evaluate(s.q, before);
+    a->evaluate(bad, after);
+    a->evaluate(s.q, after);
     EXPECT_EQ(before, after) << name;
   }
 }
@@ -210,7 +294,7 @@ TEST_P(NothingMovesTest, EveryAlgorithmAnswersWithEmptyVectors) {
   EXPECT_TRUE(model->coordinates().empty());
   Results results;
   for (const Entry* e : host().registry().algorithms()) {
-    EXPECT_NO_THROW(host().registry().create(*e, espalier::Setup{model})->solve(Inputs{}, results))
+    EXPECT_NO_THROW(host().registry().create(*e, with_tips(model))->solve(Inputs{}, results))
         << e->about.name << " for " << e->problem;
   }
 }

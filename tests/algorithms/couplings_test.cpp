@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 
+#include "tests/support/end_effectors.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/simple_robot.hpp"
@@ -159,12 +160,12 @@ TEST_F(TiedChainTest, EveryAlgorithmRunsOrIsRefusedWithClusterAndAlternative) {
     const Verdict verdict = host().registry().can(*e, *tied);
     EXPECT_EQ(verdict.ok, e->capabilities.couplings) << e->about.name;
     if (verdict.ok) {
-      EXPECT_NO_THROW(host().registry().create(*e, espalier::Setup{tied}));
+      EXPECT_NO_THROW(host().registry().create(*e, with_tips(tied)));
       continue;
     }
     ++refused;
     try {
-      host().registry().create(*e, espalier::Setup{tied});
+      host().registry().create(*e, with_tips(tied));
       FAIL() << e->about.name << " took a model that it cannot compute";
     } catch (const Unsupported& error) {
       const std::string text = error.what();
@@ -174,6 +175,7 @@ TEST_F(TiedChainTest, EveryAlgorithmRunsOrIsRefusedWithClusterAndAlternative) {
     }
     // Where a cluster algorithm solves the problem, it comes before the oracle.
     const std::string best = e->problem == "mass-matrix"        ? "c-crba"
+                             : e->problem == "inverse-osim"     ? "c-efpa"
                              : e->problem == "forward-dynamics" ? "c-aba"
                                                                 : "c-rnea";
     EXPECT_EQ(verdict.alternatives.front(), best);
@@ -213,7 +215,7 @@ TEST(LoopTest, EveryAlgorithmWithoutLoopsIsRefusedNamingTheLoop) {
   for (const Entry* e : host().registry().algorithms()) {
     if (e->capabilities.loops) continue;
     try {
-      host().registry().create(*e, espalier::Setup{model});
+      host().registry().create(*e, with_tips(model));
       FAIL() << e->about.name << " took a loop";
     } catch (const Unsupported& error) {
       EXPECT_NE(std::string(error.what()).find("'closure'"), std::string::npos) << error.what();

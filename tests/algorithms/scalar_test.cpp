@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "tests/support/end_effectors.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/simple_robot.hpp"
@@ -124,6 +125,13 @@ std::vector<T> answers(Energy<T>& a, const Case<T>& c) {
 }
 
 template <class T>
+std::vector<T> answers(InverseOsim<T>& a, const Case<T>& c) {
+  std::vector<T> out(a.task().size() * a.task().size());
+  a.evaluate(c.q, out);
+  return out;
+}
+
+template <class T>
 Values lane_of(const std::vector<T>& values, int k) {
   Values out;
   for (const T& x : values) out.push_back(lane(x, k));
@@ -144,11 +152,11 @@ void expect_each_lane_is_what_double_gives() {
     const ModelPtr model = model_of(seed);
     State states[Pack::size];
     for (int k = 0; k < Pack::size; ++k) states[k] = random_state(*model, 10 * seed + k);
-    const auto all = every<P<Pack>>(model);
+    const auto all = every<P<Pack>>(with_tips(model));
     ASSERT_FALSE(all.empty());
     for (const auto& [name, algorithm] : all) {
       const std::vector<Pack> together = answers(*algorithm, packed(model, states));
-      const auto alone = host().create<P<double>>(name, model);
+      const auto alone = host().create<P<double>>(name, with_tips(model));
       for (int k = 0; k < Pack::size; ++k) {
         EXPECT_LE(
             relative_difference(lane_of(together, k), answers(*alone, plain(model, states[k]))),
@@ -164,10 +172,10 @@ void expect_counting_gives_the_values() {
   for (int seed = 1; seed <= 8; ++seed) {
     const ModelPtr model = model_of(seed);
     const State s = random_state(*model, seed);
-    const auto all = every<P<Count>>(model);
+    const auto all = every<P<Count>>(with_tips(model));
     ASSERT_FALSE(all.empty());
     for (const auto& [name, algorithm] : all) {
-      const auto alone = host().create<P<double>>(name, model);
+      const auto alone = host().create<P<double>>(name, with_tips(model));
       const Values wanted = answers(*alone, plain(model, s));
       for (const bool fold : {false, true}) {
         fold_constants() = fold;
@@ -190,6 +198,7 @@ ESPALIER_TEST_PROBLEM(Kinematics)
 ESPALIER_TEST_PROBLEM(BodyJacobians)
 ESPALIER_TEST_PROBLEM(CenterOfMass)
 ESPALIER_TEST_PROBLEM(Energy)
+ESPALIER_TEST_PROBLEM(InverseOsim)
 #undef ESPALIER_TEST_PROBLEM
 
 /// Additions and multiplications of one call on a chain of revolute joints.

@@ -128,12 +128,32 @@ class Reference {
     return out;
   }
 
+  /// In link axes.
+  std::vector<EndEffector> end_effectors() const {
+    std::vector<EndEffector> all;
+    for (const Json& e : json_["end_effectors"]) {
+      all.push_back(EndEffector::weld(e["body"].get<std::string>(), vec3(e["offset"])));
+    }
+    return all;
+  }
+  Vector inverse_osim(const Json& state) const {
+    Vector out;
+    for (const Json& row : state["expected"]["inverse_osim"]) {
+      out.insert(out.end(), row.begin(), row.end());
+    }
+    return out;
+  }
+
   Json state(const ModelPtr& model, const Json& s, bool with_wrenches) const {
     Json out{{"q", positions(s)},
              {"v", by_joint(s["yd"])},
              {"tau", by_joint(s["tau"])},
              {"vdot", by_joint(s["ydd_in"])},
              {"gravity", json_["gravity"]}};
+    for (const Json& e : json_["end_effectors"]) {
+      out["end_effectors"].push_back(
+          {{"link", e["body"]}, {"offset", e["offset"]}, {"rows", "6d"}});
+    }
     if (with_wrenches) {
       for (const auto& [link, f] : wrenches(model, s)) {
         out["external_wrenches"][link] = Vector{f.n.x, f.n.y, f.n.z, f.f.x, f.f.y, f.f.z};
@@ -219,11 +239,12 @@ class LoopVectors : public testing::TestWithParam<const char*> {
     model_ = host().load(urdf_);
   }
 
+  espalier::Setup setup() const { return {model_, reference_->end_effectors()}; }
   /// Names of all exact algorithms of a problem that run on the robot.
   template <class P>
   std::vector<std::string> names() const {
     std::vector<std::string> out;
-    for (const auto& [name, algorithm] : every<P>(model_)) out.push_back(name);
+    for (const auto& [name, algorithm] : every<P>(setup())) out.push_back(name);
     return out;
   }
 
@@ -306,6 +327,21 @@ TEST_P(LoopVectors, MassMatrix) {
         }
       }
       expect_near(got, wanted, tolerance, name);
+    }
+  }
+}
+
+TEST_P(LoopVectors, InverseOsimOfEndEffectors) {
+  using P = InverseOsim<double>;
+  EXPECT_GE(names<P>().size(), 6u);
+  for (const std::string& name : names<P>()) {
+    for (const Json& s : reference_->states()) {
+      const Json rows = eval(name, P::problem, s)["inverse_osim"];
+      Vector got;
+      for (const Json& row : rows) {
+        got.insert(got.end(), row.begin(), row.end());
+      }
+      expect_near(got, reference_->inverse_osim(s), tolerance, name);
     }
   }
 }
@@ -447,6 +483,17 @@ TEST_F(TelloVectors, MassMatrixAndBias) {
       Vector bias(model_->nv());
       algorithm->evaluate(reference_->q(*model_, s), reference_->in_order(*model_, s["yd"]), bias);
       expect_near(bias, reference_->in_order(*model_, s["expected"]["bias_force"]), tolerance, name);
+    }
+  }
+}
+
+TEST_F(TelloVectors, InverseOsimOfEndEffectors) {
+  const espalier::Setup setup{model_, reference_->end_effectors()};
+  for (const auto& [name, algorithm] : every<InverseOsim<double>>(setup)) {
+    for (const Json& s : reference_->states()) {
+      Vector got(algorithm->task().size() * algorithm->task().size());
+      algorithm->evaluate(reference_->q(*model_, s), got);
+      expect_near(got, reference_->inverse_osim(s), tolerance, name);
     }
   }
 }

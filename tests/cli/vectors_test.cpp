@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "tests/cli/run.hpp"
+#include "tests/support/host.hpp"
 
 /// Results that Pinocchio computed (../shared/vectors), reproduced through the command line.
 /// Conventions: ROBOTS.md beside them; its motion and force vectors are linear first.
@@ -30,9 +31,8 @@ class Reference {
     json_["joints"] = independent;
   }
 
-  std::string robot() const {
-    return "'" + shared + "/robots/" + json_["urdf"].get<std::string>() + "'";
-  }
+  std::string path() const { return shared + "/robots/" + json_["urdf"].get<std::string>(); }
+  std::string robot() const { return "'" + path() + "'"; }
   const Json& states() const { return json_["states"]; }
 
   /// A vector over Pinocchio's rates, by joint name and angular first.
@@ -66,7 +66,10 @@ class Reference {
                    {"v", by_joint(s["v"])},
                    {"tau", by_joint(s["tau"])},
                    {"vdot", by_joint(s["a"])},
-                   {"gravity", json_["gravity"]}};
+                   {"gravity", json_["gravity"]},
+                   {"end_effectors",
+                    {{{"link", end_effector(0)}, {"rows", "6d"}},
+                     {{"link", end_effector(1)}, {"rows", "6d"}}}}};
     return out.dump();
   }
 
@@ -257,6 +260,32 @@ TEST_P(TreeVectors, JacobiansOfEndEffectors) {
                      expect_near(answer["jacobians"][reference_->end_effector(k)], wanted, "J");
                    }
                  });
+}
+
+TEST_P(TreeVectors, InverseOsimOfEndEffectors) {
+  const bool tree = std::string(GetParam()).starts_with("tree_");
+  CompileOptions options;
+  if (tree) options.mimic = CompileOptions::MimicRule::ignore;
+  const espalier::Setup setup{host().load(reference_->path(), options),
+                              {EndEffector::weld(reference_->end_effector(0)),
+                               EndEffector::weld(reference_->end_effector(1))}};
+  const auto all = every<InverseOsim<double>>(setup);
+  EXPECT_GE(all.size(), tree ? 11u : 6u);
+  for (const auto& [name, algorithm] : all) {
+    const auto check = [&, &name = name](const Json& answer, const Json& s) {
+      const auto linear_first = [](int i) { return i / 6 * 6 + (i + 3) % 6; };
+      Json wanted = Json::array();
+      for (int i = 0; i < 12; ++i) {
+        Json row = Json::array();
+        for (int j = 0; j < 12; ++j) {
+          row.push_back(s["Lambda_inv"][linear_first(i)][linear_first(j)]);
+        }
+        wanted.push_back(std::move(row));
+      }
+      expect_near(answer["inverse_osim"], wanted, name);
+    };
+    for_each_state(*reference_, "--algorithm " + name + mimic_ + " --problem inverse-osim", check);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shared, TreeVectors,

@@ -30,21 +30,26 @@ constexpr int scalar_index(const P<T>*) {
 }
 }  // namespace detail
 
-/// Every exact algorithm for the problem and scalar of P that can run on the model; the test fails
-/// if there is none.
+/// Every exact algorithm for the problem and scalar of P that can run on the setup's model; the
+/// test fails if there is none.
 template <class P>
-std::vector<Named<P>> every(const ModelPtr& model) {
+std::vector<Named<P>> every(const espalier::Setup& setup) {
+  const ModelPtr& model = setup.model;
   const int scalar = detail::scalar_index(static_cast<const P*>(nullptr));
   std::vector<Named<P>> all;
   for (const Entry* e : host().registry().algorithms(P::problem)) {
     const Verdict verdict = host().registry().can(*e, *model);
     if (!verdict.ok || !verdict.exact || !e->algorithm[scalar]) continue;
-    all.push_back({e->about.name, host().create<P>(e->about.name, model)});
+    all.push_back({e->about.name, host().create<P>(e->about.name, setup)});
   }
   if (all.empty()) {
     ADD_FAILURE() << "no algorithm for " << P::problem << " can run on " << model->name();
   }
   return all;
+}
+template <class P>
+std::vector<Named<P>> every(const ModelPtr& model) {
+  return every<P>(espalier::Setup{model});
 }
 
 /// The first of them.

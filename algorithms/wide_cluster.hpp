@@ -134,6 +134,14 @@ class WideCluster {
     for (int i = 0; i < 6; ++i) pA[i] -= b_[6 * o + i];
   }
 
+  /// After eliminate(): the factor of Mqq, and column j of Moq for output body number o.
+  const T* factor() const { return D_.data(); }
+  Force<T> coupling(int o, int j) const {
+    Force<T> U;
+    for (int i = 0; i < 6; ++i) U[i] = M_[(6 * outputs_ + j) * size_ + 6 * o + i];
+    return U;
+  }
+
   void set_output(int o, const Motion<T>& da) {
     for (int i = 0; i < 6; ++i) y_[6 * o + i] = da[i];
   }

@@ -24,4 +24,18 @@ struct Chart {
   std::string svg() const;
 };
 
+/// Groups of bars from zero beside each other, drawn as SVG, one legend.
+struct BarChart {
+  struct Series {
+    std::string name;       ///< in the legend
+    std::string colour;     ///< of SVG
+    std::vector<double> y;  ///< by group, none below zero; not a number: no bar
+  };
+  std::string title, label;         ///< of the chart; what y is, with its unit
+  std::vector<std::string> groups;  ///< below the bars; '\n' parts lines
+  std::vector<Series> series;
+
+  std::string svg() const;
+};
+
 }  // namespace espalier::bench

@@ -1,0 +1,702 @@
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "algorithms/wide_cluster.hpp"
+#include "algorithms/link_tree.hpp"
+#include "algorithms/row_lanes.hpp"
+#include "algorithms/small_ldlt.hpp"
+#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/subspace.hpp"
+
+namespace espalier {
+
+/// Articulated inertias of a tree or cluster tree at one position, and the two ways through it: rows
+/// on the twists of bodies (wrenches) go inward, motions that answer forces go outward. All methods
+/// for J M^-1 J^T and M^-1 B are made of these two.
+///
+/// Each cluster of the model is a node; a body that no loop ties is a cluster of its own. The twist
+/// of body b of a node is that of its output body, shifted by x, and J_b times the node's rates.
+/// With Moq (here U) and Mqq (here D) of SPEC 5.4,
+///   rows K on body b:  Kq = K J_b,  Ko = K shifted;  handed on to the output: Ko - (Kq D^-1) U^T
+///   motion a of the output:  rates = z - D^-1 U^T a  with z = D^-1 (forces on the rates)
+/// which on a node of one body is the joint of Featherstone's (2008) chapter 7.
+///
+/// The rates of a node of several are not the model's but eta = L^T yd with the factor Mqq = L D L^T,
+/// J and U being those of eta: then D is diagonal, and a node of n rates is like n joints of one.
+/// to_rates() and from_rates() go between the two.
+///
+/// Frames: world axes, body origins. A joint of kind `free`, on the ground, has its twist in world
+/// axes for yd.
+/// Source: SPEC sections 2 (instance C), 4 and 5.4 to 5.6.
+template <class T>
+class ArticulatedTree {
+ public:
+  using V = typename RowLanes<T>::V;
+
+  enum class Kind { revolute, prismatic, free, joint, cluster, wide };
+  struct Node {
+    Kind kind = Kind::joint;
+    const Cluster* cluster = nullptr;
+    int body = 0;              ///< the one body of a joint
+    int v = 0, n = 0;          ///< independent rates
+    int parent = -1;           ///< node of its outputs, -1: none
+    std::vector<int> outputs;  ///< bodies that it hangs on, without the ground
+    int U = 0, D = 0, L = 0;   ///< where its U, D and L start
+    double inertia = 0.0;      ///< of a joint of one rate: armature and rotors on it
+    int gears = 0;             ///< its rotors whose momentum the parent feels
+  };
+
+  /// @param links   if given, the robot is the approximate one of these links
+  /// @param rotors  folded rotors (bodies) that rows speak of
+  explicit ArticulatedTree(const Model& model, const LinkTree* links = nullptr,
+                           std::span<const int> rotors = {})
+      : model_(model),
+        links_(links),
+        motion_(model, rotors.empty() ? SpanningMotion<T>::Rotors::skip
+                                      : SpanningMotion<T>::Rotors::place),
+        body_(model.body_count() + 1),
+        armature_(model.spanning_nv(), 0.0),
+        zero_(model.nv(), T(0.0)),
+        unit_(model.nv(), T(0.0)) {
+    body_[0].E = Mat3<T>::identity();
+    for (int i = 1; i <= model.active_body_count(); ++i) {
+      body_[i].parent = model.body(i).parent;
+      body_[i].mass =
+          Mass::from(links == nullptr ? model.folded_inertia(i) : links->inertia[i]);
+    }
+    for (const auto& [rate, inertia] : model.armature()) armature_[rate] = inertia;
+    columns_.resize(model.spanning_nv());
+    for (std::size_t c = 0; c < model.clusters().size(); ++c) add_node(model.clusters()[c]);
+    for (const int rotor : rotors) add_rotor_site(rotor);
+    for (WideCluster<T>& w : wide_) w.connect(wide_);
+    sort_by_levels();
+    U_.resize(U_size_);
+    D_.resize(D_size_);
+    L_.resize(L_size_);
+  }
+
+  const Model& model() const { return model_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  /// Nodes from the ground outward, level by level: limbs take turns, so that the processor has
+  /// several chains of operations to work on at once.
+  const std::vector<int>& order() const { return order_; }
+  /// The node of a body (not the ground).
+  int node_of(int body) const { return body_[body].node; }
+  /// World to body axes, at the last update.
+  const Mat3<T>& attitude(int body) const { return body_[body].E; }
+  SpanningMotion<T>& motion() { return motion_; }
+
+  /// Articulated inertias at a position; all that follows speaks of the last one.
+  void update(const T* q) {
+    place(q);
+    for (std::size_t k = order_.size(); k-- > 0;) take_in(order_[k]);
+  }
+  /// The same in two parts, so that a caller may take rows through a node right after its inertia:
+  /// attitudes of all bodies and rigid inertias,
+  void place(const T* q) {
+    motion_.update(q, nullptr);
+    place(links_ == nullptr ? model_.active_runs() : std::span<const BodyRun>(links_->runs));
+    for (const RotorSite& site : rotor_sites_) {
+      place_body(body_[site.rotor->body], motion_.joints.X[site.rotor->body]);
+    }
+  }
+  /// and, in reversed order(), the articulated inertia of a node.
+  void take_in(int index) {
+    const Node& node = nodes_[index];
+    switch (node.kind) {
+      case Kind::revolute: take_in_one<SubspaceOps<RevoluteAxes>>(node); break;
+      case Kind::prismatic: take_in_one<SubspaceOps<PrismaticAxes>>(node); break;
+      case Kind::free: take_in_free(node); break;
+      case Kind::joint: take_in_joint(node); break;
+      case Kind::cluster: take_in_cluster(node); break;
+      case Kind::wide: take_in_wide(node); break;
+    }
+    for (const RotorSite& site : rotor_sites_) {
+      if (body_[site.rotor->body].node == index) move_rotor(site);
+    }
+  }
+
+  /// Takes rows through a node.
+  /// @param sites     bodies of the node that the rows speak of
+  /// @param K         rows as wrenches about the bodies' origins: sites x blocks
+  /// @param[out] Kq   rows times J: n x blocks
+  /// @param[out] z    Kq D^-1: n x blocks
+  /// @param[out] out  rows on the outputs: outputs x blocks; may be K where both are single
+  /// @param extra     if given, is added to Kq: forces on the rates (from_rates()), n x blocks
+  void inward(const Node& node, std::span<const int> sites, int blocks, const Force<V>* K, V* Kq,
+              V* z, Force<V>* out, const V* extra = nullptr) const {
+    if (node.kind == Kind::revolute && extra == nullptr && sites.size() == 1 &&
+        sites[0] == node.body) {
+      return inward_one<SubspaceOps<RevoluteAxes>>(node, blocks, K, Kq, z, out);
+    }
+    const int n = node.n;
+    for (int j = 0; j < n; ++j) {
+      V* Kq_j = Kq + j * blocks;
+      for (int b = 0; b < blocks; ++b) Kq_j[b] = extra == nullptr ? V(0.0) : extra[j * blocks + b];
+      for (std::size_t s = 0; s < sites.size(); ++s) {
+        const Motion<T>& J = columns_[body_[sites[s]].J + j];
+        for (int b = 0; b < blocks; ++b) Kq_j[b] += dot(J, K[s * blocks + b]);
+      }
+      for (int b = 0; b < blocks; ++b) z[j * blocks + b] = D_[node.D + j] * Kq_j[b];
+    }
+    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+      for (int b = 0; b < blocks; ++b) {
+        Force<V> sum = Force<V>::zero();
+        for (std::size_t s = 0; s < sites.size(); ++s) {
+          const BodyState& site = body_[sites[s]];
+          if (site.output != static_cast<int>(o)) continue;
+          const Force<V>& f = K[s * blocks + b];
+          sum += Force<V>{f.n + cross(site.x, f.f), f.f};
+        }
+        for (int j = 0; j < n; ++j) sum -= scale(z[j * blocks + b], U_[node.U + o * n + j]);
+        out[o * blocks + b] = sum;
+      }
+    }
+  }
+
+  /// Rates of a node whose outputs move by a.
+  /// @param a            outputs x blocks
+  /// @param[in,out] eta  n x blocks: D^-1 times the forces on the rates; then the rates
+  void outward(const Node& node, int blocks, const Motion<V>* a, V* eta) const {
+    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+      for (int j = 0; j < node.n; ++j) {
+        const Force<T> U = scale(D_[node.D + j], U_[node.U + o * node.n + j]);
+        for (int b = 0; b < blocks; ++b) eta[j * blocks + b] -= dot(a[o * blocks + b], U);
+      }
+    }
+  }
+
+  /// How a body of a node moves. @param[out] out  blocks
+  void motion_of(const Node& node, int body, int blocks, const Motion<V>* a, const V* eta,
+                 Motion<V>* out) const {
+    const BodyState& site = body_[body];
+    for (int b = 0; b < blocks; ++b) {
+      Motion<V> m = Motion<V>::zero();
+      if (site.output >= 0) {
+        const Motion<V>& o = a[site.output * blocks + b];
+        m = {o.w, o.v + cross(o.w, site.x)};
+      }
+      for (int j = 0; j < node.n; ++j) m += scale(eta[j * blocks + b], columns_[site.J + j]);
+      out[b] = m;
+    }
+  }
+
+  /// The model's rates of a node from those used here, in place. @param x  n x blocks
+  void to_rates(const Node& node, int blocks, V* x) const {
+    const int n = node.n;
+    const T* L = L_.data() + node.L;
+    for (int i = n - 1; i > 0; --i) {
+      for (int k = 0; k < i; ++k) {
+        for (int b = 0; b < blocks; ++b) x[k * blocks + b] -= L[i * n + k] * x[i * blocks + b];
+      }
+    }
+    if (node.kind == Kind::free) {
+      turn(blocks, x, [&](const Vec3<V>& v) { return body_[node.body].E * v; });
+    }
+  }
+  /// Forces on the rates used here from those on the model's, in place. @param x  n x blocks
+  void from_rates(const Node& node, int blocks, V* x) const {
+    if (node.kind == Kind::free) {
+      turn(blocks, x, [&](const Vec3<V>& v) { return transpose_times(body_[node.body].E, v); });
+    }
+    const int n = node.n;
+    const T* L = L_.data() + node.L;
+    for (int i = 1; i < n; ++i) {
+      for (int k = 0; k < i; ++k) {
+        for (int b = 0; b < blocks; ++b) x[i * blocks + b] -= L[i * n + k] * x[k * blocks + b];
+      }
+    }
+  }
+  /// x = D^-1 x. @param x  n x blocks
+  void solve(const Node& node, int blocks, V* x) const {
+    for (int j = 0; j < node.n; ++j) {
+      for (int b = 0; b < blocks; ++b) x[j * blocks + b] *= D_[node.D + j];
+    }
+  }
+
+  /// Most rates that a node has.
+  int largest_node() const { return largest_; }
+
+ private:
+  /// A rigid body: mass, first moment and inertia about the frame's origin, body axes.
+  struct Mass {
+    double m = 0.0;
+    Vec3<double> h{0, 0, 0};
+    Sym3<double> I{0, 0, 0, 0, 0, 0};
+    static Mass from(const RigidInertia<double>& I) { return {I.m, I.h, I.I}; }
+  };
+  struct BodyState {
+    int parent = 0, node = -1;
+    int output = -1;  ///< which of the node's outputs it hangs on; -1: none
+    int J = 0;        ///< its columns: n of them
+    Mass mass;
+    Mat3<T> E;        ///< world to body axes
+    Vec3<T> r;        ///< from the parent's origin
+    Vec3<T> x;        ///< from the output's origin
+    ArticulatedInertia<T> IA;
+  };
+  /// A folded rotor that rows speak of.
+  struct RotorSite {
+    const Rotor* rotor;
+    const Cluster* cluster;
+    int row;  ///< of G
+  };
+
+  // --- layout -----------------------------------------------------------------------------------
+
+  void add_node(const Cluster& c) {
+    std::vector<int> bodies;  // that are not welded to others
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      if (links_ == nullptr || !links_->welded[i]) bodies.push_back(i);
+    }
+    Node node;
+    node.cluster = &c;
+    node.v = c.v, node.n = c.nv;
+    const bool wide = c.constrained && (c.outputs.size() > 1 || has_wide_child(c));
+    if (wide) {
+      node.kind = Kind::wide;
+      wide_of_.resize(nodes_.size() + 1, -1);
+      wide_of_[nodes_.size()] = static_cast<int>(wide_.size());
+      wide_.emplace_back(model_, c);
+    } else if (is_joint(c, bodies)) {
+      node.body = bodies[0];
+      node.kind = kind_of(bodies[0]);
+    } else {
+      node.kind = Kind::cluster;
+    }
+    for (const int o : c.outputs) {
+      if (o != 0) node.outputs.push_back(o);
+    }
+    if (!node.outputs.empty()) node.parent = body_[node.outputs[0]].node;
+    node.U = U_size_, node.D = D_size_, node.L = L_size_;
+    U_size_ += std::max(1, static_cast<int>(node.outputs.size())) * node.n;
+    D_size_ += node.n;
+    if (node.n > 1) L_size_ += node.n * node.n;
+    largest_ = std::max(largest_, node.n);
+    if (node.kind == Kind::revolute || node.kind == Kind::prismatic) add_reflected(node);
+    const int index = static_cast<int>(nodes_.size());
+    for (const int i : bodies) {
+      BodyState& b = body_[i];
+      b.node = index;
+      b.output = b.parent >= c.first ? body_[b.parent].output : slot(node, b.parent);
+      b.J = model_.body(i).v;
+      if (wide || node.kind == Kind::cluster) add_columns(b, node.n);
+    }
+    nodes_.push_back(std::move(node));
+  }
+  void sort_by_levels() {
+    std::vector<int> level(nodes_.size(), 0);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      order_.push_back(static_cast<int>(i));
+      const int parent = nodes_[i].cluster->parent;
+      if (parent >= 0) level[i] = level[parent] + 1;
+    }
+    std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return level[a] < level[b]; });
+  }
+  /// Armature and rotors on the rate of a joint of one.
+  void add_reflected(Node& node) const {
+    const Cluster& c = *node.cluster;
+    node.inertia = armature_[model_.body(node.body).v];
+    if (links_ != nullptr) {
+      node.inertia += links_->armature[c.v];
+      return;
+    }
+    node.gears = c.rotors;
+    for (int k = 0; k < c.rotors; ++k) {
+      const double rho = c.G[c.spanning_nv + k];
+      node.inertia += rho * rho * model_.rotors()[c.rotor + k].inertia;
+    }
+  }
+  void add_columns(BodyState& b, int n) {
+    b.J = static_cast<int>(columns_.size());
+    columns_.resize(columns_.size() + n);
+  }
+  static int slot(const Node& node, int body) {
+    const auto at = std::find(node.outputs.begin(), node.outputs.end(), body);
+    return at == node.outputs.end() ? -1 : static_cast<int>(at - node.outputs.begin());
+  }
+  bool has_wide_child(const Cluster& c) const {
+    const auto all = model_.clusters();
+    return std::any_of(all.begin(), all.end(), [&](const Cluster& child) {
+      return child.outputs.size() > 1 && child.parent >= 0 && &all[child.parent] == &c;
+    });
+  }
+  /// One body whose rates are the independent ones, all rotors on its parent.
+  bool is_joint(const Cluster& c, const std::vector<int>& bodies) const {
+    if (!c.constrained) return true;
+    if (bodies.size() != 1 || c.constraint != nullptr) return false;
+    const Body& body = model_.body(bodies[0]);
+    if (body.nv != c.nv || body.parent >= c.first) return false;
+    for (int i = 0; i < c.nv; ++i) {
+      for (int j = 0; j < c.nv; ++j) {
+        if (c.G[(c.row(body.v) + i) * c.nv + j] != (i == j ? 1.0 : 0.0)) return false;
+      }
+    }
+    const auto rotors = model_.rotors().subspan(c.rotor, c.rotors);
+    return links_ != nullptr ||
+           (c.nv == 1 && std::all_of(rotors.begin(), rotors.end(), [&](const Rotor& r) {
+              return r.carrier == body.parent;
+            }));
+  }
+  Kind kind_of(int body) const {
+    const Body& b = model_.body(body);
+    switch (model_.runs()[b.run].subspace) {
+      case SubspaceKind::revolute_z: return Kind::revolute;
+      case SubspaceKind::prismatic_z: return Kind::prismatic;
+      case SubspaceKind::free:
+        return b.parent == 0 && std::all_of(armature_.begin() + b.v,
+                                            armature_.begin() + b.v + b.nv,
+                                            [](double a) { return a == 0.0; })
+                   ? Kind::free
+                   : Kind::joint;
+      default: return Kind::joint;
+    }
+  }
+  void add_rotor_site(int body) {
+    for (const Cluster& c : model_.clusters()) {
+      for (int k = 0; k < c.rotors; ++k) {
+        const Rotor& rotor = model_.rotors()[c.rotor + k];
+        if (rotor.body != body) continue;
+        BodyState& b = body_[body];
+        b.parent = rotor.carrier;
+        b.node = static_cast<int>(&c - model_.clusters().data());
+        b.output = b.parent >= c.first && b.parent < c.first + c.count
+                       ? body_[b.parent].output
+                       : slot(nodes_[b.node], b.parent);
+        add_columns(b, c.nv);
+        rotor_sites_.push_back({&rotor, &c, c.spanning_nv + k});
+      }
+    }
+  }
+
+  // --- outward: attitudes and rigid inertias ----------------------------------------------------
+
+  void place(std::span<const BodyRun> runs) {
+    for (const BodyRun& run : runs) {
+      with_subspace(run, [&](auto ops) {
+        using Ops = decltype(ops);
+        for (int k = 0; k < run.count; ++k) {
+          BodyState& b = body_[run.first + k];
+          place_body(b, motion_.joints.X[run.first + k]);
+          Motion<T>* S = columns_.data() + run.v + k * Ops::n;
+          for (int j = 0; j < Ops::n; ++j) {
+            if constexpr (std::is_same_v<Ops, SubspaceOps<RevoluteAxes>>) {
+              S[j] = {b.E.row[2], Vec3<T>::zero()};
+            } else {
+              const Motion<T> s =
+                  Ops::column(motion_.joints.S.data() + run.v + k * Ops::n, j);
+              S[j] = {transpose_times(b.E, s.w), transpose_times(b.E, s.v)};
+            }
+          }
+          b.IA = ArticulatedInertia<T>::from(RigidInertia<T>{
+              T(b.mass.m), transpose_times(b.E, b.mass.h), congruence(b.E, b.mass.I)});
+        }
+      });
+    }
+  }
+  void place_body(BodyState& b, const Transform<T>& X) {
+    const BodyState& p = body_[b.parent];
+    b.E = X.E * p.E;
+    b.r = transpose_times(p.E, X.r);
+    b.x = b.r;  // in a cluster: see there
+  }
+  /// Columns of a rotor, after those of its carrier.
+  void move_rotor(const RotorSite& site) {
+    BodyState& b = body_[site.rotor->body];
+    const BodyState& p = body_[b.parent];
+    const int n = site.cluster->nv;
+    const T* rho = motion_.G(*site.cluster) + site.row * n;
+    const bool inside = b.parent >= site.cluster->first;
+    if (inside) b.x = p.x + b.r;
+    Motion<T>* J = columns_.data() + b.J;
+    for (int j = 0; j < n; ++j) J[j] = {scale(rho[j], b.E.row[2]), Vec3<T>::zero()};
+    change_rates(nodes_[b.node], J);
+    for (int j = 0; j < n && inside; ++j) J[j] += at(columns_[p.J + j], b.r);
+  }
+  /// A motion, seen at a point at r.
+  static Motion<T> at(const Motion<T>& m, const Vec3<T>& r) { return {m.w, m.v + cross(m.w, r)}; }
+
+  // --- inward: articulated inertias -------------------------------------------------------------
+
+  /// Momentum of rotor number k of a joint for a unit rate of the joint.
+  Vec3<T> gear_momentum(const Cluster& c, int k) const {
+    const Rotor& rotor = model_.rotors()[c.rotor + k];
+    return scale(c.G[c.spanning_nv + k],
+                 transpose_times(body_[rotor.carrier].E, rotor.momentum));
+  }
+
+  template <class Ops>
+  void take_in_one(const Node& node) {
+    const BodyState& b = body_[node.body];
+    const Motion<T>& S = columns_[b.J];
+    Force<T> U;
+    T D;
+    if constexpr (std::is_same_v<Ops, SubspaceOps<RevoluteAxes>>) {
+      U = {b.IA.A * S.w, transpose_times(b.IA.B, S.w)};
+      D = dot(S.w, U.n);
+    } else {
+      U = {b.IA.B * S.v, b.IA.C * S.v};
+      D = dot(S.v, U.f);
+    }
+    U.n += cross(b.r, U.f);
+    for (int k = 0; k < node.gears; ++k) U.n += gear_momentum(*node.cluster, k);
+    if (node.inertia != 0.0) D += T(node.inertia);
+    const T inverse = T(1.0) / D;
+    D_[node.D] = inverse;
+    if (node.outputs.empty()) return;
+    U_[node.U] = U;
+    ArticulatedInertia<T> Ia = shifted(b.IA, b.r);
+    Ia.subtract_outer(inverse, U);
+    body_[b.parent].IA += Ia;
+  }
+  void take_in_free(const Node& node) {
+    const ArticulatedInertia<T>& IA = body_[node.body].IA;
+    T* L = L_.data() + node.L;
+    Motion<T>* J = columns_.data() + body_[node.body].J;
+    for (int i = 0; i < 6; ++i) {
+      const Force<T> column = IA.column(i);
+      for (int k = i; k < 6; ++k) L[k * 6 + i] = column[k];
+    }
+    factor(node);
+    for (int j = 0; j < 6; ++j) {  // the columns of L^-T
+      for (int k = 0; k < 6; ++k) J[j][k] = T(k == j ? 1.0 : 0.0);
+      for (int l = 0; l < j; ++l) {
+        for (int k = 0; k <= l; ++k) J[j][k] -= L[j * 6 + l] * J[l][k];
+      }
+    }
+  }
+
+  void take_in_joint(const Node& node) {
+    const BodyState& b = body_[node.body];
+    const int n = node.n, v = model_.body(node.body).v;
+    T* M = n == 1 ? D_.data() + node.D : L_.data() + node.L;
+    Force<T>* U = U_.data() + node.U;
+    Motion<T>* J = columns_.data() + b.J;
+    for (int j = 0; j < n; ++j) {
+      U[j] = b.IA * J[j];
+      for (int l = j; l < n; ++l) M[l * n + j] = dot(J[l], U[j]);
+      double inertia = armature_[v + j];
+      if (links_ != nullptr) inertia += links_->armature[node.v + j];
+      if (inertia != 0.0) M[j * n + j] += T(inertia);
+      U[j].n += cross(b.r, U[j].f);
+    }
+    factor(node);
+    change_rates(node, J);
+    if (node.outputs.empty()) return;
+    change_rates(node, U);
+    ArticulatedInertia<T> Ia = shifted(b.IA, b.r);
+    take_off(node, Ia);
+    body_[b.parent].IA += Ia;
+  }
+  /// Factors Mqq, which stands in L (in D for one rate), as L D L^T; D holds the inverses.
+  void factor(const Node& node) {
+    T* D = D_.data() + node.D;
+    if (node.n == 1) {
+      D[0] = T(1.0) / D[0];
+      return;
+    }
+    T* L = L_.data() + node.L;
+    ldlt(L, node.n);
+    for (int j = 0; j < node.n; ++j) D[j] = L[j * node.n + j];
+  }
+  /// n columns for yd become those for eta: X L^-T.
+  template <class X>
+  void change_rates(const Node& node, X* x) const {
+    const T* L = L_.data() + node.L;
+    for (int j = 1; j < node.n; ++j) {
+      for (int l = 0; l < j; ++l) x[j] += scale(-L[j * node.n + l], x[l]);
+    }
+  }
+  /// Takes U D^-1 U^T off.
+  void take_off(const Node& node, ArticulatedInertia<T>& Ia) const {
+    for (int j = 0; j < node.n; ++j) Ia.subtract_outer(D_[node.D + j], U_[node.U + j]);
+  }
+
+  void take_in_cluster(const Node& node) {
+    const Cluster& c = *node.cluster;
+    const int n = node.n;
+    const T* G = motion_.G(c);
+    T* D = n == 1 ? D_.data() + node.D : L_.data() + node.L;  // Mqq at first
+    Force<T>* U = U_.data() + node.U;
+    for (int j = 0; j < n; ++j) {
+      U[j] = Force<T>::zero();
+      for (int l = 0; l <= j; ++l) D[j * n + l] = T(0.0);
+    }
+    ArticulatedInertia<T> Ia = ArticulatedInertia<T>::zero();
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      if (links_ != nullptr && links_->welded[i]) continue;
+      BodyState& b = body_[i];
+      const Motion<T>* J = place_in_cluster(node, i, G);
+      for (int j = 0; j < n; ++j) {
+        const Force<T> f = b.IA * J[j];
+        for (int l = 0; l <= j; ++l) D[j * n + l] += dot(J[l], f);
+        U[j] += Force<T>{f.n + cross(b.x, f.f), f.f};
+      }
+      const Body& body = model_.body(i);
+      for (int k = 0; k < body.nv; ++k) {
+        const double armature = armature_[body.v + k];
+        if (armature != 0.0) add_square(armature, G + (c.row(body.v) + k) * n, n, D);
+      }
+      if (!node.outputs.empty()) Ia += shifted(b.IA, b.x);
+    }
+    if (links_ != nullptr) {
+      for (int j = 0; j < n; ++j) D[j * n + j] += T(links_->armature[c.v + j]);
+    } else {
+      for (int k = 0; k < c.rotors; ++k) add_rotor(node, k, G, D, U);
+    }
+    factor(node);
+    change_bodies(node);
+    if (node.outputs.empty()) return;
+    change_rates(node, U);
+    take_off(node, Ia);
+    body_[node.outputs[0]].IA += Ia;
+  }
+  void change_bodies(const Node& node) {
+    const Cluster& c = *node.cluster;
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      if (links_ != nullptr && links_->welded[i]) continue;
+      change_rates(node, columns_.data() + body_[i].J);
+    }
+  }
+  /// x and the columns J of a body of a cluster, after those of its parent.
+  const Motion<T>* place_in_cluster(const Node& node, int i, const T* G) {
+    const Cluster& c = *node.cluster;
+    BodyState& b = body_[i];
+    const Body& body = model_.body(i);
+    const bool inside = b.parent >= c.first;
+    const BodyState& p = body_[b.parent];
+    if (inside) b.x = p.x + b.r;
+    Motion<T>* J = columns_.data() + b.J;
+    for (int j = 0; j < node.n; ++j) {
+      J[j] = inside ? at(columns_[p.J + j], b.r) : Motion<T>::zero();
+      for (int k = 0; k < body.nv; ++k) {
+        J[j] += scale(G[(c.row(body.v) + k) * node.n + j], columns_[body.v + k]);
+      }
+    }
+    return J;
+  }
+  void add_rotor(const Node& node, int k, const T* G, T* D, Force<T>* U) const {
+    const Cluster& c = *node.cluster;
+    const int n = node.n;
+    const Rotor& rotor = model_.rotors()[c.rotor + k];
+    const BodyState& carrier = body_[rotor.carrier];
+    const Vec3<T> momentum = transpose_times(carrier.E, rotor.momentum);
+    const T* rho = G + (c.spanning_nv + k) * n;
+    add_square(rotor.inertia, rho, n, D);
+    const bool inside = rotor.carrier >= c.first;
+    const Motion<T>* J = columns_.data() + carrier.J;
+    for (int j = 0; j < n; ++j) {
+      U[j].n += scale(rho[j], momentum);
+      if (!inside) continue;
+      for (int l = 0; l <= j; ++l) {
+        D[j * n + l] += rho[j] * dot(J[l].w, momentum) + rho[l] * dot(J[j].w, momentum);
+      }
+    }
+  }
+  static void add_square(double s, const T* row, int n, T* D) {
+    for (int j = 0; j < n; ++j) {
+      const T t = T(s) * row[j];
+      for (int l = 0; l <= j; ++l) D[j * n + l] += t * row[l];
+    }
+  }
+
+  void take_in_wide(const Node& node) {
+    const Cluster& c = *node.cluster;
+    const T* G = motion_.G(c);
+    WideCluster<T>& wide = wide_[wide_of_[&node - nodes_.data()]];
+    wide.start(zero_.data());
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      if (links_ != nullptr && links_->welded[i]) continue;
+      const BodyState& b = body_[i];
+      const Body& body = model_.body(i);
+      place_in_cluster(node, i, G);
+      wide.add_body(i, b.parent, b.r, b.IA, Force<T>::zero(), G, body,
+                    [&](int k) { return columns_[body.v + k]; },
+                    [&](int k) { return armature_[body.v + k]; });
+    }
+    if (links_ != nullptr) {
+      std::vector<T>& row = unit_;
+      for (int j = 0; j < c.nv; ++j) {  // as a rotor that this rate alone turns, without momentum
+        Rotor rotor;
+        rotor.carrier = c.outputs[0], rotor.inertia = links_->armature[c.v + j];
+        row[j] = T(1.0);
+        wide.add_rotor(rotor, Vec3<T>::zero(), T(0.0), row.data());
+        row[j] = T(0.0);
+      }
+    } else {
+      for (int k = 0; k < c.rotors; ++k) {
+        const Rotor& rotor = model_.rotors()[c.rotor + k];
+        wide.add_rotor(rotor, transpose_times(body_[rotor.carrier].E, rotor.momentum), T(0.0),
+                       G + (c.spanning_nv + k) * c.nv);
+      }
+    }
+    wide.eliminate();
+    const T* factor = wide.factor();
+    if (node.n > 1) std::copy_n(factor, node.n * node.n, L_.data() + node.L);
+    for (int j = 0; j < node.n; ++j) D_[node.D + j] = factor[j * node.n + j];
+    change_bodies(node);
+    Force<T> none = Force<T>::zero();
+    for (std::size_t o = 0; o < c.outputs.size(); ++o) {
+      const int at = slot(node, c.outputs[o]);
+      if (at < 0) continue;
+      for (int j = 0; j < node.n; ++j) {
+        U_[node.U + at * node.n + j] = wide.coupling(static_cast<int>(o), j);
+      }
+      change_rates(node, U_.data() + node.U + at * node.n);
+      wide.hand_on(static_cast<int>(o), body_[c.outputs[o]].IA, none);
+    }
+  }
+
+  /// Turns both halves of six rates.
+  template <class Turn>
+  static void turn(int blocks, V* x, Turn&& turned) {
+    for (int b = 0; b < blocks; ++b) {
+      for (int half = 0; half < 6; half += 3) {
+        const auto at = [&](int j) -> V& { return x[(half + j) * blocks + b]; };
+        const Vec3<V> y = turned(Vec3<V>{at(0), at(1), at(2)});
+        at(0) = y.x, at(1) = y.y, at(2) = y.z;
+      }
+    }
+  }
+
+  template <class Ops>
+  void inward_one(const Node& node, int blocks, const Force<V>* K, V* Kq, V* z,
+                  Force<V>* out) const {
+    const BodyState& site = body_[node.body];
+    const Vec3<T> S = columns_[site.J].w;
+    const T inverse = D_[node.D];
+    for (int b = 0; b < blocks; ++b) {
+      Kq[b] = dot(S, K[b].n);
+      z[b] = inverse * Kq[b];
+    }
+    if (node.outputs.empty()) return;
+    const Vec3<T> x = site.x;
+    const Force<T> U = U_[node.U];
+    for (int b = 0; b < blocks; ++b) {
+      const Vec3<V> f = K[b].f;
+      out[b].n = K[b].n + cross(x, f) - scale(z[b], U.n);
+      out[b].f = f - scale(z[b], U.f);
+    }
+  }
+
+  const Model& model_;
+  const LinkTree* links_;
+  SpanningMotion<T> motion_;
+  std::vector<Node> nodes_;
+  std::vector<int> order_;
+  std::vector<BodyState> body_;
+  std::vector<RotorSite> rotor_sites_;
+  std::vector<WideCluster<T>> wide_;
+  std::vector<int> wide_of_;         ///< per node
+  std::vector<Motion<T>> columns_;   ///< S per spanning rate, then J of bodies in clusters
+  std::vector<Force<T>> U_;          ///< about the outputs' origins
+  std::vector<T> D_, L_;             ///< inverses of D, and factors of nodes of several rates
+  std::vector<double> armature_;     ///< per spanning rate
+  std::vector<T> zero_, unit_;
+  int U_size_ = 0, D_size_ = 0, L_size_ = 0, largest_ = 0;
+};
+
+}  // namespace espalier

@@ -1,0 +1,27 @@
+#include "algorithms/constrained_dynamics/delassus.hpp"
+#include "algorithms/constrained_dynamics/dense.hpp"
+#include "algorithms/constrained_dynamics/pv.hpp"
+#include "espalier/plugins/plugin.hpp"
+
+ESPALIER_PLUGIN("constrained-dynamics", "0.1.0") {
+  using namespace espalier;
+  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  registrar.algorithm_at_double<PopovVereshchagin>(
+      {.name = "pv",
+       .summary = "Popov-Vereshchagin solver, on trees and cluster trees",
+       .source = "Popov, Vereshchagin, Zenkevich (1978); Sathya et al. (2023)",
+       .cost = "O(n + m^2 d + m^3)"},
+      loops);
+  registrar.algorithm_at_double<DelassusDynamics>(
+      {.name = "delassus",
+       .summary = "constraint forces from J M^-1 J^T by pv-osimr",
+       .source = "Featherstone (2008), section 8.4; SPEC 4",
+       .cost = "O(n + m^3)"},
+      loops);
+  registrar.algorithm_at_double<DenseConstrainedDynamics>(
+      {.name = "dense",
+       .summary = "oracle: explicit matrices and eigenvalues; allocates",
+       .source = "Featherstone (2008), section 8.4",
+       .cost = "O(n^3 + m^3)"},
+      loops);
+}

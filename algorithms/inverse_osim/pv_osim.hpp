@@ -1,0 +1,422 @@
+#pragma once
+
+#include "algorithms/inverse_osim/packet_plan.hpp"
+#include "espalier/kernel/operational_space.hpp"
+
+namespace espalier {
+
+/// Inverse operational-space inertia by the inward sweep of the Popov-Vereshchagin solver: rows of
+/// constraint are carried to the ground and collect on every joint what it adds to J M^-1 J^T.
+/// PV-OSIM carries all rows that have met, PV-OSIMr starts again from a twist where that is cheaper.
+/// On cluster trees both are the same with clusters in place of joints.
+/// Cost: O(n + m^2 d) and O(n + m^2).
+/// Frames: those of ArticulatedTree.
+/// Source: Sathya et al. (2023), Algorithms 1 and 3; SPEC sections 4 and 5.6.
+template <class T>
+class PvOsimBase : public InverseOsim<T> {
+ public:
+  using V = typename RowLanes<T>::V;
+  using Plan = PacketPlan<T>;
+  enum class Choice { stack, least_cost };
+
+  PvOsimBase(const Setup& setup, Choice choice)
+      : PvOsimBase(setup, [&](const TaskRows<T>& rows, const ArticulatedTree<T>& tree) {
+          return choice == Choice::stack ? Plan::stacked(rows, tree) : Plan::best(rows, tree);
+        }) {}
+  /// With nodes where the caller wants them. @param starts  per body
+  PvOsimBase(const Setup& setup, const std::vector<bool>& starts)
+      : PvOsimBase(setup, [&](const TaskRows<T>& rows, const ArticulatedTree<T>& tree) {
+          return Plan(rows, tree, starts);
+        }) {}
+
+  const Plan& plan() const { return plan_; }
+  /// At the last evaluate().
+  const ArticulatedTree<T>& tree() const { return tree_; }
+
+ private:
+  using Member = typename Plan::Member;
+  using Packet = typename Plan::Packet;
+  using Step = typename Plan::Step;
+  static constexpr int lanes = Plan::lanes;
+
+  template <class MakePlan>
+  PvOsimBase(const Setup& setup, MakePlan&& make_plan)
+    requires std::is_invocable_v<MakePlan, const TaskRows<T>&, const ArticulatedTree<T>&>
+      : InverseOsim<T>(setup),
+        tree_(this->model(), nullptr, TaskRows<T>::rotors(this->model(), this->task())),
+        rows_(this->task(), tree_),
+        plan_(make_plan(rows_, tree_)),
+        K_(plan_.K_size()),
+        w_(plan_.w_size()),
+        Kq_(static_cast<std::size_t>(plan_.largest()) * std::max(6, tree_.largest_node())),
+        z_(Kq_.size()),
+        Y_(plan_.largest()),
+        spare_(plan_.largest()) {
+    int start = 0;
+    std::size_t widest = 1;
+    for (const Packet& p : plan_.packets()) {
+      if (p.end >= 0) widest = std::max(widest, plan_.members()[p.end].sites.size());
+    }
+    for (const auto& part : rows_.parts()) {
+      expanded_.push_back({start, 0});
+      start += static_cast<int>(widest) * part.blocks;
+    }
+    spread_.resize(start);
+    const std::size_t largest = std::max<std::size_t>(start, Y_.size() * widest);
+    Y_.resize(largest), spare_.resize(largest);
+    for (const Packet& p : plan_.packets()) {
+      under_.emplace_back();
+      for (const int m : p.members) collect(m, under_.back());
+    }
+    int last = 0;  // packets that reach the ground, and end-effectors on it
+    for (std::size_t p = 0; p < plan_.packets().size(); ++p) {
+      if (is_whole(p) && plan_.packets()[p].end < 0) ++last;
+    }
+    for (const auto& part : rows_.parts()) last += part.way.empty() ? 2 : 0;
+    has_zeros_ = last != 1;
+  }
+  /// Whether a packet was not stacked into another one.
+  bool is_whole(std::size_t p) const {
+    return plan_.members()[plan_.packets()[p].members[0]].packet == static_cast<int>(p);
+  }
+  /// End-effectors under a member.
+  void collect(int m, std::vector<int>& parts) const {
+    const Member& member = plan_.members()[m];
+    if (member.part >= 0) return parts.push_back(member.part);
+    for (const int p : member.packets) {
+      for (const int below : plan_.packets()[p].members) collect(below, parts);
+    }
+  }
+
+  void compute(const T* q, T* inverse_osim) override {
+    tree_.place(q);
+    std::size_t next = 0;
+    const std::vector<Step>& steps = plan_.steps();
+    for (; next < steps.size() && steps[next].kind == Step::Kind::start_part; ++next) {
+      start_part(steps[next]);
+    }
+    // Both sweeps in one: each waits for its own chain of results.
+    for (std::size_t k = tree_.order().size(); k-- > 0;) {
+      const int node = tree_.order()[k];
+      tree_.take_in(node);
+      for (; next < steps.size() && steps[next].at == node; ++next) take(steps[next]);
+    }
+    for (std::size_t p = plan_.packets().size(); p-- > 0;) add_end(plan_.packets()[p]);
+    out_ = inverse_osim;
+    if (has_zeros_) {  // pairs that have nothing but the ground in common
+      const long m = this->task().size();
+      std::fill(out_, out_ + m * m, T(0.0));
+    }
+    for (std::size_t p = 0; p < plan_.packets().size(); ++p) {
+      if (!is_whole(p)) continue;
+      write_blocks(plan_.packets()[p]);
+      expand(plan_.packets()[p]);
+    }
+  }
+
+  // --- inward -----------------------------------------------------------------------------------
+
+  void take(const Step& step) {
+    switch (step.kind) {
+      case Step::Kind::start_part: start_part(step); break;
+      case Step::Kind::start_node: start_node(step); break;
+      case Step::Kind::stack: stack(step); break;
+      case Step::Kind::cross: cross(step); break;
+    }
+  }
+  void start_part(const Step& step) {
+    const auto& part = rows_.parts()[plan_.members()[step.member].part];
+    rows_.place(tree_, part, K_.data() + plan_.packets()[step.packet].K);
+  }
+  /// The identity: row 6 s + k is component k of the twist of site s.
+  void start_node(const Step& step) {
+    const Packet& p = plan_.packets()[step.packet];
+    const int sites = static_cast<int>(step.sites.size());
+    for (int s = 0; s < sites; ++s) {
+      Force<V>* K = K_.data() + p.K + s * p.blocks;
+      for (int b = 0; b < p.blocks; ++b) K[b] = Force<V>::zero();
+      for (int k = 0; k < 6; ++k) {
+        const int row = s * Plan::site_stride + k;
+        row_of<T>(&K[row / lanes][k], row % lanes) = T(1.0);
+      }
+    }
+  }
+  void stack(const Step& step) {
+    const Packet& p = plan_.packets()[step.packet];
+    Force<V>* K = K_.data() + p.K;
+    if (step.sites.size() > 1) {
+      for (std::size_t i = 0; i < step.sites.size() * p.blocks; ++i) K[i] = Force<V>::zero();
+    }
+    std::fill_n(w_.data() + p.w, p.has_w ? p.blocks * lanes * p.blocks : 0, V(0.0));
+    int start = 0;
+    for (std::size_t i = 0; i < step.from.size(); ++i) {
+      const Packet& part = plan_.packets()[step.from[i]];
+      for (std::size_t s = 0; s < step.slots[i].size(); ++s) {
+        std::copy_n(K_.data() + part.K + s * part.blocks, part.blocks,
+                    K + step.slots[i][s] * p.blocks + start);
+      }
+      const V* from = w_.data() + part.w;
+      V* to = w_.data() + p.w;
+      for (int row = 0; row < (part.has_w ? part.blocks * lanes : 0); ++row) {
+        std::copy_n(from + row * part.blocks, row / lanes + 1,
+                    to + (start * lanes + row) * p.blocks + start);
+      }
+      start += part.blocks;
+    }
+  }
+  void cross(const Step& step) {
+    const Packet& p = plan_.packets()[step.packet];
+    const auto& node = tree_.nodes()[step.node];
+    Force<V>* K = K_.data() + p.K;
+    const bool in_place = step.sites.size() == 1 && node.outputs.size() <= 1;
+    Force<V>* out = in_place ? K : spare_.data();
+    tree_.inward(node, step.sites, p.blocks, K, Kq_.data(), z_.data(), out);
+    if (!in_place) std::copy_n(out, node.outputs.size() * p.blocks, K);
+    if (step.first) {
+      add_product<true>(p, node.n, z_.data(), Kq_.data());
+    } else {
+      add_product<false>(p, node.n, z_.data(), Kq_.data());
+    }
+  }
+  /// w += x^T y for n rows of x and y, or w = where it is the first of them; lower triangle by
+  /// blocks.
+  template <bool first>
+  void add_product(const Packet& p, int n, const V* x, const V* y) {
+    switch (n) {
+      case 1: return add_rows<first, 1>(p, n, x, y);
+      case 6: return add_rows<first, 6>(p, n, x, y);
+      default: return add_rows<first, 0>(p, n, x, y);
+    }
+  }
+  template <bool first, int fixed>
+  void add_rows(const Packet& p, int n, const V* x, const V* y) {
+    if constexpr (fixed > 0) n = fixed;
+    const int blocks = p.blocks;
+    V* w = w_.data() + p.w;
+    const auto add = [&](int row, int b) {
+      V sum = first ? V(0.0) : w[row * blocks + b];
+      for (int j = 0; j < n; ++j) sum += row_of<T>(x + j * blocks, row) * y[j * blocks + b];
+      w[row * blocks + b] = sum;
+    };
+    if (lanes > 1 && blocks == 2) {  // six rows: by far the most frequent
+      for (const int row : p.rows) add(row, 0), add(row, 1);
+      return;
+    }
+    for (const int row : p.rows) {
+      for (int b = 0; b <= row / lanes; ++b) add(row, b);
+    }
+  }
+
+  // --- outward: what nodes add ------------------------------------------------------------------
+
+  /// Entry of a packet's w.
+  const T& entry(const Packet& p, int i, int j) const {
+    const int row = std::max(i, j), column = std::min(i, j);
+    return row_of<T>(w_.data() + p.w + row * p.blocks, column);
+  }
+  /// w += K Omega K^T with Omega that of the node where the packet ends.
+  void add_end(const Packet& p) {
+    if (p.end < 0) return;
+    const Member& node = plan_.members()[p.end];
+    const int sites = static_cast<int>(node.sites.size());
+    const Force<V>* K = K_.data() + p.K;
+    times_omega(K, sites, p.blocks, p.blocks, node, node, Y_.data());
+    for (int s = 0; s < sites; ++s) {
+      for (int k = 0; k < 6; ++k) {
+        for (int b = 0; b < p.blocks; ++b) {
+          Kq_[k * p.blocks + b] = K[s * p.blocks + b][k];
+          z_[k * p.blocks + b] = Y_[s * p.blocks + b][k];
+        }
+      }
+      if (p.has_w || s > 0) {
+        add_product<false>(p, 6, z_.data(), Kq_.data());
+      } else {
+        add_product<true>(p, 6, z_.data(), Kq_.data());
+      }
+    }
+  }
+  /// Y = K Omega: rows on the sites of node `from` times its columns for node `to` of one packet.
+  /// @param stride  between the sites of K; those of Y lie `blocks` apart
+  void times_omega(const Force<V>* K, int sites, int stride, int blocks, const Member& from,
+                   const Member& to, Force<V>* Y) const {
+    const Packet& p = plan_.packets()[from.packet];
+    for (std::size_t t = 0; t < to.sites.size(); ++t) {
+      for (int s = 0; s < sites; ++s) {
+        T omega[6][6];
+        for (int c = 0; c < 6; ++c) {
+          const int column = to.start * lanes + static_cast<int>(t) * Plan::site_stride + c;
+          for (int k = 0; k < 6; ++k) {
+            omega[c][k] = entry(p, from.start * lanes + s * Plan::site_stride + k, column);
+          }
+        }
+        for (int b = 0; b < blocks; ++b) {
+          const Force<V>& f = K[s * stride + b];
+          Force<V>& y = Y[t * blocks + b];
+          for (int c = 0; c < 6; ++c) {
+            V sum = omega[c][0] * f[0];
+            for (int k = 1; k < 6; ++k) sum += omega[c][k] * f[k];
+            y[c] = s == 0 ? sum : y[c] + sum;
+          }
+        }
+      }
+    }
+  }
+
+  // --- results ----------------------------------------------------------------------------------
+
+  /// An end-effector's rows on the sites of the node where its packet ends.
+  struct Expanded {
+    int start;  ///< in spread_
+    int sites;
+  };
+  Force<V>* spread(int part) { return spread_.data() + expanded_[part].start; }
+
+  /// After the blocks within a packet are written: the rows of all end-effectors under it on the
+  /// sites of the node where it ends.
+  void expand(const Packet& p) {
+    if (p.end < 0) return;
+    const int sites = static_cast<int>(plan_.members()[p.end].sites.size());
+    for (const int m : p.members) {
+      const Member& member = plan_.members()[m];
+      const Force<V>* K = K_.data() + p.K + member.start;
+      if (member.part >= 0) {
+        for (int s = 0; s < sites; ++s) {
+          std::copy_n(K + s * p.blocks, member.blocks, spread(member.part) + s * member.blocks);
+        }
+        expanded_[member.part].sites = sites;
+        continue;
+      }
+      for (const int below : member.packets) {
+        for (const int part : under_[below]) {
+          const int blocks = rows_.parts()[part].blocks;
+          const int inner = static_cast<int>(member.sites.size());
+          for (int s = 0; s < sites; ++s) {
+            for (int b = 0; b < blocks; ++b) {
+              Force<V> sum = Force<V>::zero();
+              for (int t = 0; t < inner; ++t) {
+                for (int k = 0; k < 6; ++k) {
+                  const int row = t * Plan::site_stride + k;
+                  const V x = spread(part)[t * blocks + b][k];
+                  for (int c = 0; c < 6; ++c) {
+                    sum[c] += row_of<T>(&K[s * p.blocks + row / lanes][c], row % lanes) * x;
+                  }
+                }
+              }
+              spare_[s * blocks + b] = sum;
+            }
+          }
+          std::copy_n(spare_.data(), sites * blocks, spread(part));
+          expanded_[part].sites = sites;
+        }
+      }
+    }
+  }
+
+  void write_blocks(const Packet& p) {
+    for (std::size_t a = 0; a < p.members.size(); ++a) {
+      const Member& member = plan_.members()[p.members[a]];
+      if (member.part < 0) {
+        for (std::size_t i = 1; i < member.packets.size(); ++i) {
+          for (const int g : under_[member.packets[i]]) {
+            times_omega(spread(g), static_cast<int>(member.sites.size()), blocks(g), blocks(g),
+                        member, member, Y_.data());
+            for (std::size_t j = 0; j < i; ++j) {
+              for (const int h : under_[member.packets[j]]) write_product(g, h, member.sites.size());
+            }
+          }
+        }
+      }
+      for (std::size_t b = 0; b <= a; ++b) write_pair(p, member, plan_.members()[p.members[b]], a == b);
+    }
+  }
+  int blocks(int part) const { return rows_.parts()[part].blocks; }
+
+  void write_pair(const Packet& p, const Member& g, const Member& h, bool same) {
+    if (g.part >= 0 && h.part >= 0) {
+      for (int i = 0; i < g.rows; ++i) {
+        const V* w = w_.data() + p.w + (g.start * lanes + i) * p.blocks + h.start;
+        for (int j = 0; j < (same ? i + 1 : h.rows); ++j) write(g.part, i, h.part, j, row_of<T>(w, j));
+      }
+    } else if (same) {
+      return;  // pairs under one node
+    } else if (g.part >= 0) {
+      write_mixed(p, g, h);
+    } else if (h.part >= 0) {
+      write_mixed(p, h, g);
+    } else {
+      for (const int below : g.packets) {
+        for (const int part : under_[below]) {
+          times_omega(spread(part), static_cast<int>(g.sites.size()), blocks(part), blocks(part), g,
+                      h, Y_.data());
+          for (const int other : h.packets) {
+            for (const int second : under_[other]) write_product(part, second, h.sites.size());
+          }
+        }
+      }
+    }
+  }
+  /// An end-effector of a packet and those under a node of it.
+  void write_mixed(const Packet& p, const Member& g, const Member& node) {
+    const int n = g.blocks;
+    for (std::size_t s = 0; s < node.sites.size(); ++s) {
+      for (int c = 0; c < 6; ++c) {
+        const int column = node.start * lanes + static_cast<int>(s) * Plan::site_stride + c;
+        for (int i = 0; i < n * lanes; ++i) {
+          row_of<T>(&Y_[s * n + i / lanes][c], i % lanes) =
+              i < g.rows ? entry(p, g.start * lanes + i, column) : T(0.0);
+        }
+      }
+    }
+    for (const int below : node.packets) {
+      for (const int part : under_[below]) write_product(g.part, part, node.sites.size());
+    }
+  }
+  /// Y of end-effector g times the rows of h.
+  void write_product(int g, int h, std::size_t sites) {
+    const int rows = rows_.parts()[g].part->size(), n = blocks(g), m = blocks(h);
+    const Force<V>* K = spread(h);
+    for (int i = 0; i < rows; ++i) {
+      for (int b = 0; b < m; ++b) {
+        V sum = V(0.0);
+        for (std::size_t s = 0; s < sites; ++s) {
+          for (int c = 0; c < 6; ++c) {
+            sum += row_of<T>(&Y_[s * n + i / lanes][c], i % lanes) * K[s * m + b][c];
+          }
+        }
+        const int last = std::min(lanes, rows_.parts()[h].part->size() - b * lanes);
+        for (int l = 0; l < last; ++l) write(g, i, h, b * lanes + l, row_of<T>(&sum, l));
+      }
+    }
+  }
+  void write(int g, int i, int h, int j, const T& x) {
+    const long m = this->task().size();
+    const long row = rows_.parts()[g].part->first + i, column = rows_.parts()[h].part->first + j;
+    out_[row * m + column] = out_[column * m + row] = x;
+  }
+
+  ArticulatedTree<T> tree_;
+  TaskRows<T> rows_;
+  Plan plan_;
+  std::vector<Force<V>> K_;
+  std::vector<V> w_;        ///< per packet: rows x blocks, row-major, lower triangle
+  std::vector<V> Kq_, z_;
+  std::vector<Force<V>> Y_, spare_, spread_;
+  std::vector<Expanded> expanded_;
+  std::vector<std::vector<int>> under_;  ///< per packet
+  bool has_zeros_ = false;
+  T* out_ = nullptr;
+};
+
+template <class T>
+class PvOsim final : public PvOsimBase<T> {
+ public:
+  explicit PvOsim(const Setup& setup) : PvOsimBase<T>(setup, PvOsimBase<T>::Choice::stack) {}
+};
+
+template <class T>
+class PvOsimr final : public PvOsimBase<T> {
+ public:
+  explicit PvOsimr(const Setup& setup) : PvOsimBase<T>(setup, PvOsimBase<T>::Choice::least_cost) {}
+};
+
+}  // namespace espalier

@@ -1,0 +1,20 @@
+#include "algorithms/operational_space/dense.hpp"
+#include "algorithms/operational_space/recursive.hpp"
+#include "espalier/plugins/plugin.hpp"
+
+ESPALIER_PLUGIN("operational-space", "0.1.0") {
+  using namespace espalier;
+  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  registrar.algorithm_at_double<RecursiveOperationalSpace>(
+      {.name = "recursive",
+       .summary = "quantities of operational-space control from the answer to unit task forces",
+       .source = "Khatib (1987); SPEC 3.1, 3.4",
+       .cost = "O(n m + nv^2 m)"},
+      loops);
+  registrar.algorithm_at_double<DenseOperationalSpace>(
+      {.name = "dense",
+       .summary = "oracle: explicit matrices; allocates",
+       .source = "Khatib (1987)",
+       .cost = "O(n^3 + m^3)"},
+      loops);
+}

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "espalier/kernel/scalar/scalar.hpp"
+
+namespace espalier {
+
+/// How recursions carry many right-hand sides at once (rows of a task, columns of an input matrix):
+/// as many as the lanes of a V, side by side. A double takes four in a Pack; a pack, whose lanes are
+/// robots already, and a counter take one.
+template <class T>
+struct RowLanes {
+  using V = T;
+  static constexpr int size = 1;
+};
+template <>
+struct RowLanes<double> {
+  using V = Pack;
+  static constexpr int size = Pack::size;
+};
+
+/// How many V hold so many rows.
+template <class T>
+constexpr int blocks_of(int rows) {
+  return (rows + RowLanes<T>::size - 1) / RowLanes<T>::size;
+}
+/// Row i of an array of V.
+template <class T>
+inline const T& row_of(const typename RowLanes<T>::V* rows, int i) {
+  if constexpr (RowLanes<T>::size == 1) {
+    return rows[i];
+  } else {
+    return reinterpret_cast<const T*>(rows)[i];
+  }
+}
+template <class T>
+inline T& row_of(typename RowLanes<T>::V* rows, int i) {
+  return const_cast<T&>(row_of<T>(static_cast<const typename RowLanes<T>::V*>(rows), i));
+}
+
+}  // namespace espalier

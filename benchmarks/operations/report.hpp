@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "benchmarks/chart.hpp"
+#include "benchmarks/operations/study.hpp"
+
+/// What the study says, as Markdown and as drawings.
+
+namespace espalier::bench {
+
+/// What the papers state, what comes out here, and whether it is the same.
+std::string claims_table(const Study& study);
+
+// Tables of counts, each for a figure of the papers.
+std::string stem_tables(const Study& study);
+std::string humanoid_tables(const Study& study);
+std::string asimo_tables(const Study& study);
+/// Least-squares fits of counts over links and over rows.
+std::string growth_tables(const Study& study);
+
+Chart stem_chart(const Study& study);
+BarChart atlas_chart(const Study& study);
+BarChart hands_chart(const Study& study);
+BarChart asimo_chart(const Study& study);
+Chart limbs_chart(const Study& study);
+Chart growth_chart(const Study& study);
+
+/// All counts, split: mechanism, bodies, dof, rows, algorithm, folded or all, five kinds, total.
+std::string csv(const Study& study);
+
+}  // namespace espalier::bench

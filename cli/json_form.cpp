@@ -1,0 +1,50 @@
+#include "cli/json_form.hpp"
+
+#include <algorithm>
+
+namespace espalier::cli {
+
+void JsonForm::refuse(const std::string& what, const Json& got, const std::string& expected) const {
+  throw usage_error(file + ": " + what + " is of type " + got.type_name() + ", expected " +
+                    expected);
+}
+
+const Json& JsonForm::object(const Json& value, const std::string& what) const {
+  if (!value.is_object()) refuse(what, value, "an object {name: ...}");
+  return value;
+}
+
+void JsonForm::expect_keys(const Json& object, const std::string& of,
+                           const std::vector<std::string>& known) const {
+  for (const auto& item : object.items()) {
+    if (std::find(known.begin(), known.end(), item.key()) != known.end()) continue;
+    throw UnknownName(file + ": key '" + item.key() + "'" + of + " is unknown" +
+                      suggest(item.key(), known));
+  }
+}
+
+void JsonForm::numbers(const Json& value, const std::string& what, int size, double* out) const {
+  const bool single = !value.is_array();
+  const int got = single ? 1 : static_cast<int>(value.size());
+  for (int k = 0; k < got; ++k) {
+    const Json& x = single ? value : value[k];
+    if (!x.is_number()) {
+      refuse(what, x, size == 1 ? "a number" : std::to_string(size) + " numbers");
+    }
+    if (k < size) out[k] = x.get<double>();
+  }
+  if (got == size) return;
+  throw SizeMismatch(file + ": size of " + what + " is " + std::to_string(got) + ", expected " +
+                     std::to_string(size));
+}
+
+const Link& JsonForm::link(const Model& model, const std::string& key,
+                           const std::string& name) const {
+  if (const Link* link = model.find_link(name)) return *link;
+  std::vector<std::string> known;
+  for (const Link& l : model.links()) known.push_back(l.name);
+  throw UnknownName(file + ": link '" + name + "' in '" + key + "' is unknown" +
+                    suggest(name, known));
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "cli/session.hpp"
+
+namespace espalier::cli {
+
+/// Checks the form of what stands in a JSON file; messages begin with the file's name.
+struct JsonForm {
+  std::string file;
+
+  /// @throws Failure with exit code 2
+  [[noreturn]] void refuse(const std::string& what, const Json& got,
+                           const std::string& expected) const;
+  const Json& object(const Json& value, const std::string& what) const;
+  /// Names of an object's members that are not among the known ones are refused.
+  /// @throws UnknownName with a suggestion
+  void expect_keys(const Json& object, const std::string& of,
+                   const std::vector<std::string>& known) const;
+  /// A number, or a list of `size` numbers.
+  /// @throws Failure with exit code 2; SizeMismatch
+  void numbers(const Json& value, const std::string& what, int size, double* out) const;
+  /// @throws UnknownName with a suggestion; `key` is where the name stands
+  const Link& link(const Model& model, const std::string& key, const std::string& name) const;
+};
+
+}  // namespace espalier::cli
