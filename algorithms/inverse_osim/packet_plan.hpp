@@ -50,8 +50,9 @@ class PacketPlan {
     int packet;
     int member = -1;           ///< that starts
     int node = -1;             ///< crossed
-    bool first = false;        ///< whether the crossing is the packet's first, which makes w
-    std::vector<int> from;     ///< packets that are stacked, with the sites that they arrive at:
+    /// Crossing: whether it is the packet's first, which makes w. Stack: whether w is stacked, too.
+    bool first = false;
+    std::vector<int> from;     ///< packets that are, or right before a crossing were, stacked
     std::vector<int> sites;    ///< of the packet before the step
     std::vector<std::vector<int>> slots;  ///< per packet of `from`: where its sites are in `sites`
   };
@@ -170,10 +171,11 @@ class PacketPlan {
       for (const int p : without_nodes_stacked(packets)) end_in(p, m);
       remain.push_back(start(Step::Kind::start_node, m, sites));
     }
-    const int p = remain.size() == 1 ? remain[0] : stack(remain);
+    const int p = remain.size() == 1 ? remain[0] : stack(remain, false);
     const auto& node = tree_->nodes()[n];
     Packet& packet = packets_[p];
-    steps_.push_back({Step::Kind::cross, at_, p, -1, n, !packet.has_w, {}, packet.sites, {}});
+    if (remain.size() == 1) remain.clear();
+    steps_.push_back({Step::Kind::cross, at_, p, -1, n, !packet.has_w, remain, packet.sites, {}});
     packet.has_w = true;
     const double R = rows_of(packet), rates = node.n, pairs = 0.5 * R * (R + 1.0);
     const double ks = static_cast<double>(packet.sites.size());
@@ -202,15 +204,16 @@ class PacketPlan {
                                     [&](int m) { return members_[m].part < 0; });
       (node ? out : parts).push_back(p);
     }
-    if (parts.size() > 1) parts = {stack(parts)};
+    if (parts.size() > 1) parts = {stack(parts, true)};
     out.insert(out.end(), parts.begin(), parts.end());
     return out;
   }
 
-  int stack(const std::vector<int>& from) {
+  /// @param at_once  whether w is stacked too; else the crossing that follows does that
+  int stack(const std::vector<int>& from, bool at_once) {
     Packet packet;
     const int p = static_cast<int>(packets_.size());
-    Step step{Step::Kind::stack, at_, p, -1, -1, false, from, {}, {}};
+    Step step{Step::Kind::stack, at_, p, -1, -1, at_once, from, {}, {}};
     for (const int f : from) {
       for (const int site : packets_[f].sites) {
         if (std::find(packet.sites.begin(), packet.sites.end(), site) == packet.sites.end()) {

@@ -147,7 +147,7 @@ class PvOsimBase : public InverseOsim<T> {
     if (step.sites.size() > 1) {
       for (std::size_t i = 0; i < step.sites.size() * p.blocks; ++i) K[i] = Force<V>::zero();
     }
-    std::fill_n(w_.data() + p.w, p.has_w ? p.blocks * lanes * p.blocks : 0, V(0.0));
+    if (step.first) std::fill_n(w_.data() + p.w, p.blocks * lanes * p.blocks, V(0.0));
     int start = 0;
     for (std::size_t i = 0; i < step.from.size(); ++i) {
       const Packet& part = plan_.packets()[step.from[i]];
@@ -157,7 +157,7 @@ class PvOsimBase : public InverseOsim<T> {
       }
       const V* from = w_.data() + part.w;
       V* to = w_.data() + p.w;
-      for (int row = 0; row < (part.has_w ? part.blocks * lanes : 0); ++row) {
+      for (int row = 0; row < (step.first && part.has_w ? part.blocks * lanes : 0); ++row) {
         std::copy_n(from + row * part.blocks, row / lanes + 1,
                     to + (start * lanes + row) * p.blocks + start);
       }
@@ -172,38 +172,75 @@ class PvOsimBase : public InverseOsim<T> {
     Force<V>* out = in_place ? K : spare_.data();
     tree_.inward(node, step.sites, p.blocks, K, Kq_.data(), z_.data(), out);
     if (!in_place) std::copy_n(out, node.outputs.size() * p.blocks, K);
-    if (step.first) {
-      add_product<true>(p, node.n, z_.data(), Kq_.data());
-    } else {
-      add_product<false>(p, node.n, z_.data(), Kq_.data());
+    const V *x = z_.data(), *y = Kq_.data();
+    with_rates(node.n, [&](auto n) {
+      if (!step.from.empty()) return add_stacked<n()>(p, step.from, node.n, x, y);
+      step.first ? add_rows<true, n()>(p, node.n, x, y) : add_rows<false, n()>(p, node.n, x, y);
+    });
+  }
+  /// Code of its own for joints of one rate and free ones; 0 stands for any number.
+  template <class F>
+  static void with_rates(int n, F&& f) {
+    switch (n) {
+      case 1: return f(std::integral_constant<int, 1>{});
+      case 6: return f(std::integral_constant<int, 6>{});
+      default: return f(std::integral_constant<int, 0>{});
     }
   }
   /// w += x^T y for n rows of x and y, or w = where it is the first of them; lower triangle by
   /// blocks.
-  template <bool first>
-  void add_product(const Packet& p, int n, const V* x, const V* y) {
-    switch (n) {
-      case 1: return add_rows<first, 1>(p, n, x, y);
-      case 6: return add_rows<first, 6>(p, n, x, y);
-      default: return add_rows<first, 0>(p, n, x, y);
-    }
-  }
   template <bool first, int fixed>
   void add_rows(const Packet& p, int n, const V* x, const V* y) {
-    if constexpr (fixed > 0) n = fixed;
     const int blocks = p.blocks;
     V* w = w_.data() + p.w;
-    const auto add = [&](int row, int b) {
-      V sum = first ? V(0.0) : w[row * blocks + b];
-      for (int j = 0; j < n; ++j) sum += row_of<T>(x + j * blocks, row) * y[j * blocks + b];
-      w[row * blocks + b] = sum;
-    };
-    if (lanes > 1 && blocks == 2) {  // six rows: by far the most frequent
-      for (const int row : p.rows) add(row, 0), add(row, 1);
-      return;
-    }
+    const bool two = lanes > 1 && blocks == 2;  // six rows: by far the most frequent
     for (const int row : p.rows) {
-      for (int b = 0; b <= row / lanes; ++b) add(row, b);
+      V* w_row = w + row * blocks;
+      const int last = two ? 1 : row / lanes;
+      add_row<fixed>(n, blocks, x, y, row, 0, last, [&](int b, const V& sum) {
+        w_row[b] = first ? sum : w_row[b] + sum;
+      });
+    }
+  }
+  /// The same where packets have just been stacked: their w stand beside each other.
+  template <int fixed>
+  void add_stacked(const Packet& p, const std::vector<int>& from, int n, const V* x, const V* y) {
+    const int blocks = p.blocks;
+    V* w = w_.data() + p.w;
+    int start = 0;
+    for (const int f : from) {
+      const Packet& part = plan_.packets()[f];
+      for (const int own : part.rows) {
+        const int row = start * lanes + own;
+        V* w_row = w + row * blocks;
+        const V* w_own = w_.data() + part.w + own * part.blocks;
+        add_row<fixed>(n, blocks, x, y, row, 0, start - 1,
+                       [&](int b, const V& sum) { w_row[b] = sum; });
+        add_row<fixed>(n, blocks, x, y, row, start, row / lanes, [&](int b, const V& sum) {
+          w_row[b] = part.has_w ? w_own[b - start] + sum : sum;
+        });
+      }
+      start += part.blocks;
+    }
+  }
+  /// Hands on blocks `begin` to `last` of a row of x^T y.
+  template <int fixed, class F>
+  static void add_row(int n, int blocks, const V* x, const V* y, int row, int begin, int last,
+                      F&& f) {
+    if constexpr (fixed > 0) {
+      V s[fixed];
+      for (int j = 0; j < fixed; ++j) s[j] = V(row_of<T>(x + j * blocks, row));
+      for (int b = begin; b <= last; ++b) {
+        V sum = s[0] * y[b];
+        for (int j = 1; j < fixed; ++j) sum += s[j] * y[j * blocks + b];
+        f(b, sum);
+      }
+    } else {
+      for (int b = begin; b <= last; ++b) {
+        V sum = V(0.0);
+        for (int j = 0; j < n; ++j) sum += row_of<T>(x + j * blocks, row) * y[j * blocks + b];
+        f(b, sum);
+      }
     }
   }
 
@@ -229,9 +266,9 @@ class PvOsimBase : public InverseOsim<T> {
         }
       }
       if (p.has_w || s > 0) {
-        add_product<false>(p, 6, z_.data(), Kq_.data());
+        add_rows<false, 6>(p, 6, z_.data(), Kq_.data());
       } else {
-        add_product<true>(p, 6, z_.data(), Kq_.data());
+        add_rows<true, 6>(p, 6, z_.data(), Kq_.data());
       }
     }
   }
@@ -333,9 +370,13 @@ class PvOsimBase : public InverseOsim<T> {
 
   void write_pair(const Packet& p, const Member& g, const Member& h, bool same) {
     if (g.part >= 0 && h.part >= 0) {
+      const long m = this->task().size();
+      const long R = rows_.parts()[g.part].part->first, C = rows_.parts()[h.part].part->first;
       for (int i = 0; i < g.rows; ++i) {
         const V* w = w_.data() + p.w + (g.start * lanes + i) * p.blocks + h.start;
-        for (int j = 0; j < (same ? i + 1 : h.rows); ++j) write(g.part, i, h.part, j, row_of<T>(w, j));
+        T *row = out_ + (R + i) * m + C, *column = out_ + C * m + R + i;
+        const int last = same ? i + 1 : h.rows;
+        for (int j = 0; j < last; ++j) row[j] = column[j * m] = row_of<T>(w, j);
       }
     } else if (same) {
       return;  // pairs under one node
