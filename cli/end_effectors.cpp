@@ -15,17 +15,17 @@ EndEffector named_rows(const std::string& name, const std::string& link) {
   return {};
 }
 
-EndEffector read_one(const Json& item, const std::string& who, const JsonForm& form,
-                     const Model& model) {
-  form.expect_keys(form.object(item, who), " of " + who,
-                   {"link", "offset", "rows", "axes", "acceleration"});
+}  // namespace
+
+EndEffector read_end_effector(const Json& item, const std::string& list, const std::string& who,
+                              const JsonForm& form, const Model& model) {
   const auto member = [&](const char* key) -> const Json& {
     if (item.contains(key)) return item[key];
     throw usage_error(form.file + ": '" + key + "' of " + who + " is missing, expected it");
   };
   const Json& link = member("link");
   if (!link.is_string()) form.refuse("link of " + who, link, "a name");
-  const std::string name = form.link(model, "end_effectors", link).name;
+  const std::string name = form.link(model, list, link).name;
 
   const Json& rows = member("rows");
   const std::string wanted = "\"6d\", \"3d\" or a list of rows of six numbers";
@@ -65,7 +65,15 @@ EndEffector read_one(const Json& item, const std::string& who, const JsonForm& f
   return out;
 }
 
-}  // namespace
+Json end_effector_json(const EndEffector& e) {
+  Json item{{"link", e.link}, {"offset", {e.offset.x, e.offset.y, e.offset.z}}};
+  item["rows"] = e.rows;
+  for (const char* name : {"6d", "3d"}) {
+    if (e.rows == named_rows(name, e.link).rows) item["rows"] = name;
+  }
+  item["axes"] = e.axes == Axes::link ? "link" : "world";
+  return item;
+}
 
 std::vector<EndEffector> default_end_effectors(const Model& model) {
   std::vector<EndEffector> all = tips(model);
@@ -78,7 +86,9 @@ EndEffectorList EndEffectorList::read(const Json& list, const JsonForm& form, co
   EndEffectorList out;
   for (std::size_t k = 0; k < list.size(); ++k) {
     const std::string who = "end_effectors[" + std::to_string(k) + "]";
-    out.end_effectors.push_back(read_one(list[k], who, form, model));
+    form.expect_keys(form.object(list[k], who), " of " + who,
+                     {"link", "offset", "rows", "axes", "acceleration"});
+    out.end_effectors.push_back(read_end_effector(list[k], "end_effectors", who, form, model));
     const std::size_t first = out.acceleration.size(), rows = out.end_effectors.back().rows.size();
     out.acceleration.resize(first + rows, 0.0);
     if (list[k].contains("acceleration")) {
@@ -93,12 +103,7 @@ Json EndEffectorList::json() const {
   Json list = Json::array();
   auto a = acceleration.begin();
   for (const EndEffector& e : end_effectors) {
-    Json item{{"link", e.link}, {"offset", {e.offset.x, e.offset.y, e.offset.z}}};
-    item["rows"] = e.rows;
-    for (const char* name : {"6d", "3d"}) {
-      if (e.rows == named_rows(name, e.link).rows) item["rows"] = name;
-    }
-    item["axes"] = e.axes == Axes::link ? "link" : "world";
+    Json item = end_effector_json(e);
     if (!acceleration.empty()) {
       item["acceleration"] = std::vector<double>(a, a + static_cast<long>(e.rows.size()));
       a += static_cast<long>(e.rows.size());

@@ -14,6 +14,14 @@ namespace espalier::cli {
 /// where nothing moves.
 std::vector<EndEffector> default_end_effectors(const Model& model);
 
+/// Link, offset, rows and axes of an object in a state file, which may have other members, too.
+/// @param list  the key under which the object stands  @param who  what messages call it
+/// @throws Failure (wrong form), UnknownName, SizeMismatch
+EndEffector read_end_effector(const Json& item, const std::string& list, const std::string& who,
+                              const JsonForm& form, const Model& model);
+/// The same members.
+Json end_effector_json(const EndEffector& end_effector);
+
 /// End-effectors of a state file and the accelerations that are wanted of all their rows:
 ///   [{"link": name, "offset": [x, y, z], "rows": "6d" | "3d" | [[6 numbers], ...],
 ///     "axes": "link" | "world", "acceleration": [by rows]}]

@@ -38,6 +38,15 @@ void JsonForm::numbers(const Json& value, const std::string& what, int size, dou
                      std::to_string(size));
 }
 
+const Joint& JsonForm::joint(const Model& model, const std::string& key,
+                             const std::string& name) const {
+  if (const Joint* j = model.find_joint(name)) return *j;
+  std::vector<std::string> known;
+  for (const Joint& j : model.joints()) known.push_back(j.name);
+  throw UnknownName(file + ": joint '" + name + "' in '" + key +
+                    "' is unknown or does not move" + suggest(name, known));
+}
+
 const Link& JsonForm::link(const Model& model, const std::string& key,
                            const std::string& name) const {
   if (const Link* link = model.find_link(name)) return *link;

@@ -22,6 +22,8 @@ struct JsonForm {
   /// @throws Failure with exit code 2; SizeMismatch
   void numbers(const Json& value, const std::string& what, int size, double* out) const;
   /// @throws UnknownName with a suggestion; `key` is where the name stands
+  const Joint& joint(const Model& model, const std::string& key, const std::string& name) const;
+  /// @throws UnknownName with a suggestion; `key` is where the name stands
   const Link& link(const Model& model, const std::string& key, const std::string& name) const;
 };
 

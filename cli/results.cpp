@@ -31,6 +31,10 @@ bool is_reaction(const Result& r) {
   return r.row_count == 1 && r.column_count == 7 && r.name.starts_with(reaction_prefix);
 }
 bool is_jacobian(const Result& r) { return r.rows == Axis::components && r.columns == Axis::rates; }
+/// Columns are inputs.
+bool is_of_inputs(const Result& r) {
+  return r.columns == Axis::components && (r.rows == Axis::rates || r.rows == Axis::task);
+}
 bool is_links(const Result& r) {
   return r.rows == Axis::links && r.columns == Axis::components &&
          r.column_count == link_components;
@@ -51,7 +55,9 @@ Json rows_of(const Result& r) {
 class Labels {
  public:
   explicit Labels(const Setup& setup)
-      : model_(*setup.model), task_(row_labels(setup.end_effectors)) {}
+      : model_(*setup.model), task_(row_labels(setup.end_effectors)) {
+    if (!setup.inputs.empty()) inputs_ = InputColumns(model_, setup.inputs).names();
+  }
 
   std::string row(const Result& r, int i) const {
     static const char* const spatial[] = {"wx", "wy", "wz", "vx", "vy", "vz"};
@@ -62,7 +68,9 @@ class Labels {
     }
     return along(r.rows, i);
   }
-  std::string column(const Result& r, int j) const { return along(r.columns, j); }
+  std::string column(const Result& r, int j) const {
+    return is_of_inputs(r) ? inputs_[j] : along(r.columns, j);
+  }
 
  private:
   std::string along(Axis axis, int i) const {
@@ -81,7 +89,7 @@ class Labels {
   }
 
   const Model& model_;
-  std::vector<std::string> task_;
+  std::vector<std::string> task_, inputs_;
 };
 
 std::string numbers(const std::vector<double>& values) {

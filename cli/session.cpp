@@ -114,7 +114,7 @@ std::vector<const Entry*> select_algorithm(const Registry& registry, const std::
   }
   if (problem.empty()) {
     std::stable_partition(entries.begin(), entries.end(),
-                          [](const Entry* e) { return !needs_end_effectors(*e); });
+                          [](const Entry* e) { return !needs_end_effectors(*e) && !needs_inputs(*e); });
     return entries;
   }
   expect_problem(registry, problem);
@@ -125,6 +125,10 @@ bool needs_end_effectors(const Entry& algorithm) {
   return algorithm.problem == InverseOsim<double>::problem ||
          algorithm.problem == OperationalSpace<double>::problem ||
          algorithm.problem == ConstrainedDynamics<double>::problem;
+}
+
+bool needs_inputs(const Entry& algorithm) {
+  return algorithm.problem == InputMatrix<double>::problem;
 }
 
 void expect_problem(const Registry& registry, const std::string& problem) {

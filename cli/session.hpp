@@ -81,12 +81,14 @@ const char* to_string(CompileOptions::Root root);
 const char* to_string(CompileOptions::MimicRule rule);
 
 /// The entries of an algorithm: of all problems that it solves, or of the one asked for.
-/// Problems that speak of end-effectors stand last, since they need more than a state.
+/// Problems that speak of end-effectors or inputs stand last, since they need more than a state.
 /// @throws UnknownName with a suggestion
 std::vector<const Entry*> select_algorithm(const Registry& registry, const std::string& name,
                                            const std::string& problem);
 /// Whether a problem speaks of end-effectors.
 bool needs_end_effectors(const Entry& algorithm);
+/// Whether a problem speaks of inputs; it may speak of end-effectors, too.
+bool needs_inputs(const Entry& algorithm);
 /// @throws UnknownName with a suggestion
 void expect_problem(const Registry& registry, const std::string& problem);
 

@@ -9,6 +9,8 @@
 #include <set>
 
 #include "cli/command.hpp"
+#include "cli/inputs.hpp"
+#include "cli/subsystems.hpp"
 #include "cli/table.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/uniform.hpp"
@@ -77,7 +79,9 @@ class Reader {
         {"vdot", &Reader::accelerations},
         {"gravity", &Reader::gravity},
         {"external_wrenches", &Reader::external_wrenches},
-        {"end_effectors", &Reader::end_effectors}};
+        {"end_effectors", &Reader::end_effectors},
+        {"inputs", &Reader::actuation},
+        {"groups", &Reader::groups}};
     std::vector<std::string> known;
     for (const auto& f : fields) known.push_back(f.first);
     form_.expect_keys(form_.object(document, "state"), "", known);
@@ -95,11 +99,7 @@ class Reader {
 
  private:
   const Joint& joint(const std::string& key, const std::string& name) const {
-    if (const Joint* j = model_.find_joint(name)) return *j;
-    std::vector<std::string> known;
-    for (const Joint& j : model_.joints()) known.push_back(j.name);
-    throw UnknownName(form_.file + ": joint '" + name + "' in '" + key +
-                      "' is unknown or does not move" + suggest(name, known));
+    return form_.joint(model_, key, name);
   }
 
   void positions(const Json& value) {
@@ -175,6 +175,9 @@ class Reader {
     state_.end_effectors = std::move(list.end_effectors);
     state_.inputs.task_acceleration = std::move(list.acceleration);
   }
+
+  void actuation(const Json& value) { state_.actuation = read_inputs(value, form_, model_); }
+  void groups(const Json& value) { state_.groups = read_groups(value, form_); }
 
   /// Completes dependent positions and checks the ones that are given.
   void couple() {
@@ -286,6 +289,7 @@ State random_state(const ModelPtr& model, unsigned long long seed,
     state.inputs.wrenches = wrenches.get();
   }
   state.replace(std::move(end_effectors));
+  state.actuation = default_inputs(*model);
   for (double& x : state.inputs.task_acceleration) x = uniform();
   return state;
 }
@@ -326,6 +330,8 @@ Json to_json(const Model& model, const State& state) {
     out["end_effectors"] =
         EndEffectorList{state.end_effectors, state.inputs.task_acceleration}.json();
   }
+  if (!state.actuation.empty()) out["inputs"] = inputs_json(state.actuation);
+  if (!state.groups.empty()) out["groups"] = to_json(state.groups);
   return out;
 }
 

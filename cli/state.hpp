@@ -13,7 +13,8 @@
 ///
 ///   {"q": {joint: number or list}, "v": {...}, "tau": {...}, "vdot": {...},
 ///    "gravity": [x, y, z], "external_wrenches": {link: [6 numbers]},
-///    "end_effectors": as in end_effectors.hpp}
+///    "end_effectors": as in end_effectors.hpp, "inputs": as in inputs.hpp,
+///    "groups": {subsystem: [joints]}}
 
 namespace espalier::cli {
 
@@ -23,12 +24,14 @@ struct State {
   std::vector<std::pair<std::string, std::array<double, 6>>> external_wrenches;
   std::shared_ptr<const Wrenches<double>> wrenches;
   std::vector<EndEffector> end_effectors;  ///< `inputs` holds their accelerations
+  std::vector<Input> actuation;            ///< columns of the input matrix
+  std::vector<SubsystemGroup> groups;      ///< Bremer's subsystems
 
   /// Has other end-effectors, of which no acceleration is wanted.
   void replace(std::vector<EndEffector> others);
 };
 
-/// Neutral positions, all else zero, the model's gravity, no end-effectors.
+/// Neutral positions, all else zero, the model's gravity, no end-effectors and no inputs.
 State neutral_state(const ModelPtr& model);
 
 /// Reads a state file ("-": standard input). Joints left out are neutral. Positions of dependent
@@ -38,7 +41,8 @@ State neutral_state(const ModelPtr& model);
 /// @throws Failure (wrong form: exit code 2; impossible numbers: 1), UnknownName, SizeMismatch
 State read_state(const ModelPtr& model, const std::string& file);
 
-/// q by Model::random; v, tau, vdot and accelerations of the end-effectors uniform in [-1, 1].
+/// q by Model::random; v, tau, vdot and accelerations of the end-effectors uniform in [-1, 1];
+/// inputs as default_inputs() has them.
 /// @param with_wrenches  whether each link gets a wrench too, components uniform in [-1, 1]
 State random_state(const ModelPtr& model, unsigned long long seed,
                    std::vector<EndEffector> end_effectors, bool with_wrenches = false);

@@ -99,10 +99,26 @@ class ESPALIER_API Algorithm {
   Vec3<double> gravity_;
 };
 
+/// Something that acts on a robot: a motor on a joint, or forces at a point of a link.
+struct Input {
+  std::string name = {};     ///< of its columns; empty: that of the joint or link
+  std::string joint = {};    ///< any joint of the spanning tree, dependent ones too: one column for
+                             ///< each of its rates; if empty, the next acts
+  EndEffector contact = {};  ///< one column for each row: the wrench that the row is
+};
+
+/// Bodies that form a subsystem in the sense of Bremer, by the joints that they hang on.
+struct SubsystemGroup {
+  std::string name;
+  std::vector<std::string> joints;
+};
+
 /// What an algorithm is bound to. Problems that need more than a model have their members here.
 struct Setup {
   ModelPtr model;
   std::vector<EndEffector> end_effectors = {};  ///< of operational-space problems
+  std::vector<Input> inputs = {};               ///< of the input matrix
+  std::vector<SubsystemGroup> groups = {};      ///< of Bremer's method; others are single clusters
 };
 
 }  // namespace espalier

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/kernel/input_matrix.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/state.hpp"
 #include "espalier/kernel/operational_space.hpp"

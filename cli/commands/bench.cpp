@@ -33,7 +33,8 @@ class Bench final : public Command {
     end_effectors_.add_to(app, "default: all links that move and carry no other");
     app.footer(R"(
 A call is Algorithm::solve() at one state, which adds about 10 ns to evaluate(). Allocations are all
-blocks taken from the heap during a call, by whatever library.
+blocks taken from the heap during a call, by whatever library. Inputs of input-matrix are those of a
+random state of 'eval'.
 
 Example: espalier bench humanoid.urdf --root floating --algorithm aba --algorithm rnea)");
   }
@@ -53,7 +54,7 @@ Example: espalier bench humanoid.urdf --root floating --algorithm aba --algorith
       std::stable_sort(entries.begin(), entries.end(),
                        [](const Entry* a, const Entry* b) { return a->problem < b->problem; });
     }
-    const Setup setup{model, end_effectors_.read(*model)};
+    const Setup setup{model, end_effectors_.read(*model), default_inputs(*model)};
     std::vector<State> states;
     for (int k = 0; k < states_; ++k) {
       states.push_back(

@@ -94,10 +94,11 @@ class Compare final : public Command {
         ->capture_default_str();
     end_effectors_.add_to(app, "default: all links that move and carry no other");
     app.footer(R"(
-The reference is 'dense' where it can run, else the first exact algorithm. Exit code 1 if an exact
-algorithm differs by more than the tolerance; approximate ones are only shown. In operational-space
-and constrained-dynamics, the tolerance of a state grows with the condition of J M^-1 J^T where that
-is over 1e4, as of end-effectors that are nearly dependent.)");
+Inputs of input-matrix are those of a random state of 'eval'. The reference is 'dense' where it can
+run, else the first exact algorithm. Exit code 1 if an exact algorithm differs by more than the
+tolerance; approximate ones are only shown. In operational-space and constrained-dynamics, the
+tolerance of a state grows with the condition of J M^-1 J^T where that is over 1e4, as of
+end-effectors that are nearly dependent.)");
   }
 
   int run(Session& session) override {
@@ -110,7 +111,7 @@ is over 1e4, as of end-effectors that are nearly dependent.)");
       expect_problem(registry, problem_);
     }
     const ModelPtr model = model_.load(session);
-    const Setup setup{model, end_effectors_.read(*model)};
+    const Setup setup{model, end_effectors_.read(*model), default_inputs(*model)};
     std::vector<State> states;
     for (int k = 0; k < samples_; ++k) {
       states.push_back(random_state(model, seed_ + static_cast<unsigned long long>(k),

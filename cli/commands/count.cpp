@@ -61,6 +61,7 @@ multiplications, divisions, square roots, and sines, cosines and arc tangents. S
 comparisons are free. Positions, rates and forces are variables, the model's parameters constants.
 "folded" leaves out what generated code would not do either: operations on constants, additions of
 0, and multiplications by 0, 1 and -1. "all" counts everything. External wrenches are left out.
+Inputs of input-matrix are those of the state file, or of a random state of 'eval'.
 
 Example: espalier count humanoid.urdf --algorithm efpa --end-effector l_foot --end-effector r_foot)");
   }
@@ -78,6 +79,7 @@ Example: espalier count humanoid.urdf --algorithm efpa --end-effector l_foot --e
     if (state_ && (end_effectors_.given() || state.end_effectors.empty())) {
       state.replace(end_effectors_.read(*model));
     }
+    if (state.actuation.empty()) state.actuation = default_inputs(*model);
 
     Json list = Json::array();
     std::vector<std::string> header{"algorithm", "problem", "constants"};
@@ -120,8 +122,8 @@ Example: espalier count humanoid.urdf --algorithm efpa --end-effector l_foot --e
   static OperationCounts count(const Registry& registry, const Entry& entry, const State& state,
                                const ModelPtr& model, bool fold) {
     // Bound anew each time: a workspace would remember what is no constant.
-    const auto algorithm =
-        registry.create(entry, Setup{model, state.end_effectors}, ScalarTraits<Count>::index);
+    const Setup setup{model, state.end_effectors, state.actuation, state.groups};
+    const auto algorithm = registry.create(entry, setup, ScalarTraits<Count>::index);
     algorithm->set_gravity(state.gravity);
     const Folding folding(fold);
     Results results;

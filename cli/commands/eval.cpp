@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/results.hpp"
 #include "cli/state.hpp"
+#include "cli/subsystems.hpp"
 #include "espalier/kernel/model/passive.hpp"
 
 namespace espalier::cli {
@@ -29,6 +30,9 @@ class Eval final : public Command {
     end_effectors_.add_to(app,
                           "default: those of the state, or of a random one all links that "
                           "move and carry no other");
+    app.add_flag("--group-by-name", group_by_name_,
+                 "Bremer's subsystems are joints whose names are the same up to the first dot; "
+                 "default: the groups of the state, and single clusters elsewhere");
     app.add_flag("--passive", passive_,
                  "damping, friction and springs of the joints act too: they are added to tau of "
                  "forward dynamics; tau and bias that are asked for overcome them");
@@ -43,7 +47,9 @@ State file (JSON, SI units; every part may be left out):
    "gravity": [x, y, z],                 default: the model's
    "external_wrenches": {link: [nx, ny, nz, fx, fy, fz]},   moment first, link frame
    "end_effectors": [{"link": name, "rows": "6d" | "3d" | [[6 numbers], ...],
-                      "offset": [x, y, z], "axes": "link" | "world", "acceleration": [...]}]}
+                      "offset": [x, y, z], "axes": "link" | "world", "acceleration": [...]}],
+   "inputs": [{"joint": name} | {"link": name, "rows": ..., "offset": ..., "axes": ...}, ...],
+   "groups": {subsystem: [joints]}}      for bremer, bremer-on and minimal-form
 Joints that a coupling makes dependent need no q (if given, it must fit to 1e-6) and have no
 v, tau and vdot. Rows of matrices are in the order of "coordinates". Link placements: position and
 quaternion of the link in the world; velocity and spatial acceleration angular first, link frame.
@@ -57,9 +63,22 @@ of the angular velocity and of the point's velocity). "acceleration": of the row
 constrained dynamics (default: 0). Without end-effectors an algorithm of several problems solves
 those that need none. A result's name that an earlier problem has used is problem:name.
 
+Inputs are for input-matrix: motors on any joints, dependent ones too, and contacts, whose wrenches
+are rows as those of end-effectors. Each may have a "name"; its columns are name, or name[k] for the
+rates of a joint of several and the rows of a contact. They stand in the order of "inputs". Without
+inputs an algorithm of several problems solves those that need none. A random state has a motor on
+every independent joint that is not free, and a contact (3d) on every link that moves and carries no
+other.
+
+Groups say which bodies are one subsystem of Bremer's method, by the joints that they hang on: whole
+clusters that hang together. bremer gives the matrices of each subsystem,
+  y = T y_parent + F rates, dy/dt = T dy_parent/dt + F d(rates)/dt + c, M dy/dt + h - B u,
+y being the twist of the link that it hangs on (angular first, link frame) and its own rates.
+
 Examples:
   espalier eval arm.urdf --algorithm aba --state state.json --json
   espalier eval arm.urdf --algorithm dense --problem inverse-osim --end-effector hand:3d
+  espalier eval walker.yaml --algorithm bremer --group-by-name --json
   espalier eval arm.urdf --algorithm rnea --random 1)");
   }
 
@@ -71,10 +90,15 @@ Examples:
                   : seed_ ? random_state(model, *seed_, end_effectors_.read(*model))
                           : neutral_state(model);
     if (!seed_ && end_effectors_.given()) state.replace(end_effectors_.read(*model));
-    if (state.end_effectors.empty() && !needs_end_effectors(*entries[0])) {
+    const Entry& first = *entries[0];
+    if (state.end_effectors.empty() && !needs_end_effectors(first)) {
       std::erase_if(entries, [](const Entry* e) { return needs_end_effectors(*e); });
     }
-    const Setup setup{model, state.end_effectors};
+    if (state.actuation.empty() && !needs_inputs(first)) {
+      std::erase_if(entries, [](const Entry* e) { return needs_inputs(*e); });
+    }
+    if (group_by_name_) state.groups = groups_by_name(*model);
+    const Setup setup{model, state.end_effectors, state.actuation, state.groups};
     Results results;
     for (const Entry* entry : entries) {
       Results answer = solve(registry, *entry, setup, state);
@@ -96,21 +120,29 @@ Examples:
       for (const Coordinate& c : model->coordinates()) {
         out["coordinates"].push_back({{"joint", c.joint}, {"start", c.start}, {"size", c.size}});
       }
-      add_results(*model, results, out);
+      if (std::any_of(entries.begin(), entries.end(), [](auto* e) { return needs_inputs(*e); })) {
+        out["inputs"] = InputColumns(*model, setup.inputs).names();
+      }
+      if (!subsystems_.empty()) {
+        out["subsystems"] = subsystems_;
+      } else {
+        add_results(*model, results, out);
+      }
       if (seed_) out["state"] = to_json(*model, state);
       session.print(out);
     } else {
       std::string problems;
       for (const Entry* entry : entries)
         problems += (problems.empty() ? "" : ", ") + entry->problem;
-      session.print(fmt::format("{}: {} by {}, gravity {:g} {:g} {:g}\n\n{}", model->name(),
-                                problems, algorithm_, g.x, g.y, g.z, describe(setup, results)));
+      session.print(fmt::format("{}: {} by {}, gravity {:g} {:g} {:g}\n\n{}{}", model->name(),
+                                problems, algorithm_, g.x, g.y, g.z, subsystem_table_,
+                                describe(setup, results)));
     }
     return ok;
   }
 
   Results solve(const Registry& registry, const Entry& entry, const Setup& setup,
-                const State& state) const {
+                const State& state) {
     const ModelPtr& model = setup.model;
     const std::unique_ptr<Algorithm> algorithm = registry.create(entry, setup);
     algorithm->set_gravity(state.gravity);
@@ -125,6 +157,10 @@ Examples:
       for (int i = 0; i < model->nv(); ++i) r.values[i] -= passive[i];
     }
     expect_finite(entry.about.name, setup, results);
+    if (const auto* m = dynamic_cast<const SubsystemMatrices<double>*>(algorithm.get())) {
+      subsystems_ = to_json(*m);
+      subsystem_table_ = describe(*m) + "\n";
+    }
     return results;
   }
 
@@ -133,7 +169,9 @@ Examples:
   std::optional<std::string> state_;
   std::optional<unsigned long long> seed_;
   EndEffectorOption end_effectors_;
-  bool passive_ = false;
+  bool passive_ = false, group_by_name_ = false;
+  Json subsystems_;  ///< of the problem subsystem-matrices
+  std::string subsystem_table_;
 };
 
 const Registered<Eval> registered{{"eval", "solve a problem at one state", 10}};

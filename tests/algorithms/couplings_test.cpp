@@ -178,7 +178,10 @@ TEST_F(TiedChainTest, EveryAlgorithmRunsOrIsRefusedWithClusterAndAlternative) {
                              : e->problem == "inverse-osim"     ? "c-efpa"
                              : e->problem == "forward-dynamics" ? "c-aba"
                                                                 : "c-rnea";
-    EXPECT_EQ(verdict.alternatives.front(), best);
+    const auto& others = verdict.alternatives;
+    EXPECT_LT(std::find(others.begin(), others.end(), best),
+              std::find(others.begin(), others.end(), "dense"))
+        << e->about.name;
   }
   EXPECT_GT(refused, 0);
 }

@@ -4,17 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/algorithm.hpp"
+#include "espalier/kernel/input_matrix.hpp"
 #include "tests/support/random.hpp"
 
 /// Random end-effectors, of every kind that algorithms treat differently.
 
 namespace espalier::test {
 
-/// Tips, and a link of the ground where nothing moves: something for algorithms that need
-/// end-effectors.
+/// Tips, and a link of the ground where nothing moves; inputs: something for algorithms that need
+/// more than a model.
 inline espalier::Setup with_tips(const ModelPtr& model) {
-  espalier::Setup setup{model, tips(*model)};
+  espalier::Setup setup{model, tips(*model), default_inputs(*model)};
   if (setup.end_effectors.empty()) {
     setup.end_effectors.push_back(EndEffector::weld(model->links()[0].name));
   }

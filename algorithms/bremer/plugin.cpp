@@ -1,0 +1,27 @@
+#include "algorithms/bremer/bremer_on.hpp"
+#include "algorithms/bremer/minimal_form.hpp"
+#include "algorithms/bremer/subsystem_matrices.hpp"
+#include "espalier/plugins/plugin.hpp"
+
+ESPALIER_PLUGIN("bremer", "0.1.0") {
+  using namespace espalier;
+  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  registrar.algorithm<BremerOn>(
+      {.name = "bremer-on",
+       .summary = "Bremer's recursions over subsystems, which the user may group",
+       .source = "Bremer (2008); Krög et al., equations (8) to (12); SPEC 2.1",
+       .cost = "O(n)"},
+      loops);
+  registrar.algorithm<MinimalForm>(
+      {.name = "minimal-form",
+       .summary = "subsystems' matrices projected on the independent rates, dense solve",
+       .source = "Krög et al., equations (6) and (9); SPEC 2",
+       .cost = "O(n d^2 + nv^3)"},
+      loops);
+  registrar.algorithm_at_double<BremerMatrices>(
+      {.name = "bremer",
+       .summary = "M, h, B, T, F and c of every subsystem by name",
+       .source = "Bremer (2008); Krög et al., section 3.1; SPEC 2, instance C",
+       .cost = "O(n)"},
+      loops);
+}

@@ -1,0 +1,192 @@
+#pragma once
+
+#include "algorithms/bremer/subsystem_terms.hpp"
+#include "espalier/kernel/input_matrix.hpp"
+#include "espalier/kernel/subsystem_matrices.hpp"
+
+namespace espalier {
+
+/// The matrices that Bremer's method computes with (bremer_on.hpp), written out.
+///
+/// Inputs u_i are those of the setup that act on the subsystem: a motor on any joint of the
+/// spanning tree, B = [0; row of G], or a contact on one of its bodies, B = Z_b^T row. Without
+/// inputs every independent rate of the subsystem has a motor of its own, B = [0; 1].
+/// Frames: those of SubsystemTerms, the twists in y_i being those of links.
+/// Source: SPEC sections 2 (instance C) and 3.
+template <class T>
+class BremerMatrices final : public SubsystemMatrices<T> {
+ public:
+  explicit BremerMatrices(const Setup& setup)
+      : SubsystemMatrices<T>(setup.model),
+        tree_(setup),
+        terms_(tree_, SubsystemTerms<T>::Frames::links),
+        E_(this->model().body_count() + 1, Mat3<T>::identity()) {
+    const Model& m = this->model();
+    for (const SubsystemTree::Node& node : tree_.nodes()) {
+      Subsystem s;
+      s.name = node.name;
+      s.parent = node.parent;
+      if (node.parent >= 0) s.parent_size = tree_.nodes()[node.parent].size();
+      for (const int body : node.outputs) s.outputs.push_back(m.body_names()[body]);
+      s.rates = node.rates;
+      subsystems_.push_back(std::move(s));
+    }
+    if (setup.inputs.empty()) {
+      drive_all_rates();
+    } else {
+      add_inputs(InputColumns(m, setup.inputs));
+    }
+    for (std::size_t i = 0; i < subsystems_.size(); ++i) {
+      Subsystem& s = subsystems_[i];
+      const std::size_t size = s.size(), n = s.rates.size();
+      s.y.assign(size, T(0.0));
+      s.M.resize(size * size);
+      s.h.resize(size);
+      s.B.resize(size * s.inputs.size());
+      s.T.assign(size * s.parent_size, T(0.0));
+      s.F.assign(size * n, T(0.0));
+      s.c.assign(size, T(0.0));
+      for (std::size_t j = 0; j < n; ++j) s.F[(size - n + j) * n + j] = T(1.0);
+      for (std::size_t k = 0; s.parent < 0 && k < 6; ++k) s.T[7 * k] = T(1.0);
+      column_.resize(std::max(column_.size(), size));
+    }
+  }
+
+  const std::vector<typename SubsystemMatrices<T>::Subsystem>& subsystems() const override {
+    return subsystems_;
+  }
+
+ private:
+  using Subsystem = typename SubsystemMatrices<T>::Subsystem;
+
+  /// A column of a B.
+  struct Column {
+    int node = 0, index = 0;
+    int rate = -1;                ///< spanning rate of a motor; -1: a contact
+    int body = 0;                 ///< that it acts on
+    bool world = false;           ///< its row is in world axes, about `point`
+    Vec3<double> point{0, 0, 0};  ///< body frame
+    Force<double> row = Force<double>::zero();
+  };
+
+  void add(Column column, const std::string& name) {
+    if (column.body == 0) return;  // a contact on the ground moves nothing
+    column.node = tree_.node_of(column.body);
+    column.index = static_cast<int>(subsystems_[column.node].inputs.size());
+    subsystems_[column.node].inputs.push_back(name);
+    columns_.push_back(column);
+  }
+  void drive_all_rates() {
+    const Model& m = this->model();
+    for (const int rate : m.independent_rates()) {
+      const Joint& joint = m.joint_of_rate(rate);
+      Column column;
+      column.rate = rate, column.body = joint.body;
+      add(column,
+          joint.nv == 1 ? joint.name : joint.name + "[" + std::to_string(rate - joint.v) + "]");
+    }
+  }
+  void add_inputs(const InputColumns& inputs) {
+    std::vector<Column> all(inputs.size());
+    for (const InputColumns::Motor& motor : inputs.motors()) {
+      all[motor.column].rate = motor.rate;
+      all[motor.column].body = this->model().joint_of_rate(motor.rate).body;
+    }
+    for (const Task::Part& part : inputs.contacts()) {
+      for (int k = 0; k < part.size(); ++k) {
+        Column& column = all[part.first + k];
+        column.body = part.body, column.world = part.world, column.point = part.point;
+        column.row = part.rows[k];
+      }
+    }
+    for (int k = 0; k < inputs.size(); ++k) add(all[k], inputs.names()[k]);
+  }
+
+  const std::vector<Subsystem>& compute(const T* q, const T* v,
+                                        const Wrenches<T>* wrenches) override {
+    terms_.update(q, v, this->gravity(), wrenches);
+    for (std::size_t i = 0; i < subsystems_.size(); ++i) {
+      Subsystem& s = subsystems_[i];
+      const int size = s.size(), index = static_cast<int>(i);
+      const T* M = terms_.M(index);
+      for (int r = 0; r < size; ++r) {
+        for (int c = 0; c <= r; ++c) s.M[r * size + c] = s.M[c * size + r] = M[r * size + c];
+      }
+      std::copy_n(terms_.h(index), size, s.h.begin());
+      if (s.parent >= 0) transfer(index);
+      for (std::size_t j = 0; j < s.rates.size(); ++j) {
+        s.y[6 * s.outputs.size() + j] = v[s.rates[j]];
+      }
+    }
+    place_inputs(q);
+    return subsystems_;
+  }
+
+  /// T and c, and y of the output bodies.
+  void transfer(int i) {
+    const SubsystemTree::Node& node = tree_.nodes()[i];
+    Subsystem& s = subsystems_[i];
+    const Subsystem& parent = subsystems_[s.parent];
+    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+      const SubsystemTree::Site& at = tree_.seen_from_parent(node.outputs[o]);
+      const Transform<double> X = tree_.link_frame(node.outputs[o]);
+      Motion<T> y = Motion<T>::zero();
+      const Motion<T> c = X * terms_.xi(at);
+      for (int k = 0; k < terms_.columns(at); ++k) {
+        const Motion<T> Z = X * terms_.column(at, k);
+        const int from = terms_.index(at, k);
+        for (int r = 0; r < 6; ++r) s.T[(6 * o + r) * s.parent_size + from] = Z[r];
+        y += scale(parent.y[from], Z);
+      }
+      for (int r = 0; r < 6; ++r) s.y[6 * o + r] = y[r], s.c[6 * o + r] = c[r];
+    }
+  }
+
+  void place_inputs(const T* q) {
+    const Model& m = this->model();
+    terms_.motion().place_rotors(q);
+    for (int i = 1; i <= m.body_count(); ++i) {
+      E_[i] = terms_.motion().joints.X[i].E * E_[m.body(i).parent];
+    }
+    for (const Column& column : columns_) {
+      std::fill(column_.begin(), column_.end(), T(0.0));
+      if (column.rate >= 0) {
+        drive(column);
+      } else {
+        Force<T> f = Force<T>::from(column.row);
+        if (column.world) {
+          f = {E_[column.body] * f.n, E_[column.body] * f.f};
+          f.n += cross(column.point, f.f);
+        }
+        terms_.push(column.node, column.body, f, column_.data());
+      }
+      Subsystem& s = subsystems_[column.node];
+      for (int r = 0; r < s.size(); ++r) s.B[r * s.inputs.size() + column.index] = column_[r];
+    }
+  }
+  /// A motor: power is force times G qd.
+  void drive(const Column& column) {
+    const Model& m = this->model();
+    const SubsystemTree::Node& node = tree_.nodes()[column.node];
+    const int index = m.body(m.joint_of_rate(column.rate).body).cluster;
+    const Cluster& c = m.clusters()[index];
+    const auto at = std::find(node.clusters.begin(), node.clusters.end(), index);
+    T* rates = column_.data() + node.starts[at - node.clusters.begin()];
+    for (int j = 0; j < c.nv; ++j) {
+      if (c.constrained) {
+        rates[j] = terms_.row(c, c.row(column.rate))[j];
+      } else {
+        rates[j] = T(j == column.rate - c.spanning_v ? 1.0 : 0.0);
+      }
+    }
+  }
+
+  SubsystemTree tree_;
+  SubsystemTerms<T> terms_;
+  std::vector<Subsystem> subsystems_;
+  std::vector<Column> columns_;
+  std::vector<Mat3<T>> E_;  ///< per body: world to body axes
+  std::vector<T> column_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <vector>
+
+#include "algorithms/newton_euler.hpp"
+#include "espalier/kernel/model/spanning_motion.hpp"
+
+namespace espalier {
+
+/// What bodies and rates need to move on at vdot = 0: gravity, velocity products and external
+/// wrenches, before they are gathered at the joints.
+/// Frame: body.  Cost: O(n).
+/// Source: Featherstone (2008), section 5.3; SPEC sections 5.3 and 5.4 (folded rotors).
+template <class T>
+class BiasForces {
+ public:
+  explicit BiasForces(const Model& model)
+      : model_(model),
+        variable_(model.has_variable_constraints()),
+        newton_euler_(model),
+        f_(model.body_count() + 1, Force<T>::zero()) {
+    // Elsewhere joints and G are the same at rest and in motion.
+    moving_joints_ = variable_;
+    for (const BodyRun& run : model.active_runs()) {
+      moving_joints_ = moving_joints_ || run.subspace == SubspaceKind::dense;
+    }
+    const int rotor_rates = model.rotors().empty() ? model.spanning_nv() : model.rotors().front().v;
+    for (const auto& entry : model.armature()) {  // a folded rotor's is part of its inertia
+      if (variable_ && entry.first < rotor_rates) armature_.push_back(entry);
+    }
+    if (!model.is_tree()) qd_.resize(model.spanning_nv());
+    if (!model.rotors().empty() || !armature_.empty()) {
+      tau_.resize(model.spanning_nv(), T(0.0));
+      rates_.resize(model.nv());
+    }
+  }
+
+  /// @param motion  updated at q; may be updated again
+  void compute(SpanningMotion<T>& motion, const T* q, const T* v, const Vec3<double>& gravity,
+               const Wrenches<T>* wrenches) {
+    const T *qd = v, *g = nullptr;
+    if (moving_joints_) {
+      motion.update(q, v);
+      qd = motion.qd(), g = motion.g();
+    } else if (!qd_.empty()) {
+      motion.expand(v, qd_.data());
+      qd = qd_.data();
+    }
+    newton_euler_.outward(model_, gravity, motion.joints, qd, g, wrenches, f_.data());
+    if (rates_.empty()) return;
+    if (wrenches != nullptr && !model_.rotors().empty()) motion.place_rotors(q);
+    for (const Rotor& rotor : model_.rotors()) spin(rotor, motion, qd, g, wrenches);
+    if (g != nullptr) {
+      for (const auto& [rate, inertia] : armature_) tau_[rate] = inertia * g[rate];
+    }
+    motion.reduce(tau_.data(), rates_.data());
+  }
+
+  /// Wrench that a body needs, with those of the folded rotors on it.
+  const Force<T>& wrench(int body) const { return f_[body]; }
+  /// Forces that the independent rates need besides, or nullptr where that is none.
+  const T* rates() const { return rates_.empty() ? nullptr : rates_.data(); }
+
+ private:
+  void spin(const Rotor& rotor, const SpanningMotion<T>& motion, const T* qd, const T* g,
+            const Wrenches<T>* wrenches) {
+    const BodyMotion<T>& carrier = newton_euler_.motion[rotor.carrier];
+    Force<T>& f = f_[rotor.carrier];
+    T& tau = tau_[rotor.v];
+    tau = dot(carrier.alpha, rotor.momentum);
+    f.n += cross(carrier.omega, scale(qd[rotor.v], rotor.momentum));
+    if (g != nullptr) {
+      f.n += scale(g[rotor.v], rotor.momentum);
+      tau += rotor.inertia * g[rotor.v];
+    }
+    if (wrenches == nullptr) return;
+    const Force<T>& wrench = (*wrenches)[rotor.body];
+    tau -= wrench.n.z;
+    f -= motion.joints.X[rotor.body].transpose_times_force(wrench);
+  }
+
+  const Model& model_;
+  bool variable_, moving_joints_;
+  NewtonEuler<T> newton_euler_;
+  std::vector<Force<T>> f_;     ///< per body; that of the ground is a place for what it takes
+  std::vector<T> qd_, tau_;     ///< spanning
+  std::vector<T> rates_;        ///< independent
+  std::vector<std::pair<int, double>> armature_;
+};
+
+}  // namespace espalier

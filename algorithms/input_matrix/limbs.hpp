@@ -1,0 +1,117 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "algorithms/articulated_tree.hpp"
+
+namespace espalier {
+
+/// Revolute joints of an articulated tree as a few numbers each, for the inner loops of sweeps with
+/// many columns; and limbs, chains of such joints that end in a leaf. What does not act on a limb
+/// moves it through its base alone, which takes six numbers for each rate instead of the motions of
+/// its bodies.
+/// Frames: those of ArticulatedTree.
+template <class T>
+class Limbs {
+ public:
+  using V = typename RowLanes<T>::V;
+  static constexpr int lanes = RowLanes<T>::size;
+  static constexpr int unit_blocks = (6 + lanes - 1) / lanes;
+  /// Six motions, in lanes.
+  using UnitMotions = std::array<Motion<V>, unit_blocks>;
+
+  /// A revolute joint as it is seen from its one output.
+  struct Hinge {
+    Vec3<T> S, x;  ///< axis, and place from the output's origin
+    Force<T> DU;   ///< D^-1 U^T: minus the rate for unit motions of the output
+    T D;           ///< D^-1
+  };
+  struct Limb {
+    int root = -1;  ///< its first node; -1: the node is in no limb
+    int base = 0;   ///< body that it hangs on; 0: the ground, where it stays at rest
+    Force<T> g;     ///< rate for unit motions of the base
+  };
+
+  explicit Limbs(const ArticulatedTree<T>& tree)
+      : tree_(tree),
+        hinges_(tree.nodes().size()),
+        limbs_(tree.nodes().size()),
+        carried_(tree.nodes().size()) {
+    for (Motion<V>& m : units_) m = Motion<V>::zero();
+    for (int i = 0; i < 6; ++i) row_of<T>(&units_[i / lanes][i], i % lanes) = T(1.0);
+  }
+  /// @param hinge    nodes that are treated as revolute joints
+  /// @param watched  nodes whose motion is needed for all columns
+  void find(const std::vector<bool>& hinge, const std::vector<bool>& watched) {
+    is_hinge_ = hinge;
+    const auto& nodes = tree_.nodes();
+    const int count = static_cast<int>(nodes.size());
+    std::vector<int> children(count, 0);
+    for (const auto& node : nodes) {
+      if (node.parent >= 0) ++children[node.parent];
+    }
+    const auto fits = [&](int n) {
+      return n >= 0 && hinge[n] && children[n] <= 1 && !watched[n];
+    };
+    for (int leaf = 0; leaf < count; ++leaf) {
+      if (children[leaf] > 0 || !fits(leaf)) continue;
+      int root = leaf;
+      while (fits(nodes[root].parent)) root = nodes[root].parent;
+      const auto& outputs = nodes[root].outputs;
+      for (int n = leaf;; n = nodes[n].parent) {
+        limbs_[n].root = root;
+        limbs_[n].base = outputs.empty() ? 0 : outputs[0];
+        if (n == root) break;
+      }
+    }
+  }
+
+  bool is_hinge(int node) const { return is_hinge_[node]; }
+  const Hinge& hinge(int node) const { return hinges_[node]; }
+  const Limb& limb(int node) const { return limbs_[node]; }
+  /// The unit motions.
+  const UnitMotions& units() const { return units_; }
+
+  /// Numbers of a hinge at the tree's last update.
+  void look_at(int n, const SpanningMotion<T>& motion) {
+    const auto& node = tree_.nodes()[n];
+    Hinge& h = hinges_[n];
+    h.S = tree_.attitude(node.body).row[2];
+    V D = V(1.0);
+    tree_.solve(node, 1, &D);
+    h.D = row_of<T>(&D, 0);
+    h.x = Vec3<T>::zero(), h.DU = Force<T>::zero();
+    if (node.outputs.empty()) return;
+    h.x = transpose_times(tree_.attitude(node.outputs[0]), motion.joints.X[node.body].r);
+    V rates[unit_blocks];
+    for (V& x : rates) x = V(0.0);
+    tree_.outward(node, unit_blocks, units_.data(), rates);
+    for (int i = 0; i < 6; ++i) h.DU[i] = -row_of<T>(rates, i);
+  }
+  /// What unit motions of a limb's base do to a node's rate and body, after its parent.
+  void carry(int n) {
+    Limb& limb = limbs_[n];
+    if (limb.root < 0 || limb.base == 0) return;
+    const Hinge& h = hinges_[n];
+    const UnitMotions& before = limb.root == n ? units_ : carried_[tree_.nodes()[n].parent];
+    for (int b = 0; b < unit_blocks; ++b) {
+      const Motion<V> m = before[b];
+      const V rate = -dot(m, h.DU);
+      carried_[n][b] = {m.w + scale(rate, h.S), m.v + cross(m.w, h.x)};
+      for (int k = 0; k < lanes && b * lanes + k < 6; ++k) {
+        limb.g[b * lanes + k] = row_of<T>(&rate, k);
+      }
+    }
+  }
+
+ private:
+  const ArticulatedTree<T>& tree_;
+  std::vector<bool> is_hinge_;
+  std::vector<Hinge> hinges_;
+  std::vector<Limb> limbs_;
+  UnitMotions units_;
+  std::vector<UnitMotions> carried_;  ///< per node of a limb
+};
+
+}  // namespace espalier

@@ -1,0 +1,34 @@
+#include "algorithms/input_matrix/closed_form.hpp"
+#include "algorithms/input_matrix/dense_input_matrix.hpp"
+#include "algorithms/input_matrix/eufm.hpp"
+#include "algorithms/input_matrix/iim.hpp"
+#include "espalier/plugins/plugin.hpp"
+
+ESPALIER_PLUGIN("input-matrix", "0.1.0") {
+  using namespace espalier;
+  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  registrar.algorithm<Iim>(
+      {.name = "iim",
+       .summary = "implicit inversion method, recursive: two sweeps for all columns",
+       .source = "Krög, Gattringer, Müller; SPEC 3.1, 5.6",
+       .cost = "O(n m)"},
+      loops);
+  registrar.algorithm_at_double<ClosedForm>(
+      {.name = "iim-closed-form",
+       .summary = "implicit inversion method as published: block matrices of pairs; allocates",
+       .source = "Krög, Gattringer, Müller; SPEC 3.2",
+       .cost = "O(n^2 m)"},
+      {.couplings = true, .loops = true});
+  registrar.algorithm_at_double<Eufm>(
+      {.name = "eufm",
+       .summary = "extended unit force method: m + 1 passes of c-aba",
+       .source = "Gattringer et al. (2019); SPEC 3.3",
+       .cost = "O(n m)"},
+      loops);
+  registrar.algorithm_at_double<DenseInputMatrix>(
+      {.name = "dense",
+       .summary = "oracle: explicit Jacobians and a dense solve; allocates",
+       .source = "Featherstone (2008), section 3.2",
+       .cost = "O(n^3 + nv^2 m)"},
+      loops);
+}
