@@ -80,7 +80,7 @@ class Pinocchio {
       pinocchio::computePvDelassusMatrix(model_, data_, q_[k], held_, held_data_, osim_, 0.0);
     } else {
       pinocchio::crba(model_, data_, q_[k], pinocchio::Convention::WORLD);  // places contacts, too
-      cholesky_.compute(model_, data_, held_, held_data_, 0.0);
+      cholesky_.compute(model_, data_, held_, held_data_, 1e-12);  // rows may be dependent
       cholesky_.getInverseOperationalSpaceInertiaMatrix(osim_);
     }
   }
