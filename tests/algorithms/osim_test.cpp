@@ -70,6 +70,25 @@ Matrix jacobian(const TaskCase& c) {
   return J;
 }
 
+TEST(InverseOsimTest, RotorsOnAllLegsCarryEndEffectors) {
+  // Legs are computed side by side; what their folded rotors carry goes beside that.
+  const ModelPtr model = host().load(ESPALIER_SOURCE_DIR "/robots/mini_cheetah_geared.yaml",
+                                     {.root = CompileOptions::Root::floating});
+  struct Setup setup{model};
+  for (const Rotor& rotor : model->rotors()) {
+    setup.end_effectors.push_back(
+        EndEffector::contact(model->body_names()[rotor.body], {0.01, 0.02, 0.03}));
+  }
+  ASSERT_EQ(setup.end_effectors.size(), 12u);
+  std::vector<double> q(model->nq()), wanted(36 * 36), got(wanted.size());
+  model->random(5, q.data());
+  host().create<InverseOsim<double>>("dense", setup)->evaluate(q, wanted);
+  for (const auto& [name, algorithm] : every<InverseOsim<double>>(setup)) {
+    algorithm->evaluate(q, got);
+    EXPECT_LE(relative_difference(got, wanted), 1e-9) << name;  // as on the random robots
+  }
+}
+
 TEST(InverseOsimTest, RobotsHaveEveryKindOfEndEffector) {
   std::set<int> sizes;
   int nested = 0, shared = 0, in_clusters = 0, on_rotors = 0, on_ground = 0, fixed = 0, world = 0,
