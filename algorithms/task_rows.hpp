@@ -64,6 +64,18 @@ class TaskRows {
     }
   }
 
+  /// The stops at which two ways first meet, from their links.
+  struct Meeting {
+    bool anywhere;  ///< false: they have nothing but the ground in common
+    std::size_t first, second;
+  };
+  static Meeting meeting(const Part& first, const Part& second) {
+    std::size_t i = first.way.size(), k = second.way.size();
+    if (i == 0 || k == 0 || first.way.back().node != second.way.back().node) return {false, 0, 0};
+    while (i > 1 && k > 1 && first.way[i - 2].node == second.way[k - 2].node) --i, --k;
+    return {true, i - 1, k - 1};
+  }
+
   /// Folded rotors that the task speaks of.
   static std::vector<int> rotors(const Model& model, const Task& task) {
     std::vector<int> bodies;

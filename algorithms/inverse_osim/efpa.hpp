@@ -97,10 +97,8 @@ class Efpa : public InverseOsim<T> {
   /// The block of two end-effectors, chi of g times W of e where their ways first meet.
   void write_block(std::size_t g, std::size_t e, T* out) {
     const auto &first = rows_.parts()[g], &second = rows_.parts()[e];
-    std::size_t i = first.way.size(), k = second.way.size();
-    if (i == 0 || k == 0 || first.way.back().node != second.way.back().node) return;
-    while (i > 1 && k > 1 && first.way[i - 2].node == second.way[k - 2].node) --i, --k;
-    --i, --k;
+    const auto [anywhere, i, k] = TaskRows<T>::meeting(first, second);
+    if (!anywhere) return;
     const auto& node = tree_.nodes()[second.way[k].node];
     const Place& at = places_[e][k];
     const std::vector<int>& sites = first.way[i].sites;

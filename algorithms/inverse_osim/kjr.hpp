@@ -135,10 +135,8 @@ class Kjr final : public InverseOsim<T> {
   /// K_g Omega_ge K_e^T with Omega of the two links, from where their ways first meet.
   void block(std::size_t g, std::size_t e, T* out) {
     const auto &first = rows_.parts()[g], &second = rows_.parts()[e];
-    std::size_t i = first.way.size(), k = second.way.size();
-    if (i == 0 || k == 0 || first.way.back().node != second.way.back().node) return;
-    while (i > 1 && k > 1 && first.way[i - 2].node == second.way[k - 2].node) --i, --k;
-    --i, --k;
+    const auto [anywhere, i, k] = TaskRows<T>::meeting(first, second);
+    if (!anywhere) return;
     const std::vector<int>& loads = second.way[k].sites;
     // Unit wrenches on each load in turn; the motion is carried to the first link.
     for (std::size_t load = 0; load < loads.size(); ++load) {
