@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "algorithms/limb_lanes.hpp"
@@ -27,6 +28,7 @@ class ArticulatedBodies {
     int v = 0, n = 0;          ///< independent rates
     int parent = -1;           ///< node of its outputs, -1: none
     std::vector<int> outputs;  ///< bodies that it hangs on, without the ground
+    std::vector<int> carriers; ///< its own bodies that other nodes hang on
     int U = 0, D = 0, L = 0;   ///< where its U, D and L start
     double inertia = 0.0;      ///< of a joint of one rate: armature and rotors on it
     int gears = 0;             ///< its rotors whose momentum the parent feels
@@ -57,24 +59,16 @@ class ArticulatedBodies {
     body_[0].IA = ArticulatedInertia<T>::zero();
     for (int i = 1; i <= model.active_body_count(); ++i) {
       body_[i].parent = model.body(i).parent;
-      body_[i].mass =
-          Mass::from(links == nullptr ? model.folded_inertia(i) : links->inertia[i]);
+      body_[i].inertia = links == nullptr ? model.folded_inertia(i) : links->inertia[i];
     }
     for (const auto& [rate, inertia] : model.armature()) armature_[rate] = inertia;
   }
 
-  /// A rigid body: mass, first moment and inertia about the frame's origin, body axes.
-  struct Mass {
-    double m = 0.0;
-    Vec3<double> h{0, 0, 0};
-    Sym3<double> I{0, 0, 0, 0, 0, 0};
-    static Mass from(const RigidInertia<double>& I) { return {I.m, I.h, I.I}; }
-  };
   struct BodyState {
     int parent = 0, node = -1;
     int output = -1;  ///< which of the node's outputs it hangs on; -1: none
     int J = 0;        ///< its columns: n of them
-    Mass mass;
+    RigidInertia<double> inertia;  ///< body axes, about the origin
     Mat3<T> E;        ///< world to body axes
     Vec3<T> r;        ///< from the parent's origin
     Vec3<T> x;        ///< from the output's origin
@@ -83,6 +77,14 @@ class ArticulatedBodies {
 
   /// Once all nodes are there: the order in which they are computed.
   void arrange() {
+    for (const Node& node : nodes_) {
+      for (const int output : node.outputs) {
+        std::vector<int>& carriers = nodes_[body_[output].node].carriers;
+        if (std::find(carriers.begin(), carriers.end(), output) == carriers.end()) {
+          carriers.push_back(output);
+        }
+      }
+    }
     sort_by_levels();
     group_limbs();
   }
@@ -118,7 +120,7 @@ class ArticulatedBodies {
       }
     }
     b.IA = ArticulatedInertia<T>::from(RigidInertia<T>{
-        T(b.mass.m), transpose_times(b.E, b.mass.h), congruence(b.E, b.mass.I)});
+        T(b.inertia.m), transpose_times(b.E, b.inertia.h), congruence(b.E, b.inertia.I)});
   }
   void place_body(BodyState& b, const Transform<T>& X) {
     const BodyState& p = body_[b.parent];
@@ -253,13 +255,13 @@ class ArticulatedBodies {
     }
   }
   void set_constants(Group& g, int k, int i, bool idle) const {
-    const Mass mass = idle ? Mass{} : body_[i].mass;
+    const RigidInertia<double> I = idle ? RigidInertia<double>::zero() : body_[i].inertia;
     const auto set = [&](V& x, double value) { row_of<T>(&x, k) = T(value); };
-    set(g.m, mass.m);
+    set(g.m, I.m);
     set(g.inertia, idle ? 1.0 : nodes_[body_[i].node].inertia);
-    for (int a = 0; a < 3; ++a) set(g.h[a], mass.h[a]);
-    set(g.I.xx, mass.I.xx), set(g.I.xy, mass.I.xy), set(g.I.xz, mass.I.xz);
-    set(g.I.yy, mass.I.yy), set(g.I.yz, mass.I.yz), set(g.I.zz, mass.I.zz);
+    for (int a = 0; a < 3; ++a) set(g.h[a], I.h[a]);
+    set(g.I.xx, I.I.xx), set(g.I.xy, I.I.xy), set(g.I.xz, I.I.xz);
+    set(g.I.yy, I.I.yy), set(g.I.yz, I.I.yz), set(g.I.zz, I.I.zz);
   }
   static bool follows(const Group& g, int body) {
     for (int k = 0; k < g.size; ++k) {

@@ -41,8 +41,7 @@ class ArticulatedTree : public ArticulatedBodies<T> {
                            std::span<const int> rotors = {})
       : Base(model, links, rotors.empty() ? SpanningMotion<T>::Rotors::skip
                                           : SpanningMotion<T>::Rotors::place),
-        zero_(model.nv(), T(0.0)),
-        unit_(model.nv(), T(0.0)) {
+        zero_(model.nv(), T(0.0)) {
     for (std::size_t c = 0; c < model.clusters().size(); ++c) add_node(model.clusters()[c]);
     for (const int rotor : rotors) add_rotor_site(rotor);
     for (WideCluster<T>& w : wide_) w.connect(wide_);
@@ -180,7 +179,7 @@ class ArticulatedTree : public ArticulatedBodies<T> {
   int largest_node() const { return largest_; }
 
  private:
-  using typename Base::BodyState, typename Base::Mass;
+  using typename Base::BodyState;
 
   /// A folded rotor that rows speak of.
   struct RotorSite {
@@ -530,14 +529,7 @@ class ArticulatedTree : public ArticulatedBodies<T> {
                     [&](int k) { return armature_[body.v + k]; });
     }
     if (links_ != nullptr) {
-      std::vector<T>& row = unit_;
-      for (int j = 0; j < c.nv; ++j) {  // as a rotor that this rate alone turns, without momentum
-        Rotor rotor;
-        rotor.carrier = c.outputs[0], rotor.inertia = links_->armature[c.v + j];
-        row[j] = T(1.0);
-        wide.add_rotor(rotor, Vec3<T>::zero(), T(0.0), row.data());
-        row[j] = T(0.0);
-      }
+      for (int j = 0; j < c.nv; ++j) wide.add_armature(j, T(links_->armature[c.v + j]));
     } else {
       for (int k = 0; k < c.rotors; ++k) {
         const Rotor& rotor = model_.rotors()[c.rotor + k];
@@ -598,7 +590,7 @@ class ArticulatedTree : public ArticulatedBodies<T> {
   std::vector<WideCluster<T>> wide_;
   std::vector<int> wide_of_;  ///< per node
   std::vector<T> L_;          ///< factors of nodes of several rates
-  std::vector<T> zero_, unit_;
+  std::vector<T> zero_;
   int U_size_ = 0, D_size_ = 0, L_size_ = 0, largest_ = 0;
 };
 

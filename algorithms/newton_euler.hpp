@@ -95,6 +95,21 @@ inline Force<T> inertial_wrench(const Moments<P>& b, const BodyMotion<T>& motion
   return {axial + cross(b.h, motion.a), scale(b.m, motion.a) + Om * b.h};
 }
 
+/// What the spin of a folded rotor takes of its carrier and of its own rate, body frames.
+/// @param qd, qdd        of the rotor's rate; qdd may be nullptr for zero
+/// @param[in,out] f      wrench that the carrier needs
+/// @returns  force that the rate needs  Source: SPEC 5.4
+template <class T>
+inline T spin(const Rotor& rotor, const BodyMotion<T>& carrier, const T& qd, const T* qdd,
+              Force<T>& f) {
+  T tau = dot(carrier.alpha, rotor.momentum);
+  f.n += cross(carrier.omega, scale(qd, rotor.momentum));
+  if (qdd == nullptr) return tau;
+  f.n += scale(*qdd, rotor.momentum);
+  tau += rotor.inertia * *qdd;
+  return tau;
+}
+
 /// The outward pass, body frames: for all bodies that are not folded rotors, or, with rotors that
 /// count as bodies, for all.
 template <class T>

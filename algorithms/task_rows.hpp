@@ -64,6 +64,17 @@ class TaskRows {
     }
   }
 
+  /// Writes row i of one part times block b of another into J M^-1 J^T, and its mirror image.
+  void write(const Part& first, int i, const Part& second, int b, const V& x, T* out) const {
+    constexpr int lanes = RowLanes<T>::size;
+    const long m = size_, row = first.part->first + i;
+    const int last = std::min(lanes, second.part->size() - b * lanes);
+    for (int l = 0; l < last; ++l) {
+      const long column = second.part->first + b * lanes + l;
+      out[row * m + column] = out[column * m + row] = row_of<T>(&x, l);
+    }
+  }
+
   /// The stops at which two ways first meet, from their links.
   struct Meeting {
     bool anywhere;  ///< false: they have nothing but the ground in common

@@ -55,10 +55,8 @@ class TreeResponse {
     for (const auto& stop : way_) {
       for (const int body : stop.sites) touched_.push_back(body);
     }
-    moving_.resize(count);  // bodies whose motion others need, or the caller
-    for (const auto& node : tree.nodes()) {
-      for (const int output : node.outputs) add_moving(output);
-    }
+    // Bodies whose motion others need, or the caller.
+    for (const auto& node : tree.nodes()) moving_.push_back(node.carriers);
     for (const int body : load_.bodies) {
       if (body != 0) add_moving(body);
     }

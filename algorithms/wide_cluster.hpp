@@ -102,6 +102,11 @@ class WideCluster {
     for (int j = 0; j < c_->nv; ++j) b_[6 * outputs_ + j] -= rho[j] * tau;
   }
 
+  /// Inertia on independent rate number j.
+  void add_armature(int j, const T& inertia) {
+    M_[(6 * outputs_ + j) * size_ + 6 * outputs_ + j] += inertia;
+  }
+
   /// Cross blocks of the wide clusters beyond, then the independent rates are taken out.
   void eliminate() {
     for (const WideCluster* child : children_) add_cross_blocks(*child);

@@ -17,12 +17,11 @@ class DelassusDynamics final : public HeldRobot<T> {
   explicit DelassusDynamics(const Setup& setup)
       : HeldRobot<T>(setup),
         osim_(setup, PvOsimBase<T>::Choice::least_cost),
-        rows_(this->task(), osim_.tree()),
         response_(osim_.tree(), load()),
         inverse_osim_(static_cast<std::size_t>(this->task().size()) * this->task().size()),
         free_(this->task().size()) {
     int widest = 1;
-    for (const auto& part : rows_.parts()) widest = std::max(widest, part.blocks);
+    for (const auto& part : osim_.rows().parts()) widest = std::max(widest, part.blocks);
     K_.resize(widest);
   }
 
@@ -41,10 +40,10 @@ class DelassusDynamics final : public HeldRobot<T> {
     this->prepare(q, v, tau, acceleration, wrenches);
     osim_.evaluate(In<T>(q, this->model().nq()), inverse_osim_);
     respond(nullptr);
-    for (const auto& part : rows_.parts()) {
+    for (const auto& part : osim_.rows().parts()) {
       for (int i = 0; i < part.part->size(); ++i) free_[part.part->first + i] = T(0.0);
       if (part.part->body == 0) continue;
-      rows_.place(osim_.tree(), part, K_.data());
+      osim_.rows().place(osim_.tree(), part, K_.data());
       const Motion<T> a = first(*response_.motion(part.part->body));
       for (int i = 0; i < part.part->size(); ++i) free_[part.part->first + i] = dot(a, row(i));
     }
@@ -60,9 +59,9 @@ class DelassusDynamics final : public HeldRobot<T> {
   void respond(const T* force) {
     response_.clear();
     for (std::size_t k = 0; k < this->r_.size(); ++k) row_of<T>(&response_.rates()[k], 0) = this->r_[k];
-    for (const auto& part : rows_.parts()) {
+    for (const auto& part : osim_.rows().parts()) {
       if (force == nullptr || part.part->body == 0) continue;
-      rows_.place(osim_.tree(), part, K_.data());
+      osim_.rows().place(osim_.tree(), part, K_.data());
       Force<V>& wrench = *response_.wrenches(part.part->body);
       for (int i = 0; i < part.part->size(); ++i) {
         const Force<T> f = scale(force[part.part->first + i], row(i));
@@ -84,7 +83,6 @@ class DelassusDynamics final : public HeldRobot<T> {
   }
 
   PvOsimBase<T> osim_;
-  TaskRows<T> rows_;
   TreeResponse<T> response_;
   std::vector<T> inverse_osim_, free_;
   std::vector<Force<V>> K_;

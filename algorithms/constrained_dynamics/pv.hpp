@@ -44,25 +44,14 @@ class PopovVereshchagin final : public HeldRobot<T> {
       widest = std::max(widest, sites);
       blocks = std::max<std::size_t>(blocks, part.blocks);
     }
-    for (const auto& node : tree_.nodes()) widest = std::max(widest, node.outputs.size());
+    std::size_t bodies = 1;  // that forces or motions of one node speak of
+    for (const auto& node : tree_.nodes()) {
+      widest = std::max(widest, node.outputs.size());
+      bodies = std::max({bodies, node.outputs.size(), node.carriers.size()});
+    }
     K_.resize(K), Kq_.resize(Kq), z_.resize(Kq);
     spare_.resize(widest * blocks);
-    wrench_.resize(widest), wrench_out_.resize(widest), outputs_.resize(widest);
-    for (std::size_t n = 0; n < tree_.nodes().size(); ++n) {
-      std::vector<int> sites;  // bodies that carry forces of clusters beyond, or motions to them
-      for (const auto& node : tree_.nodes()) {
-        for (const int output : node.outputs) {
-          if (tree_.node_of(output) == static_cast<int>(n) &&
-              std::find(sites.begin(), sites.end(), output) == sites.end()) {
-            sites.push_back(output);
-          }
-        }
-      }
-      sites_.push_back(std::move(sites));
-    }
-    std::size_t most = 1;
-    for (const auto& sites : sites_) most = std::max(most, sites.size());
-    wrench_.resize(std::max(most, wrench_.size()));
+    wrench_.resize(bodies), wrench_out_.resize(bodies), outputs_.resize(bodies);
   }
 
  private:
@@ -105,8 +94,8 @@ class PopovVereshchagin final : public HeldRobot<T> {
     V* G = G_.data() + node.v;
     for (int j = 0; j < node.n; ++j) G[j] = V(this->r_[node.v + j]);
     tree_.from_rates(node, 1, G);
-    for (std::size_t s = 0; s < sites_[n].size(); ++s) wrench_[s] = F_[sites_[n][s]];
-    tree_.inward(node, sites_[n], 1, wrench_.data(), Kq_one_.data(), G, wrench_out_.data(), G);
+    for (std::size_t s = 0; s < node.carriers.size(); ++s) wrench_[s] = F_[node.carriers[s]];
+    tree_.inward(node, node.carriers, 1, wrench_.data(), Kq_one_.data(), G, wrench_out_.data(), G);
     for (std::size_t o = 0; o < node.outputs.size(); ++o) F_[node.outputs[o]] += wrench_out_[o];
     // Rows of all constraints.
     for (const Stop& stop : stops_[n]) {
@@ -153,7 +142,9 @@ class PopovVereshchagin final : public HeldRobot<T> {
     }
     for (std::size_t o = 0; o < node.outputs.size(); ++o) outputs_[o] = a_[node.outputs[o]];
     tree_.outward(node, 1, outputs_.data(), eta);
-    for (const int body : sites_[n]) tree_.motion_of(node, body, 1, outputs_.data(), eta, &a_[body]);
+    for (const int body : node.carriers) {
+      tree_.motion_of(node, body, 1, outputs_.data(), eta, &a_[body]);
+    }
     tree_.to_rates(node, 1, eta);
     for (int j = 0; j < node.n; ++j) this->answer_.vdot[node.v + j] = row_of<T>(&eta[j], 0);
   }
@@ -161,7 +152,6 @@ class PopovVereshchagin final : public HeldRobot<T> {
   ArticulatedTree<T> tree_;
   TaskRows<T> rows_;
   std::vector<std::vector<Stop>> stops_;  ///< per node, by end-effector
-  std::vector<std::vector<int>> sites_;   ///< per node: bodies that others hang on
   std::vector<std::size_t> starts_;       ///< per end-effector, in K_
   std::vector<Force<V>> K_, F_, wrench_, wrench_out_, spare_;
   std::vector<Motion<V>> a_, outputs_;

@@ -47,7 +47,6 @@ class ApproximateAba final : public Aba<T> {
     }
     for (WideCluster<T>& w : wide_) w.connect(wide_);
     tau_.resize(m.nv());
-    row_.assign(m.nv(), T(0.0));
   }
 
  private:
@@ -161,13 +160,7 @@ class ApproximateAba final : public Aba<T> {
                     [&](int k) { return this->rate_[body.v + k].S; },
                     [&](int k) { return this->rate_[body.v + k].armature; });
     }
-    for (int j = 0; j < c.nv; ++j) {  // as a rotor that this rate alone turns, without momentum
-      Rotor rotor;
-      rotor.carrier = c.outputs[0], rotor.inertia = tree_.armature[c.v + j];
-      row_[j] = T(1.0);
-      wide.add_rotor(rotor, Vec3<T>::zero(), T(0.0), row_.data());
-      row_[j] = T(0.0);
-    }
+    for (int j = 0; j < c.nv; ++j) wide.add_armature(j, T(tree_.armature[c.v + j]));
     wide.eliminate();
     for (std::size_t o = 0; o < c.outputs.size(); ++o) {
       if (c.outputs[o] == 0) continue;
@@ -190,7 +183,6 @@ class ApproximateAba final : public Aba<T> {
   std::vector<Step> steps_;
   std::vector<WideCluster<T>> wide_;
   std::vector<T> tau_;
-  std::vector<T> row_;  ///< zeros
 };
 
 }  // namespace espalier

@@ -64,15 +64,10 @@ class BiasForces {
  private:
   void spin(const Rotor& rotor, const SpanningMotion<T>& motion, const T* qd, const T* g,
             const Wrenches<T>* wrenches) {
-    const BodyMotion<T>& carrier = newton_euler_.motion[rotor.carrier];
     Force<T>& f = f_[rotor.carrier];
     T& tau = tau_[rotor.v];
-    tau = dot(carrier.alpha, rotor.momentum);
-    f.n += cross(carrier.omega, scale(qd[rotor.v], rotor.momentum));
-    if (g != nullptr) {
-      f.n += scale(g[rotor.v], rotor.momentum);
-      tau += rotor.inertia * g[rotor.v];
-    }
+    tau = espalier::spin(rotor, newton_euler_.motion[rotor.carrier], qd[rotor.v],
+                         g == nullptr ? nullptr : g + rotor.v, f);
     if (wrenches == nullptr) return;
     const Force<T>& wrench = (*wrenches)[rotor.body];
     tau -= wrench.n.z;

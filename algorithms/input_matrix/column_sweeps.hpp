@@ -42,10 +42,8 @@ class ColumnSweeps {
     for (std::size_t n = 0; n < count; ++n) {
       widest = std::max({widest, sites_[n].size(), tree.nodes()[n].outputs.size()});
     }
-    moving_.resize(count);  // bodies whose motion others need, or the caller
-    for (const auto& node : tree.nodes()) {
-      for (const int output : node.outputs) add_moving(output);
-    }
+    // Bodies whose motion others need, or the caller.
+    for (const auto& node : tree.nodes()) moving_.push_back(node.carriers);
     watched_.resize(count, false);
     for (const int body : watched) {
       if (body == 0) continue;

@@ -64,15 +64,9 @@ class Rnea final : public InverseDynamics<T> {
     if (wrenches != nullptr) motion_.place_rotors(q);
     f_[0] = Force<T>::zero();
     for (const Rotor& rotor : model.rotors()) {
-      const BodyMotion<T>& carrier = newton_euler_.motion[rotor.carrier];
-      const T& w = motion_.qd()[rotor.v];
       T& tau = tau_[rotor.v];
-      tau = dot(carrier.alpha, rotor.momentum);
-      f_[rotor.carrier].n += cross(carrier.omega, scale(w, rotor.momentum));
-      if (qdd != nullptr) {
-        f_[rotor.carrier].n += scale(qdd[rotor.v], rotor.momentum);
-        tau += rotor.inertia * qdd[rotor.v];
-      }
+      tau = espalier::spin(rotor, newton_euler_.motion[rotor.carrier], motion_.qd()[rotor.v],
+                           qdd == nullptr ? nullptr : qdd + rotor.v, f_[rotor.carrier]);
       if (wrenches == nullptr) continue;
       const Force<T>& wrench = (*wrenches)[rotor.body];
       tau -= wrench.n.z;

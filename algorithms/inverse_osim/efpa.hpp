@@ -111,7 +111,6 @@ class Efpa : public InverseOsim<T> {
       W = W_.data();
     }
     const Force<V>* chi = chi_.data() + places_[g][i].chi;
-    const long m = this->task().size();
     constexpr int lanes = RowLanes<T>::size;
     for (int r = 0; r < first.part->size(); ++r) {
       for (int b = 0; b < second.blocks; ++b) {
@@ -122,11 +121,7 @@ class Efpa : public InverseOsim<T> {
                    W[s * second.blocks + b][c];
           }
         }
-        const int last = std::min(lanes, second.part->size() - b * lanes);
-        for (int l = 0; l < last; ++l) {
-          const long row = first.part->first + r, column = second.part->first + b * lanes + l;
-          out[row * m + column] = out[column * m + row] = row_of<T>(&sum, l);
-        }
+        rows_.write(first, r, second, b, sum, out);
       }
     }
   }

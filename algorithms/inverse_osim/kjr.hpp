@@ -176,7 +176,6 @@ class Kjr final : public InverseOsim<T> {
   /// @param omega  motion of the second link for unit wrenches on the first, by columns
   void write(const typename TaskRows<T>::Part& first, const typename TaskRows<T>::Part& second,
              const Motion<V>* omega, T* out) {
-    const long m = this->task().size();
     rows_.place(tree_, first, K_.data());
     rows_.place(tree_, second, out_.data());
     for (int r = 0; r < first.part->size(); ++r) {
@@ -187,11 +186,7 @@ class Kjr final : public InverseOsim<T> {
       }
       for (int b = 0; b < second.blocks; ++b) {
         const V product = dot(a, out_[b]);
-        const int last = std::min(lanes, second.part->size() - b * lanes);
-        for (int l = 0; l < last; ++l) {
-          const long row = first.part->first + r, column = second.part->first + b * lanes + l;
-          out[row * m + column] = out[column * m + row] = row_of<T>(&product, l);
-        }
+        rows_.write(first, r, second, b, product, out);
       }
     }
   }

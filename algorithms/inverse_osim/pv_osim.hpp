@@ -32,6 +32,7 @@ class PvOsimBase : public InverseOsim<T> {
   const Plan& plan() const { return plan_; }
   /// At the last evaluate().
   const ArticulatedTree<T>& tree() const { return tree_; }
+  const TaskRows<T>& rows() const { return rows_; }
 
  private:
   using Member = typename Plan::Member;
@@ -424,15 +425,9 @@ class PvOsimBase : public InverseOsim<T> {
             sum += row_of<T>(&Y_[s * n + i / lanes][c], i % lanes) * K[s * m + b][c];
           }
         }
-        const int last = std::min(lanes, rows_.parts()[h].part->size() - b * lanes);
-        for (int l = 0; l < last; ++l) write(g, i, h, b * lanes + l, row_of<T>(&sum, l));
+        rows_.write(rows_.parts()[g], i, rows_.parts()[h], b, sum, out_);
       }
     }
-  }
-  void write(int g, int i, int h, int j, const T& x) {
-    const long m = this->task().size();
-    const long row = rows_.parts()[g].part->first + i, column = rows_.parts()[h].part->first + j;
-    out_[row * m + column] = out_[column * m + row] = x;
   }
 
   ArticulatedTree<T> tree_;
