@@ -101,30 +101,7 @@ class Suite {
  private:
   void add(const Robot& robot, Contestant& reference, Contestant& contestant) {
     Row row = row_of(robot);
-    row.work = to_string(contestant.work);
-    row.library = contestant.library;
-    row.algorithm = contestant.algorithm;
-    row.reference = &reference == &contestant;
-    row.difference = row.reference ? 0.0 : largest_difference(reference, contestant);
-    row.benchmark = robot.name + "/" + row.work + "/" + row.library + "/" + row.algorithm;
-    if (row.difference > contestant.agreement) {
-      char text[120];
-      std::snprintf(text, sizeof text,
-                    "its results differ from ours by %.1e, expected at most %.0e", row.difference,
-                    contestant.agreement);
-      row.why_not = text;
-      all_agree_ = false;
-    } else {
-      Contestant* called = &contestant;
-      benchmark::RegisterBenchmark(row.benchmark.c_str(), [called](benchmark::State& state) {
-        int k = 0;
-        for (auto _ : state) {
-          called->call(k);
-          benchmark::ClobberMemory();
-          k = (k + 1) % state_count;
-        }
-      });
-    }
+    all_agree_ = enter(row, reference, contestant) && all_agree_;
     rows_.push_back(std::move(row));
   }
   void refuse(const Robot& robot, const std::string& library, std::string why) {
@@ -132,14 +109,6 @@ class Suite {
     Row row = row_of(robot);
     row.work = "all", row.library = library, row.why_not = "it refuses the robot: " + why;
     rows_.push_back(std::move(row));
-  }
-  static Row row_of(const Robot& robot) {
-    Row row;
-    row.robot = robot.name;
-    row.bodies = robot.model->body_count();
-    row.nv = robot.model->nv();
-    row.floating = robot.floating;
-    return row;
   }
 
   Host host_;
@@ -152,14 +121,7 @@ class Suite {
 };
 
 int run(int count, char** words) {
-  // Words of the user come later and win.
-  std::vector<char*> all{words[0]};
-  static char defaults[][64] = {"--benchmark_enable_random_interleaving=true",
-                                "--benchmark_repetitions=15", "--benchmark_min_time=0.02"};
-  for (char* word : defaults) all.push_back(word);
-  all.insert(all.end(), words + 1, words + count);
-  int size = static_cast<int>(all.size());
-  benchmark::Initialize(&size, all.data());
+  std::vector<char*> left = initialize(count, words);
 
   CLI::App app("Times Espalier beside the other libraries that are installed");
   std::string json;
@@ -169,7 +131,7 @@ int run(int count, char** words) {
   app.add_option("--floating", floating, "URDF files with a floating root, likewise");
   app.footer("Options of Google Benchmark (--benchmark_filter=...) are understood, too.");
   try {
-    app.parse(size, all.data());
+    app.parse(static_cast<int>(left.size()), left.data());
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }

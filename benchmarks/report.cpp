@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "benchmarks/markdown.hpp"
+
 namespace espalier::bench {
 
 namespace {
@@ -23,6 +25,44 @@ double Row::median() const {
   std::vector<double> sorted = ns;
   std::sort(sorted.begin(), sorted.end());
   return sorted[sorted.size() / 2];
+}
+
+bool enter(Row& row, Contestant& reference, Contestant& contestant) {
+  row.work = to_string(contestant.work);
+  row.library = contestant.library;
+  row.algorithm = contestant.algorithm;
+  row.reference = &reference == &contestant;
+  row.difference = row.reference ? 0.0 : largest_difference(reference, contestant);
+  row.benchmark = row.robot + "/" + row.work + "/" + row.library + "/" + row.algorithm;
+  if (row.difference > contestant.agreement) {
+    row.why_not = format("its results differ from the reference's by %.1e, expected at most %.0e",
+                         row.difference, contestant.agreement);
+    return false;
+  }
+  row.why_not = contestant.not_timed();
+  if (!row.why_not.empty()) return true;
+  Contestant* called = &contestant;
+  benchmark::RegisterBenchmark(row.benchmark.c_str(), [called](benchmark::State& state) {
+    int k = 0;
+    for (auto _ : state) {
+      called->call(k);
+      benchmark::ClobberMemory();
+      k = (k + 1) % state_count;
+    }
+  });
+  return true;
+}
+
+std::vector<char*> initialize(int count, char** words) {
+  std::vector<char*> all{words[0]};
+  static char defaults[][64] = {"--benchmark_enable_random_interleaving=true",
+                                "--benchmark_repetitions=15", "--benchmark_min_time=0.02"};
+  for (char* word : defaults) all.push_back(word);
+  all.insert(all.end(), words + 1, words + count);
+  int size = static_cast<int>(all.size());
+  benchmark::Initialize(&size, all.data());
+  all.resize(size);
+  return all;
 }
 
 void Collector::ReportRuns(const std::vector<Run>& runs) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/robot.hpp"
+#include "benchmarks/contestant.hpp"
 
 namespace espalier::bench {
 
@@ -25,6 +25,24 @@ struct Row {
   double best() const;
   double median() const;
 };
+
+/// The row of a robot, to be filled. @param robot  Robot or LoopRobot
+template <class R>
+Row row_of(const R& robot) {
+  Row row;
+  row.robot = robot.name;
+  row.bodies = robot.model->body_count();
+  row.nv = robot.model->nv();
+  row.floating = robot.floating;
+  return row;
+}
+/// Compares a contestant with the reference for its work, and registers its benchmark if it agrees
+/// and is one that is timed. @returns  whether it agrees
+bool enter(Row& row, Contestant& reference, Contestant& contestant);
+
+/// Google Benchmark's words with the suites' defaults, those of the user being later and winning.
+/// @returns  the words that are left for the program
+std::vector<char*> initialize(int count, char** words);
 
 /// Keeps the times of all repetitions; prints nothing.
 class Collector : public benchmark::BenchmarkReporter {

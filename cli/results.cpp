@@ -31,10 +31,6 @@ bool is_reaction(const Result& r) {
   return r.row_count == 1 && r.column_count == 7 && r.name.starts_with(reaction_prefix);
 }
 bool is_jacobian(const Result& r) { return r.rows == Axis::components && r.columns == Axis::rates; }
-/// Columns are inputs.
-bool is_of_inputs(const Result& r) {
-  return r.columns == Axis::components && (r.rows == Axis::rates || r.rows == Axis::task);
-}
 bool is_links(const Result& r) {
   return r.rows == Axis::links && r.columns == Axis::components &&
          r.column_count == link_components;
@@ -68,9 +64,7 @@ class Labels {
     }
     return along(r.rows, i);
   }
-  std::string column(const Result& r, int j) const {
-    return is_of_inputs(r) ? inputs_[j] : along(r.columns, j);
-  }
+  std::string column(const Result& r, int j) const { return along(r.columns, j); }
 
  private:
   std::string along(Axis axis, int i) const {
@@ -81,6 +75,8 @@ class Labels {
         return model_.links()[i].name;
       case Axis::task:
         return task_[i];
+      case Axis::inputs:
+        return inputs_[i];
       case Axis::components:
       case Axis::one:
         break;

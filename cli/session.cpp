@@ -11,7 +11,6 @@
 #include <map>
 
 #include "cli/command.hpp"
-#include "espalier/kernel/operational_space.hpp"
 
 namespace espalier::cli {
 
@@ -114,21 +113,11 @@ std::vector<const Entry*> select_algorithm(const Registry& registry, const std::
   }
   if (problem.empty()) {
     std::stable_partition(entries.begin(), entries.end(),
-                          [](const Entry* e) { return !needs_end_effectors(*e) && !needs_inputs(*e); });
+                          [](const Entry* e) { return !e->needs_end_effectors && !e->needs_inputs; });
     return entries;
   }
   expect_problem(registry, problem);
   return {&registry.find_algorithm(problem, name)};
-}
-
-bool needs_end_effectors(const Entry& algorithm) {
-  return algorithm.problem == InverseOsim<double>::problem ||
-         algorithm.problem == OperationalSpace<double>::problem ||
-         algorithm.problem == ConstrainedDynamics<double>::problem;
-}
-
-bool needs_inputs(const Entry& algorithm) {
-  return algorithm.problem == InputMatrix<double>::problem;
 }
 
 void expect_problem(const Registry& registry, const std::string& problem) {

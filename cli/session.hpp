@@ -85,10 +85,6 @@ const char* to_string(CompileOptions::MimicRule rule);
 /// @throws UnknownName with a suggestion
 std::vector<const Entry*> select_algorithm(const Registry& registry, const std::string& name,
                                            const std::string& problem);
-/// Whether a problem speaks of end-effectors.
-bool needs_end_effectors(const Entry& algorithm);
-/// Whether a problem speaks of inputs; it may speak of end-effectors, too.
-bool needs_inputs(const Entry& algorithm);
 /// @throws UnknownName with a suggestion
 void expect_problem(const Registry& registry, const std::string& problem);
 

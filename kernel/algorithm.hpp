@@ -59,7 +59,7 @@ struct Inputs {
 
 /// A named result: a matrix with what its rows and columns stand for.
 struct Result {
-  enum class Axis { one, rates, links, components, task };
+  enum class Axis { one, rates, links, components, task, inputs };
   std::string name;  ///< "vdot", "tau", "mass_matrix", ...
   Axis rows = Axis::one, columns = Axis::one;
   int row_count = 1, column_count = 1;

@@ -115,10 +115,10 @@ void InputMatrix<T>::solve(const Inputs& in, Results& out) {
       result.shape(r, nr, c, nc);
       for (std::size_t i = 0; i < x.size(); ++i) result.values[i] = lane(x[i], 0);
     };
-    put("input_matrix", a.input_matrix, Axis::rates, nv, Axis::components, m);
+    put("input_matrix", a.input_matrix, Axis::rates, nv, Axis::inputs, m);
     put("free_acceleration", a.free_acceleration, Axis::rates, nv, Axis::one, 1);
     if (!task_) return;
-    put("task_input_matrix", a.task_input_matrix, Axis::task, t, Axis::components, m);
+    put("task_input_matrix", a.task_input_matrix, Axis::task, t, Axis::inputs, m);
     put("task_free_acceleration", a.task_free_acceleration, Axis::task, t, Axis::one, 1);
   } else {
     detail::refuse_named_inputs();

@@ -58,6 +58,7 @@ template <class T>
 class ESPALIER_API InputMatrix : public Algorithm {
  public:
   static constexpr std::string_view problem = "input-matrix";
+  static constexpr bool needs_inputs = true;
 
   struct Answer {
     std::vector<T> input_matrix;            ///< M^-1 B, nv x m
@@ -94,7 +95,6 @@ class ESPALIER_API InputMatrix : public Algorithm {
     compute(q.data(), v.data(), tau.data(), wrenches, answer_);
     return answer_;
   }
-  /// Columns of matrices are Axis::components, which stand for inputs here.
   void solve(const Inputs& in, Results& out) override;
 
  protected:

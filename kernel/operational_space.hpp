@@ -11,6 +11,7 @@ template <class T>
 class ESPALIER_API InverseOsim : public Algorithm {
  public:
   static constexpr std::string_view problem = "inverse-osim";
+  static constexpr bool needs_end_effectors = true;
 
   /// @throws SizeMismatch, UnknownName, InvalidModel for unusable end-effectors
   explicit InverseOsim(const Setup& setup)
@@ -53,6 +54,7 @@ template <class T>
 class ESPALIER_API OperationalSpace : public Algorithm {
  public:
   static constexpr std::string_view problem = "operational-space";
+  static constexpr bool needs_end_effectors = true;
 
   struct Answer {
     std::vector<T> jacobian;            ///< J, m x nv
@@ -123,6 +125,7 @@ template <class T>
 class ESPALIER_API ConstrainedDynamics : public Algorithm {
  public:
   static constexpr std::string_view problem = "constrained-dynamics";
+  static constexpr bool needs_end_effectors = true;
 
   struct Answer {
     std::vector<T> vdot;   ///< nv

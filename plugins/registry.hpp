@@ -54,6 +54,7 @@ struct Entry {
   std::vector<std::string_view> options;  ///< of an integrator
   // Algorithms:
   std::string problem;
+  bool needs_end_effectors = false, needs_inputs = false;  ///< in its Setup: said by the problem
   Capabilities capabilities;
   std::array<AlgorithmFactory, scalar_count>
       algorithm;  ///< by ScalarTraits<T>::index; may be empty
@@ -120,7 +121,7 @@ class ESPALIER_API Registrar {
   /// problems.
   template <template <class> class A>
   void algorithm(About about, const Capabilities& capabilities) {
-    Entry& e = algorithm_entry(A<double>::problem, std::move(about), capabilities);
+    Entry& e = algorithm_entry<A<double>>(std::move(about), capabilities);
 #define ESPALIER_FACTORY(T)                                                                \
   e.algorithm[ScalarTraits<T>::index] = [](const Setup& s) -> std::unique_ptr<Algorithm> { \
     return detail::bound<A<T>>(s);                                                         \
@@ -131,7 +132,7 @@ class ESPALIER_API Registrar {
   /// The same for an algorithm that only exists at the scalar double.
   template <template <class> class A>
   void algorithm_at_double(About about, const Capabilities& capabilities) {
-    Entry& e = algorithm_entry(A<double>::problem, std::move(about), capabilities);
+    Entry& e = algorithm_entry<A<double>>(std::move(about), capabilities);
     e.algorithm[ScalarTraits<double>::index] = [](const Setup& s) {
       return detail::bound<A<double>>(s);
     };
@@ -144,9 +145,12 @@ class ESPALIER_API Registrar {
   std::vector<std::unique_ptr<Entry>>& entries() { return entries_; }
 
  private:
-  Entry& algorithm_entry(std::string_view problem, About about, const Capabilities& capabilities) {
+  template <class A>
+  Entry& algorithm_entry(About about, const Capabilities& capabilities) {
     Entry& e = add(Kind::algorithm, std::move(about));
-    e.problem = problem;
+    e.problem = A::problem;
+    e.needs_end_effectors = requires { requires A::needs_end_effectors; };
+    e.needs_inputs = requires { requires A::needs_inputs; };
     e.capabilities = capabilities;
     return e;
   }

@@ -118,36 +118,8 @@ class Suite {
   }
   void add(const LoopRobot& robot, Contestant& reference, Contestant& contestant) {
     Row row = row_of(robot);
-    row.work = to_string(contestant.work);
-    row.library = contestant.library;
-    row.algorithm = contestant.algorithm;
-    row.reference = &reference == &contestant;
-    row.difference = row.reference ? 0.0 : largest_difference(reference, contestant);
-    row.benchmark = robot.name + "/" + row.work + "/" + row.library + "/" + row.algorithm;
-    if (row.difference > contestant.agreement) {
-      row.why_not = format("its results differ from the reference's by %.1e, expected at most %.0e",
-                           row.difference, contestant.agreement);
-      all_agree_ = false;
-    } else if (row.why_not = contestant.not_timed(); row.why_not.empty()) {
-      Contestant* called = &contestant;
-      benchmark::RegisterBenchmark(row.benchmark.c_str(), [called](benchmark::State& state) {
-        int k = 0;
-        for (auto _ : state) {
-          called->call(k);
-          benchmark::ClobberMemory();
-          k = (k + 1) % state_count;
-        }
-      });
-    }
+    all_agree_ = enter(row, reference, contestant) && all_agree_;
     rows_.push_back(std::move(row));
-  }
-  static Row row_of(const LoopRobot& robot) {
-    Row row;
-    row.robot = robot.name;
-    row.bodies = robot.model->body_count();
-    row.nv = robot.model->nv();
-    row.floating = robot.floating;
-    return row;
   }
 
   Host host_;
@@ -158,14 +130,7 @@ class Suite {
 };
 
 int run(int count, char** words) {
-  // Words of the user come later and win.
-  std::vector<char*> all{words[0]};
-  static char defaults[][64] = {"--benchmark_enable_random_interleaving=true",
-                                "--benchmark_repetitions=15", "--benchmark_min_time=0.02"};
-  for (char* word : defaults) all.push_back(word);
-  all.insert(all.end(), words + 1, words + count);
-  int size = static_cast<int>(all.size());
-  benchmark::Initialize(&size, all.data());
+  std::vector<char*> left = initialize(count, words);
 
   CLI::App app("Times Espalier's algorithms on robots with loops");
   std::string markdown, json;
@@ -178,7 +143,7 @@ int run(int count, char** words) {
   app.add_option("--floating", floating, "robot files with a floating root, likewise");
   app.footer("Options of Google Benchmark (--benchmark_filter=...) are understood, too.");
   try {
-    app.parse(size, all.data());
+    app.parse(static_cast<int>(left.size()), left.data());
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }

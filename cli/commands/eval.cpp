@@ -91,11 +91,11 @@ Examples:
                           : neutral_state(model);
     if (!seed_ && end_effectors_.given()) state.replace(end_effectors_.read(*model));
     const Entry& first = *entries[0];
-    if (state.end_effectors.empty() && !needs_end_effectors(first)) {
-      std::erase_if(entries, [](const Entry* e) { return needs_end_effectors(*e); });
+    if (state.end_effectors.empty() && !first.needs_end_effectors) {
+      std::erase_if(entries, [](const Entry* e) { return e->needs_end_effectors; });
     }
-    if (state.actuation.empty() && !needs_inputs(first)) {
-      std::erase_if(entries, [](const Entry* e) { return needs_inputs(*e); });
+    if (state.actuation.empty() && !first.needs_inputs) {
+      std::erase_if(entries, [](const Entry* e) { return e->needs_inputs; });
     }
     if (group_by_name_) state.groups = groups_by_name(*model);
     const Setup setup{model, state.end_effectors, state.actuation, state.groups};
@@ -120,7 +120,7 @@ Examples:
       for (const Coordinate& c : model->coordinates()) {
         out["coordinates"].push_back({{"joint", c.joint}, {"start", c.start}, {"size", c.size}});
       }
-      if (std::any_of(entries.begin(), entries.end(), [](auto* e) { return needs_inputs(*e); })) {
+      if (std::any_of(entries.begin(), entries.end(), [](auto* e) { return e->needs_inputs; })) {
         out["inputs"] = InputColumns(*model, setup.inputs).names();
       }
       if (!subsystems_.empty()) {

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "espalier/plugins/plugin.hpp"
 #include "tests/plugins/doubling.hpp"
 #include "tests/plugins/helpers.hpp"
 
@@ -162,12 +163,14 @@ TEST_F(BadPluginTest, WrongStructSize) {
 
 TEST_F(BadPluginTest, OlderApi) {
   expect_contains(refusal(plugin_file("bad_older_api")),
-                  "plugin API version is 1 (older), expected 2");
+                  "plugin API version is " + std::to_string(plugin_api_version - 1) +
+                      " (older), expected " + std::to_string(plugin_api_version));
 }
 
 TEST_F(BadPluginTest, NewerApi) {
   expect_contains(refusal(plugin_file("bad_newer_api")),
-                  "plugin API version is 3 (newer), expected 2");
+                  "plugin API version is " + std::to_string(plugin_api_version + 1) +
+                      " (newer), expected " + std::to_string(plugin_api_version));
 }
 
 TEST_F(BadPluginTest, NoFingerprint) {
