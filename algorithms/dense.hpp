@@ -66,6 +66,7 @@ class DenseEquations {
       C += J_[i].transpose() * f;
     }
     for (const auto& [rate, inertia] : model_.armature()) H(rate, rate) += inertia;
+    for (const int i : model_.bodies_with_equations()) add_equations(i, q, up, H, C);
     H_ = H;
     C_ = C;
     M_ = G_.transpose() * H * G_;
@@ -124,6 +125,30 @@ class DenseEquations {
       m = decltype(ops)::column(motion_.joints.S.data() + body.v, k);
     });
     return m;
+  }
+
+  /// What the joint of a body says besides: it speaks of the parent's motion in the parent's frame.
+  void add_equations(int i, const double* q, const Vector6& up, Eigen::MatrixXd& H,
+                     Eigen::VectorXd& C) const {
+    const Body& body = model_.body(i);
+    const int p = body.parent, size = 6 + body.nv;
+    const auto in_parent = [&](const Vector6& m) {
+      return vector(X_[p] * Motion<double>{{m(0), m(1), m(2)}, {m(3), m(4), m(5)}});
+    };
+    Eigen::MatrixXd Z = Eigen::MatrixXd::Zero(size, model_.spanning_nv());  // y = Z qd
+    for (int k = 0; k < model_.spanning_nv(); ++k) Z.col(k).head<6>() = in_parent(J_[p].col(k));
+    Z.block(6, body.v, body.nv, body.nv).setIdentity();
+    const Vector6 twist = in_parent(twist_[p]);
+    const Eigen::Vector3d w = twist.head<3>();
+    Eigen::VectorXd yd = Eigen::VectorXd::Zero(size);
+    yd.head<6>() = in_parent(a_[p] + up);
+    yd.segment<3>(3) += w.cross(twist.tail<3>());  // of the point at the origin
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> M(size, size);
+    Eigen::VectorXd h(size);
+    model_.equations(i, q, motion_.qd(), Vec3<double>{w(0), w(1), w(2)}, M.data(), h.data());
+    const Eigen::MatrixXd full = M.selfadjointView<Eigen::Lower>();
+    H += Z.transpose() * full * Z;
+    C += Z.transpose() * (full * yd + h);
   }
 
   const Model& model_;

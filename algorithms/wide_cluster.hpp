@@ -28,7 +28,13 @@ class WideCluster {
         D_(static_cast<std::size_t>(c.nv) * c.nv),
         b_(size_),
         y_(size_),
-        F_(size_) {}
+        F_(size_) {
+    own_.reserve(static_cast<std::size_t>(size_) * 12);
+    if (!c.constrained) {
+      identity_.assign(static_cast<std::size_t>(c.nv) * c.nv, T(0.0));
+      for (int j = 0; j < c.nv; ++j) identity_[j * (c.nv + 1)] = T(1.0);
+    }
+  }
 
   /// Finds the wide clusters that hang on this one.
   void connect(const std::vector<WideCluster>& all) {
@@ -75,6 +81,35 @@ class WideCluster {
       const Force<T> F = IA * Z[k];
       for (int l = 0; l <= k; ++l) M_[k * size_ + l] += dot(Z[l], F);
       b_[k] -= dot(Z[k], pA);
+    }
+  }
+
+  /// What the joint of a body says besides, after the body. @param M, f  of (parent's twist, rates),
+  ///   both triangles and at the accelerations of y = 0, world axes at the parent's origin
+  void add_equations(const Body& body, int parent, const T* M, const T* f, const T* G) {
+    const int own = 6 + body.nv;
+    own_.assign(static_cast<std::size_t>(size_) * own, T(0.0));  // of Z, by columns
+    for (int k = 0; k < size_; ++k) {
+      T* z = own_.data() + k * own;
+      if (parent >= c_->first) {
+        const Motion<T>& P = Z_[static_cast<std::size_t>(parent - c_->first) * size_ + k];
+        for (int r = 0; r < 6; ++r) z[r] = P[r];
+      } else if (k < 6 * outputs_ && c_->outputs[k / 6] == parent) {
+        z[k % 6] = T(1.0);
+      }
+      if (k < 6 * outputs_) continue;
+      for (int r = 0; r < body.nv; ++r) {
+        z[6 + r] = G[(body.v - c_->spanning_v + r) * c_->nv + k - 6 * outputs_];
+      }
+    }
+    for (int k = 0; k < size_; ++k) {
+      const T* z = own_.data() + k * own;
+      for (int r = 0; r < own; ++r) {
+        T F = T(0.0);
+        for (int s = 0; s < own; ++s) F += M[r * own + s] * z[s];
+        for (int l = 0; l <= k; ++l) M_[k * size_ + l] += own_[l * own + r] * F;
+        b_[k] -= z[r] * f[r];
+      }
     }
   }
 
@@ -139,6 +174,8 @@ class WideCluster {
     for (int i = 0; i < 6; ++i) pA[i] -= b_[6 * o + i];
   }
 
+  /// G of a cluster that nothing ties.
+  const T* identity() const { return identity_.data(); }
   /// After eliminate(): the factor of Mqq, and column j of Moq for output body number o.
   const T* factor() const { return D_.data(); }
   Force<T> coupling(int o, int j) const {
@@ -212,6 +249,7 @@ class WideCluster {
   std::vector<T> D_;          ///< factor of Mqq
   std::vector<T> b_, y_;
   std::vector<Force<T>> F_;
+  std::vector<T> own_, identity_;
 };
 
 }  // namespace espalier

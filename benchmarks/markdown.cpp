@@ -1,8 +1,6 @@
 #include "benchmarks/markdown.hpp"
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -41,15 +39,6 @@ std::string Table::text() const {
     out += " |\n";
   }
   return out;
-}
-
-std::string format(const char* pattern, ...) {
-  std::va_list arguments;
-  va_start(arguments, pattern);
-  char text[500];
-  std::vsnprintf(text, sizeof text, pattern, arguments);
-  va_end(arguments);
-  return text;
 }
 
 void replace_section(const std::string& path, const std::string& section, const std::string& text) {

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "charts/format.hpp"
+
 namespace espalier::bench {
 
 /// A Markdown table with aligned columns, so that it can be read in a terminal, too.
@@ -20,8 +22,7 @@ class Table {
   std::size_t left_;
 };
 
-/// printf into a string.
-[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
+using charts::format;
 
 /// Replaces what stands between the lines "<!-- <section>:begin -->" and "<!-- <section>:end -->"
 /// of a file; a file that does not exist is made of that section alone.

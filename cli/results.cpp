@@ -62,7 +62,7 @@ class Labels {
       if (r.row_count == 6) return spatial[i];
       if (r.row_count == 3) return cartesian[i];
     }
-    return along(r.rows, i);
+    return r.rows == Axis::named ? r.names[i] : along(r.rows, i);
   }
   std::string column(const Result& r, int j) const { return along(r.columns, j); }
 
@@ -78,6 +78,7 @@ class Labels {
       case Axis::inputs:
         return inputs_[i];
       case Axis::components:
+      case Axis::named:
       case Axis::one:
         break;
     }
@@ -165,6 +166,15 @@ void add_results(const Model& model, const Results& results, Json& document) {
           link = slice(r, i * r.column_count, r.column_count);
         }
       }
+    } else if (r.rows == Axis::named) {
+      Json& by_name = document[r.name] = Json::object();
+      for (int i = 0; i < r.row_count; ++i) {
+        if (r.columns == Axis::one) {
+          by_name[r.names[i]] = r.values[i];
+        } else {
+          by_name[r.names[i]] = slice(r, i * r.column_count, r.column_count);
+        }
+      }
     } else if (r.columns == Axis::one) {
       document[r.name] = r.values;
     } else if (is_reaction(r)) {
@@ -183,7 +193,7 @@ std::string describe(const Setup& setup, const Results& results) {
   out += (out.empty() || task.empty() ? "" : "\n") + task;
   for (const Result& r : results) {
     if (is_rates(r) || is_task(r)) continue;
-    if (r.columns == Axis::one && r.rows != Axis::links) {
+    if (r.columns == Axis::one && r.rows != Axis::links && r.rows != Axis::named) {
       out += r.name + ": " + numbers(r.values) + "\n";
     } else {
       out += (out.empty() ? "" : "\n") + r.name + "\n" + table_of(labels, r);

@@ -113,7 +113,9 @@ std::vector<const Entry*> select_algorithm(const Registry& registry, const std::
   }
   if (problem.empty()) {
     std::stable_partition(entries.begin(), entries.end(),
-                          [](const Entry* e) { return !e->needs_end_effectors && !e->needs_inputs; });
+                          [](const Entry* e) {
+                            return !e->needs_end_effectors && !e->needs_inputs && !e->needs_sensors;
+                          });
     return entries;
   }
   expect_problem(registry, problem);

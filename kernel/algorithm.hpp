@@ -9,6 +9,7 @@
 #include "espalier/kernel/end_effector.hpp"
 #include "espalier/kernel/export.hpp"
 #include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/sensor.hpp"
 #include "espalier/kernel/views.hpp"
 
 /// What all algorithms of all problems have in common.
@@ -20,6 +21,7 @@ struct Capabilities {
   bool couplings = false;         ///< clusters with qd = G yd, G constant
   bool loops = false;             ///< clusters with configuration-dependent or implicit constraints
   bool several_outputs = false;   ///< clusters with more than one output body
+  bool own_equations = false;     ///< joints that bring equations of their own (elastic beams)
   bool exact = true;              ///< false: approximates the model; the summary says how
 };
 
@@ -55,15 +57,19 @@ struct Inputs {
   const Wrenches<double>* wrenches = nullptr;
   /// Wanted accelerations of a task's rows; zero where it is empty.
   std::vector<double> task_acceleration = {};
+  /// What sensors measure; where it is empty, torques and accelerations of joints are those of tau
+  /// and vdot, and all else is zero.
+  std::vector<double> measurements = {};
 };
 
 /// A named result: a matrix with what its rows and columns stand for.
 struct Result {
-  enum class Axis { one, rates, links, components, task, inputs };
+  enum class Axis { one, rates, links, components, task, inputs, named };
   std::string name;  ///< "vdot", "tau", "mass_matrix", ...
   Axis rows = Axis::one, columns = Axis::one;
   int row_count = 1, column_count = 1;
   std::vector<double> values;  ///< row-major
+  std::vector<std::string> names = {};  ///< of rows, where these are `named`
 
   /// Sets shape; allocates on first use only.
   void shape(Axis r, int nr, Axis c, int nc) {
@@ -119,6 +125,8 @@ struct Setup {
   std::vector<EndEffector> end_effectors = {};  ///< of operational-space problems
   std::vector<Input> inputs = {};               ///< of the input matrix
   std::vector<SubsystemGroup> groups = {};      ///< of Bremer's method; others are single clusters
+  std::vector<Sensor> sensors = {};             ///< of dynamics from sensors
+  std::string symbolic = {};  ///< SensorDynamics::symbolic() of an earlier run, or empty
 };
 
 }  // namespace espalier

@@ -90,7 +90,20 @@ InputColumns::InputColumns(const Model& model, const std::vector<Input>& inputs)
 void InputColumns::add_motors(const Model& model, const Input& input) {
   const Joint& joint = model.joint(input.joint);
   const int first = size();
-  add_names(names_, input.name.empty() ? input.joint : input.name, joint.nv, joint.nv > 1);
+  const std::string& name = input.name.empty() ? input.joint : input.name;
+  const JointType& type = *model.runs()[model.body(joint.body).run].type;
+  if (const auto inputs = type.inputs(); !inputs.empty()) {
+    const int count = static_cast<int>(inputs.size());
+    for (int k = 0; k < count; ++k) {
+      names_.push_back(name + "." + std::string(inputs[k]));
+      for (int r = 0; r < joint.nv; ++r) {
+        const double gain = type.B()[r * count + k];
+        if (gain != 0.0) motors_.push_back({joint.v + r, first + k, gain});
+      }
+    }
+    return;
+  }
+  add_names(names_, name, joint.nv, joint.nv > 1);
   for (int k = 0; k < joint.nv; ++k) motors_.push_back({joint.v + k, first + k});
 }
 

@@ -23,10 +23,11 @@ ESPALIER_API std::vector<Input> default_inputs(const Model& model);
 /// links. B = [G^T e_rate for motors, J^T row for contacts], nv x size().
 class ESPALIER_API InputColumns {
  public:
-  /// A unit force on a rate of the spanning tree [N·m or N].
+  /// A force on a rate of the spanning tree for a unit input [N·m or N].
   struct Motor {
     int rate = 0;
     int column = 0;
+    double gain = 1.0;  ///< other than 1 only for inputs that a joint's type names
   };
 
   /// @throws UnknownName for a joint or link; SizeMismatch where there are no inputs, or no rows in
@@ -35,7 +36,8 @@ class ESPALIER_API InputColumns {
   InputColumns(const Model& model, const std::vector<Input>& inputs);
 
   int size() const { return static_cast<int>(names_.size()); }
-  /// Of the columns: "name", or "name[k]" for a joint of several rates and the rows of a contact.
+  /// Of the columns: "name", or "name[k]" for a joint of several rates and the rows of a contact,
+  /// or "name.input" where the joint's type names its inputs.
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<Motor>& motors() const { return motors_; }
   /// Part::first is the first column.

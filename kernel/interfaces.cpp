@@ -11,10 +11,15 @@ namespace espalier {
 // Key functions: one vtable and one typeinfo per interface, in the kernel.
 Algorithm::~Algorithm() = default;
 Controller::~Controller() = default;
+Environment::~Environment() = default;
 EquationsOfMotion::~EquationsOfMotion() = default;
 Format::~Format() = default;
 Integrator::~Integrator() = default;
 JointRun::~JointRun() = default;
+#define ESPALIER_NO_EQUATIONS(T) \
+  void JointRun::equations(int, const T*, const T*, const Vec3<T>&, T*, T*) const {}
+ESPALIER_SCALARS(ESPALIER_NO_EQUATIONS)
+#undef ESPALIER_NO_EQUATIONS
 JointType::~JointType() = default;
 Law::~Law() = default;
 LawType::~LawType() = default;

@@ -36,6 +36,7 @@ Simulation::Simulation(SimulationParts parts, const SimulationOptions& options)
       motion_(*model_, SpanningMotion<double>::Rotors::skip),
       passive_(model_, options.friction_rate),
       loops_(model_, options.closing),
+      sum_(model_),
       q_(model_->nq()),
       v_(model_->nv(), 0.0),
       constant_(model_->nv(), 0.0),
@@ -83,7 +84,18 @@ void Simulation::evaluate(double t, const double* q, const double* v, double* qd
   motion_.reduce(forces_.data(), tau_.data());
   for (std::size_t i = 0; i < tau_.size(); ++i) tau_[i] += constant_[i];
   parts_.dynamics->evaluate(In<double>(q, model_->nq()), In<double>(v, model_->nv()), tau_,
-                            Out<double>(vdot, model_->nv()), wrenches_);
+                            Out<double>(vdot, model_->nv()), all_wrenches(t, q, v));
+}
+
+const Wrenches<double>* Simulation::all_wrenches(double t, const double* q, const double* v) {
+  if (parts_.environments.empty()) return wrenches_;
+  if (wrenches_ == nullptr) {
+    sum_.clear();
+  } else {
+    sum_ = *wrenches_;
+  }
+  for (const auto& environment : parts_.environments) environment->act(t, q, v, sum_);
+  return &sum_;
 }
 
 void Simulation::expand(const double* x, double* qd) { motion_.expand(x, qd); }

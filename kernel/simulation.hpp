@@ -27,12 +27,26 @@ class ESPALIER_API Controller {
   virtual void drive(double t, const double* q, const double* qd, double* forces) = 0;
 };
 
+/// What acts on a robot's links from outside and depends on its state, such as a soft ground;
+/// belongs to one simulation.
+class ESPALIER_API Environment {
+ public:
+  virtual ~Environment();
+  /// Adds to the wrenches on links.
+  /// @param t                 time [s]
+  /// @param q                 spanning positions, size nq
+  /// @param v                 independent rates, size nv
+  /// @param[in,out] wrenches  of the simulation's model
+  virtual void act(double t, const double* q, const double* v, Wrenches<double>& wrenches) = 0;
+};
+
 /// What a simulation consists of, all bound to one model.
 struct SimulationParts {
   std::unique_ptr<ForwardDynamics<double>> dynamics;
   std::unique_ptr<Integrator> integrator;
   std::unique_ptr<Energy<double>> energy;  ///< null: energies are not computed
   std::vector<std::unique_ptr<Controller>> controllers;
+  std::vector<std::unique_ptr<Environment>> environments;
 };
 
 struct SimulationOptions {
@@ -72,7 +86,8 @@ class ESPALIER_API Simulation : private EquationsOfMotion {
   void set_gravity(const Vec3<double>& gravity);
   /// Constant forces on independent rates. @throws SizeMismatch
   void set_forces(In<double> tau);
-  /// Constant wrenches on links, each in its link's frame; null: none. They are not copied.
+  /// Constant wrenches on links, each in its link's frame, besides those of the environments; null:
+  /// none. They are not copied.
   void set_wrenches(const Wrenches<double>* wrenches);
 
   /// One step of length h > 0 [s].
@@ -94,6 +109,7 @@ class ESPALIER_API Simulation : private EquationsOfMotion {
   void evaluate(double t, const double* q, const double* v, double* qd, double* vdot) override;
   void expand(const double* x, double* qd) override;
   void settle(double t, double* q) override;
+  const Wrenches<double>* all_wrenches(double t, const double* q, const double* v);
   void expect_finite() const;
 
   SimulationParts parts_;
@@ -103,6 +119,7 @@ class ESPALIER_API Simulation : private EquationsOfMotion {
   PassiveForces passive_;
   LoopProjector loops_;
   const Wrenches<double>* wrenches_ = nullptr;
+  Wrenches<double> sum_;  ///< with those of the environments
   double t_ = 0.0, least_margin_ = 1.0;
   std::vector<double> q_, v_, constant_, forces_, tau_;
 };

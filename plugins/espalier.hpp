@@ -10,7 +10,12 @@
 #include "espalier/kernel/model/state.hpp"
 #include "espalier/kernel/operational_space.hpp"
 #include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/sensor_dynamics.hpp"
+#include "espalier/kernel/sensor_hybrid.hpp"
+#include "espalier/kernel/sensor_verdict.hpp"
 #include "espalier/kernel/simulation.hpp"
+#include "espalier/kernel/soft_contact.hpp"
+#include "espalier/kernel/task_control.hpp"
 #include "espalier/plugins/loader.hpp"
 #include "espalier/plugins/registry.hpp"
 
@@ -28,6 +33,13 @@ struct SimulationNames {
   std::string algorithm = "c-aba";  ///< for forward dynamics
   std::string integrator = "rk4";
   Parameters integrator_options{};
+};
+
+/// What task control is made of, by name.
+struct TaskControlNames {
+  std::string solver{};  ///< of quadratic programs; empty: least squares, which know no limits
+  std::string input_matrix = "iim";
+  std::string center_of_mass = "center-of-mass";
 };
 
 /// A registry with its plugins loaded, and the way from a file to a Model.
@@ -67,7 +79,12 @@ class ESPALIER_API Host {
   std::unique_ptr<Simulation> simulation(
       const ModelPtr& model, const SimulationNames& names = {},
       const SimulationOptions& options = {},
-      std::vector<std::unique_ptr<Controller>> controllers = {}) const;
+      std::vector<std::unique_ptr<Controller>> controllers = {},
+      std::vector<std::unique_ptr<Environment>> environments = {}) const;
+  /// Task control of a model: see kernel/task_control.hpp.
+  /// @throws UnknownName, Unsupported, as create(); what TaskControl throws
+  std::unique_ptr<TaskControl> task_control(const ModelPtr& model, const TaskControlSetup& setup,
+                                            const TaskControlNames& names = {}) const;
 
  private:
   Registry registry_;

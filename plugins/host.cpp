@@ -72,7 +72,8 @@ ModelPtr Host::load(const std::string& path, const CompileOptions& options) cons
 
 std::unique_ptr<Simulation> Host::simulation(
     const ModelPtr& model, const SimulationNames& names, const SimulationOptions& options,
-    std::vector<std::unique_ptr<Controller>> controllers) const {
+    std::vector<std::unique_ptr<Controller>> controllers,
+    std::vector<std::unique_ptr<Environment>> environments) const {
   SimulationParts parts;
   parts.dynamics = create<ForwardDynamics<double>>(names.algorithm, model);
   parts.integrator =
@@ -84,7 +85,21 @@ std::unique_ptr<Simulation> Host::simulation(
     break;
   }
   parts.controllers = std::move(controllers);
+  parts.environments = std::move(environments);
   return std::make_unique<Simulation>(std::move(parts), options);
+}
+
+std::unique_ptr<TaskControl> Host::task_control(const ModelPtr& model,
+                                                const TaskControlSetup& setup,
+                                                const TaskControlNames& names) const {
+  TaskControlParts parts;
+  parts.input_matrix = create<InputMatrix<double>>(
+      names.input_matrix, Setup{model, setup.end_effectors(), setup.inputs()});
+  if (setup.needs_center_of_mass()) {
+    parts.center_of_mass = create<CenterOfMass<double>>(names.center_of_mass, model);
+  }
+  if (!names.solver.empty()) parts.solver = registry_.create_qp_solver(names.solver);
+  return std::make_unique<TaskControl>(std::move(parts), setup);
 }
 
 }  // namespace espalier

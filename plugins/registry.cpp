@@ -72,6 +72,8 @@ std::string_view missing_content(const Entry& e) {
       return e.format == nullptr ? "no format" : "";
     case Kind::integrator:
       return !e.integrator ? "no factory" : "";
+    case Kind::qp_solver:
+      return !e.qp_solver ? "no factory" : "";
     case Kind::algorithm:
       if (e.problem.empty()) return "no problem";
       return std::all_of(e.algorithm.begin(), e.algorithm.end(), empty) ? "no factory" : "";
@@ -106,6 +108,12 @@ std::string obstacle(const Capabilities& capabilities, const Model& model, Tie& 
       return who + " hangs on " + std::to_string(c.outputs.size()) + " output bodies, expected one";
     }
   }
+  tie = Tie::none;
+  if (!model.bodies_with_equations().empty() && !capabilities.own_equations) {
+    const Joint& joint = model.joints()[model.body(model.bodies_with_equations().front()).joint];
+    return "joint " + quoted(joint.name) + " of type " + quoted(joint.type) +
+           " brings equations of motion of its own, expected bodies alone";
+  }
   return "";
 }
 
@@ -127,6 +135,8 @@ std::string_view to_string(Kind kind) {
       return "algorithm";
     case Kind::integrator:
       return "integrator";
+    case Kind::qp_solver:
+      return "QP solver";
   }
   return "unknown kind";
 }
@@ -370,6 +380,20 @@ std::unique_ptr<Integrator> Registry::create_integrator(std::string_view name, c
   if (made != nullptr) return made;
   throw PluginError(e.origin + ": factory of " + title(e) +
                     " returned nothing, expected an integrator");
+}
+
+std::unique_ptr<QuadraticProgramSolver> Registry::create_qp_solver(std::string_view name) const {
+  const Entry& e = find(Kind::qp_solver, name);
+  std::unique_ptr<QuadraticProgramSolver> made;
+  try {
+    made = e.qp_solver();
+  } catch (const std::exception& error) {
+    throw PluginError(e.origin + ": factory of " + title(e) + " threw '" + error.what() +
+                      "', expected a solver");
+  }
+  if (made != nullptr) return made;
+  throw PluginError(e.origin + ": factory of " + title(e) +
+                    " returned nothing, expected a solver");
 }
 
 std::unique_ptr<Algorithm> Registry::make(const Entry& e, const Setup& setup, int scalar) const {

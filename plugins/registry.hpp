@@ -16,12 +16,13 @@
 #include "espalier/kernel/integrator.hpp"
 #include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/joint_adapter.hpp"
+#include "espalier/kernel/quadratic_program.hpp"
 #include "espalier/kernel/sub_mechanism.hpp"
 
 namespace espalier {
 
 /// What can be registered.
-enum class Kind { joint, loop_joint, law, sub_mechanism, format, algorithm, integrator };
+enum class Kind { joint, loop_joint, law, sub_mechanism, format, algorithm, integrator, qp_solver };
 /// "joint", "sub-mechanism", ...
 ESPALIER_API std::string_view to_string(Kind kind);
 
@@ -37,6 +38,7 @@ struct About {
 using AlgorithmFactory = std::function<std::unique_ptr<Algorithm>(const Setup&)>;
 using IntegratorFactory =
     std::function<std::unique_ptr<Integrator>(const Setup&, const PartSpec& options)>;
+using QpSolverFactory = std::function<std::unique_ptr<QuadraticProgramSolver>()>;
 
 /// One registered thing. Entries of a registry never change or move.
 struct Entry {
@@ -52,9 +54,11 @@ struct Entry {
   std::shared_ptr<const Format> format;
   IntegratorFactory integrator;
   std::vector<std::string_view> options;  ///< of an integrator
+  QpSolverFactory qp_solver;
   // Algorithms:
   std::string problem;
-  bool needs_end_effectors = false, needs_inputs = false;  ///< in its Setup: said by the problem
+  /// In its Setup; said by the problem.
+  bool needs_end_effectors = false, needs_inputs = false, needs_sensors = false;
   Capabilities capabilities;
   std::array<AlgorithmFactory, scalar_count>
       algorithm;  ///< by ScalarTraits<T>::index; may be empty
@@ -117,6 +121,11 @@ class ESPALIER_API Registrar {
       e.options = {I::parameters.begin(), I::parameters.end()};
     }
   }
+  /// A solver of quadratic programs from an author's class S (see kernel/quadratic_program.hpp).
+  template <class S>
+  void qp_solver(About about) {
+    add(Kind::qp_solver, std::move(about)).qp_solver = [] { return std::make_unique<S>(); };
+  }
   /// An algorithm A<T> for a problem, at every scalar. One name may be registered for several
   /// problems.
   template <template <class> class A>
@@ -151,6 +160,7 @@ class ESPALIER_API Registrar {
     e.problem = A::problem;
     e.needs_end_effectors = requires { requires A::needs_end_effectors; };
     e.needs_inputs = requires { requires A::needs_inputs; };
+    e.needs_sensors = requires { requires A::needs_sensors; };
     e.capabilities = capabilities;
     return e;
   }
@@ -230,6 +240,9 @@ class ESPALIER_API Registry final : public ModelTypes, public SubMechanisms {
   ///         PluginError if the factory fails
   std::unique_ptr<Integrator> create_integrator(std::string_view name, const Setup& setup,
                                                 const Parameters& options = {}) const;
+
+  /// A solver of quadratic programs. @throws UnknownName, PluginError if the factory fails
+  std::unique_ptr<QuadraticProgramSolver> create_qp_solver(std::string_view name) const;
 
  private:
   template <template <class> class P, class T>

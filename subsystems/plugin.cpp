@@ -3,6 +3,8 @@
 #include "subsystems/belt_transmission.hpp"
 #include "subsystems/bevel_differential.hpp"
 #include "subsystems/cam.hpp"
+#include "subsystems/elastic_beam.hpp"
+#include "subsystems/elastic_drive.hpp"
 #include "subsystems/elastic_joint.hpp"
 #include "subsystems/four_bar.hpp"
 #include "subsystems/gear_train.hpp"
@@ -37,6 +39,24 @@ ESPALIER_PLUGIN("subsystems", "0.1.0") {
       {.name = "elastic_joint",
        .summary = "link and motor rotor, with gear, spring and damper between them",
        .source = "SPEC 5.5"});
+  registrar.joint<ElasticDriveJoint>(
+      {.name = "elastic_drive",
+       .summary = "revolute, with motor, gear and spring as equations of its own",
+       .source = "SPEC 5.4, 5.5; Spong (1987)",
+       .cost = "O(1)"});
+  registrar.sub_mechanism<ElasticDrive>(
+      {.name = "elastic_drive",
+       .summary = "the same as elastic_joint, without bodies for rotor and gear",
+       .source = "SPEC 5.4, 5.5; Spong (1987)"});
+  registrar.joint<ElasticBeamJoint>(
+      {.name = "elastic_beam",
+       .summary = "beam that bends in two planes and twists, from clamped end to tip",
+       .source = "Bremer (2008); Przemieniecki (1968)",
+       .cost = "O(1)"});
+  registrar.sub_mechanism<ElasticBeam>(
+      {.name = "elastic_beam",
+       .summary = "elastic beam with a link at its tip",
+       .source = "Bremer (2008); Przemieniecki (1968)"});
   registrar.sub_mechanism<BeltPair>(
       {.name = "belt_pair",
        .summary = "two links in series, driven by motors on the base through gears and belts",

@@ -5,23 +5,24 @@
 
 ESPALIER_PLUGIN("bremer", "0.1.0") {
   using namespace espalier;
-  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  const Capabilities all{
+      .couplings = true, .loops = true, .several_outputs = true, .own_equations = true};
   registrar.algorithm<BremerOn>(
       {.name = "bremer-on",
        .summary = "Bremer's recursions over subsystems, which the user may group",
        .source = "Bremer (2008); Krög et al., equations (8) to (12); SPEC 2.1",
        .cost = "O(n)"},
-      loops);
+      all);
   registrar.algorithm<MinimalForm>(
       {.name = "minimal-form",
        .summary = "subsystems' matrices projected on the independent rates, dense solve",
        .source = "Krög et al., equations (6) and (9); SPEC 2",
        .cost = "O(n d^2 + nv^3)"},
-      loops);
+      all);
   registrar.algorithm_at_double<BremerMatrices>(
       {.name = "bremer",
        .summary = "M, h, B, T, F and c of every subsystem by name",
        .source = "Bremer (2008); Krög et al., section 3.1; SPEC 2, instance C",
        .cost = "O(n)"},
-      loops);
+      all);
 }

@@ -10,7 +10,8 @@ namespace espalier {
 ///
 /// Inputs u_i are those of the setup that act on the subsystem: a motor on any joint of the
 /// spanning tree, B = [0; row of G], or a contact on one of its bodies, B = Z_b^T row. Without
-/// inputs every independent rate of the subsystem has a motor of its own, B = [0; 1].
+/// inputs every independent rate of the subsystem has a motor of its own, B = [0; 1], and a joint
+/// whose type names its inputs has these.
 /// Frames: those of SubsystemTerms, the twists in y_i being those of links.
 /// Source: SPEC sections 2 (instance C) and 3.
 template <class T>
@@ -62,7 +63,7 @@ class BremerMatrices final : public SubsystemMatrices<T> {
   /// A column of a B.
   struct Column {
     int node = 0, index = 0;
-    int rate = -1;                ///< spanning rate of a motor; -1: a contact
+    std::vector<InputColumns::Motor> motors;  ///< that make it; none: a contact
     int body = 0;                 ///< that it acts on
     bool world = false;           ///< its row is in world axes, about `point`
     Vec3<double> point{0, 0, 0};  ///< body frame
@@ -78,18 +79,24 @@ class BremerMatrices final : public SubsystemMatrices<T> {
   }
   void drive_all_rates() {
     const Model& m = this->model();
+    std::string last;
     for (const int rate : m.independent_rates()) {
       const Joint& joint = m.joint_of_rate(rate);
-      Column column;
-      column.rate = rate, column.body = joint.body;
-      add(column,
-          joint.nv == 1 ? joint.name : joint.name + "[" + std::to_string(rate - joint.v) + "]");
+      if (m.runs()[m.body(joint.body).run].type->inputs().empty()) {
+        Column column;
+        column.motors.push_back({rate, 0}), column.body = joint.body;
+        add(column,
+            joint.nv == 1 ? joint.name : joint.name + "[" + std::to_string(rate - joint.v) + "]");
+      } else if (joint.name != last) {  // named by its type
+        add_inputs(InputColumns(m, {{.joint = joint.name}}));
+      }
+      last = joint.name;
     }
   }
   void add_inputs(const InputColumns& inputs) {
     std::vector<Column> all(inputs.size());
     for (const InputColumns::Motor& motor : inputs.motors()) {
-      all[motor.column].rate = motor.rate;
+      all[motor.column].motors.push_back(motor);
       all[motor.column].body = this->model().joint_of_rate(motor.rate).body;
     }
     for (const Task::Part& part : inputs.contacts()) {
@@ -150,9 +157,8 @@ class BremerMatrices final : public SubsystemMatrices<T> {
     }
     for (const Column& column : columns_) {
       std::fill(column_.begin(), column_.end(), T(0.0));
-      if (column.rate >= 0) {
-        drive(column);
-      } else {
+      for (const InputColumns::Motor& motor : column.motors) drive(column.node, motor);
+      if (column.motors.empty()) {
         Force<T> f = Force<T>::from(column.row);
         if (column.world) {
           f = {E_[column.body] * f.n, E_[column.body] * f.f};
@@ -165,18 +171,18 @@ class BremerMatrices final : public SubsystemMatrices<T> {
     }
   }
   /// A motor: power is force times G qd.
-  void drive(const Column& column) {
+  void drive(int node_index, const InputColumns::Motor& motor) {
     const Model& m = this->model();
-    const SubsystemTree::Node& node = tree_.nodes()[column.node];
-    const int index = m.body(m.joint_of_rate(column.rate).body).cluster;
+    const SubsystemTree::Node& node = tree_.nodes()[node_index];
+    const int index = m.body(m.joint_of_rate(motor.rate).body).cluster;
     const Cluster& c = m.clusters()[index];
     const auto at = std::find(node.clusters.begin(), node.clusters.end(), index);
     T* rates = column_.data() + node.starts[at - node.clusters.begin()];
     for (int j = 0; j < c.nv; ++j) {
       if (c.constrained) {
-        rates[j] = terms_.row(c, c.row(column.rate))[j];
-      } else {
-        rates[j] = T(j == column.rate - c.spanning_v ? 1.0 : 0.0);
+        rates[j] += motor.gain * terms_.row(c, c.row(motor.rate))[j];
+      } else if (j == motor.rate - c.spanning_v) {
+        rates[j] += motor.gain;
       }
     }
   }

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "algorithms/bremer/subsystem_tree.hpp"
+#include "algorithms/own_equations.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 
@@ -26,11 +28,10 @@ namespace espalier {
 /// counts as welded to it and adds, omega = rho qd being its spin,
 ///   M: Z_o^T k rho + (...)^T + J rho^T rho,
 ///   h: Z_o^T (k g + w_o x k omega) + rho^T (k . xi_o + J g).
-/// Armature is the same without k.
+/// Armature is the same without k. A joint with equations of its own, for y_own = (twist of the
+/// parent body, its rates) = Z y_i, adds Z^T M_own Z and Z^T (M_own yd_own + h_own).
 ///
 /// Frames: each body's own, angular above linear; the twists in y_i may be those of links instead.
-/// Whoever has M, h, T and c of a subsystem from elsewhere needs no bodies for it: the algorithms
-/// read nothing but these.
 /// Source: SPEC sections 2 (instance C), 5.2 and 5.4.
 template <class T>
 class SubsystemTerms {
@@ -50,7 +51,8 @@ class SubsystemTerms {
         armature_(model_.spanning_nv(), 0.0),
         Xo_(tree.sites()),
         J_(tree.columns(), Motion<T>::zero()),
-        xi_(tree.sites(), Motion<T>::zero()) {
+        xi_(tree.sites(), Motion<T>::zero()),
+        own_(model_) {
     for (const auto& [rate, inertia] : model_.armature()) armature_[rate] = inertia;
     for (const Rotor& rotor : model_.rotors()) armature_[rotor.v] = 0.0;  // part of its inertia
     for (const SubsystemTree::Node& node : tree.nodes()) {
@@ -62,6 +64,13 @@ class SubsystemTerms {
         Xo_[node.sites[o].index] = Transform<T>::from(X.inverse());
       }
     }
+    std::size_t widest = 0;
+    for (const SubsystemTree::Node& node : tree.nodes()) {
+      for (const SubsystemTree::Site& site : node.sites) {
+        if (site.has_equations) widest = std::max(widest, 6 + 7 * site.columns.size());
+      }
+    }
+    own_columns_.reserve(widest);
     for (const BodyRun& run : model_.active_runs()) {  // columns that never change
       with_subspace(run, [&](auto ops) {
         if constexpr (!decltype(ops)::dense) {
@@ -92,6 +101,9 @@ class SubsystemTerms {
         } else if (site.has_inertia()) {  // rotors on it
           add_body(index, site, nullptr);
         }
+      }
+      for (const SubsystemTree::Site& site : node.sites) {
+        if (site.parent >= 0 && site.has_equations) add_equations(index, site, q);
       }
       for (std::size_t k = 0; k < node.clusters.size(); ++k) add_armature(node, k, i);
       for (const SubsystemTree::Spin& spin : node.spins) add_spin(node, spin, wrenches, i);
@@ -215,6 +227,55 @@ class SubsystemTerms {
     if (wrenches != nullptr) f -= (*wrenches)[site.body];
     add(node, site, site.inertia, f);
   }
+  /// What the joint of a site says besides.
+  void add_equations(int i, const SubsystemTree::Site& site, const T* q) {
+    const SubsystemTree::Node& node = tree_.nodes()[i];
+    const SubsystemTree::Site& parent = node.sites[site.parent];
+    const Body& body = model_.body(site.body);
+    const Cluster& c = model_.clusters()[body.cluster];
+    const Motion<T>&v = v_[parent.body], &xi = xi_[parent.index];
+    const T* g = motion_.g();
+    own_.update(site.body, q, motion_.qd(), v.w);
+    own_.accelerate(xi.w, xi.v + cross(v.w, v.v) - gravity_[parent.body],
+                    g == nullptr ? nullptr : g + body.v);
+
+    own_columns_.clear();  // of Z, each with its index in y
+    for (int k = 0; k < columns(parent); ++k) {
+      OwnColumn& z = new_column(index(parent, k));
+      const Motion<T> m = column(parent, k);
+      for (int r = 0; r < 6; ++r) z.z[r] = m[r];
+    }
+    const int start = site.columns[site.cluster_column];
+    for (int r = 0; r < body.nv; ++r) {
+      const int rate = body.v - c.spanning_v + r;
+      for (int j = 0; j < c.nv; ++j) {
+        if (!c.constrained && j != rate) continue;
+        OwnColumn& z = new_column(start + j);
+        z.z[6 + r] = c.constrained ? row(c, rate)[j] : T(1.0);
+      }
+    }
+    const int size = node.size();
+    for (const OwnColumn& a : own_columns_) {
+      T F[12];
+      for (int r = 0; r < own_.size(); ++r) {
+        F[r] = T(0.0);
+        for (int k = 0; k < own_.size(); ++k) F[r] += own_.M()[r * own_.size() + k] * a.z[k];
+        h_[i][a.index] += a.z[r] * own_.f()[r];
+      }
+      for (const OwnColumn& b : own_columns_) {
+        if (b.index < a.index) continue;
+        T& entry = M_[i][b.index * size + a.index];
+        for (int r = 0; r < own_.size(); ++r) entry += b.z[r] * F[r];
+      }
+    }
+  }
+  /// Zero, in own_columns_.
+  auto& new_column(int index) {
+    own_columns_.emplace_back();
+    own_columns_.back().index = index;
+    own_columns_.back().z.fill(T(0.0));
+    return own_columns_.back();
+  }
   void push_site(const SubsystemTree::Site& site, const Force<T>& f, T* out) const {
     const Motion<T>* J = J_.data() + site.first;
     const Force<T> fo = Xo_[site.index].transpose_times_force(f);
@@ -318,6 +379,13 @@ class SubsystemTerms {
   std::vector<Motion<T>> J_;               ///< per site and rate that moves it
   std::vector<Motion<T>> xi_;              ///< per site
   std::vector<std::vector<T>> M_, h_;      ///< per subsystem
+
+  struct OwnColumn {
+    int index = 0;
+    std::array<T, 12> z;
+  };
+  OwnEquations<T> own_;
+  std::vector<OwnColumn> own_columns_;
 };
 
 }  // namespace espalier

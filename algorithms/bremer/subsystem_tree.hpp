@@ -35,6 +35,7 @@ class SubsystemTree {
     int cluster_column = 0;    ///< where the rates of its cluster start among `columns`
     int first = 0;             ///< of its columns among those of all sites
     int index = 0;             ///< among all sites
+    bool has_equations = false;  ///< brought by its joint
     RigidInertia<double> inertia = RigidInertia<double>::zero();  ///< with the subsystem's rotors
 
     /// A rotor may be given inertia and no mass.
@@ -254,6 +255,7 @@ class SubsystemTree {
         Site site;
         site.body = i;
         site.inertia = model_.body(i).inertia;
+        site.has_equations = model_.runs()[model_.body(i).run].type->has_equations();
         site.parent = site_of(node, index, model_.body(i).parent);
         const Site& parent = node.sites[site.parent];
         site.output = parent.output;

@@ -6,6 +6,8 @@
 ESPALIER_PLUGIN("constrained-dynamics", "0.1.0") {
   using namespace espalier;
   const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  Capabilities all = loops;
+  all.own_equations = true;
   registrar.algorithm_at_double<PopovVereshchagin>(
       {.name = "pv",
        .summary = "Popov-Vereshchagin solver, on trees and cluster trees",
@@ -23,5 +25,5 @@ ESPALIER_PLUGIN("constrained-dynamics", "0.1.0") {
        .summary = "oracle: explicit matrices and eigenvalues; allocates",
        .source = "Featherstone (2008), section 8.4",
        .cost = "O(n^3 + m^3)"},
-      loops);
+      all);
 }

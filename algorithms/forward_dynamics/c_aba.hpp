@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "algorithms/forward_dynamics/aba.hpp"
+#include "algorithms/own_equations.hpp"
 #include "algorithms/wide_cluster.hpp"
 #include "algorithms/small_ldlt.hpp"
 
@@ -25,19 +26,22 @@ namespace espalier {
 /// to Mqq; its gyroscopic couple belongs to its carrier.
 ///
 /// Bodies are passed in steps: runs of plain bodies, single bodies with geared rotors on their
-/// parents, clusters with one output body, and the rest (wide_cluster.hpp).
+/// parents, clusters with one output body, and the rest (wide_cluster.hpp), joints with equations
+/// of their own among them.
 template <class T>
 class CAba final : public Aba<T> {
  public:
-  explicit CAba(ModelPtr model) : Aba<T>(std::move(model)), rotor_(this->model().rotors().size()) {
+  explicit CAba(ModelPtr model) : Aba<T>(std::move(model)), rotor_(this->model().rotors().size()),
+                                   own_(this->model()) {
     const Model& m = this->model();
     for (const Rotor& rotor : m.rotors()) {
       this->rate_[rotor.v].armature = 0.0;  // part of the rotor's inertia
     }
-    std::vector<bool> has_wide_child(m.clusters().size(), false);
+    std::vector<bool> has_wide_child(m.clusters().size(), false), has_equations = has_wide_child;
     for (const Cluster& c : m.clusters()) {
       if (c.outputs.size() > 1 && c.parent >= 0) has_wide_child[c.parent] = true;
     }
+    for (const int i : m.bodies_with_equations()) has_equations[m.body(i).cluster] = true;
     int columns = 0, factors = 0;
     for (std::size_t i = 0; i < m.clusters().size(); ++i) {
       const Cluster& c = m.clusters()[i];
@@ -47,14 +51,14 @@ class CAba final : public Aba<T> {
       step.run = m.body(c.first).run;
       step.begin = c.first - m.runs()[step.run].first;
       step.end = step.begin + 1;
-      if (!c.constrained) {
+      if (!c.constrained && !has_equations[i]) {
         Step* last = steps_.empty() ? nullptr : &steps_.back();
         if (last != nullptr && last->kind == Step::Kind::plain && last->run == step.run &&
             last->end == step.begin) {
           ++last->end;  // independent and spanning rates run in parallel
           continue;
         }
-      } else if (has_wide_child[i] || c.outputs.size() > 1) {
+      } else if (has_equations[i] || has_wide_child[i] || c.outputs.size() > 1) {
         step.kind = Step::Kind::wide;
         step.wide = static_cast<int>(wide_.size());
         wide_.emplace_back(m, c);
@@ -164,7 +168,7 @@ class CAba final : public Aba<T> {
         case Step::Kind::cluster:
           with_size(step.cluster->nv, [&](auto n) { inward_cluster<n()>(step, own_tau); });
           break;
-        case Step::Kind::wide: inward_wide(step, own_tau); break;
+        case Step::Kind::wide: inward_wide(step, q, own_tau); break;
       }
     }
     for (const Step& step : steps_) {
@@ -378,22 +382,30 @@ class CAba final : public Aba<T> {
 
   // --- clusters with several output bodies, or below such ---------------------------------------
 
-  void inward_wide(const Step& step, const T* tau) {
+  void inward_wide(const Step& step, const T* q, const T* tau) {
     const Model& model = this->model();
     const Cluster& c = *step.cluster;
     WideCluster<T>& wide = wide_[step.wide];
+    const T* G = c.constrained ? this->motion_.G(c) : wide.identity();
     wide.start(tau);
     for (int i = c.first; i < c.first + c.count; ++i) {
       const auto& b = this->body_[i];
       const Body& body = model.body(i);
-      wide.add_body(i, b.parent, b.r, b.IA, b.pA, this->motion_.G(c), body,
+      wide.add_body(i, b.parent, b.r, b.IA, b.pA, G, body,
                     [&](int k) { return this->rate_[body.v + k].S; },
                     [&](int k) { return this->rate_[body.v + k].armature; });
+      if (!model.runs()[body.run].type->has_equations()) continue;
+      const auto& p = this->body_[b.parent];
+      own_.update(i, q, this->motion_.qd(), p.E * p.motion.omega);
+      own_.turn(p.E);
+      const T* g = this->motion_.g();
+      own_.accelerate(p.motion.alpha, p.motion.a, g == nullptr ? nullptr : g + body.v);
+      wide.add_equations(body, b.parent, own_.M(), own_.f(), G);
     }
     for (int k = 0; k < c.rotors; ++k) {
       const Rotor& rotor = model.rotors()[c.rotor + k];
       wide.add_rotor(rotor, rotor_[c.rotor + k].k, rotor_[c.rotor + k].tau,
-                     this->motion_.G(c) + (c.spanning_nv + k) * c.nv);
+                     G + (c.spanning_nv + k) * c.nv);
     }
     wide.eliminate();
     for (std::size_t o = 0; o < c.outputs.size(); ++o) {
@@ -428,6 +440,7 @@ class CAba final : public Aba<T> {
   std::vector<RotorState> rotor_;  ///< per folded rotor
   std::vector<LoopArmature> loop_armature_;
   std::vector<WideCluster<T>> wide_;
+  OwnEquations<T> own_;
   std::vector<Motion<T>> J_;   ///< per body of a cluster and independent rate
   std::vector<Force<T>> U_;
   std::vector<Force<T>> Moq_;  ///< per independent rate

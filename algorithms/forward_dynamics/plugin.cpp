@@ -17,11 +17,13 @@ ESPALIER_PLUGIN("forward-dynamics", "0.1.0") {
                             .cost = "O(n)"},
                            {});
   const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  Capabilities all = loops;
+  all.own_equations = true;
   registrar.algorithm<CAba>({.name = "c-aba",
                              .summary = "articulated-body algorithm on the cluster tree",
                              .source = "Chignoli et al. (2023), Algorithm 2, fused: SPEC 5.4",
                              .cost = "O(n)"},
-                            loops);
+                            all);
   registrar.algorithm<CrbaLtl>(
       {.name = "crba-ltl",
        .summary = "joint-space inertia matrix and its sparse factor L^T L",
@@ -33,7 +35,7 @@ ESPALIER_PLUGIN("forward-dynamics", "0.1.0") {
        .summary = "oracle: explicit Jacobians and a dense solve; allocates",
        .source = "Featherstone (2008), section 3.2",
        .cost = "O(n^3)"},
-      loops);
+      all);
   registrar.algorithm<Projection>(
       {.name = "projection",
        .summary = "inertia matrix of the spanning tree, rotors included, projected by G",
@@ -57,7 +59,7 @@ ESPALIER_PLUGIN("forward-dynamics", "0.1.0") {
        .summary = "oracle: all spanning rates and constraint forces at once; allocates",
        .source = "Featherstone (2008), section 8.4",
        .cost = "O(n^3)"},
-      loops);
+      all);
   registrar.algorithm<ApproximateAba>(
       {.name = "approximate-aba",
        .summary = "approximates: articulated-body algorithm on the links, rotors as armature alone",

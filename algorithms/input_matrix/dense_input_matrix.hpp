@@ -38,8 +38,9 @@ class DenseInputMatrix final : public InputMatrix<T> {
     dense_.update(q, v, this->gravity(), wrenches);
     const DenseEquations& e = dense_.equations();
     const long nv = this->model().nv(), m = this->inputs().size(), t = this->task_size();
+    for (const InputColumns::Motor& motor : this->inputs().motors()) B_.col(motor.column).setZero();
     for (const InputColumns::Motor& motor : this->inputs().motors()) {
-      B_.col(motor.column) = e.G().row(motor.rate).transpose();
+      B_.col(motor.column) += motor.gain * e.G().row(motor.rate).transpose();
     }
     long row = 0;
     for (const Task::Part& part : this->inputs().contacts()) {

@@ -7,6 +7,8 @@
 ESPALIER_PLUGIN("input-matrix", "0.1.0") {
   using namespace espalier;
   const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  Capabilities all = loops;
+  all.own_equations = true;
   registrar.algorithm<Iim>(
       {.name = "iim",
        .summary = "implicit inversion method, recursive: two sweeps for all columns",
@@ -30,5 +32,5 @@ ESPALIER_PLUGIN("input-matrix", "0.1.0") {
        .summary = "oracle: explicit Jacobians and a dense solve; allocates",
        .source = "Featherstone (2008), section 3.2",
        .cost = "O(n^3 + nv^2 m)"},
-      loops);
+      all);
 }

@@ -21,11 +21,12 @@ ESPALIER_PLUGIN("inverse-dynamics", "0.1.0") {
                      .source = "Chignoli et al. (2023), Algorithm 1, fused: SPEC 5.3",
                      .cost = "O(n)"};
   const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
-  registrar.algorithm<Rnea>(c_rnea, loops);
-  registrar.algorithm<RneaBias>(c_rnea, loops);
-  registrar.algorithm_at_double<DenseInverseDynamics>(dense,
-                                                      {.couplings = true, .loops = true, .several_outputs = true});
-  registrar.algorithm_at_double<DenseBias>(dense, {.couplings = true, .loops = true, .several_outputs = true});
+  Capabilities all = loops;
+  all.own_equations = true;
+  registrar.algorithm<Rnea>(c_rnea, all);
+  registrar.algorithm<RneaBias>(c_rnea, all);
+  registrar.algorithm_at_double<DenseInverseDynamics>(dense, all);
+  registrar.algorithm_at_double<DenseBias>(dense, all);
   registrar.algorithm<ProjectedRnea>(
       {.name = "projected-rnea",
        .summary = "recursive Newton-Euler on the spanning tree, rotors included, and one dense G",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "algorithms/newton_euler.hpp"
+#include "algorithms/own_equations.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems.hpp"
 
@@ -19,8 +20,10 @@ class Rnea final : public InverseDynamics<T> {
       : InverseDynamics<T>(std::move(model)),
         motion_(this->model(), SpanningMotion<T>::Rotors::skip),
         newton_euler_(this->model()),
-        f_(this->model().body_count() + 1) {
+        f_(this->model().body_count() + 1),
+        own_(this->model()) {
     const Model& m = this->model();
+    if (!m.bodies_with_equations().empty()) own_tau_.resize(m.spanning_nv());
     if (!m.is_tree()) qdd_.resize(m.spanning_nv()), tau_.resize(m.spanning_nv());
     const int rotor_rates = m.rotors().empty() ? m.spanning_nv() : m.rotors().front().v;
     for (const auto& entry : m.armature()) {  // a folded rotor's is part of its inertia
@@ -36,6 +39,8 @@ class Rnea final : public InverseDynamics<T> {
     const T* qdd = spanning_accelerations(vdot);
     newton_euler_.outward(model, this->gravity(), motion_.joints, motion_.qd(), qdd, wrenches,
                           f_.data());
+    f_[0] = Force<T>::zero();
+    take_in_equations(q, qdd);
     if (model.is_tree()) return inward(qdd, tau);
     spin(q, qdd, wrenches);
     inward(qdd, tau_.data());
@@ -58,11 +63,23 @@ class Rnea final : public InverseDynamics<T> {
     return qdd_.data();
   }
 
+  /// Joints with equations of their own: what these take of the parents, and of their rates.
+  void take_in_equations(const T* q, const T* qdd) {
+    const Model& model = this->model();
+    for (const int i : model.bodies_with_equations()) {
+      const Body& body = model.body(i);
+      const BodyMotion<T>& p = newton_euler_.motion[body.parent];
+      own_.update(i, q, motion_.qd(), p.omega);
+      own_.accelerate(p.alpha, p.a, qdd == nullptr ? nullptr : qdd + body.v);
+      f_[body.parent] += own_.wrench();
+      for (int k = 0; k < body.nv; ++k) own_tau_[body.v + k] = own_.f()[6 + k];
+    }
+  }
+
   /// Folded rotors: what their spin takes of the carriers and of their own rates.
   void spin(const T* q, const T* qdd, const Wrenches<T>* wrenches) {
     const Model& model = this->model();
     if (wrenches != nullptr) motion_.place_rotors(q);
-    f_[0] = Force<T>::zero();
     for (const Rotor& rotor : model.rotors()) {
       T& tau = tau_[rotor.v];
       tau = espalier::spin(rotor, newton_euler_.motion[rotor.carrier], motion_.qd()[rotor.v],
@@ -93,12 +110,18 @@ class Rnea final : public InverseDynamics<T> {
     if (qdd != nullptr) {
       for (const auto& [rate, inertia] : armature_) tau[rate] += inertia * qdd[rate];
     }
+    for (const int i : model.bodies_with_equations()) {
+      const Body& body = model.body(i);
+      for (int k = 0; k < body.nv; ++k) tau[body.v + k] += own_tau_[body.v + k];
+    }
   }
 
   SpanningMotion<T> motion_;
   NewtonEuler<T> newton_euler_;
   std::vector<Force<T>> f_;
   std::vector<T> qdd_, tau_;  ///< spanning; empty on a tree
+  OwnEquations<T> own_;
+  std::vector<T> own_tau_;  ///< per spanning rate; empty if no joint brings equations
   std::vector<std::pair<int, double>> armature_;
 };
 

@@ -9,6 +9,8 @@
 ESPALIER_PLUGIN("inverse-osim", "0.1.0") {
   using namespace espalier;
   const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  Capabilities all = loops;
+  all.own_equations = true;
   registrar.algorithm<Kjr>({.name = "kjr",
                             .summary = "operational-space inertias of bodies, base to tips",
                             .source = "Kreutz-Delgado, Jain, Rodriguez (1992)",
@@ -72,5 +74,5 @@ ESPALIER_PLUGIN("inverse-osim", "0.1.0") {
        .summary = "oracle: explicit Jacobians and a dense solve; allocates",
        .source = "Khatib (1987)",
        .cost = "O(n^3)"},
-      loops);
+      all);
 }

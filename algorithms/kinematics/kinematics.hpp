@@ -1,5 +1,6 @@
 #pragma once
 
+#include "algorithms/own_equations.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 #include "espalier/kernel/problems.hpp"
@@ -55,6 +56,9 @@ class BodyMotions {
       });
     }
   }
+
+  /// Spanning accelerations of the last move().
+  const T* accelerations() const { return qdd_.data(); }
 
   std::vector<Transform<T>> X;  ///< world to body
   std::vector<Motion<T>> v, a;
@@ -133,7 +137,8 @@ template <class T>
 class MassCenter final : public CenterOfMass<T> {
  public:
   explicit MassCenter(ModelPtr model)
-      : CenterOfMass<T>(std::move(model)), bodies_(this->model()), mass_(this->model().mass()) {}
+      : CenterOfMass<T>(std::move(model)), bodies_(this->model()), own_(this->model()),
+        mass_(this->model().mass()) {}
 
  private:
   using Answer = typename CenterOfMass<T>::Answer;
@@ -153,12 +158,28 @@ class MassCenter final : public CenterOfMass<T> {
       sum.acceleration += transpose_times(
           X.E, scale(I.m, a.v) + cross(a.w, I.h) + cross(w.w, velocity));
     }
+    for (const int i : model.bodies_with_equations()) add_equations(i, q, sum);
     const double inverse = mass_ > 0.0 ? 1.0 / mass_ : 0.0;
     return {scale(inverse, sum.position), scale(inverse, sum.velocity),
             scale(inverse, sum.acceleration)};
   }
 
+  /// Momentum is M y and what changes it M yd + h: no force of the parts on one another is in them.
+  void add_equations(int i, const T* q, Answer& sum) {
+    const Body& body = this->model().body(i);
+    const Transform<T>& X = bodies_.X[body.parent];
+    const Motion<T>&v = bodies_.v[body.parent], &a = bodies_.a[body.parent];
+    const T* qd = bodies_.motion.qd() + body.v;
+    own_.update(i, q, bodies_.motion.qd(), v.w);
+    sum.position += scale(own_.mass(), X.r) + transpose_times(X.E, own_.first_moment());
+    const Force<T> momentum = own_.momentum(v, qd);
+    sum.velocity += transpose_times(X.E, momentum.f);
+    own_.accelerate(a.w, a.v + cross(v.w, v.v), bodies_.accelerations() + body.v);
+    sum.acceleration += transpose_times(X.E, own_.wrench().f);
+  }
+
   BodyMotions<T> bodies_;
+  OwnEquations<T> own_;
   double mass_;
 };
 
@@ -170,6 +191,7 @@ class MechanicalEnergy final : public Energy<T> {
   explicit MechanicalEnergy(ModelPtr model)
       : Energy<T>(std::move(model)),
         bodies_(this->model()),
+        own_(this->model()),
         zero_(this->model().nv(), T(0.0)) {}
 
  private:
@@ -187,6 +209,14 @@ class MechanicalEnergy final : public Energy<T> {
           dot(g, scale(I.m, bodies_.X[i].r) + transpose_times(bodies_.X[i].E, I.h));
     }
     const T* qd = bodies_.motion.qd();
+    for (const int i : model.bodies_with_equations()) {
+      const Body& body = model.body(i);
+      const Transform<T>& X = bodies_.X[body.parent];
+      const Motion<T>& w = bodies_.v[body.parent];
+      own_.update(i, q, qd, w.w);
+      energy.kinetic += own_.kinetic_energy(w, qd + body.v);
+      energy.potential -= dot(g, scale(own_.mass(), X.r) + transpose_times(X.E, own_.first_moment()));
+    }
     for (const auto& [rate, inertia] : model.armature()) {
       energy.kinetic += (0.5 * inertia) * (qd[rate] * qd[rate]);
     }
@@ -194,6 +224,7 @@ class MechanicalEnergy final : public Energy<T> {
   }
 
   BodyMotions<T> bodies_;
+  OwnEquations<T> own_;
   std::vector<T> zero_;
 };
 

@@ -19,5 +19,5 @@ ESPALIER_PLUGIN("mass-matrix", "0.1.0") {
        .summary = "oracle: sum of J^T I J with explicit Jacobians; allocates",
        .source = "Featherstone (2008), section 3.2",
        .cost = "O(n^3)"},
-      {.couplings = true, .loops = true, .several_outputs = true});
+      {.couplings = true, .loops = true, .several_outputs = true, .own_equations = true});
 }

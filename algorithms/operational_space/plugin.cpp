@@ -5,6 +5,8 @@
 ESPALIER_PLUGIN("operational-space", "0.1.0") {
   using namespace espalier;
   const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  Capabilities all = loops;
+  all.own_equations = true;
   registrar.algorithm_at_double<RecursiveOperationalSpace>(
       {.name = "recursive",
        .summary = "quantities of operational-space control from the answer to unit task forces",
@@ -16,5 +18,5 @@ ESPALIER_PLUGIN("operational-space", "0.1.0") {
        .summary = "oracle: explicit matrices; allocates",
        .source = "Khatib (1987)",
        .cost = "O(n^3 + m^3)"},
-      loops);
+      all);
 }

@@ -6,14 +6,16 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "benchmarks/chart.hpp"
 #include "benchmarks/accuracy/experiment.hpp"
 #include "benchmarks/markdown.hpp"
 #include "benchmarks/program.hpp"
+#include "charts/chart.hpp"
 
 namespace espalier::bench {
 
 namespace {
+
+using charts::Chart;
 
 constexpr double plotted_frequency = 1.5, plotted_time = 2.0;  // Hz, s
 constexpr int plotted_every = 16;                              // steps

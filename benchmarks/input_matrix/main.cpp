@@ -7,15 +7,17 @@
 #include <cmath>
 #include <cstdio>
 
-#include "benchmarks/chart.hpp"
 #include "benchmarks/input_matrix/measure.hpp"
 #include "benchmarks/machine.hpp"
 #include "benchmarks/markdown.hpp"
 #include "benchmarks/program.hpp"
+#include "charts/chart.hpp"
 
 namespace espalier::bench {
 
 namespace {
+
+using charts::Chart;
 
 /// Relative, to the largest entry: the project's specification.
 constexpr double agreement = 1e-9;
@@ -36,23 +38,27 @@ std::string us(double ns) { return format("%.2f", 1e-3 * ns); }
 std::vector<std::string> cells(const std::string& what, const Times& t) {
   std::vector<std::string> row{what, std::to_string(t.nv), std::to_string(t.inputs)};
   for (const double ns : t.ns) row.push_back(us(ns));
+  row.push_back(format("%.2f", t.ns[iim] / t.ns[bremer_on]));
   for (int m = iim; m < method_count; ++m) {
     row.push_back(format("%.2f", t.ratio(static_cast<Method>(m))));
   }
   return row;
 }
 Table table_of_times(const char* on_name) {
-  return Table({"robot", "nv", "inputs", std::string(on_name) + ", µs", "iim, µs",
-                "iim-closed-form, µs", "eufm, µs", "dense, µs", "iim : O(n)",
-                "closed form : O(n)", "eufm : O(n)", "dense : O(n)"});
+  const std::string alone = on_name;
+  return Table({"robot", "nv", "inputs", alone + ", µs", "bremer-on, µs", "iim, µs",
+                "iim-closed-form, µs", "eufm, µs", "dense, µs", "iim : bremer-on",
+                "iim : " + alone, "closed form : " + alone, "eufm : " + alone,
+                "dense : " + alone});
 }
 
 std::vector<std::string> beside(const Published& p, const Times& t) {
   return {p.what,
           format("%.2f", p.iim / p.on),
+          format("%.2f", t.ns[iim] / t.ns[bremer_on]),
           format("%.2f", t.ratio(iim)),
-          format("%.2f", t.ratio(closed_form)),
           format("%.2f", p.eufm / p.on),
+          format("%.2f", t.ns[eufm] / t.ns[bremer_on]),
           format("%.2f", t.ratio(eufm)),
           format("%.1f", p.eufm / p.iim),
           format("%.1f", t.ns[eufm] / t.ns[iim])};
@@ -85,8 +91,9 @@ class Suite {
            format("%.0e", worst_) + ".\n";
   }
   std::string published() const {
-    Table table({"", "iim : O(n), published", "iim", "iim-closed-form", "eufm : O(n), published",
-                 "eufm", "eufm : iim, published", "here"});
+    Table table({"", "iim : O(n), published", "iim : bremer-on", "iim : aba",
+                 "eufm : O(n), published", "eufm : bremer-on", "eufm : aba",
+                 "eufm : iim, published", "here"});
     table.add(beside(single, one_.back()));
     table.add(beside(full, all_.back()));
     table.add(beside(walker, humanoid_));
@@ -110,7 +117,7 @@ class Suite {
   std::string growth() const {
     std::size_t half = 0;
     while (lengths[half] != longest / 2) ++half;
-    Table table({"", "aba", "iim", "iim-closed-form", "eufm", "dense"});
+    Table table({"", "aba", "bremer-on", "iim", "iim-closed-form", "eufm", "dense"});
     const auto exponents = [&](const char* name, const std::vector<Times>& t) {
       std::vector<std::string> row{name};
       for (int m = 0; m < method_count; ++m) {
@@ -136,6 +143,7 @@ class Suite {
     const auto panel = [&](const char* label, const std::vector<Times>& times) {
       Chart::Panel p{label, {}};
       const char* const looks[][3] = {{"aba alone", "#000000", ""},
+                                      {"bremer-on alone", "#999999", ""},
                                       {"iim", "#0072b2", ""},
                                       {"iim-closed-form", "#009e73", "6 3"},
                                       {"eufm", "#d55e00", "2 2"}};

@@ -35,17 +35,19 @@ double difference(const std::vector<double>& x, const std::vector<double>& refer
 Times measure(const Host& host, const Setup& setup, const std::string& forward, double seconds) {
   const Model& model = *setup.model;
   const std::vector<RandomState> states = random_states(model);
-  const auto aba = host.create<ForwardDynamics<double>>(forward, setup);
+  const std::unique_ptr<ForwardDynamics<double>> alone[] = {
+      host.create<ForwardDynamics<double>>(forward, setup),
+      host.create<ForwardDynamics<double>>("bremer-on", setup)};
   std::unique_ptr<InputMatrix<double>> algorithms[method_count];
-  static const char* const names[] = {"", "iim", "iim-closed-form", "eufm", "dense"};
+  static const char* const names[] = {"", "", "iim", "iim-closed-form", "eufm", "dense"};
   for (int m = iim; m < method_count; ++m) {
     algorithms[m] = host.create<InputMatrix<double>>(names[m], setup);
   }
   std::vector<double> vdot(model.nv());
   const auto run = [&](int method, int k) {
     const RandomState& s = states[k];
-    if (method == on) {
-      aba->evaluate(s.q, s.v, s.tau, vdot);
+    if (method < iim) {
+      alone[method]->evaluate(s.q, s.v, s.tau, vdot);
     } else {
       algorithms[method]->evaluate(s.q, s.v, s.tau);
     }
@@ -55,8 +57,10 @@ Times measure(const Host& host, const Setup& setup, const std::string& forward, 
   out.nv = model.nv(), out.inputs = algorithms[iim]->inputs().size();
   for (const RandomState& s : states) {
     const auto& wanted = algorithms[dense]->evaluate(s.q, s.v, s.tau);
-    aba->evaluate(s.q, s.v, s.tau, vdot);
-    out.difference[on] = std::max(out.difference[on], difference(vdot, wanted.free_acceleration));
+    for (int m = on; m < iim; ++m) {
+      alone[m]->evaluate(s.q, s.v, s.tau, vdot);
+      out.difference[m] = std::max(out.difference[m], difference(vdot, wanted.free_acceleration));
+    }
     for (int m = iim; m < dense; ++m) {
       const auto& got = algorithms[m]->evaluate(s.q, s.v, s.tau);
       out.difference[m] = std::max({out.difference[m],

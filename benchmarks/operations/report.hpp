@@ -2,12 +2,15 @@
 
 #include <string>
 
-#include "benchmarks/chart.hpp"
 #include "benchmarks/operations/study.hpp"
+#include "charts/chart.hpp"
 
 /// What the study says, as Markdown and as drawings.
 
 namespace espalier::bench {
+
+using charts::BarChart;
+using charts::Chart;
 
 /// What the papers state, what comes out here, and whether it is the same.
 std::string claims_table(const Study& study);

@@ -54,7 +54,8 @@ Example: espalier bench humanoid.urdf --root floating --algorithm aba --algorith
       std::stable_sort(entries.begin(), entries.end(),
                        [](const Entry* a, const Entry* b) { return a->problem < b->problem; });
     }
-    const Setup setup{model, end_effectors_.read(*model), default_inputs(*model)};
+    const Setup setup{model, end_effectors_.read(*model), default_inputs(*model), {},
+                      forward_sensors(*model)};
     std::vector<State> states;
     for (int k = 0; k < states_; ++k) {
       states.push_back(

@@ -111,7 +111,8 @@ end-effectors that are nearly dependent.)");
       expect_problem(registry, problem_);
     }
     const ModelPtr model = model_.load(session);
-    const Setup setup{model, end_effectors_.read(*model), default_inputs(*model)};
+    const Setup setup{model, end_effectors_.read(*model), default_inputs(*model), {},
+                      forward_sensors(*model)};
     std::vector<State> states;
     for (int k = 0; k < samples_; ++k) {
       states.push_back(random_state(model, seed_ + static_cast<unsigned long long>(k),

@@ -97,8 +97,12 @@ Examples:
     if (state.actuation.empty() && !first.needs_inputs) {
       std::erase_if(entries, [](const Entry* e) { return e->needs_inputs; });
     }
+    if (!first.needs_sensors) {
+      std::erase_if(entries, [](const Entry* e) { return e->needs_sensors; });
+    }
     if (group_by_name_) state.groups = groups_by_name(*model);
-    const Setup setup{model, state.end_effectors, state.actuation, state.groups};
+    const Setup setup{model, state.end_effectors, state.actuation, state.groups,
+                      forward_sensors(*model)};
     Results results;
     for (const Entry* entry : entries) {
       Results answer = solve(registry, *entry, setup, state);

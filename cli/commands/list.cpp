@@ -47,6 +47,7 @@ class List final : public Command {
         {"formats", &List::formats},
         {"algorithms", &List::algorithms},
         {"integrators", &List::integrators},
+        {"qp-solvers", &List::qp_solvers},
         {"problems", &List::problems},
         {"plugins", &List::plugins}};
     return all;
@@ -234,6 +235,16 @@ class List final : public Command {
     return out;
   }
 
+  Listing qp_solvers(const Host& host) const {
+    Listing out{.table = Table({"QP solver", "cost", "summary", "source", "plugin"})};
+    for (const Entry* e : host.registry().entries(Kind::qp_solver)) {
+      out.items.push_back(about(*e));
+      out.table.row({e->about.name, e->about.cost, e->about.summary, e->about.source,
+                     file_of(e->origin)});
+    }
+    return out;
+  }
+
   Listing algorithms(const Host& host) const {
     std::vector<std::string> header{"algorithm", "problem", "cost",  "can",
                                     "scalars",   "summary", "source"};
@@ -251,12 +262,14 @@ class List final : public Command {
       if (c.couplings) abilities.push_back("couplings");
       if (c.loops) abilities.push_back("loops");
       if (c.several_outputs) abilities.push_back("several outputs");
+      if (c.own_equations) abilities.push_back("own equations");
 
       Json item = about(*e);
       item["problem"] = e->problem;
       item["capabilities"] = {{"couplings", c.couplings},
                               {"loops", c.loops},
                               {"several_outputs", c.several_outputs},
+                              {"own_equations", c.own_equations},
                               {"exact", c.exact}};
       item["scalars"] = scalars;
       std::vector<std::string> cells{e->about.name,     e->problem,      e->about.cost,

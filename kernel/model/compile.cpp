@@ -501,6 +501,7 @@ class Compiler {
       for (int i = first; i < end; ++i) {
         placements.push_back(m.bodies_[i].placement);
         m.bodies_[i].run = static_cast<int>(m.runs_.size());
+        if (type->has_equations()) m.bodies_with_equations_.push_back(i);
       }
       BodyRun run;
       run.first = first, run.count = end - first;

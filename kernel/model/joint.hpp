@@ -72,7 +72,11 @@ class ESPALIER_API JointRun {
   /** The v with integrate(q0, v) = q1. */                                                    \
   virtual void difference(const T* q0, const T* q1, T* v) const = 0;                          \
   /** Brings q back onto its manifold. */                                                     \
-  virtual void normalize(T* q) const = 0;
+  virtual void normalize(T* q) const = 0;                                                     \
+  /** Equations of joint k's own (JointType::has_equations), at its q and qd and the angular  \
+      velocity w of the parent body; M (lower triangle, row-major, size 6 + nv) and h in the  \
+      parent body's frame. */                                                                 \
+  virtual void equations(int k, const T* q, const T* qd, const Vec3<T>& w, T* M, T* h) const;
   ESPALIER_SCALARS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
 
@@ -153,6 +157,18 @@ class ESPALIER_API JointType : public LoopJoint {
   virtual int nq() const = 0;  ///< size of the position
   virtual int nv() const = 0;  ///< size of the velocity
   virtual SubspaceKind subspace() const = 0;
+  /// Whether it brings equations of motion besides those of the bodies, as an elastic beam does:
+  ///   dy^T (M yd + h) is its part of the virtual power, y = (twist of the parent body, rates),
+  /// where yd holds the parent's angular acceleration, the acceleration of the point at its
+  /// origin, which is the derivative of that point's velocity in space, and the rates' own.
+  /// h is all that it takes at yd = 0: velocity terms, springs. Gravity is not in it: it is felt
+  /// as an acceleration of everything.
+  virtual bool has_equations() const { return false; }
+  /// Its inputs, where these are not forces on its rates, and their columns: nv x inputs, row-major.
+  virtual std::vector<std::string_view> inputs() const { return {}; }
+  virtual std::span<const double> B() const { return {}; }
+  /// Parameters of a working joint; empty where any positive numbers do.
+  virtual Parameters sample() const { return {}; }
   /// Rotation from the joint frame to the frame in which the type computes (its axis on z), or
   /// identity. The body frame of the child is the link's frame turned by it.
   virtual Mat3<double> alignment(const JointSpec& joint) const = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 
 #include "espalier/kernel/errors.hpp"
@@ -22,6 +23,13 @@
 ///   template <class T> void difference(const T* q0, const T* q1, T* v) const;      default q1 - q0
 ///   template <class T> void normalize(T* q) const;                                 default nothing
 ///   void neutral(double* q) const;                                                 default 0
+///   static Parameters sample();     parameters of a working joint, where not any positive ones do
+/// and, to bring equations of motion with it (JointType::has_equations), in the joint's frame,
+///   template <class T> void equations(const T* q, const T* qd, const Vec3<T>& w, T* M, T* h) const;
+///     w: angular velocity of the parent body; M: lower triangle, row-major, of size 6 + nv, and h,
+///     to be added to
+///   static constexpr std::array<std::string_view, m> inputs;  names, where the inputs are not
+///   static constexpr std::array<double, nv * m> B;            forces on its rates
 
 namespace espalier {
 
@@ -64,6 +72,10 @@ class JointRunOf final : public JointRun {
     if constexpr (requires { joints_[0].normalize(q); }) {                            \
       for (std::size_t k = 0; k < joints_.size(); ++k, q += J::nq) joints_[k].normalize(q); \
     }                                                                                 \
+  }                                                                                   \
+  void equations(int k, const T* q, const T* qd, const Vec3<T>& w, T* M, T* h)        \
+      const override {                                                                \
+    equations_at<T>(k, q, qd, w, M, h);                                               \
   }
   ESPALIER_SCALARS(ESPALIER_OVERRIDE)
 #undef ESPALIER_OVERRIDE
@@ -116,6 +128,43 @@ class JointRunOf final : public JointRun {
     }
   }
 
+  template <class T>
+  void equations_at(int k, const T* q, const T* qd, const Vec3<T>& w, T* M, T* h) const {
+    if constexpr (requires { joints_[0].equations(q, qd, w, M, h); }) {
+      constexpr int size = 6 + J::nv;
+      std::fill(M, M + size * size, T(0.0));
+      std::fill(h, h + size, T(0.0));
+      const Transform<double>& X = placements_[k];  // parent to joint
+      const Vec3<T> w_joint = X.E * w;
+      joints_[k].equations(q, qd, w_joint, M, h);
+      // Where the parent's origin stands still, the joint's does not: it is pulled inwards.
+      const Vec3<T> r = Vec3<T>::from(X.E * X.r), a = cross(w_joint, cross(w_joint, r));
+      for (int i = 0; i < size; ++i) {
+        for (int j = 0; j < 3; ++j) {
+          h[i] += a[j] * M[std::max(i, 3 + j) * size + std::min(i, 3 + j)];
+        }
+      }
+      const auto to_parent = [&](T* row) {
+        const Force<T> f = X.transpose_times_force(
+            Force<T>{{row[0], row[1], row[2]}, {row[3], row[4], row[5]}});
+        for (int j = 0; j < 6; ++j) row[j] = f[j];
+      };
+      for (int i = 6; i < size; ++i) to_parent(M + i * size);
+      T Moo[6][6];
+      for (int i = 0; i < 6; ++i) {
+        for (int j = 0; j < 6; ++j) Moo[i][j] = M[std::max(i, j) * size + std::min(i, j)];
+      }
+      for (int pass = 0; pass < 2; ++pass) {  // X^T (X^T Moo)^T
+        for (auto& row : Moo) to_parent(row);
+        for (int i = 0; i < 6; ++i) {
+          for (int j = 0; j < i; ++j) std::swap(Moo[i][j], Moo[j][i]);
+        }
+      }
+      for (int i = 0; i < 6; ++i) std::copy_n(Moo[i], i + 1, M + i * size);
+      to_parent(h);
+    }
+  }
+
   std::vector<J> joints_;
   std::vector<Transform<double>> placements_;
 };
@@ -132,6 +181,33 @@ class JointTypeOf final : public JointType {
   std::vector<std::string_view> parameter_names() const override {
     if constexpr (requires { J::parameters; }) {
       return {J::parameters.begin(), J::parameters.end()};
+    } else {
+      return {};
+    }
+  }
+  bool has_equations() const override {
+    return requires(const J& j, const double* q, const Vec3<double>& w, double* M) {
+      j.equations(q, q, w, M, M);
+    };
+  }
+  std::vector<std::string_view> inputs() const override {
+    if constexpr (requires { J::inputs; }) {
+      return {J::inputs.begin(), J::inputs.end()};
+    } else {
+      return {};
+    }
+  }
+  std::span<const double> B() const override {
+    if constexpr (requires { J::inputs; }) {
+      static_assert(J::B.size() == J::nv * J::inputs.size(), "B is nv x inputs");
+      return J::B;
+    } else {
+      return {};
+    }
+  }
+  Parameters sample() const override {
+    if constexpr (requires { J::sample(); }) {
+      return J::sample();
     } else {
       return {};
     }

@@ -87,6 +87,13 @@ std::vector<Coordinate> Model::coordinates() const {
 double Model::mass() const {
   double mass = 0.0;
   for (std::size_t i = 1; i < bodies_.size(); ++i) mass += bodies_[i].inertia.m;
+  const std::vector<double> still(spanning_nv_, 0.0);
+  for (const int i : bodies_with_equations_) {  // force along x per acceleration along x
+    const int size = 6 + bodies_[i].nv;
+    std::vector<double> M(size * size), h(size);
+    equations(i, neutral_.data(), still.data(), Vec3<double>::zero(), M.data(), h.data());
+    mass += M[3 * size + 3];
+  }
   return mass;
 }
 

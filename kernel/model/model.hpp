@@ -156,6 +156,16 @@ class ESPALIER_API Model {
   /// Whether some cluster's G depends on the position.
   bool has_variable_constraints() const;
   bool is_tree() const { return first_constrained() == nullptr; }
+  /// Bodies whose joints bring equations of their own (JointType::has_equations), ascending.
+  std::span<const int> bodies_with_equations() const { return bodies_with_equations_; }
+  /// The equations of such a body's joint: JointRun::equations.
+  /// @param q, qd  all spanning positions and rates
+  template <class T>
+  void equations(int body, const T* q, const T* qd, const Vec3<T>& w_parent, T* M, T* h) const {
+    const Body& b = bodies_[body];
+    const BodyRun& run = runs_[b.run];
+    run.joints->equations(body - run.first, q + b.q, qd + b.v, w_parent, M, h);
+  }
 
   /// @throws UnknownName listing the known names
   const Link& link(std::string_view name) const;
@@ -174,7 +184,7 @@ class ESPALIER_API Model {
   /// Names of the bodies (their first link), ground first.
   std::span<const std::string> body_names() const { return body_names_; }
 
-  /// Mass of everything that moves [kg].
+  /// Mass of everything that moves [kg], that of joints with equations of their own included.
   double mass() const;
 
   // Positions (size nq), each joint on its manifold.
@@ -220,6 +230,7 @@ class ESPALIER_API Model {
   int active_runs_ = 0;
   int G_size_ = 0;
   std::vector<double> neutral_;
+  std::vector<int> bodies_with_equations_;
   std::vector<std::string> body_names_;
   std::vector<int> joint_order_, link_order_;  ///< by name, for lookup
   std::string connectivity_dot_, tree_dot_, cluster_dot_;

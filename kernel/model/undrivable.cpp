@@ -33,6 +33,26 @@ SmallMatrix times(const ArticulatedInertia<double>& I, const Motion<double>* S) 
   return out;
 }
 
+/// M of a joint with equations of its own, at rest; zero for others.
+Eigen::MatrixXd own_inertia(const Model& model, int body, const double* q) {
+  const int size = 6 + model.body(body).nv;
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> M =
+      Eigen::MatrixXd::Zero(size, size);
+  const std::vector<double> still(model.spanning_nv(), 0.0);
+  std::vector<double> h(size);
+  model.equations(body, q, still.data(), Vec3<double>::zero(), M.data(), h.data());
+  return M.selfadjointView<Eigen::Lower>();
+}
+
+/// The upper left 6 x 6 block of a symmetric matrix as an inertia.
+ArticulatedInertia<double> inertia_of(const Eigen::MatrixXd& M) {
+  ArticulatedInertia<double> I;
+  I.A = {M(0, 0), M(0, 1), M(0, 2), M(1, 1), M(1, 2), M(2, 2)};
+  I.C = {M(3, 3), M(3, 4), M(3, 5), M(4, 4), M(4, 5), M(5, 5)};
+  for (int r = 0; r < 3; ++r) I.B.row[r] = {M(r, 3), M(r, 4), M(r, 5)};
+  return I;
+}
+
 /// S as a matrix.
 template <class Ops>
 SmallMatrix columns(const Motion<double>* S) {
@@ -61,7 +81,11 @@ std::vector<int> undrivable_bodies(const Model& model, const double* q) {
   std::vector<int> undrivable;
   for (int i = n; i >= 1; --i) {
     const Body& body = model.body(i);
-    ArticulatedInertia<double> Ia = IA[i];
+    const Transform<double>& X = kinematics.X[i];
+    const Eigen::MatrixXd own = own_inertia(model, i, q);
+    // What the parent sees: X^T I X and the joint's own, with the joint free and locked.
+    ArticulatedInertia<double> Ia = congruence(X, IA[i]), Ilocked = congruence(X, Ic[i]);
+    Ia += inertia_of(own), Ilocked += inertia_of(own);
     if (!model.clusters()[body.cluster].constrained) {
       SmallMatrix S, U, Uc;
       with_subspace(model.runs()[body.run], [&](auto ops) {
@@ -70,8 +94,8 @@ std::vector<int> undrivable_bodies(const Model& model, const double* q) {
         U = times<decltype(ops)>(IA[i], dense);
         Uc = times<decltype(ops)>(Ic[i], dense);
       });
-      SmallMatrix D = S.transpose() * U;
-      SmallMatrix locked = (S.transpose() * Uc).diagonal();
+      SmallMatrix D = S.transpose() * U + own.bottomRightCorner(body.nv, body.nv);
+      SmallMatrix locked = (S.transpose() * Uc + own.bottomRightCorner(body.nv, body.nv)).diagonal();
       for (int k = 0; k < body.nv; ++k) {
         D(k, k) += armature[body.v + k];
         locked(k) += armature[body.v + k];
@@ -79,8 +103,13 @@ std::vector<int> undrivable_bodies(const Model& model, const double* q) {
       if (!drivable(D, locked)) {
         undrivable.push_back(i);
       } else {
-        // U D^-1 U^T = W W^T with W = U L^-T, D = L L^T.
-        SmallMatrix W = U.transpose();
+        // U D^-1 U^T = W W^T with W = U L^-T, D = L L^T; U as the parent sees it.
+        SmallMatrix W(body.nv, 6);
+        for (int k = 0; k < body.nv; ++k) {
+          const Force<double> u = X.transpose_times_force(Force<double>{
+              {U(0, k), U(1, k), U(2, k)}, {U(3, k), U(4, k), U(5, k)}});
+          for (int r = 0; r < 6; ++r) W(k, r) = u[r] + own(6 + k, r);
+        }
         D.llt().matrixL().solveInPlace(W);
         for (int k = 0; k < body.nv; ++k) {
           Force<double> u;
@@ -90,8 +119,8 @@ std::vector<int> undrivable_bodies(const Model& model, const double* q) {
       }
     }
     if (body.parent != 0) {
-      IA[body.parent] += congruence(kinematics.X[i], Ia);
-      Ic[body.parent] += congruence(kinematics.X[i], Ic[i]);
+      IA[body.parent] += Ia;
+      Ic[body.parent] += Ilocked;
     }
   }
   return undrivable;

@@ -142,7 +142,8 @@ TEST(ConvertTest, UnknownEndingsAreRefused) {
 TEST(ListTest, EverySectionIsThere) {
   const Json out = json_of("list");
   for (const char* key : {"joints", "loop_joints", "sub_mechanisms", "laws", "formats",
-                          "algorithms", "integrators", "problems", "plugins", "search_path"}) {
+                          "algorithms", "integrators", "qp_solvers", "problems", "plugins",
+                          "search_path"}) {
     EXPECT_TRUE(out.contains(key)) << key;
   }
   EXPECT_EQ(run("list").code, 0);

@@ -51,13 +51,15 @@ class Random {
   std::mt19937 generator_;
 };
 
-/// A joint with a random axis. Parameters whose name begins with "axis" are directions, the others
-/// positive numbers.
+/// A joint with a random axis. Parameters are the type's sample or, where it has none, directions if
+/// their name begins with "axis" and else positive numbers.
 inline JointSpec random_spec(const JointType& type, Random& random) {
   JointSpec spec;
   spec.name = "under test";
   spec.axis = random.direction();
+  spec.parameters = type.sample();
   for (const std::string_view name : type.parameter_names()) {
+    if (!type.sample().empty()) break;
     const Vec3<double> d = random.direction();
     spec.parameters[std::string(name)] = name.starts_with("axis")
                                              ? std::vector<double>{d.x, d.y, d.z}

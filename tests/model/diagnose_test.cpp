@@ -124,7 +124,7 @@ TEST(InertiaFindingTest, PointMassOnASphericalJointIsRefused) {
 
 TEST(InertiaFindingTest, MasslessLinksOnEveryJointTypeAreRefused) {
   for (const Entry* e : host().registry().entries(Kind::joint)) {
-    if (e->joint->nv() == 0) continue;
+    if (e->joint->nv() == 0 || e->joint->has_equations()) continue;
     Description robot = ground();
     Rng rng(1);
     add_link(robot, "link1");

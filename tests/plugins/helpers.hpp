@@ -56,15 +56,16 @@ inline std::string contents(const std::string& file) {
 }
 
 /// Sets (or, without value, unsets) an environment variable for the time of its life.
-class Environment {
+class EnvironmentVariable {
  public:
-  Environment(std::string name, const std::optional<std::string>& value) : name_(std::move(name)) {
+  EnvironmentVariable(std::string name, const std::optional<std::string>& value)
+      : name_(std::move(name)) {
     if (const char* old = std::getenv(name_.c_str())) old_ = old;
     set(value);
   }
-  ~Environment() { set(old_); }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
+  ~EnvironmentVariable() { set(old_); }
+  EnvironmentVariable(const EnvironmentVariable&) = delete;
+  EnvironmentVariable& operator=(const EnvironmentVariable&) = delete;
 
  private:
   void set(const std::optional<std::string>& value) const {
@@ -100,8 +101,8 @@ inline void expect_contains(const std::string& text, const std::string& part) {
 /// Kind, name and origin of all entries.
 inline std::vector<std::string> inventory(const Registry& registry) {
   std::vector<std::string> result;
-  for (const Kind kind :
-       {Kind::joint, Kind::sub_mechanism, Kind::format, Kind::algorithm, Kind::integrator}) {
+  for (const Kind kind : {Kind::joint, Kind::sub_mechanism, Kind::format, Kind::algorithm,
+                          Kind::integrator, Kind::qp_solver}) {
     for (const Entry* e : registry.entries(kind)) {
       result.push_back(std::string(to_string(kind)) + " " + e->problem + " " + e->about.name +
                        " of " + e->origin);

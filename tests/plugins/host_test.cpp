@@ -28,7 +28,7 @@ TEST_F(HostTest, RefusedPluginsAreLoggedToStderrAndTheRestIsLoaded) {
 }
 
 TEST_F(HostTest, EnvironmentNamesFoldersOfPlugins) {
-  const Environment variable("ESPALIER_PLUGIN_PATH", folder_.path());
+  const EnvironmentVariable variable("ESPALIER_PLUGIN_PATH", folder_.path());
   const Host searching;
   EXPECT_EQ(searching.registry().find(Kind::format, "test-variant").origin, folder_ / "variant.so");
   const Host not_searching(Host::Options{{}, false});

@@ -17,7 +17,7 @@ class LoaderTest : public ::testing::Test {
   /// What good/variant.cpp says that it was compiled for.
   std::string variant() const { return registry_.find(Kind::format, "test-variant").about.summary; }
 
-  Environment no_cap_{"ESPALIER_INSTRUCTION_SET", std::nullopt};
+  EnvironmentVariable no_cap_{"ESPALIER_INSTRUCTION_SET", std::nullopt};
   Registry registry_;
   Loader loader_{registry_};
   TemporaryFolder folder_;
@@ -77,18 +77,18 @@ TEST_F(LoaderTest, WidestVariantThatTheProcessorHasIsTaken) {
 }
 
 TEST_F(LoaderTest, InstructionSetVariableCapsTheVariant) {
-  const Environment cap("ESPALIER_INSTRUCTION_SET", "baseline");
+  const EnvironmentVariable cap("ESPALIER_INSTRUCTION_SET", "baseline");
   loader_.load(plugin_file("good_variant"));
   EXPECT_EQ(variant(), "baseline");
 }
 
 TEST_F(LoaderTest, CapAboveTheProcessorIsNoPromise) {
-  const Environment cap("ESPALIER_INSTRUCTION_SET", "x86-64-v4");
+  const EnvironmentVariable cap("ESPALIER_INSTRUCTION_SET", "x86-64-v4");
   EXPECT_EQ(detail::usable_instruction_set(), detail::processor_instruction_set());
 }
 
 TEST_F(LoaderTest, UnknownInstructionSetIsRefused) {
-  const Environment cap("ESPALIER_INSTRUCTION_SET", "avx2");
+  const EnvironmentVariable cap("ESPALIER_INSTRUCTION_SET", "avx2");
   EXPECT_EQ(error_of<PluginError>([&] { loader_.load(plugin_file("good_variant")); }),
             "environment: ESPALIER_INSTRUCTION_SET is 'avx2', expected baseline, x86-64-v3 or "
             "x86-64-v4");
@@ -100,7 +100,7 @@ TEST_F(LoaderTest, VariantsOfOnePluginAreTheSameLibrary) {
   }
   loader_.load(plugin_file("good_variant"));
   loader_.load(plugin_file("good_variant.v3"));
-  const Environment cap("ESPALIER_INSTRUCTION_SET", "baseline");
+  const EnvironmentVariable cap("ESPALIER_INSTRUCTION_SET", "baseline");
   loader_.load(plugin_file("good_variant"));
   EXPECT_EQ(loader_.loaded().size(), 1u);
   EXPECT_EQ(variant(), "x86-64-v3");
@@ -172,8 +172,8 @@ TEST_F(LoaderTest, RefusedFileShadowsNothing) {
 }
 
 TEST_F(LoaderTest, SearchPathIsCommandLineThenEnvironmentThenInstalledThenBuild) {
-  const Environment variable("ESPALIER_PLUGIN_PATH",
-                             (folder_ / "b") + "::" + (folder_ / "c/") + ":" + (folder_ / "a"));
+  const EnvironmentVariable variable(
+      "ESPALIER_PLUGIN_PATH", (folder_ / "b") + "::" + (folder_ / "c/") + ":" + (folder_ / "a"));
   const std::string build = fs::canonical(ESPALIER_BINARY_DIR).string();
   fs::create_directory(build + "/plugins");  // where the build has made no plugins yet
   const std::vector<std::string> path = Loader::search_path({folder_ / "a"});
@@ -182,7 +182,7 @@ TEST_F(LoaderTest, SearchPathIsCommandLineThenEnvironmentThenInstalledThenBuild)
 }
 
 TEST_F(LoaderTest, RelativeFoldersOfTheSearchPathBecomeAbsolute) {
-  const Environment variable("ESPALIER_PLUGIN_PATH", std::nullopt);
+  const EnvironmentVariable variable("ESPALIER_PLUGIN_PATH", std::nullopt);
   const std::vector<std::string> path = Loader::search_path({"some/folder"});
   EXPECT_EQ(path.front(), (fs::current_path() / "some/folder").string());
 }

@@ -158,8 +158,8 @@ TEST_F(RegistryTest, DuplicateLeavesTheRegistryAsItWas) {
 }
 
 TEST_F(RegistryTest, NullContentIsRefusedForEveryKind) {
-  for (const Kind kind :
-       {Kind::joint, Kind::sub_mechanism, Kind::format, Kind::algorithm, Kind::integrator}) {
+  for (const Kind kind : {Kind::joint, Kind::sub_mechanism, Kind::format, Kind::algorithm,
+                          Kind::integrator, Kind::qp_solver}) {
     Registrar registrar("hollow.so");
     registrar.add(kind, named("hollow"));
     const std::string text = error_of<PluginError>([&] { registry_.commit(std::move(registrar)); });

@@ -14,7 +14,7 @@ namespace espalier::test {
 /// Tips, and a link of the ground where nothing moves; inputs: something for algorithms that need
 /// more than a model.
 inline espalier::Setup with_tips(const ModelPtr& model) {
-  espalier::Setup setup{model, tips(*model), default_inputs(*model)};
+  espalier::Setup setup{model, tips(*model), default_inputs(*model), {}, forward_sensors(*model)};
   if (setup.end_effectors.empty()) {
     setup.end_effectors.push_back(EndEffector::weld(model->links()[0].name));
   }

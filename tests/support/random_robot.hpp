@@ -18,6 +18,7 @@ struct RobotOptions {
   Shape shape = Shape::random;
   unsigned long long seed = 1;
   std::vector<std::string> types;  ///< of joints; empty: all registered ones that move
+                                   ///< and bring no equations of their own
   double several_rates = 0.3;      ///< share of joints of several rates, where types is empty
   bool floating_base = false;      ///< the first body hangs on a floating joint
   double welded = 0.3;             ///< share of joints that get a welded link before and after
@@ -46,8 +47,8 @@ inline Pose random_pose(Rng& rng, double length) {
           {quarter * rng.below(4), quarter * (rng.below(3) - 1), quarter * rng.below(4)}};
 }
 
-/// A joint of a type with random axis, parameters and placement. Parameters whose name begins with
-/// "axis" are directions, the others positive numbers.
+/// A joint of a type with random axis, parameters and placement. Parameters are the type's sample
+/// or, where it has none, directions if their name begins with "axis" and else positive numbers.
 inline JointDescription random_joint(Rng& rng, const JointType& type, const std::string& name,
                                      const std::string& parent, const std::string& child,
                                      double length) {
@@ -62,7 +63,9 @@ inline JointDescription random_joint(Rng& rng, const JointType& type, const std:
     joint.axis = {0, 0, 0};
     joint.axis[rng.below(3)] = rng.chance(0.5) ? 1.0 : -1.0;
   }
+  joint.parameters = type.sample();
   for (const std::string_view parameter : type.parameter_names()) {
+    if (!type.sample().empty()) break;
     const Vec3<double> d = rng.direction();
     joint.parameters[std::string(parameter)] = parameter.starts_with("axis")
                                                    ? std::vector<double>{d.x, d.y, d.z}
@@ -71,11 +74,12 @@ inline JointDescription random_joint(Rng& rng, const JointType& type, const std:
   return joint;
 }
 
-/// Registered joint types that move, by the number of their rates.
+/// Registered joint types that move and bring no equations of their own, by the number of rates.
 inline std::vector<const JointType*> moving_types(const Registry& registry, bool several_rates) {
   std::vector<const JointType*> types;
   for (const Entry* e : registry.entries(Kind::joint)) {
     const int nv = e->joint->nv();
+    if (e->joint->has_equations()) continue;
     if (nv > 0 && (nv > 1) == several_rates) types.push_back(e->joint.get());
   }
   return types;

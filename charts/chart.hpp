@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace espalier::bench {
+namespace espalier::charts {
 
 /// Lines over a common abscissa, drawn as SVG: panels below each other, one legend.
 struct Chart {
@@ -38,4 +38,4 @@ struct BarChart {
   std::string svg() const;
 };
 
-}  // namespace espalier::bench
+}  // namespace espalier::charts

@@ -1,11 +1,11 @@
-#include "benchmarks/chart.hpp"
+#include "charts/chart.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "benchmarks/markdown.hpp"
+#include "charts/format.hpp"
 
-namespace espalier::bench {
+namespace espalier::charts {
 
 namespace {
 
@@ -172,4 +172,4 @@ std::string BarChart::svg() const {
   return out + frame(upper, lower, label) + "</svg>\n";
 }
 
-}  // namespace espalier::bench
+}  // namespace espalier::charts

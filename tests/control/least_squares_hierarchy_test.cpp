@@ -1,0 +1,122 @@
+#include "espalier/kernel/least_squares_hierarchy.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/host.hpp"
+
+namespace espalier::test {
+namespace {
+
+using Level = LeastSquaresHierarchy::Level;
+using Verdict = QuadraticProgramSolver::Verdict;
+
+LeastSquaresHierarchy::Limits box(int n, double size) {
+  return {Eigen::MatrixXd::Identity(n, n), Eigen::VectorXd::Constant(n, -size),
+          Eigen::VectorXd::Constant(n, size)};
+}
+Level level(Eigen::MatrixXd A, Eigen::VectorXd b) { return {std::move(A), std::move(b)}; }
+
+class Hierarchy : public testing::TestWithParam<bool> {
+ protected:
+  const Eigen::VectorXd& solve(const std::vector<Level>& levels,
+                               const LeastSquaresHierarchy::Limits& limits) {
+    const auto outcome = hierarchy_.solve(levels, limits, GetParam() ? solver_.get() : nullptr);
+    EXPECT_EQ(outcome.verdict, Verdict::solved);
+    return hierarchy_.x();
+  }
+  // Rounding, or the solver's tolerance.
+  double tolerance_ = GetParam() ? 1e-7 : 1e-12;
+  std::unique_ptr<QuadraticProgramSolver> solver_ = host().registry().create_qp_solver("alglib");
+  LeastSquaresHierarchy hierarchy_;
+};
+
+INSTANTIATE_TEST_SUITE_P(WithWideLimits, Hierarchy, testing::Values(false, true),
+                         [](const auto& at) { return at.param ? "programs" : "least_squares"; });
+
+TEST_P(Hierarchy, SecondLevelTakesWhatTheFirstLeaves) {
+  // x + y = 2 first; then x = 3 and y = 5, which leaves x - y = -2.
+  const auto& x = solve({level(Eigen::RowVector2d(1, 1), Eigen::VectorXd::Constant(1, 2)),
+                         level(Eigen::Matrix2d::Identity(), Eigen::Vector2d(3, 5))},
+                        box(2, 100));
+  EXPECT_NEAR(x[0], 0.0, tolerance_);
+  EXPECT_NEAR(x[1], 2.0, tolerance_);
+}
+
+TEST_P(Hierarchy, WhatIsLeftToChooseIsSmall) {
+  const auto& x =
+      solve({level(Eigen::RowVector3d(1, 2, 2), Eigen::VectorXd::Constant(1, 9))}, box(3, 100));
+  EXPECT_NEAR(x[0], 1.0, tolerance_);
+  EXPECT_NEAR(x[1], 2.0, tolerance_);
+  EXPECT_NEAR(x[2], 2.0, tolerance_);
+}
+
+TEST_P(Hierarchy, LevelThatRepeatsAHigherOneChangesNothing) {
+  // The same row again, but for rounding: asked for another value it has none to give.
+  const Eigen::RowVector3d row(1, 2, 2);
+  const auto& x = solve({level(row, Eigen::VectorXd::Constant(1, 9)),
+                         level(row * (1.0 + 1e-15) / 3.0, Eigen::VectorXd::Constant(1, -7))},
+                        box(3, 100));
+  EXPECT_NEAR(row * x, 9.0, 9 * tolerance_);
+  EXPECT_NEAR(x.norm(), 3.0, 3 * tolerance_);
+}
+
+TEST_P(Hierarchy, LevelWithoutRowsIsNone) {
+  const auto& x = solve({level(Eigen::MatrixXd(0, 2), Eigen::VectorXd(0)),
+                         level(Eigen::Matrix2d::Identity(), Eigen::Vector2d(3, 5))},
+                        box(2, 100));
+  EXPECT_NEAR(x[0], 3.0, tolerance_);
+  EXPECT_NEAR(x[1], 5.0, tolerance_);
+}
+
+TEST(HierarchyInLimits, FirstLevelDecidesWhatTheSecondCannotHave) {
+  // x + y = 2 in the box of 1: only (1, 1) does it, whatever the second level wants.
+  LeastSquaresHierarchy hierarchy;
+  const auto solver = host().registry().create_qp_solver("alglib");
+  const auto outcome =
+      hierarchy.solve({level(Eigen::RowVector2d(1, 1), Eigen::VectorXd::Constant(1, 2)),
+                       level(Eigen::RowVector2d(1, 0), Eigen::VectorXd::Constant(1, -5))},
+                      box(2, 1), solver.get());
+  ASSERT_EQ(outcome.verdict, Verdict::solved);
+  // At a corner without forces, interior points come near with the root of their tolerance, 1e-12.
+  EXPECT_NEAR(hierarchy.x()[0], 1.0, 2e-6);
+  EXPECT_NEAR(hierarchy.x()[1], 1.0, 2e-6);
+}
+
+TEST(HierarchyInLimits, WhatNoLimitHoldsBackIsAsWithoutLimits) {
+  LeastSquaresHierarchy hierarchy;
+  const auto solver = host().registry().create_qp_solver("alglib");
+  const auto outcome = hierarchy.solve(
+      {level(Eigen::Matrix3d::Identity(), Eigen::Vector3d(3, 5, 1000))}, box(3, 100), solver.get());
+  ASSERT_EQ(outcome.verdict, Verdict::solved);
+  EXPECT_GT(outcome.iterations, 0);
+  // The solver's tolerance, times numbers of 100.
+  EXPECT_NEAR(hierarchy.x()[0], 3.0, 1e-6);
+  EXPECT_NEAR(hierarchy.x()[1], 5.0, 1e-6);
+  EXPECT_NEAR(hierarchy.x()[2], 100.0, 1e-6);
+}
+
+TEST(HierarchyInLimits, OutOfReachIsAsNearAsTheLimitsAllow) {
+  LeastSquaresHierarchy hierarchy;
+  const auto solver = host().registry().create_qp_solver("alglib");
+  const auto outcome =
+      hierarchy.solve({level(Eigen::RowVector2d(1, 1), Eigen::VectorXd::Constant(1, 10)),
+                       level(Eigen::RowVector2d(1, 0), Eigen::VectorXd::Constant(1, -5))},
+                      box(2, 1), solver.get());
+  ASSERT_EQ(outcome.verdict, Verdict::solved);
+  EXPECT_NEAR(hierarchy.x().sum(), 2.0, 1e-7);
+}
+
+TEST(HierarchyInLimits, NamesTheLevelThatCannotBe) {
+  LeastSquaresHierarchy hierarchy;
+  const auto solver = host().registry().create_qp_solver("alglib");
+  LeastSquaresHierarchy::Limits limits{Eigen::MatrixXd(2, 2), Eigen::Vector2d(1, -3),
+                                       Eigen::Vector2d(2, -2)};
+  limits.C << 1, 1, 1, 1;
+  const auto outcome = hierarchy.solve({level(Eigen::Matrix2d::Identity(), Eigen::Vector2d(3, 5))},
+                                       limits, solver.get());
+  EXPECT_EQ(outcome.verdict, Verdict::infeasible);
+  EXPECT_EQ(outcome.level, 0u);
+}
+
+}  // namespace
+}  // namespace espalier::test
