@@ -168,13 +168,11 @@ class ArticulatedTree : public ArticulatedBodies<T> {
       }
     }
   }
-  /// x = D^-1 x. @param x  n x blocks
-  void solve(const Node& node, int blocks, V* x) const {
-    for (int j = 0; j < node.n; ++j) {
-      for (int b = 0; b < blocks; ++b) x[j * blocks + b] *= D_[node.D + j];
-    }
-  }
-
+  /// Of a node of one rate and one output: D^-1, and U as the output sees it.
+  const T& D(const Node& node) const { return D_[node.D]; }
+  const Force<T>& U(const Node& node) const { return U_[node.U]; }
+  /// From the origin of a body's output to that of the body.
+  const Vec3<T>& offset(int body) const { return body_[body].x; }
   /// Most rates that a node has.
   int largest_node() const { return largest_; }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 
 #include "espalier/kernel/operational_space.hpp"
 
@@ -58,6 +59,54 @@ class Ours final : public Contestant {
   const Robot& robot_;
   std::unique_ptr<P> algorithm_;
   std::vector<double> out_;
+};
+
+/// States of a batch: those of the robot over and over.
+constexpr int batch_size = 4096;
+
+/// Espalier's algorithm for forward or inverse dynamics, many states in one call.
+class OurBatch final : public Contestant {
+ public:
+  OurBatch(const Host& host, const Robot& robot, Work what, const std::string& name, int threads)
+      : Contestant(what, "Espalier", title(name, threads), our_agreement),
+        batch_(what == Work::forward
+                   ? host.batch<ForwardDynamics>(name, robot.model, {.threads = threads})
+                   : host.batch<InverseDynamics>(name, robot.model, {.threads = threads})),
+        q_(gathered(robot, &RandomState::q)),
+        v_(gathered(robot, &RandomState::v)),
+        third_(gathered(robot, what == Work::forward ? &RandomState::tau : &RandomState::vdot)),
+        out_(v_.size()) {}
+  void call(int) override {
+    if (work == Work::forward) {
+      batch_->evaluate(batch_size, {.q = q_, .v = v_, .tau = third_}, {{"vdot", out_}});
+    } else {
+      batch_->evaluate(batch_size, {.q = q_, .v = v_, .vdot = third_}, {{"tau", out_}});
+    }
+  }
+  std::vector<double> result(int k) override {
+    std::vector<double> one;
+    for (std::size_t i = k; i < out_.size(); i += batch_size) one.push_back(out_[i]);
+    return one;
+  }
+  int states() const override { return batch_size; }
+  bool threaded() const override { return batch_->threads() > 1; }
+
+ private:
+  static std::string title(const std::string& name, int threads) {
+    return name + " x " + std::to_string(batch_size) +
+           (threads > 1 ? ", " + std::to_string(threads) + " threads" : "");
+  }
+  static std::vector<double> gathered(const Robot& robot,
+                                      std::vector<double> RandomState::*member) {
+    std::vector<double> all((robot.states[0].*member).size() * batch_size);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i] = (robot.states[i % batch_size % state_count].*member)[i / batch_size];
+    }
+    return all;
+  }
+
+  std::unique_ptr<Batch> batch_;
+  std::vector<double> q_, v_, third_, out_;
 };
 
 /// A peer's own model of the robot, shared by its contestants.
@@ -123,6 +172,11 @@ Contestants our_contestants(const Host& host, const Robot& robot) {
   using Osim = Ours<InverseOsim<double>, Work::inverse_osim>;
   for (const char* name : {"pv-osimr", "pv-osim", "efpa", "ltl-osim"}) {
     all.push_back(std::make_unique<Osim>(host, robot, name));
+  }
+  for (const int threads : {1, 2}) {
+    if (threads > 1 && std::thread::hardware_concurrency() < 2) continue;
+    all.push_back(std::make_unique<OurBatch>(host, robot, Work::forward, "aba", threads));
+    all.push_back(std::make_unique<OurBatch>(host, robot, Work::inverse, "rnea", threads));
   }
   return all;
 }

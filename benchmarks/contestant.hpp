@@ -23,6 +23,10 @@ class Contestant {
   virtual std::vector<double> result(int state) = 0;
   /// Why it is compared but not timed, or "".
   virtual std::string not_timed() const { return ""; }
+  /// States that a call computes; times are given for one.
+  virtual int states() const { return 1; }
+  /// Whether a call works on several threads, so that its time is that of the clock on the wall.
+  virtual bool threaded() const { return false; }
 
   const Work work;
   const std::string library, algorithm;
@@ -31,7 +35,9 @@ class Contestant {
 };
 using Contestants = std::vector<std::unique_ptr<Contestant>>;
 
-/// aba, crba-ltl, rnea, crba and the algorithms for inverse OSIM. The first for each work is the reference for all others.
+/// aba, crba-ltl, rnea, crba and the algorithms for inverse OSIM; aba and rnea in batches, too, on
+/// one thread and on two where there are two. The first for each work is the reference for all
+/// others.
 Contestants our_contestants(const Host& host, const Robot& robot);
 
 /// A library that is no part of Espalier, in a module of its own.

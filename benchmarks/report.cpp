@@ -31,6 +31,8 @@ bool enter(Row& row, Contestant& reference, Contestant& contestant) {
   row.work = to_string(contestant.work);
   row.library = contestant.library;
   row.algorithm = contestant.algorithm;
+  row.states = contestant.states();
+  row.threaded = contestant.threaded();
   row.reference = &reference == &contestant;
   row.difference = row.reference ? 0.0 : largest_difference(reference, contestant);
   row.benchmark = row.robot + "/" + row.work + "/" + row.library + "/" + row.algorithm;
@@ -42,14 +44,16 @@ bool enter(Row& row, Contestant& reference, Contestant& contestant) {
   row.why_not = contestant.not_timed();
   if (!row.why_not.empty()) return true;
   Contestant* called = &contestant;
-  benchmark::RegisterBenchmark(row.benchmark.c_str(), [called](benchmark::State& state) {
-    int k = 0;
-    for (auto _ : state) {
-      called->call(k);
-      benchmark::ClobberMemory();
-      k = (k + 1) % state_count;
-    }
-  });
+  auto* registered =
+      benchmark::RegisterBenchmark(row.benchmark.c_str(), [called](benchmark::State& state) {
+        int k = 0;
+        for (auto _ : state) {
+          called->call(k);
+          benchmark::ClobberMemory();
+          k = (k + 1) % state_count;
+        }
+      });
+  if (row.threaded) registered->UseRealTime();
   return true;
 }
 
@@ -72,7 +76,8 @@ void Collector::ReportRuns(const std::vector<Run>& runs) {
       return r.benchmark == run.run_name.function_name;
     });
     if (row == rows_.end()) continue;
-    row->ns.push_back(1e9 * run.cpu_accumulated_time / static_cast<double>(run.iterations));
+    const double seconds = row->threaded ? run.real_accumulated_time : run.cpu_accumulated_time;
+    row->ns.push_back(1e9 * seconds / static_cast<double>(run.iterations * row->states));
   }
 }
 

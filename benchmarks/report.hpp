@@ -20,7 +20,9 @@ struct Row {
   double difference = 0.0;  ///< from the reference's results, relative
   std::string why_not;      ///< why it is not timed, or ""
   std::string benchmark;    ///< name under which it is timed
-  std::vector<double> ns;   ///< per call, one for each repetition
+  int states = 1;           ///< of a call
+  bool threaded = false;    ///< several threads: time by the clock on the wall
+  std::vector<double> ns;   ///< per state, one for each repetition
 
   double best() const;
   double median() const;

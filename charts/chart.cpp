@@ -104,6 +104,10 @@ std::string Chart::svg() const {
       const auto [low, high] = std::minmax_element(line.y.begin(), line.y.end());
       smallest = std::min(smallest, *low), largest = std::max(largest, *high);
     }
+    for (const Band& band : panel.bands) {
+      smallest = std::min(smallest, *std::min_element(band.low.begin(), band.low.end()));
+      largest = std::max(largest, *std::max_element(band.high.begin(), band.high.end()));
+    }
     const Axis up(smallest, largest, 6);
     const double lower = upper + height;
     const bool last = &panel == &panels.back();
@@ -116,12 +120,20 @@ std::string Chart::svg() const {
       }
     }
     out += frame(upper, lower, panel.label);
+    const auto point = [&](std::size_t i, double y) {
+      return format("%.1f,%.1f ", across.place(x[i], left, width - right),
+                    up.place(y, lower, upper));
+    };
+    for (const Band& band : panel.bands) {
+      out += "<polygon fill=\"" + band.colour + "\" fill-opacity=\"0.25\" points=\"";
+      for (std::size_t i = 0; i < x.size(); ++i) out += point(i, band.high[i]);
+      for (std::size_t i = x.size(); i-- > 0;) out += point(i, band.low[i]);
+      out.back() = '"';
+      out += "/>\n";
+    }
     for (const Line& line : panel.lines) {
       out += "<polyline " + stroke(line) + " points=\"";
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        out += format("%.1f,%.1f ", across.place(x[i], left, width - right),
-                      up.place(line.y[i], lower, upper));
-      }
+      for (std::size_t i = 0; i < x.size(); ++i) out += point(i, line.y[i]);
       out.back() = '"';
       out += "/>\n";
     }

@@ -13,9 +13,15 @@ struct Chart {
     std::string dashes;  ///< pattern of SVG's stroke-dasharray, "" for a full line
     std::vector<double> y;
   };
+  /// What lies between two lines, filled below them.
+  struct Band {
+    std::string colour;  ///< of SVG; drawn so that lines and grid can be seen through it
+    std::vector<double> low, high;
+  };
   struct Panel {
     std::string label;  ///< what y is, with its unit
     std::vector<Line> lines;
+    std::vector<Band> bands = {};
   };
   std::string title, label;  ///< of the chart; what x is, with its unit
   std::vector<double> x;     ///< increasing, at least two

@@ -1,8 +1,47 @@
 #include "cli/json_form.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <set>
 
 namespace espalier::cli {
+
+namespace {
+
+std::string text_of(const std::string& file, const std::string& what) {
+  if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  std::ifstream stream(file, std::ios::binary);
+  std::error_code error;
+  if (!stream || std::filesystem::is_directory(file, error)) {
+    throw usage_error(file + ": " + what + " file is missing or unreadable, expected a JSON file");
+  }
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+}  // namespace
+
+Json parse_json(const std::string& file, const std::string& what) {
+  const std::string label = file == "-" ? what + " on standard input" : file;
+  std::vector<std::set<std::string>> open;  // keys of the objects around the cursor
+  const auto refuse_twice = [&](int, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second) {
+      throw usage_error(label + ": key '" + value.get<std::string>() +
+                        "' is given twice, expected once");
+    }
+    return true;
+  };
+  try {
+    return Json::parse(text_of(file, what), refuse_twice);
+  } catch (const nlohmann::json::exception& error) {
+    const std::string text = error.what();  // begins with "[json.exception.<name>] "
+    throw usage_error(label + ": " + text.substr(std::min(text.size(), text.find("] ") + 2)) +
+                      ", expected a JSON object");
+  }
+}
 
 void JsonForm::refuse(const std::string& what, const Json& got, const std::string& expected) const {
   throw usage_error(file + ": " + what + " is of type " + got.type_name() + ", expected " +

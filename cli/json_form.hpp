@@ -6,6 +6,10 @@
 
 namespace espalier::cli {
 
+/// A JSON file in which no key stands twice. @param file  "-": standard input
+/// @param what  it is, for messages: "state"  @throws Failure with exit code 2
+Json parse_json(const std::string& file, const std::string& what);
+
 /// Checks the form of what stands in a JSON file; messages begin with the file's name.
 struct JsonForm {
   std::string file;

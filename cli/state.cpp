@@ -24,40 +24,9 @@ constexpr double manifold_tolerance = 1e-3;
 /// Positions written with seven decimals still agree with their couplings.
 constexpr double coupling_tolerance = 1e-6;
 
-std::string text_of(const std::string& file) {
-  if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  std::ifstream stream(file, std::ios::binary);
-  std::error_code error;
-  if (!stream || std::filesystem::is_directory(file, error)) {
-    throw usage_error(file + ": state file is missing or unreadable, expected a JSON file");
-  }
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 /// What messages call a state file.
 std::string label_of(const std::string& file) {
   return file == "-" ? "state on standard input" : file;
-}
-
-Json parse(const std::string& file) {
-  std::vector<std::set<std::string>> open;  // keys of the objects around the cursor
-  const auto refuse_twice = [&](int, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second) {
-      throw usage_error(label_of(file) + ": key '" + value.get<std::string>() +
-                        "' is given twice, expected once");
-    }
-    return true;
-  };
-  try {
-    return Json::parse(text_of(file), refuse_twice);
-  } catch (const nlohmann::json::exception& error) {
-    const std::string what = error.what();  // begins with "[json.exception.<name>] "
-    throw usage_error(label_of(file) + ": " +
-                      what.substr(std::min(what.size(), what.find("] ") + 2)) +
-                      ", expected a JSON object");
-  }
 }
 
 /// Reads one state file into a State.
@@ -266,7 +235,7 @@ State neutral_state(const ModelPtr& model) {
 }
 
 State read_state(const ModelPtr& model, const std::string& file) {
-  return Reader(model, file).read(parse(file));
+  return Reader(model, file).read(parse_json(file, "state"));
 }
 
 State random_state(const ModelPtr& model, unsigned long long seed,

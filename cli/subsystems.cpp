@@ -78,6 +78,7 @@ Json to_json(const SubsystemMatrices<double>& matrices) {
                    {"h", s.h},
                    {"B", rows_of(s.B, size)},
                    {"T", rows_of(s.T, size)},
+                   {"dT", rows_of(s.dT, size)},
                    {"F", rows_of(s.F, size)},
                    {"c", s.c}};
   }

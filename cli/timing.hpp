@@ -4,25 +4,32 @@
 #include <vector>
 
 #include "cli/state.hpp"
+#include "espalier/plugins/batch.hpp"
 
-/// Time and allocations of single calls.
+/// Time and allocations of single calls and of batches.
 
 namespace espalier::cli {
 
 struct TimingOptions {
-  int repeats = 21;      ///< batches, each giving one number
-  double seconds = 0.2;  ///< for all batches together
+  int repeats = 21;      ///< runs of calls, each giving one number
+  double seconds = 0.2;  ///< for all runs together
 };
 
 struct Timing {
-  double median_ns = 0.0, best_ns = 0.0;  ///< per call, over the batches
-  std::optional<double> allocations;      ///< per call
+  double median_ns = 0.0, best_ns = 0.0;  ///< per call or state, over the runs
+  double spread_ns = 0.0;                 ///< between the quartiles of the runs
+  std::optional<double> allocations;      ///< per call, of the calling thread
 };
 
 /// Times Algorithm::solve() on states in turn, so that neither branches nor caches learn one of
-/// them by heart. Calls run in batches long enough for the clock's resolution; a quarter of the
+/// them by heart. Calls come in runs long enough for the clock's resolution; a quarter of the
 /// time more goes into warming up. External wrenches are left out.
 Timing time_calls(Algorithm& algorithm, const std::vector<State>& states,
+                  const TimingOptions& options);
+
+/// Times Batch::evaluate() on N states, the given ones in turn, with all results and status; times
+/// are per state.
+Timing time_batch(Batch& batch, int N, const std::vector<State>& states,
                   const TimingOptions& options);
 
 }  // namespace espalier::cli

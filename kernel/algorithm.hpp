@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "espalier/kernel/end_effector.hpp"
@@ -35,9 +36,10 @@ class Wrenches {
   void clear() { of_body_.assign(of_body_.size(), Force<T>::zero()); }
   /// Adds a wrench on a link: moment about the link's origin and force, link frame [N·m, N].
   /// @throws UnknownName
-  void add(std::string_view link, const Force<T>& wrench) {
-    const Link& l = model_->link(link);
-    of_body_[l.body] += l.X.transpose_times_force(wrench);
+  void add(std::string_view link, const Force<T>& wrench) { add(model_->link(link), wrench); }
+  /// The same for a link of this model.
+  void add(const Link& link, const Force<T>& wrench) {
+    of_body_[link.body] += link.X.transpose_times_force(wrench);
   }
   /// Wrench on body i in its own frame.
   const Force<T>& operator[](int body) const { return of_body_[body]; }
@@ -49,26 +51,33 @@ class Wrenches {
 };
 
 /// Everything that a problem may ask for, by role; tools fill what they have.
-struct Inputs {
-  std::vector<double> q;     ///< spanning positions, size nq
-  std::vector<double> v;     ///< independent rates, size nv
-  std::vector<double> tau;   ///< generalized forces, size nv
-  std::vector<double> vdot;  ///< generalized accelerations, size nv
-  const Wrenches<double>* wrenches = nullptr;
+template <class T>
+struct BasicInputs {
+  std::vector<T> q;     ///< spanning positions, size nq
+  std::vector<T> v;     ///< independent rates, size nv
+  std::vector<T> tau;   ///< generalized forces, size nv
+  std::vector<T> vdot;  ///< generalized accelerations, size nv
+  const Wrenches<T>* wrenches = nullptr;
   /// Wanted accelerations of a task's rows; zero where it is empty.
-  std::vector<double> task_acceleration = {};
+  std::vector<T> task_acceleration = {};
   /// What sensors measure; where it is empty, torques and accelerations of joints are those of tau
   /// and vdot, and all else is zero.
-  std::vector<double> measurements = {};
+  std::vector<T> measurements = {};
 };
+using Inputs = BasicInputs<double>;
+using PackInputs = BasicInputs<Pack>;  ///< of four robots
+
+/// What rows and columns of results stand for.
+enum class ResultAxis { one, rates, links, components, task, inputs, named };
 
 /// A named result: a matrix with what its rows and columns stand for.
-struct Result {
-  enum class Axis { one, rates, links, components, task, inputs, named };
+template <class T>
+struct BasicResult {
+  using Axis = ResultAxis;
   std::string name;  ///< "vdot", "tau", "mass_matrix", ...
   Axis rows = Axis::one, columns = Axis::one;
   int row_count = 1, column_count = 1;
-  std::vector<double> values;  ///< row-major
+  std::vector<T> values;  ///< row-major
   std::vector<std::string> names = {};  ///< of rows, where these are `named`
 
   /// Sets shape; allocates on first use only.
@@ -77,7 +86,11 @@ struct Result {
     values.resize(static_cast<std::size_t>(nr) * nc);
   }
 };
-using Results = std::vector<Result>;
+template <class T>
+using BasicResults = std::vector<BasicResult<T>>;
+using Result = BasicResult<double>;
+using Results = BasicResults<double>;
+using PackResults = BasicResults<Pack>;
 
 /// An algorithm bound to a Model: owns its workspace, belongs to one thread.
 class ESPALIER_API Algorithm {
@@ -99,11 +112,32 @@ class ESPALIER_API Algorithm {
   /// variables; external wrenches are left out there.
   /// @throws Unsupported at the scalar Pack
   virtual void solve(const Inputs& in, Results& out) = 0;
+  /// The same for four robots at once, at the scalar Pack. A Batch (plugins/batch.hpp) runs on it.
+  /// @throws Unsupported at the other scalars, and for problems that do not override it
+  virtual void solve_packs(const PackInputs& in, PackResults& out);
 
  private:
   ModelPtr model_;
   Vec3<double> gravity_;
 };
+
+/// An algorithm at one scalar, of a problem that is solved for named inputs by one template.
+template <class T>
+class ESPALIER_API AlgorithmAt : public Algorithm {
+ public:
+  using Algorithm::Algorithm;
+  /// What named inputs and results are made of.
+  using Value = std::conditional_t<std::is_same_v<T, Pack>, Pack, double>;
+
+  void solve(const Inputs& in, Results& out) final;
+  void solve_packs(const PackInputs& in, PackResults& out) final;
+
+ protected:
+  virtual void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) = 0;
+};
+#define ESPALIER_EXTERN(T) extern template class AlgorithmAt<T>;
+ESPALIER_SCALARS(ESPALIER_EXTERN)
+#undef ESPALIER_EXTERN
 
 /// Something that acts on a robot: a motor on a joint, or forces at a point of a link.
 struct Input {

@@ -115,27 +115,23 @@ void InputColumns::add_contact(const Model& model, const Input& input) {
 }
 
 template <class T>
-void InputMatrix<T>::solve(const Inputs& in, Results& out) {
-  if constexpr (detail::solves<T>) {
-    using Axis = Result::Axis;
-    const Answer& a =
-        evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau),
-                 detail::lifted<T>(in.wrenches));
-    const int nv = model().nv(), m = inputs_.size(), t = task_size();
-    std::size_t k = 0;
-    const auto put = [&](const char* name, const std::vector<T>& x, Axis r, int nr, Axis c, int nc) {
-      Result& result = detail::result(out, k++, name);
-      result.shape(r, nr, c, nc);
-      for (std::size_t i = 0; i < x.size(); ++i) result.values[i] = lane(x[i], 0);
-    };
-    put("input_matrix", a.input_matrix, Axis::rates, nv, Axis::inputs, m);
-    put("free_acceleration", a.free_acceleration, Axis::rates, nv, Axis::one, 1);
-    if (!task_) return;
-    put("task_input_matrix", a.task_input_matrix, Axis::task, t, Axis::inputs, m);
-    put("task_free_acceleration", a.task_free_acceleration, Axis::task, t, Axis::one, 1);
-  } else {
-    detail::refuse_named_inputs();
-  }
+void InputMatrix<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+  using Axis = ResultAxis;
+  const Answer& a =
+      evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau),
+               detail::lifted<T>(in.wrenches));
+  const int nv = model().nv(), m = inputs_.size(), t = task_size();
+  std::size_t k = 0;
+  const auto put = [&](const char* name, const std::vector<T>& x, Axis r, int nr, Axis c, int nc) {
+    BasicResult<Value>& result = detail::result(out, k++, name);
+    result.shape(r, nr, c, nc);
+    for (std::size_t i = 0; i < x.size(); ++i) result.values[i] = detail::lowered<Value>(x[i]);
+  };
+  put("input_matrix", a.input_matrix, Axis::rates, nv, Axis::inputs, m);
+  put("free_acceleration", a.free_acceleration, Axis::rates, nv, Axis::one, 1);
+  if (!task_) return;
+  put("task_input_matrix", a.task_input_matrix, Axis::task, t, Axis::inputs, m);
+  put("task_free_acceleration", a.task_free_acceleration, Axis::task, t, Axis::one, 1);
 }
 
 #define ESPALIER_INSTANTIATE(T) template class InputMatrix<T>;

@@ -57,10 +57,12 @@ class ESPALIER_API InputColumns {
 /// Source: Krög, Gattringer, Müller, "Closed-form method for the inertia-weighted input matrix
 /// utilizing O(n) forward dynamics".
 template <class T>
-class ESPALIER_API InputMatrix : public Algorithm {
+class ESPALIER_API InputMatrix : public AlgorithmAt<T> {
  public:
   static constexpr std::string_view problem = "input-matrix";
   static constexpr bool needs_inputs = true;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
 
   struct Answer {
     std::vector<T> input_matrix;            ///< M^-1 B, nv x m
@@ -71,7 +73,7 @@ class ESPALIER_API InputMatrix : public Algorithm {
 
   /// @throws as InputColumns and Task
   explicit InputMatrix(const Setup& setup)
-      : Algorithm(setup.model), inputs_(*setup.model, setup.inputs) {
+      : AlgorithmAt<T>(setup.model), inputs_(*setup.model, setup.inputs) {
     if (!setup.end_effectors.empty()) task_.emplace(*setup.model, setup.end_effectors);
     const std::size_t nv = setup.model->nv(), m = inputs_.size(), t = task_size();
     answer_.input_matrix.resize(nv * m);
@@ -97,9 +99,9 @@ class ESPALIER_API InputMatrix : public Algorithm {
     compute(q.data(), v.data(), tau.data(), wrenches, answer_);
     return answer_;
   }
-  void solve(const Inputs& in, Results& out) override;
 
  protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
   /// @param[out] answer  has its sizes already
   virtual void compute(const T* q, const T* v, const T* tau, const Wrenches<T>* wrenches,
                        Answer& answer) = 0;

@@ -8,14 +8,17 @@ namespace espalier {
 
 /// Inverse inertia as it is felt at the end-effectors, J M^-1 J^T, also called Delassus matrix.
 template <class T>
-class ESPALIER_API InverseOsim : public Algorithm {
+class ESPALIER_API InverseOsim : public AlgorithmAt<T> {
  public:
   static constexpr std::string_view problem = "inverse-osim";
   static constexpr bool needs_end_effectors = true;
 
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
   /// @throws SizeMismatch, UnknownName, InvalidModel for unusable end-effectors
   explicit InverseOsim(const Setup& setup)
-      : Algorithm(setup.model), task_(*setup.model, setup.end_effectors) {}
+      : AlgorithmAt<T>(setup.model), task_(*setup.model, setup.end_effectors) {}
 
   const Task& task() const { return task_; }
 
@@ -30,17 +33,13 @@ class ESPALIER_API InverseOsim : public Algorithm {
                 static_cast<long>(task_.size()) * task_.size());
     compute(q.data(), inverse_osim.data());
   }
-  void solve(const Inputs& in, Results& out) override {
-    if constexpr (detail::solves<T>) {
-      Result& r = detail::result(out, 0, "inverse_osim");
-      r.shape(Result::Axis::task, task_.size(), Result::Axis::task, task_.size());
-      detail::answer<T>(r, [&](Out<T> x) { evaluate(detail::lifted<T>(in.q), x); });
-    } else {
-      detail::refuse_named_inputs();
-    }
-  }
 
  protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    BasicResult<Value>& r = detail::result(out, 0, "inverse_osim");
+    r.shape(ResultAxis::task, task_.size(), ResultAxis::task, task_.size());
+    detail::answer<T>(r, [&](Out<T> x) { evaluate(detail::lifted<T>(in.q), x); });
+  }
   virtual void compute(const T* q, T* inverse_osim) = 0;
 
  private:

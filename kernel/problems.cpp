@@ -32,89 +32,113 @@ void quaternion_of(const Mat3<double>& E, double* out) {
   }
 }
 
+template <class T>
+Mat3<double> lane_of(const Mat3<T>& E, int l) {
+  Mat3<double> out;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) out(i, j) = lane(E(i, j), l);
+  return out;
+}
+
 }  // namespace
 
 void detail::refuse_named_inputs() {
   throw Unsupported(
-      "algorithm: solving for named inputs is asked at the scalar pack, expected double or count "
-      "(use evaluate())");
+      "algorithm: solving for named inputs is asked of packs, expected double or count "
+      "(use solve_packs())");
+}
+
+void Algorithm::solve_packs(const PackInputs& /*in*/, PackResults& /*out*/) {
+  throw Unsupported(
+      "algorithm: solving for four robots at once is asked of one that does not, expected an "
+      "algorithm at the scalar pack");
 }
 
 template <class T>
-void Kinematics<T>::solve(const Inputs& in, Results& out) {
-  if constexpr (detail::solves<T>) {
-    evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot));
-    const int n = static_cast<int>(model().links().size());
-    Result& r = detail::result(out, 0, "links");
-    r.shape(Result::Axis::links, n, Result::Axis::components, 19);
-    for (int i = 0; i < n; ++i) {
-      const Link& link = model().links()[i];
-      double* row = r.values.data() + 19 * i;
-      const Transform<T> X = placement(link);
-      Mat3<double> E;
-      for (int k = 0; k < 3; ++k) {
-        row[k] = lane(X.r[k], 0);
-        for (int l = 0; l < 3; ++l) E(k, l) = lane(X.E(k, l), 0);
+void AlgorithmAt<T>::solve(const Inputs& in, Results& out) {
+  if constexpr (std::is_same_v<Value, double>) {
+    by_name(in, out);
+  } else {
+    detail::refuse_named_inputs();
+  }
+}
+
+template <class T>
+void AlgorithmAt<T>::solve_packs(const PackInputs& in, PackResults& out) {
+  if constexpr (std::is_same_v<Value, Pack>) {
+    by_name(in, out);
+  } else {
+    Algorithm::solve_packs(in, out);
+  }
+}
+
+template <class T>
+void Kinematics<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+  evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot));
+  const int n = static_cast<int>(model().links().size());
+  BasicResult<Value>& r = detail::result(out, 0, "links");
+  r.shape(ResultAxis::links, n, ResultAxis::components, 19);
+  for (int i = 0; i < n; ++i) {
+    const Link& link = model().links()[i];
+    Value* row = r.values.data() + 19 * i;
+    const Transform<T> X = placement(link);
+    for (int k = 0; k < 3; ++k) row[k] = detail::lowered<Value>(X.r[k]);
+    if constexpr (std::is_same_v<Value, double>) {
+      quaternion_of(lane_of(X.E, 0), row + 3);
+    } else {
+      for (int l = 0; l < Pack::size; ++l) {
+        double quaternion[4];
+        quaternion_of(lane_of(X.E, l), quaternion);
+        for (int k = 0; k < 4; ++k) row[3 + k].set(l, quaternion[k]);
       }
-      quaternion_of(E, row + 3);
-      const Motion<T> v = velocity(link), a = acceleration(link);
-      for (int k = 0; k < 6; ++k) row[7 + k] = lane(v[k], 0), row[13 + k] = lane(a[k], 0);
     }
-  } else {
-    detail::refuse_named_inputs();
+    const Motion<T> v = velocity(link), a = acceleration(link);
+    for (int k = 0; k < 6; ++k) {
+      row[7 + k] = detail::lowered<Value>(v[k]);
+      row[13 + k] = detail::lowered<Value>(a[k]);
+    }
   }
 }
 
 template <class T>
-void BodyJacobians<T>::solve(const Inputs& in, Results& out) {
-  if constexpr (detail::solves<T>) {
-    evaluate(detail::lifted<T>(in.q));
-    const int nv = model().nv();
-    std::size_t k = 0;
-    for (const Link& link : model().links()) {
-      Result& r = detail::result(out, k++, link.name.c_str());
-      r.shape(Result::Axis::components, 6, Result::Axis::rates, nv);
-      detail::answer<T>(r, [&](Out<T> J) { jacobian(link, J); });
-    }
-  } else {
-    detail::refuse_named_inputs();
+void BodyJacobians<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+  evaluate(detail::lifted<T>(in.q));
+  const int nv = model().nv();
+  std::size_t k = 0;
+  for (const Link& link : model().links()) {
+    BasicResult<Value>& r = detail::result(out, k++, link.name.c_str());
+    r.shape(ResultAxis::components, 6, ResultAxis::rates, nv);
+    detail::answer<T>(r, [&](Out<T> J) { jacobian(link, J); });
   }
 }
 
 template <class T>
-void CenterOfMass<T>::solve(const Inputs& in, Results& out) {
-  if constexpr (detail::solves<T>) {
-    const Answer answer =
-        evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot));
-    const Vec3<T>* values[3] = {&answer.position, &answer.velocity, &answer.acceleration};
-    const char* names[3] = {"center_of_mass", "center_of_mass_velocity",
-                            "center_of_mass_acceleration"};
-    for (int k = 0; k < 3; ++k) {
-      Result& r = detail::result(out, k, names[k]);
-      r.shape(Result::Axis::components, 3, Result::Axis::one, 1);
-      for (int i = 0; i < 3; ++i) r.values[i] = lane((*values[k])[i], 0);
-    }
-  } else {
-    detail::refuse_named_inputs();
+void CenterOfMass<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+  const Answer answer =
+      evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot));
+  const Vec3<T>* values[3] = {&answer.position, &answer.velocity, &answer.acceleration};
+  const char* names[3] = {"center_of_mass", "center_of_mass_velocity",
+                          "center_of_mass_acceleration"};
+  for (int k = 0; k < 3; ++k) {
+    BasicResult<Value>& r = detail::result(out, k, names[k]);
+    r.shape(ResultAxis::components, 3, ResultAxis::one, 1);
+    for (int i = 0; i < 3; ++i) r.values[i] = detail::lowered<Value>((*values[k])[i]);
   }
 }
 
 template <class T>
-void Energy<T>::solve(const Inputs& in, Results& out) {
-  if constexpr (detail::solves<T>) {
-    const Answer answer = evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v));
-    Result& kinetic = detail::result(out, 0, "kinetic_energy");
-    kinetic.shape(Result::Axis::one, 1, Result::Axis::one, 1);
-    kinetic.values[0] = lane(answer.kinetic, 0);
-    Result& potential = detail::result(out, 1, "potential_energy");
-    potential.shape(Result::Axis::one, 1, Result::Axis::one, 1);
-    potential.values[0] = lane(answer.potential, 0);
-  } else {
-    detail::refuse_named_inputs();
-  }
+void Energy<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+  const Answer answer = evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v));
+  BasicResult<Value>& kinetic = detail::result(out, 0, "kinetic_energy");
+  kinetic.shape(ResultAxis::one, 1, ResultAxis::one, 1);
+  kinetic.values[0] = detail::lowered<Value>(answer.kinetic);
+  BasicResult<Value>& potential = detail::result(out, 1, "potential_energy");
+  potential.shape(ResultAxis::one, 1, ResultAxis::one, 1);
+  potential.values[0] = detail::lowered<Value>(answer.potential);
 }
 
 #define ESPALIER_INSTANTIATE(T)      \
+  template class AlgorithmAt<T>;     \
   template class ForwardDynamics<T>; \
   template class InverseDynamics<T>; \
   template class BiasForce<T>;       \

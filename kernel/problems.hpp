@@ -10,19 +10,17 @@ namespace espalier {
 
 namespace detail {
 /// Result number k of a list, made on first use.
-inline Result& result(Results& out, std::size_t k, const char* name) {
+template <class V>
+BasicResult<V>& result(BasicResults<V>& out, std::size_t k, const char* name) {
   if (out.size() <= k) out.resize(k + 1);
   if (out[k].name != name) out[k].name = name;
   return out[k];
 }
 [[noreturn]] ESPALIER_API void refuse_named_inputs();
-/// Whether solve() exists at a scalar.
-template <class T>
-inline constexpr bool solves = !std::is_same_v<T, Pack>;
 /// Named inputs as an algorithm's scalar wants them: themselves, or variables to be counted.
-template <class T>
-decltype(auto) lifted(const std::vector<double>& x) {
-  if constexpr (std::is_same_v<T, double>) {
+template <class T, class V>
+decltype(auto) lifted(const std::vector<V>& x) {
+  if constexpr (std::is_same_v<T, V>) {
     return (x);
   } else {
     std::vector<T> variables;
@@ -30,23 +28,32 @@ decltype(auto) lifted(const std::vector<double>& x) {
     return variables;
   }
 }
-template <class T>
-const Wrenches<T>* lifted(const Wrenches<double>* wrenches) {
-  if constexpr (std::is_same_v<T, double>) {
+template <class T, class V>
+const Wrenches<T>* lifted(const Wrenches<V>* wrenches) {
+  if constexpr (std::is_same_v<T, V>) {
     return wrenches;
   } else {
     return nullptr;
   }
 }
+/// A number of an answer as results have it.
+template <class V, class T>
+V lowered(const T& x) {
+  if constexpr (std::is_same_v<T, V>) {
+    return x;
+  } else {
+    return lane(x, 0);
+  }
+}
 /// Has f(Out<T>) write a result's values.
-template <class T, class F>
-void answer(Result& r, F&& f) {
-  if constexpr (std::is_same_v<T, double>) {
+template <class T, class V, class F>
+void answer(BasicResult<V>& r, F&& f) {
+  if constexpr (std::is_same_v<T, V>) {
     f(Out<T>(r.values));
   } else {
     std::vector<T> values(r.values.size());
     f(Out<T>(values));
-    for (std::size_t i = 0; i < values.size(); ++i) r.values[i] = lane(values[i], 0);
+    for (std::size_t i = 0; i < values.size(); ++i) r.values[i] = lowered<V>(values[i]);
   }
 }
 /// @throws SizeMismatch if the wrenches were made for another model
@@ -59,10 +66,12 @@ void expect_wrenches(const char* who, const Wrenches<T>* wrenches, const Model& 
 
 /// vdot of a robot under given forces.
 template <class T>
-class ESPALIER_API ForwardDynamics : public Algorithm {
+class ESPALIER_API ForwardDynamics : public AlgorithmAt<T> {
  public:
   static constexpr std::string_view problem = "forward-dynamics";
-  using Algorithm::Algorithm;
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
 
   /// Computes generalized accelerations.
   /// @param q          spanning positions, size nq [rad, m, quaternions x y z w]
@@ -80,30 +89,28 @@ class ESPALIER_API ForwardDynamics : public Algorithm {
     detail::expect_wrenches("forward dynamics", wrenches, m);
     compute(q.data(), v.data(), tau.data(), vdot.data(), wrenches);
   }
-  void solve(const Inputs& in, Results& out) override {
-    if constexpr (detail::solves<T>) {
-      Result& r = detail::result(out, 0, "vdot");
-      r.shape(Result::Axis::rates, model().nv(), Result::Axis::one, 1);
-      detail::answer<T>(r, [&](Out<T> vdot) {
-        evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau), vdot,
-                 detail::lifted<T>(in.wrenches));
-      });
-    } else {
-      detail::refuse_named_inputs();
-    }
-  }
 
  protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    BasicResult<Value>& r = detail::result(out, 0, "vdot");
+    r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
+    detail::answer<T>(r, [&](Out<T> vdot) {
+      evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau), vdot,
+               detail::lifted<T>(in.wrenches));
+    });
+  }
   virtual void compute(const T* q, const T* v, const T* tau, T* vdot,
                        const Wrenches<T>* wrenches) = 0;
 };
 
 /// Forces that give a robot wanted accelerations.
 template <class T>
-class ESPALIER_API InverseDynamics : public Algorithm {
+class ESPALIER_API InverseDynamics : public AlgorithmAt<T> {
  public:
   static constexpr std::string_view problem = "inverse-dynamics";
-  using Algorithm::Algorithm;
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
 
   /// Computes tau for the accelerations vdot; arguments as in ForwardDynamics.
   void evaluate(In<T> q, In<T> v, In<T> vdot, Out<T> tau, const Wrenches<T>* wrenches = nullptr) {
@@ -115,30 +122,28 @@ class ESPALIER_API InverseDynamics : public Algorithm {
     detail::expect_wrenches("inverse dynamics", wrenches, m);
     compute(q.data(), v.data(), vdot.data(), tau.data(), wrenches);
   }
-  void solve(const Inputs& in, Results& out) override {
-    if constexpr (detail::solves<T>) {
-      Result& r = detail::result(out, 0, "tau");
-      r.shape(Result::Axis::rates, model().nv(), Result::Axis::one, 1);
-      detail::answer<T>(r, [&](Out<T> tau) {
-        evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot), tau,
-                 detail::lifted<T>(in.wrenches));
-      });
-    } else {
-      detail::refuse_named_inputs();
-    }
-  }
 
  protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    BasicResult<Value>& r = detail::result(out, 0, "tau");
+    r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
+    detail::answer<T>(r, [&](Out<T> tau) {
+      evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot), tau,
+               detail::lifted<T>(in.wrenches));
+    });
+  }
   virtual void compute(const T* q, const T* v, const T* vdot, T* tau,
                        const Wrenches<T>* wrenches) = 0;
 };
 
 /// Forces that hold a moving robot at vdot = 0: Coriolis, centrifugal, gravity, external.
 template <class T>
-class ESPALIER_API BiasForce : public Algorithm {
+class ESPALIER_API BiasForce : public AlgorithmAt<T> {
  public:
   static constexpr std::string_view problem = "bias-force";
-  using Algorithm::Algorithm;
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
 
   /// @param[out] bias  size nv [N·m, N]
   void evaluate(In<T> q, In<T> v, Out<T> bias, const Wrenches<T>* wrenches = nullptr) {
@@ -149,29 +154,27 @@ class ESPALIER_API BiasForce : public Algorithm {
     detail::expect_wrenches("bias force", wrenches, m);
     compute(q.data(), v.data(), bias.data(), wrenches);
   }
-  void solve(const Inputs& in, Results& out) override {
-    if constexpr (detail::solves<T>) {
-      Result& r = detail::result(out, 0, "bias");
-      r.shape(Result::Axis::rates, model().nv(), Result::Axis::one, 1);
-      detail::answer<T>(r, [&](Out<T> bias) {
-        evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), bias,
-                 detail::lifted<T>(in.wrenches));
-      });
-    } else {
-      detail::refuse_named_inputs();
-    }
-  }
 
  protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    BasicResult<Value>& r = detail::result(out, 0, "bias");
+    r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
+    detail::answer<T>(r, [&](Out<T> bias) {
+      evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), bias,
+               detail::lifted<T>(in.wrenches));
+    });
+  }
   virtual void compute(const T* q, const T* v, T* bias, const Wrenches<T>* wrenches) = 0;
 };
 
 /// Joint-space inertia matrix M(q), symmetric, full storage.
 template <class T>
-class ESPALIER_API MassMatrix : public Algorithm {
+class ESPALIER_API MassMatrix : public AlgorithmAt<T> {
  public:
   static constexpr std::string_view problem = "mass-matrix";
-  using Algorithm::Algorithm;
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
 
   /// @param[out] M  size nv * nv, all entries written [kg·m², kg·m, kg]
   void evaluate(In<T> q, Out<T> M) {
@@ -180,26 +183,24 @@ class ESPALIER_API MassMatrix : public Algorithm {
     expect_size("mass matrix", "M", M.size(), static_cast<long>(m.nv()) * m.nv());
     compute(q.data(), M.data());
   }
-  void solve(const Inputs& in, Results& out) override {
-    if constexpr (detail::solves<T>) {
-      Result& r = detail::result(out, 0, "mass_matrix");
-      r.shape(Result::Axis::rates, model().nv(), Result::Axis::rates, model().nv());
-      detail::answer<T>(r, [&](Out<T> M) { evaluate(detail::lifted<T>(in.q), M); });
-    } else {
-      detail::refuse_named_inputs();
-    }
-  }
 
  protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    BasicResult<Value>& r = detail::result(out, 0, "mass_matrix");
+    r.shape(ResultAxis::rates, model().nv(), ResultAxis::rates, model().nv());
+    detail::answer<T>(r, [&](Out<T> M) { evaluate(detail::lifted<T>(in.q), M); });
+  }
   virtual void compute(const T* q, T* M) = 0;
 };
 
 /// Where the links are and how they move.
 template <class T>
-class ESPALIER_API Kinematics : public Algorithm {
+class ESPALIER_API Kinematics : public AlgorithmAt<T> {
  public:
   static constexpr std::string_view problem = "forward-kinematics";
-  using Algorithm::Algorithm;
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
 
   /// Placements, velocities and spatial accelerations of all bodies; the accessors below speak of
   /// the last call. Gravity is not included.
@@ -217,19 +218,21 @@ class ESPALIER_API Kinematics : public Algorithm {
   virtual Motion<T> velocity(const Link& link) const = 0;
   /// Spatial acceleration: derivative of the components of velocity() [rad/s², m/s²].
   virtual Motion<T> acceleration(const Link& link) const = 0;
-  /// Per link: x y z, qx qy qz qw, twist (6), spatial acceleration (6).
-  void solve(const Inputs& in, Results& out) override;
 
  protected:
+  /// Per link: x y z, qx qy qz qw, twist (6), spatial acceleration (6).
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
   virtual void compute(const T* q, const T* v, const T* vdot) = 0;
 };
 
 /// Jacobians of the links' twists.
 template <class T>
-class ESPALIER_API BodyJacobians : public Algorithm {
+class ESPALIER_API BodyJacobians : public AlgorithmAt<T> {
  public:
   static constexpr std::string_view problem = "jacobian";
-  using Algorithm::Algorithm;
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
 
   void evaluate(In<T> q) {
     expect_size("jacobians", "q", q.size(), model().nq());
@@ -241,19 +244,21 @@ class ESPALIER_API BodyJacobians : public Algorithm {
     expect_size("jacobians", "J", J.size(), 6L * model().nv());
     write(link, J.data());
   }
-  void solve(const Inputs& in, Results& out) override;
 
  protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
   virtual void compute(const T* q) = 0;
   virtual void write(const Link& link, T* J) const = 0;
 };
 
 /// Centre of mass of all that moves, and its motion, world axes.
 template <class T>
-class ESPALIER_API CenterOfMass : public Algorithm {
+class ESPALIER_API CenterOfMass : public AlgorithmAt<T> {
  public:
   static constexpr std::string_view problem = "center-of-mass";
-  using Algorithm::Algorithm;
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
 
   struct Answer {
     Vec3<T> position, velocity, acceleration;  ///< [m, m/s, m/s²]
@@ -265,18 +270,20 @@ class ESPALIER_API CenterOfMass : public Algorithm {
     expect_size("center of mass", "vdot", vdot.size(), m.nv());
     return compute(q.data(), v.data(), vdot.data());
   }
-  void solve(const Inputs& in, Results& out) override;
 
  protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
   virtual Answer compute(const T* q, const T* v, const T* vdot) = 0;
 };
 
 /// Mechanical energy [J]; potential energy is zero with all mass at the world's origin.
 template <class T>
-class ESPALIER_API Energy : public Algorithm {
+class ESPALIER_API Energy : public AlgorithmAt<T> {
  public:
   static constexpr std::string_view problem = "energy";
-  using Algorithm::Algorithm;
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
 
   struct Answer {
     T kinetic, potential;
@@ -287,9 +294,9 @@ class ESPALIER_API Energy : public Algorithm {
     expect_size("energy", "v", v.size(), m.nv());
     return compute(q.data(), v.data());
   }
-  void solve(const Inputs& in, Results& out) override;
 
  protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
   virtual Answer compute(const T* q, const T* v) = 0;
 };
 

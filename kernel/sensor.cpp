@@ -13,16 +13,15 @@ struct KindName {
   Sensor::Kind kind;
   std::string_view name, preposition;
 };
-constexpr KindName kinds[] = {
-    {Sensor::Kind::acceleration, "acceleration", " of "},
-    {Sensor::Kind::torque, "torque", " of "},
-    {Sensor::Kind::wrench, "wrench", " on "},
-    {Sensor::Kind::joint_wrench, "joint-wrench", " of "},
-    {Sensor::Kind::accelerometer, "accelerometer", " on "},
-    {Sensor::Kind::angular_acceleration, "angular-acceleration", " of "},
-    {Sensor::Kind::gyroscope, "gyroscope", " on "},
-    {Sensor::Kind::motor, "motor", " of "},
-    {Sensor::Kind::contact, "contact", " on "}};
+constexpr KindName kinds[] = {{Sensor::Kind::acceleration, "acceleration", " of "},
+                              {Sensor::Kind::torque, "torque", " of "},
+                              {Sensor::Kind::wrench, "wrench", " on "},
+                              {Sensor::Kind::joint_wrench, "joint-wrench", " of "},
+                              {Sensor::Kind::accelerometer, "accelerometer", " on "},
+                              {Sensor::Kind::angular_acceleration, "angular-acceleration", " of "},
+                              {Sensor::Kind::gyroscope, "gyroscope", " on "},
+                              {Sensor::Kind::motor, "motor", " of "},
+                              {Sensor::Kind::contact, "contact", " on "}};
 
 const KindName& entry(Sensor::Kind kind) {
   return *std::find_if(std::begin(kinds), std::end(kinds),
@@ -48,7 +47,8 @@ Sensor::Kind Sensor::kind_of(std::string_view name) {
     if (k.name == name) return k.kind;
     known += (known.empty() ? "" : ", ") + std::string(k.name);
   }
-  throw UnknownName("sensors: kind " + text::quoted(name) + " is unknown, expected one of " + known);
+  throw UnknownName("sensors: kind " + text::quoted(name) + " is unknown, expected one of " +
+                    known);
 }
 
 Sensor::Row Sensor::row_of(std::string_view component) {
@@ -79,7 +79,8 @@ std::vector<Sensor> inverse_sensors(const Model& model) {
   return hybrid_sensors(model, all);
 }
 
-std::vector<Sensor> hybrid_sensors(const Model& model, const std::vector<std::string>& accelerated) {
+std::vector<Sensor> hybrid_sensors(const Model& model,
+                                   const std::vector<std::string>& accelerated) {
   const std::vector<Coordinate> coordinates = model.coordinates();
   for (const std::string& name : accelerated) {
     model.joint(name);

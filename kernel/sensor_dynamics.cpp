@@ -107,10 +107,10 @@ T SensorDynamics<T>::variance(std::string_view name) const {
 template <class T>
 void SensorDynamics<T>::solve(const Inputs& in, Results& out) {
   using Axis = Result::Axis;
-  const Answer& a = evaluate(
-      in.q, in.v,
-      in.measurements.empty() ? system_.measurements_of(in.tau, in.vdot) : in.measurements,
-      in.wrenches);
+  const Answer& a =
+      evaluate(in.q, in.v,
+               in.measurements.empty() ? system_.measurements_of(in.tau, in.vdot) : in.measurements,
+               in.wrenches);
   const Model& m = model();
   std::size_t k = 0;
   const auto put = [&](const char* name, int rows, Axis axis, int columns) -> Result& {

@@ -19,17 +19,17 @@ class ESPALIER_API SensorDynamics : public Algorithm {
   static constexpr bool needs_sensors = true;
 
   struct Answer {
-    std::vector<Motion<T>> acceleration;  ///< spatial, without gravity, body frame; by body, the
-                                          ///< ground first [rad/s², m/s²]
-    std::vector<Force<T>> joint_wrench;   ///< that each body's joint transmits to it, body frame, about
-                                          ///< its origin; by body [N·m, N]
-    std::vector<T> vdot;                  ///< by independent rates
-    std::vector<T> qdd, tau;              ///< of joints and their motors; by spanning rates
-    std::vector<Force<T>> wrench;         ///< external, on the links of contacts(), link frame
-    std::vector<T> multiplier;            ///< of all constraints
-    std::vector<Force<T>> loop_wrench;    ///< on the successors of SensorSystem::loops(), in the
-                                          ///< loops' frames there
-    std::vector<T> residual;              ///< measured less explained; by rows of the sensors
+    /// By body, the ground first: spatial acceleration without gravity, body frame [rad/s², m/s²].
+    std::vector<Motion<T>> acceleration;
+    /// By body: what its joint transmits to it, body frame, about its origin [N·m, N].
+    std::vector<Force<T>> joint_wrench;
+    std::vector<T> vdot;           ///< by independent rates
+    std::vector<T> qdd, tau;       ///< of joints and their motors; by spanning rates
+    std::vector<Force<T>> wrench;  ///< external, on the links of contacts(), link frame
+    std::vector<T> multiplier;     ///< of all constraints
+    /// On the successors of SensorSystem::loops(), in the loops' frames there.
+    std::vector<Force<T>> loop_wrench;
+    std::vector<T> residual;  ///< measured less explained; by rows of the sensors
     /// Sum of squares of the residual, weighted with the inverse covariance. Of consistent
     /// measurements it is about `redundancy`; far more means that they contradict one another.
     T chi_square = T(0.0);

@@ -137,8 +137,9 @@ void SensorSystem::write_bodies(const Vec3<double>& gravity, const Wrenches<doub
   }
 }
 
-/// What joints with equations of their own add: f = M (alpha, a, qdd) + h, with a the acceleration of
-/// the point at the parent's origin, is a wrench that the parent needs and forces on their rates.
+/// What joints with equations of their own add: f = M (alpha, a, qdd) + h, with a the acceleration
+/// of the point at the parent's origin, is a wrench that the parent needs and forces on their
+/// rates.
 void SensorSystem::write_own_equations(const double* q) {
   for (const int i : model_.bodies_with_equations()) {
     const Body& body = model_.body(i);
@@ -260,10 +261,9 @@ void SensorSystem::write_sensors(const double* y) {
     const int row = model_rows_ + k;
     double offset = 0.0;
     if (reading.through_joint) {
-      const Motion<double> seen =
-          motion_.joints.X[reading.body] *
-          Motion<double>{{reading.row[0], reading.row[1], reading.row[2]},
-                         {reading.row[3], reading.row[4], reading.row[5]}};
+      const Motion<double> seen = motion_.joints.X[reading.body] *
+                                  Motion<double>{{reading.row[0], reading.row[1], reading.row[2]},
+                                                 {reading.row[3], reading.row[4], reading.row[5]}};
       for (int i = 0; i < 6; ++i) put(row, reading.unknown + i, seen[i]);
     } else {
       for (int i = 0; i < reading.count; ++i) put(row, reading.unknown + i, reading.row[i]);
@@ -296,9 +296,8 @@ std::vector<double> SensorSystem::predict(const double* d) const {
 
 Motion<double> SensorSystem::column(const Body& body, int k) const {
   Motion<double> S = Motion<double>::zero();
-  with_subspace(model_.runs()[body.run], [&](auto ops) {
-    S = decltype(ops)::column(motion_.joints.S.data() + body.v, k);
-  });
+  with_subspace(model_.runs()[body.run],
+                [&](auto ops) { S = decltype(ops)::column(motion_.joints.S.data() + body.v, k); });
   return S;
 }
 

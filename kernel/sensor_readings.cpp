@@ -127,8 +127,9 @@ void SensorSystem::read(const Sensor& s) {
                        ", expected none (it stands on a link)");
   }
   if (reads_rates(s.kind) && (!s.link.empty() || !s.rows.empty())) {
-    throw InvalidModel(who(s) + ": it has a link or rows, expected neither (it speaks of a joint's "
-                                "rates; \"joint[k]\" is one of several)");
+    throw InvalidModel(who(s) +
+                       ": it has a link or rows, expected neither (it speaks of a joint's "
+                       "rates; \"joint[k]\" is one of several)");
   }
   for (int i = 0; i < 3; ++i) {
     if (std::isfinite(s.frame.xyz[i]) && std::isfinite(s.frame.rpy[i])) continue;
@@ -136,18 +137,25 @@ void SensorSystem::read(const Sensor& s) {
   }
   switch (s.kind) {
     case Kind::acceleration:
-    case Kind::torque: return read_rates(s);
-    case Kind::wrench: return read_contact(s);
-    case Kind::joint_wrench: return read_joint_wrench(s);
+    case Kind::torque:
+      return read_rates(s);
+    case Kind::wrench:
+      return read_contact(s);
+    case Kind::joint_wrench:
+      return read_joint_wrench(s);
     case Kind::accelerometer:
-    case Kind::angular_acceleration: return read_motion(s);
-    case Kind::gyroscope: return read_gyroscope(s);
+    case Kind::angular_acceleration:
+      return read_motion(s);
+    case Kind::gyroscope:
+      return read_gyroscope(s);
     case Kind::motor:
-    case Kind::contact: break;
+    case Kind::contact:
+      break;
   }
   if (!s.rows.empty() || !s.covariance.empty()) {
-    throw InvalidModel(who(s) + ": it has rows or a covariance, expected neither (it measures "
-                                "nothing)");
+    throw InvalidModel(who(s) +
+                       ": it has rows or a covariance, expected neither (it measures "
+                       "nothing)");
   }
 }
 
@@ -240,8 +248,9 @@ void SensorSystem::read_joint_wrench(const Sensor& s) {
 void SensorSystem::read_gyroscope(const Sensor& s) {
   const Link& link = link_of(s);
   if (!gyroscope_.empty()) {
-    throw Unsupported(who(s) + ": it is the second gyroscope, expected one at most (it replaces the "
-                               "angular velocity of the floating base)");
+    throw Unsupported(who(s) +
+                      ": it is the second gyroscope, expected one at most (it replaces the "
+                      "angular velocity of the floating base)");
   }
   if (!s.rows.empty()) {
     throw Unsupported(who(s) + ": it has rows of its own, expected none: all three components");
@@ -291,7 +300,8 @@ std::vector<double> SensorSystem::measurements_of(const std::vector<double>& tau
 
 void SensorSystem::add_names(const Sensor& s, const std::vector<std::string>& components) {
   for (const std::string& component : components) {
-    std::string name = s.label() + (components.size() > 1 || !s.rows.empty() ? "[" + component + "]" : "");
+    std::string name =
+        s.label() + (components.size() > 1 || !s.rows.empty() ? "[" + component + "]" : "");
     if (std::find(measurement_names_.begin(), measurement_names_.end(), name) !=
         measurement_names_.end()) {
       throw DuplicateName(who(s) + ": its value " + text::quoted(name) +

@@ -46,8 +46,8 @@ BlockForm block_form(int rows, const std::vector<int>& column_start,
   const Directed graph(boost::edges_are_unsorted_multi_pass, needs.begin(), needs.end(), columns);
   std::vector<int> component(columns);
   const auto index = boost::get(boost::vertex_index, graph);
-  const int count = boost::strong_components(
-      graph, boost::make_iterator_property_map(component.begin(), index));
+  const int count =
+      boost::strong_components(graph, boost::make_iterator_property_map(component.begin(), index));
 
   // Components are numbered such that one comes after all that it needs; in an upper triangular
   // matrix these stand further down.

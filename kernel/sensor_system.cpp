@@ -172,7 +172,7 @@ std::vector<bool> SensorSystem::needed_rows(const Cluster& c) const {
 }
 
 void SensorSystem::number_unknowns() {
-  const auto six = [&](const std::string& of, const char* const (&components)[6]) {
+  const auto six = [&](const std::string& of, const char* const(&components)[6]) {
     for (const char* component : components) {
       unknown_names_.push_back(of + "[" + component + "]");
     }

@@ -24,20 +24,23 @@ namespace espalier {
 ///   lambda multipliers of the constraints of clusters
 /// Equations D d + b = 0:
 ///   (a_i)   -a_i + X_i a_parent + S_i qdd_i + [v_i × S_i qd_i + (dS_i/dt) qd_i]           = 0
-///   (f_i)   -f_i + I_i a_i + sum of X_j^T f_j - sum of X_l^T fx_l - W_i lambda + [v_i ×* I_i v_i] = 0
+///   (f_i)   -f_i + I_i a_i + sum of X_j^T f_j - sum of X_l^T fx_l - W_i lambda
+///           + [v_i ×* I_i v_i]                                                              = 0
 ///   (tau_i) S_i^T f_i + armature qdd_i - K_i^T lambda - tau_i                              = 0
 ///   (loops) K qdd - [k]                                                                     = 0
 /// Constraint forces of loop joints act as wrenches W_i on their two bodies, those of couplings and
-/// laws as torques K_i^T. Joints that bring equations of their own (elastic beams) add theirs to the
-/// rows (f) of the body they stand on and to their rows (tau). Where a loop has more constraints than it needs, the rest bears nothing.
+/// laws as torques K_i^T. Joints that bring equations of their own (elastic beams) add theirs to
+/// the rows (f) of the body they stand on and to their rows (tau). Where a loop has more
+/// constraints than it needs, the rest bears nothing.
 /// The pattern holds every entry that is not zero at some position; update() writes values only.
 /// Source: Nori (2017), eqs 4-12; SPEC section 6; Featherstone (2008), section 8.2.
 class ESPALIER_API SensorSystem {
  public:
   /// @param model    outlives this
   /// @param sensors  at least one, where anything moves
-  /// @throws Unsupported for gyroscopes on fixed bases; UnknownName for joints and links; InvalidModel for sensors that cannot be what they
-  ///         are; DuplicateName; SizeMismatch for rows and covariances
+  /// @throws Unsupported for gyroscopes on fixed bases; UnknownName for joints and links;
+  ///         InvalidModel for sensors that cannot be what they are; DuplicateName; SizeMismatch for
+  ///         no sensors, and for covariances
   SensorSystem(const Model& model, const std::vector<Sensor>& sensors);
   SensorSystem(const SensorSystem&) = delete;
   SensorSystem& operator=(const SensorSystem&) = delete;
@@ -134,13 +137,13 @@ class ESPALIER_API SensorSystem {
   /// One row of a sensor that is a product with six unknowns, or with one.
   struct Reading {
     Sensor::Kind kind = Sensor::Kind::torque;
-    int body = 0;      ///< whose unknowns it reads
-    int unknown = 0;   ///< the only one, or the first of six
+    int body = 0;                ///< whose unknowns it reads
+    int unknown = 0;             ///< the only one, or the first of six
     bool through_joint = false;  ///< a joint's wrench seen from the parent's side
     int count = 1;
-    double row[6] = {};          ///< multiplies the six unknowns; from the parent's side: X_i row
+    double row[6] = {};  ///< multiplies the six unknowns; from the parent's side: X_i row
     // Accelerometers: offset row · (0; w × v) at the sensor.
-    Transform<double> X;         ///< from body to sensor
+    Transform<double> X;  ///< from body to sensor
     Sensor::Row in_sensor{};
   };
   struct Gyroscope {
@@ -210,7 +213,7 @@ class ESPALIER_API SensorSystem {
   std::string fingerprint_;
 
   std::vector<double> v_;
-  std::vector<Motion<double>> velocity_;      ///< per body
+  std::vector<Motion<double>> velocity_;  ///< per body
   std::vector<Vec3<double>> gravity_on_;
   std::vector<Transform<double>> from_output_;  ///< per body: from its cluster's output body
   std::vector<double> own_M_, own_h_;           ///< of a joint with equations of its own

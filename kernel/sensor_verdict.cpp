@@ -85,7 +85,8 @@ class RankTest {
         columns(j) = std::max(columns(j), std::abs(x));
       });
       for (long i = 0; i < rows.size(); ++i) row_unit_(i) /= rows(i) > 0 ? std::sqrt(rows(i)) : 1.0;
-      for (long j = 0; j < unit_.size(); ++j) unit_(j) /= columns(j) > 0 ? std::sqrt(columns(j)) : 1.0;
+      for (long j = 0; j < unit_.size(); ++j)
+        unit_(j) /= columns(j) > 0 ? std::sqrt(columns(j)) : 1.0;
     }
   }
   /// An orthonormal basis of the solutions of D d = 0: motions and forces for a unit of each motor
@@ -193,7 +194,8 @@ class Words {
     for (std::size_t k = 0; k < shown; ++k) {
       words += (k == 0 ? "" : k + 1 == unknowns.size() ? " and " : ", ") + name(unknowns[k]);
     }
-    if (unknowns.size() > shown) words += " and " + std::to_string(unknowns.size() - shown) + " more";
+    if (unknowns.size() > shown)
+      words += " and " + std::to_string(unknowns.size() - shown) + " more";
     return words;
   }
 
@@ -201,7 +203,7 @@ class Words {
     SensorVerdict::Combination c;
     const std::vector<int> wrenches = varying(wrenches_, x), torques = varying(torques_, x),
                            accelerations = varying(accelerations_, x);
-    const std::vector<int>& first = !wrenches.empty() ? wrenches
+    const std::vector<int>& first = !wrenches.empty()  ? wrenches
                                     : !torques.empty() ? torques
                                                        : accelerations;
     double largest = 0.0;
@@ -304,8 +306,7 @@ class Candidates {
 /// Positions that are often special, with words for them.
 class SpecialPositions {
  public:
-  explicit SpecialPositions(const SensorSystem& system)
-      : system_(system), model_(system.model()) {
+  explicit SpecialPositions(const SensorSystem& system) : system_(system), model_(system.model()) {
     for (const int rate : model_.independent_rates()) {
       const Joint& joint = model_.joint_of_rate(rate);
       const Body& body = model_.body(joint.body);
@@ -362,9 +363,12 @@ class SpecialPositions {
 
 std::string_view to_string(SensorVerdict::Kind kind) {
   switch (kind) {
-    case SensorVerdict::Kind::well_posed: return "well-posed";
-    case SensorVerdict::Kind::singular_somewhere: return "singular at isolated positions";
-    case SensorVerdict::Kind::singular_everywhere: break;
+    case SensorVerdict::Kind::well_posed:
+      return "well-posed";
+    case SensorVerdict::Kind::singular_somewhere:
+      return "singular at isolated positions";
+    case SensorVerdict::Kind::singular_everywhere:
+      break;
   }
   return "singular everywhere";
 }

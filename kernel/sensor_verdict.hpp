@@ -11,9 +11,9 @@ namespace espalier {
 /// Whether sensors determine a robot's dynamics, said before there are numbers to solve for.
 struct ESPALIER_API SensorVerdict {
   enum class Kind {
-    well_posed,           ///< determined at almost every position
-    singular_somewhere,   ///< determined at almost every position, not at those listed
-    singular_everywhere   ///< at no position
+    well_posed,          ///< determined at almost every position
+    singular_somewhere,  ///< determined at almost every position, not at those listed
+    singular_everywhere  ///< at no position
   };
   Kind kind = Kind::well_posed;
   int unknowns = 0, equations = 0;

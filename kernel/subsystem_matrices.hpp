@@ -32,7 +32,8 @@ class ESPALIER_API SubsystemMatrices : public Algorithm {
     std::vector<Scalar> B;  ///< s x inputs
     std::vector<Scalar> T;  ///< s x s_p
     std::vector<Scalar> F;  ///< s x rates: [0; 1], so that its rate is zero
-    std::vector<Scalar> c;  ///< s: (dT_ip/dt) y_p, of which the rates' part is zero [rad/s², m/s²]
+    std::vector<Scalar> dT;  ///< s x s_p, rate of T; by differences: 1e-6 or better
+    std::vector<Scalar> c;   ///< s: (dT_ip/dt) y_p, of which the rates' part is zero [rad/s², m/s²]
 
     int size() const { return static_cast<int>(6 * outputs.size() + rates.size()); }
   };
@@ -53,7 +54,8 @@ class ESPALIER_API SubsystemMatrices : public Algorithm {
   /// The subsystems; their numbers are those of the last call.
   virtual const std::vector<Subsystem>& subsystems() const = 0;
 
-  /// Results "y of <subsystem>", then "M of ", "h of ", "B of ", "T of ", "F of " and "c of ".
+  /// Results "y of <subsystem>", then "M of ", "h of ", "B of ", "T of ", "dT of ", "F of " and
+  /// "c of ".
   void solve(const Inputs& in, Results& out) override {
     if constexpr (std::is_same_v<Scalar, double>) {
       std::size_t k = 0;
@@ -70,6 +72,7 @@ class ESPALIER_API SubsystemMatrices : public Algorithm {
         put("h", s.h, vector);
         put("B", s.B, static_cast<int>(s.inputs.size()));
         put("T", s.T, s.parent_size);
+        put("dT", s.dT, s.parent_size);
         put("F", s.F, static_cast<int>(s.rates.size()));
         put("c", s.c, vector);
       }

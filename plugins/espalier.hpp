@@ -16,6 +16,8 @@
 #include "espalier/kernel/simulation.hpp"
 #include "espalier/kernel/soft_contact.hpp"
 #include "espalier/kernel/task_control.hpp"
+#include "espalier/plugins/batch.hpp"
+#include "espalier/plugins/batch_simulation.hpp"
 #include "espalier/plugins/loader.hpp"
 #include "espalier/plugins/registry.hpp"
 
@@ -74,6 +76,21 @@ class ESPALIER_API Host {
   std::unique_ptr<P> create(std::string_view name, const Setup& setup) const {
     return registry_.create<P>(name, setup);
   }
+  /// An algorithm for batches of states, on several threads.
+  /// @throws as Batch; UnknownName for the problem or the algorithm
+  std::unique_ptr<Batch> batch(std::string_view problem, std::string_view name, const Setup& setup,
+                               const BatchOptions& options = {}) const;
+  /// The same, as in host.batch<ForwardDynamics>("aba", robot, {.threads = 2}).
+  template <template <class> class P>
+  std::unique_ptr<Batch> batch(std::string_view name, const Setup& setup,
+                               const BatchOptions& options = {}) const {
+    return batch(P<double>::problem, name, setup, options);
+  }
+  template <template <class> class P>
+  std::unique_ptr<Batch> batch(std::string_view name, ModelPtr model,
+                               const BatchOptions& options = {}) const {
+    return batch(P<double>::problem, name, Setup{std::move(model)}, options);
+  }
   /// A simulation of a model; energies are computed if a loaded algorithm can.
   /// @throws UnknownName, Unsupported, as create(); InvalidModel for the value of an option
   std::unique_ptr<Simulation> simulation(
@@ -81,6 +98,9 @@ class ESPALIER_API Host {
       const SimulationOptions& options = {},
       std::vector<std::unique_ptr<Controller>> controllers = {},
       std::vector<std::unique_ptr<Environment>> environments = {}) const;
+  /// A simulation of many copies of a robot at once. @throws as BatchSimulation
+  std::unique_ptr<BatchSimulation> batch_simulation(
+      const ModelPtr& model, const BatchSimulationOptions& options = {}) const;
   /// Task control of a model: see kernel/task_control.hpp.
   /// @throws UnknownName, Unsupported, as create(); what TaskControl throws
   std::unique_ptr<TaskControl> task_control(const ModelPtr& model, const TaskControlSetup& setup,

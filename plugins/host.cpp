@@ -70,6 +70,12 @@ ModelPtr Host::load(const std::string& path, const CompileOptions& options) cons
   return compile(read(path), options);
 }
 
+std::unique_ptr<Batch> Host::batch(std::string_view problem, std::string_view name,
+                                   const Setup& setup, const BatchOptions& options) const {
+  return std::make_unique<Batch>(registry_, registry_.find_algorithm(problem, name), setup,
+                                 options);
+}
+
 std::unique_ptr<Simulation> Host::simulation(
     const ModelPtr& model, const SimulationNames& names, const SimulationOptions& options,
     std::vector<std::unique_ptr<Controller>> controllers,
@@ -87,6 +93,11 @@ std::unique_ptr<Simulation> Host::simulation(
   parts.controllers = std::move(controllers);
   parts.environments = std::move(environments);
   return std::make_unique<Simulation>(std::move(parts), options);
+}
+
+std::unique_ptr<BatchSimulation> Host::batch_simulation(
+    const ModelPtr& model, const BatchSimulationOptions& options) const {
+  return std::make_unique<BatchSimulation>(registry_, model, options);
 }
 
 std::unique_ptr<TaskControl> Host::task_control(const ModelPtr& model,

@@ -21,7 +21,7 @@ ESPALIER_PLUGIN("bremer", "0.1.0") {
       all);
   registrar.algorithm_at_double<BremerMatrices>(
       {.name = "bremer",
-       .summary = "M, h, B, T, F and c of every subsystem by name",
+       .summary = "M, h, B, T, dT/dt, F and c of every subsystem by name; allocates",
        .source = "Bremer (2008); Krög et al., section 3.1; SPEC 2, instance C",
        .cost = "O(n)"},
       all);

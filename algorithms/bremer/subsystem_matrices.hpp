@@ -1,7 +1,12 @@
 #pragma once
 
+#include <cmath>
+#include <span>
+#include <utility>
+
 #include "algorithms/bremer/subsystem_terms.hpp"
 #include "espalier/kernel/input_matrix.hpp"
+#include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/subsystem_matrices.hpp"
 
 namespace espalier {
@@ -21,6 +26,7 @@ class BremerMatrices final : public SubsystemMatrices<T> {
       : SubsystemMatrices<T>(setup.model),
         tree_(setup),
         terms_(tree_, SubsystemTerms<T>::Frames::links),
+        displaced_(tree_, SubsystemTerms<T>::Frames::links),
         E_(this->model().body_count() + 1, Mat3<T>::identity()) {
     const Model& m = this->model();
     for (const SubsystemTree::Node& node : tree_.nodes()) {
@@ -45,6 +51,7 @@ class BremerMatrices final : public SubsystemMatrices<T> {
       s.h.resize(size);
       s.B.resize(size * s.inputs.size());
       s.T.assign(size * s.parent_size, T(0.0));
+      s.dT = s.T;
       s.F.assign(size * n, T(0.0));
       s.c.assign(size, T(0.0));
       for (std::size_t j = 0; j < n; ++j) s.F[(size - n + j) * n + j] = T(1.0);
@@ -126,7 +133,52 @@ class BremerMatrices final : public SubsystemMatrices<T> {
       }
     }
     place_inputs(q);
+    differentiate(q);
     return subsystems_;
+  }
+
+  /// dT/dt by central differences of fourth order along the motion: no joint says how its columns
+  /// change one by one.
+  void differentiate(const T* q) {
+    const Model& m = this->model();
+    const std::span<const T> qd(terms_.motion().qd(), m.spanning_nv());
+    T fastest = T(1.0);
+    for (const T& rate : qd) fastest = std::max(fastest, std::abs(rate));
+    const T h = 1e-3 / fastest;  // truncation and rounding are both about 1e-12 / h then
+    const std::vector<T> still(m.nv(), T(0.0));
+    std::vector<T> step(qd.size()), moved(m.nq());
+    for (Subsystem& s : subsystems_) std::fill(s.dT.begin(), s.dT.end(), T(0.0));
+    for (const auto& [at, weight] : {std::pair{-2, 1.0}, {-1, -8.0}, {1, 8.0}, {2, -1.0}}) {
+      for (std::size_t r = 0; r < step.size(); ++r) step[r] = at * h * qd[r];
+      m.integrate(q, step.data(), moved.data());
+      if (m.has_variable_constraints()) {
+        CloseOptions tight;
+        tight.tolerance = 1e-15;
+        close(m, q, moved.data(), tight);
+      }
+      displaced_.update(moved.data(), still.data(), {0, 0, 0}, nullptr);
+      const T share = weight / (12.0 * h);
+      for (std::size_t i = 0; i < subsystems_.size(); ++i) {
+        Subsystem& s = subsystems_[i];
+        if (s.parent < 0) continue;
+        for_each_entry(displaced_, static_cast<int>(i), [&](int row, int column, const T& x) {
+          s.dT[row * s.parent_size + column] += share * x;
+        });
+      }
+    }
+  }
+  /// f(row, column, entry) for T of a subsystem on another.
+  template <class F>
+  void for_each_entry(const SubsystemTerms<T>& terms, int i, F&& f) const {
+    const SubsystemTree::Node& node = tree_.nodes()[i];
+    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+      const SubsystemTree::Site& at = tree_.seen_from_parent(node.outputs[o]);
+      const Transform<double> X = tree_.link_frame(node.outputs[o]);
+      for (int k = 0; k < terms.columns(at); ++k) {
+        const Motion<T> Z = X * terms.column(at, k);
+        for (int r = 0; r < 6; ++r) f(static_cast<int>(6 * o) + r, terms.index(at, k), Z[r]);
+      }
+    }
   }
 
   /// T and c, and y of the output bodies.
@@ -134,18 +186,15 @@ class BremerMatrices final : public SubsystemMatrices<T> {
     const SubsystemTree::Node& node = tree_.nodes()[i];
     Subsystem& s = subsystems_[i];
     const Subsystem& parent = subsystems_[s.parent];
+    std::fill_n(s.y.begin(), node.twists(), T(0.0));
+    for_each_entry(terms_, i, [&](int row, int column, const T& x) {
+      s.T[row * s.parent_size + column] = x;
+      s.y[row] += x * parent.y[column];
+    });
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-      const SubsystemTree::Site& at = tree_.seen_from_parent(node.outputs[o]);
-      const Transform<double> X = tree_.link_frame(node.outputs[o]);
-      Motion<T> y = Motion<T>::zero();
-      const Motion<T> c = X * terms_.xi(at);
-      for (int k = 0; k < terms_.columns(at); ++k) {
-        const Motion<T> Z = X * terms_.column(at, k);
-        const int from = terms_.index(at, k);
-        for (int r = 0; r < 6; ++r) s.T[(6 * o + r) * s.parent_size + from] = Z[r];
-        y += scale(parent.y[from], Z);
-      }
-      for (int r = 0; r < 6; ++r) s.y[6 * o + r] = y[r], s.c[6 * o + r] = c[r];
+      const Motion<T> c = tree_.link_frame(node.outputs[o]) *
+                          terms_.xi(tree_.seen_from_parent(node.outputs[o]));
+      for (int r = 0; r < 6; ++r) s.c[6 * o + r] = c[r];
     }
   }
 
@@ -188,7 +237,7 @@ class BremerMatrices final : public SubsystemMatrices<T> {
   }
 
   SubsystemTree tree_;
-  SubsystemTerms<T> terms_;
+  SubsystemTerms<T> terms_, displaced_;
   std::vector<Subsystem> subsystems_;
   std::vector<Column> columns_;
   std::vector<Mat3<T>> E_;  ///< per body: world to body axes

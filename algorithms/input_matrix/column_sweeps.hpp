@@ -90,7 +90,7 @@ class ColumnSweeps {
       const int n = tree_.order()[k];
       if (floats_[n]) continue;  // forces have arrived
       if (limbs_.is_hinge(n)) {
-        limbs_.look_at(n, motion);
+        limbs_.look_at(n);
         for (const Step& s : steps_[n]) {
           if (s.passes) inward_hinge(n, s);
         }

@@ -74,20 +74,15 @@ class Limbs {
   const UnitMotions& units() const { return units_; }
 
   /// Numbers of a hinge at the tree's last update.
-  void look_at(int n, const SpanningMotion<T>& motion) {
+  void look_at(int n) {
     const auto& node = tree_.nodes()[n];
     Hinge& h = hinges_[n];
     h.S = tree_.attitude(node.body).row[2];
-    V D = V(1.0);
-    tree_.solve(node, 1, &D);
-    h.D = row_of<T>(&D, 0);
+    h.D = tree_.D(node);
     h.x = Vec3<T>::zero(), h.DU = Force<T>::zero();
     if (node.outputs.empty()) return;
-    h.x = transpose_times(tree_.attitude(node.outputs[0]), motion.joints.X[node.body].r);
-    V rates[unit_blocks];
-    for (V& x : rates) x = V(0.0);
-    tree_.outward(node, unit_blocks, units_.data(), rates);
-    for (int i = 0; i < 6; ++i) h.DU[i] = -row_of<T>(rates, i);
+    h.x = tree_.offset(node.body);
+    h.DU = scale(h.D, tree_.U(node));
   }
   /// What unit motions of a limb's base do to a node's rate and body, after its parent.
   void carry(int n) {

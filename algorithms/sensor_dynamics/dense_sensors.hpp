@@ -35,7 +35,8 @@ class DenseSensors final : public SensorDynamics<T> {
       }
       Matrix part(kept.size(), kept.size());
       for (std::size_t i = 0; i < kept.size(); ++i) {
-        for (std::size_t j = 0; j < kept.size(); ++j) part(i, j) = R.values[kept[i] * R.size + kept[j]];
+        for (std::size_t j = 0; j < kept.size(); ++j)
+          part(i, j) = R.values[kept[i] * R.size + kept[j]];
       }
       factor_.emplace_back(part);
       if (factor_.back().info() == Eigen::Success) continue;
@@ -62,7 +63,8 @@ class DenseSensors final : public SensorDynamics<T> {
     // Units of rows and columns by which their largest entries are 1.
     Vector row = A.cwiseAbs().rowwise().maxCoeff().cwiseMax(1e-300).cwiseInverse();
     const Matrix rows_scaled = row.asDiagonal() * A;
-    const Vector unit = rows_scaled.cwiseAbs().colwise().maxCoeff().transpose().cwiseMax(1e-300).cwiseInverse();
+    const Vector unit =
+        rows_scaled.cwiseAbs().colwise().maxCoeff().transpose().cwiseMax(1e-300).cwiseInverse();
 
     if (system.square() && !this->gives_variances()) {
       const Eigen::PartialPivLU<Matrix> lu(rows_scaled * unit.asDiagonal());
@@ -98,21 +100,21 @@ class DenseSensors final : public SensorDynamics<T> {
       if (least.rank() < Z.cols()) return give_up(system, nullptr, d);
       x += Z * least.solve(y_white);
       const Matrix R = least.matrixQR().topRows(Z.cols()).template triangularView<Eigen::Upper>();
-      const Matrix inverse = R.template triangularView<Eigen::Upper>().solve(
-          Matrix::Identity(Z.cols(), Z.cols()));
+      const Matrix inverse =
+          R.template triangularView<Eigen::Upper>().solve(Matrix::Identity(Z.cols(), Z.cols()));
       spread = least.colsPermutation() * inverse;  // times its transpose: covariance of w
     } else if (exact.rank() < n) {
       return give_up(system, nullptr, d);
     }
     Eigen::Map<Vector>(d, n) = unit.cwiseProduct(x);
     const Vector residual = right - A * Eigen::Map<Vector>(d, n);
-    answer.residual.assign(residual.data() + system.model_rows(), residual.data() + residual.size());
+    answer.residual.assign(residual.data() + system.model_rows(),
+                           residual.data() + residual.size());
     Matrix white = Vector(residual(noisy_));
     whiten(white);
     answer.chi_square = white.squaredNorm();
     if (!this->gives_variances()) return;
-    const Vector variance =
-        unit.array().square() * (Z * spread).rowwise().squaredNorm().array();
+    const Vector variance = unit.array().square() * (Z * spread).rowwise().squaredNorm().array();
     std::copy(variance.begin(), variance.end(), answer.variance.begin());
   }
   /// L^-1 from the left, L the factors of the covariance.

@@ -145,12 +145,14 @@ void FixedLu::solve(const double* b, double* out) {
     const int first = order_.block_start[block], end = order_.block_start[block + 1];
     for (int k = first; k < end; ++k) {
       const double y = x[k];
-      for (int p = lower_start_[k]; p < lower_start_[k + 1]; ++p) x[lower_[p]] -= lower_values_[p] * y;
+      for (int p = lower_start_[k]; p < lower_start_[k + 1]; ++p)
+        x[lower_[p]] -= lower_values_[p] * y;
     }
     for (int k = end - 1; k >= first; --k) {
       const double y = x[k] * inverse_[k];
       x[k] = y;
-      for (int t = upper_start_[k]; t < upper_start_[k + 1]; ++t) x[upper_[t]] -= upper_values_[t] * y;
+      for (int t = upper_start_[k]; t < upper_start_[k + 1]; ++t)
+        x[upper_[t]] -= upper_values_[t] * y;
       for (int e = off_start_[k]; e < off_start_[k + 1]; ++e) x[off_[e].to] -= off_values_[e] * y;
     }
   }

@@ -7,7 +7,8 @@ namespace espalier {
 
 FixedSolver::FixedSolver(SparsePattern pattern, PivotOrder order)
     : pattern_(std::move(pattern)), lu_(pattern_, std::move(order)), residual_(pattern_.size()) {
-  for (const int exponent : lu_.order().column_exponent) unit_.push_back(std::ldexp(1.0, -exponent));
+  for (const int exponent : lu_.order().column_exponent)
+    unit_.push_back(std::ldexp(1.0, -exponent));
 }
 
 bool FixedSolver::solve(const double* values, const double* b, double* x) {

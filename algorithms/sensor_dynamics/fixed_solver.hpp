@@ -10,8 +10,8 @@
 namespace espalier {
 
 /// Solves systems of one pattern in a fixed order of pivots, with one step of iterative refinement.
-/// Where a pivot turns out too small, or refinement has much to do, the matrix is factored anew with
-/// pivots of its own (UMFPACK), which allocates.
+/// Where a pivot turns out too small, or refinement has much to do, the matrix is factored anew
+/// with pivots of its own (UMFPACK), which allocates.
 class FixedSolver {
  public:
   FixedSolver(SparsePattern pattern, PivotOrder order);

@@ -27,13 +27,12 @@ UmfpackLu::~UmfpackLu() {
 bool UmfpackLu::solve(const double* values, const double* b, double* x) {
   umfpack_di_free_numeric(&numeric_);
   // It takes singular matrices for what they are, but not numbers that are none.
-  const bool finite = std::all_of(values, values + pattern_.entries(),
-                                  [](double a) { return std::isfinite(a); });
+  const bool finite =
+      std::all_of(values, values + pattern_.entries(), [](double a) { return std::isfinite(a); });
   if (!finite || symbolic_ == nullptr) return false;
   double info[UMFPACK_INFO];
-  const int factored =
-      umfpack_di_numeric(pattern_.column_start.data(), pattern_.row_index.data(), values, symbolic_,
-                         &numeric_, nullptr, info);
+  const int factored = umfpack_di_numeric(pattern_.column_start.data(), pattern_.row_index.data(),
+                                          values, symbolic_, &numeric_, nullptr, info);
   if (factored != UMFPACK_OK || !(info[UMFPACK_RCOND] > least_pivot_ratio)) {
     umfpack_di_free_numeric(&numeric_);
     return false;
@@ -85,7 +84,8 @@ bool EigenLu::solve(const double* values, const double* b, double* x) {
   if (lu_.info() != Eigen::Success) return false;
   // A singular matrix that passed answers some right side with about 1e16 times its size.
   Eigen::VectorXd probe(n);
-  for (long i = 0; i < n; ++i) probe(i) = i % 2 == 0 ? 1.0 : -0.7 + 0.1 * static_cast<double>(i % 5);
+  for (long i = 0; i < n; ++i)
+    probe(i) = i % 2 == 0 ? 1.0 : -0.7 + 0.1 * static_cast<double>(i % 5);
   const Eigen::VectorXd answer = lu_.solve(probe);
   if (!answer.allFinite() || answer.cwiseAbs().maxCoeff() > 1.0 / least_pivot_ratio) return false;
   const Eigen::Map<const Eigen::VectorXd> right(b, n);

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "algorithms/sensor_dynamics/sensor_pivots.hpp"
-#include "espalier/kernel/sensor_hybrid.hpp"
 #include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/sensor_hybrid.hpp"
 
 // The classical problems as sensors: what is known says which problem it is.
 
@@ -17,8 +17,8 @@ class SparseInstance {
 
   /// Solves for measured values y, in the order of the sensors. @returns d, or nullptr where
   /// nothing moves  @throws SingularMechanism
-  const double* solve(const double* q, const double* v, const double* y, const Vec3<double>& gravity,
-                      const Wrenches<double>* wrenches);
+  const double* solve(const double* q, const double* v, const double* y,
+                      const Vec3<double>& gravity, const Wrenches<double>* wrenches);
   const SensorSystem& system() const { return *system_; }
 
  private:

@@ -57,9 +57,7 @@ class MaximumAPosteriori final : public SensorDynamics<T> {
         x_(augmented_.pattern().size()),
         unit_(augmented_.pattern().size(), 0.0) {}
 
-  std::string symbolic() const override {
-    return solver_.lu().order().text(fingerprint());
-  }
+  std::string symbolic() const override { return solver_.lu().order().text(fingerprint()); }
   /// Without variances.
   Operations operations() const override {
     const FixedLu& lu = solver_.lu();
@@ -83,8 +81,7 @@ class MaximumAPosteriori final : public SensorDynamics<T> {
       augmented_.update(system);
       samples.push_back(augmented_.values());
     }
-    PivotOrder found =
-        find_pivots(augmented_.pattern(), samples, augmented_.safe_pivots(system));
+    PivotOrder found = find_pivots(augmented_.pattern(), samples, augmented_.safe_pivots(system));
     if (found.size() == augmented_.pattern().size()) return found;
     throw SingularMechanism("map: the sensors of '" + system.model().name() +
                             "' contradict or repeat one another without error, expected "

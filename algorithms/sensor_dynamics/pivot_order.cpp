@@ -28,8 +28,8 @@ class Elimination {
 
   explicit Elimination(int n) : rows(n), columns(n), where_(n, 0) {}
 
-  std::vector<std::vector<Entry>> rows;    ///< active entries by row
-  std::vector<std::vector<int>> columns;   ///< active rows by column
+  std::vector<std::vector<Entry>> rows;   ///< active entries by row
+  std::vector<std::vector<int>> columns;  ///< active rows by column
 
   void add(int row, int column, const Values& values) {
     rows[row].push_back({column, values});
@@ -88,8 +88,8 @@ class Elimination {
         for (int s = 0; s < sample_count; ++s) x[s] -= factor[s] * e.values[s];
       }
       for (const Entry& e : to) where_[e.column] = 0;
-      to.erase(std::find_if(to.begin(), to.end(),
-                            [&](const Entry& e) { return e.column == column; }));
+      to.erase(
+          std::find_if(to.begin(), to.end(), [&](const Entry& e) { return e.column == column; }));
     }
     columns[column].clear();
   }
@@ -233,7 +233,8 @@ void equilibrate(const SparsePattern& pattern, const std::vector<Values>& values
   }
   const auto rounded = [](const std::vector<double>& x) {
     std::vector<int> exponents;
-    for (const double e : x) exponents.push_back(static_cast<int>(std::lround(std::clamp(e, -200.0, 200.0))));
+    for (const double e : x)
+      exponents.push_back(static_cast<int>(std::lround(std::clamp(e, -200.0, 200.0))));
     return exponents;
   };
   order.row_exponent = rounded(row);
@@ -263,7 +264,8 @@ constexpr const char* head = "espalier symbolic 1";
 
 }  // namespace
 
-PivotOrder find_pivots(const SparsePattern& pattern, const std::vector<std::vector<double>>& samples,
+PivotOrder find_pivots(const SparsePattern& pattern,
+                       const std::vector<std::vector<double>>& samples,
                        const std::vector<PivotStep>& steps) {
   PivotOrder order;
   BlockForm form = block_form(pattern.size(), pattern.column_start, pattern.row_index);
@@ -304,7 +306,8 @@ PivotOrder PivotOrder::parse(const std::string& text, const std::string& fingerp
   std::getline(in, line);
   if (line != "for " + fingerprint) {
     refuse("it is " + text::quoted(line.substr(0, 120)) + ", expected " +
-           text::quoted("for " + fingerprint) + " (another robot, other sensors or another order "
+           text::quoted("for " + fingerprint) +
+           " (another robot, other sensors or another order "
            "of them: analyse again)");
   }
   PivotOrder order;
@@ -332,14 +335,14 @@ PivotOrder PivotOrder::parse(const std::string& text, const std::string& fingerp
     }
   }
   const std::vector<int>& blocks = order.block_start;
-  const bool ascending = std::adjacent_find(blocks.begin(), blocks.end(), std::greater_equal<>()) ==
-                         blocks.end();
+  const bool ascending =
+      std::adjacent_find(blocks.begin(), blocks.end(), std::greater_equal<>()) == blocks.end();
   if (blocks.empty() || blocks.front() != 0 || blocks.back() != n || !ascending) {
     refuse("blocks do not ascend from 0 to " + std::to_string(n));
   }
   for (const auto* exponents : {&order.row_exponent, &order.column_exponent}) {
-    const bool good = std::all_of(exponents->begin(), exponents->end(),
-                                  [](int e) { return std::abs(e) <= 200; });
+    const bool good =
+        std::all_of(exponents->begin(), exponents->end(), [](int e) { return std::abs(e) <= 200; });
     if (static_cast<int>(exponents->size()) != n || !good) {
       refuse("exponents are not " + std::to_string(n) + " numbers from -200 to 200");
     }

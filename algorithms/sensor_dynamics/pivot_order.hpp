@@ -40,7 +40,8 @@ struct PivotStep {
 /// @returns an order of size 0 if the pattern or all samples are singular
 /// Source: Markowitz (1957); Duff, Erisman, Reid, "Direct methods for sparse matrices" (2017),
 /// chapters 7 and 10; SPEC section 6.
-PivotOrder find_pivots(const SparsePattern& pattern, const std::vector<std::vector<double>>& samples,
+PivotOrder find_pivots(const SparsePattern& pattern,
+                       const std::vector<std::vector<double>>& samples,
                        const std::vector<PivotStep>& steps);
 
 }  // namespace espalier

@@ -1,8 +1,8 @@
+#include "espalier/plugins/plugin.hpp"
 #include "algorithms/sensor_dynamics/dense_sensors.hpp"
 #include "algorithms/sensor_dynamics/instances.hpp"
 #include "algorithms/sensor_dynamics/map.hpp"
 #include "algorithms/sensor_dynamics/sparse_lu.hpp"
-#include "espalier/plugins/plugin.hpp"
 
 ESPALIER_PLUGIN("sensor-dynamics", "0.1.0") {
   using namespace espalier;

@@ -39,7 +39,8 @@ std::vector<PivotStep> safe_pivots(const SensorSystem& system) {
     PivotStep rest;
     for (int k = 0; k < 6; ++k) {
       rest.rows.insert(rest.rows.end(), {system.force_row(i) + k, system.acceleration_row(i) + k});
-      rest.columns.insert(rest.columns.end(), {system.acceleration(i) + k, system.joint_wrench(i) + k});
+      rest.columns.insert(rest.columns.end(),
+                          {system.acceleration(i) + k, system.joint_wrench(i) + k});
     }
     for (int r = body.v; r < body.v + body.nv; ++r) {
       const int torque = system.torque(r);
@@ -109,7 +110,8 @@ void give_up(const SensorSystem& system, const FixedSolver* solver, double* d) {
   std::string at;
   if (solver != nullptr && solver->weak_pivot() >= 0) {
     const int unknown = solver->lu().order().columns[solver->weak_pivot()];
-    if (unknown < system.unknowns()) at = " (near " + text::quoted(system.unknown_names()[unknown]) + ")";
+    if (unknown < system.unknowns())
+      at = " (near " + text::quoted(system.unknown_names()[unknown]) + ")";
   }
   throw SingularMechanism("sensor dynamics of '" + system.model().name() +
                           "': the matrix of this position is singular" + at +

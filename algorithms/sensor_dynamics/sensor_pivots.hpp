@@ -22,7 +22,8 @@ SparsePattern pattern_of(const SensorSystem& system);
 std::vector<PivotStep> safe_pivots(const SensorSystem& system);
 
 /// The order for a square system: from a text that was saved, or by analysis.
-/// @throws InvalidModel for a text that does not fit; Unsupported if no order is good at all sampled
+/// @throws InvalidModel for a text that does not fit; Unsupported if no order is good at all
+/// sampled
 ///         positions
 PivotOrder order_for(SensorSystem& system, const std::string& symbolic);
 

@@ -9,7 +9,7 @@ namespace espalier::cli {
 
 namespace {
 
-/// Times single calls.
+/// Times single calls and batches.
 class Bench final : public Command {
   void add_options(CLI::App& app) override {
     model_.add_to(app);
@@ -20,10 +20,17 @@ class Bench final : public Command {
     app.add_option("--problem", problem_,
                    "problem to solve; default: the first one of each algorithm given, else all")
         ->type_name("NAME");
-    app.add_option("--repeats", timing_.repeats, "batches of calls; each gives one time per call")
+    app.add_option("--batch", batch_,
+                   "states that are computed together, four at a time: times are per state")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1 << 24));
+    app.add_option("--threads", threads_, "threads of a batch; default: one for each core")
+        ->type_name("K")
+        ->check(CLI::Range(1, 1024));
+    app.add_option("--repeats", timing_.repeats, "runs of calls; each gives one time per call")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
-    app.add_option("--time", timing_.seconds, "seconds for all batches of one algorithm")
+    app.add_option("--time", timing_.seconds, "seconds for all runs of one algorithm")
         ->check(CLI::Range(1e-3, 3600.0))
         ->capture_default_str();
     app.add_option("--states", states_, "random states that calls cycle over")
@@ -32,15 +39,22 @@ class Bench final : public Command {
     app.add_option("--seed", seed_, "seed of the random states")->capture_default_str();
     end_effectors_.add_to(app, "default: all links that move and carry no other");
     app.footer(R"(
-A call is Algorithm::solve() at one state, which adds about 10 ns to evaluate(). Allocations are all
-blocks taken from the heap during a call, by whatever library. Inputs of input-matrix are those of a
-random state of 'eval'.
+A call is Algorithm::solve() at one state, which adds about 10 ns to evaluate(); with --batch,
+Batch::evaluate() with all results and status, the default being all algorithms that have packs.
+Spread is the distance of the quartiles of the runs. Allocations are all blocks taken from the heap
+during a call by the thread that makes it, by whatever library. Inputs of input-matrix are those of
+a random state of 'eval'.
 
-Example: espalier bench humanoid.urdf --root floating --algorithm aba --algorithm rnea)");
+Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorithm rnea
+          espalier bench humanoid.urdf --root floating --algorithm aba --batch 4096 --threads 2)");
   }
 
   int run(Session& session) override {
     const Registry& registry = session.host().registry();
+    if (threads_ > 0 && batch_ == 0) {
+      throw usage_error("bench: --threads is given without --batch, expected both (a single call "
+                        "has one thread)");
+    }
     if (!problem_.empty()) expect_problem(registry, problem_);
     std::vector<const Entry*> entries;
     for (const std::string& name : algorithms_) {
@@ -49,6 +63,7 @@ Example: espalier bench humanoid.urdf --root floating --algorithm aba --algorith
     const ModelPtr model = model_.load(session);
     if (algorithms_.empty()) {
       for (const Entry* e : registry.algorithms(problem_)) {
+        if (batch_ > 0 && !e->algorithm[ScalarTraits<Pack>::index]) continue;
         if (registry.can(*e, *model).ok) entries.push_back(e);
       }
       std::stable_sort(entries.begin(), entries.end(),
@@ -63,49 +78,68 @@ Example: espalier bench humanoid.urdf --root floating --algorithm aba --algorith
     }
 
     Json list = Json::array();
-    Table table({"algorithm", "problem", "median ns", "best ns", "allocations"});
+    Table table({"algorithm", "problem", batch_ > 0 ? "median ns/state" : "median ns", "best",
+                 "spread", "allocations"});
+    const std::string unit = batch_ > 0 ? "ns_per_state_" : "ns_per_call_";
+    int threads = 1;
     for (const Entry* e : entries) {
-      std::unique_ptr<Algorithm> algorithm;
+      Timing t;
       try {
-        algorithm = registry.create(*e, setup);
+        t = time(registry, *e, setup, states, threads);
       } catch (const Unsupported&) {  // it cannot take one of the end-effectors
         if (!algorithms_.empty()) throw;
         continue;
       }
-      const Timing t = time_calls(*algorithm, states, timing_);
       Json item{{"algorithm", e->about.name},
                 {"problem", e->problem},
-                {"ns_per_call_median", t.median_ns},
-                {"ns_per_call_best", t.best_ns},
+                {unit + "median", t.median_ns},
+                {unit + "best", t.best_ns},
+                {unit + "spread", t.spread_ns},
                 {"allocations_per_call", nullptr}};
       if (t.allocations) item["allocations_per_call"] = *t.allocations;
       list.push_back(std::move(item));
       table.row({e->about.name, e->problem, fmt::format("{:.1f}", t.median_ns),
-                 fmt::format("{:.1f}", t.best_ns), t.allocations ? number(*t.allocations) : "-"});
+                 fmt::format("{:.1f}", t.best_ns), fmt::format("{:.1f}", t.spread_ns),
+                 t.allocations ? number(*t.allocations) : "-"});
     }
     if (session.json) {
-      session.print(Json{{"model", model->name()},
-                         {"bodies", model->body_count()},
-                         {"nv", model->nv()},
-                         {"repeats", timing_.repeats},
-                         {"results", std::move(list)}});
+      Json all{{"model", model->name()},
+               {"bodies", model->body_count()},
+               {"nv", model->nv()},
+               {"repeats", timing_.repeats}};
+      if (batch_ > 0) all["batch"] = batch_, all["threads"] = threads;
+      all["results"] = std::move(list);
+      session.print(all);
     } else {
-      session.print(fmt::format("{}: {} bodies, {} degrees of freedom, one call at a time\n\n{}",
-                                model->name(), model->body_count(), model->nv(), table.text()));
+      const std::string how =
+          batch_ == 0 ? std::string("one call at a time")
+                      : fmt::format("{} states at a time on {} thread{}", batch_, threads,
+                                    threads == 1 ? "" : "s");
+      session.print(fmt::format("{}: {} bodies, {} degrees of freedom, {}\n\n{}", model->name(),
+                                model->body_count(), model->nv(), how, table.text()));
     }
     return ok;
+  }
+
+  Timing time(const Registry& registry, const Entry& e, const Setup& setup,
+              const std::vector<State>& states, int& threads) const {
+    if (batch_ == 0) return time_calls(*registry.create(e, setup), states, timing_);
+    Batch batch(registry, e, setup, {.threads = threads_});
+    threads = batch.threads();
+    return time_batch(batch, batch_, states, timing_);
   }
 
   ModelArguments model_;
   std::vector<std::string> algorithms_;
   std::string problem_;
   TimingOptions timing_;
+  int batch_ = 0, threads_ = 0;
   int states_ = 16;
   unsigned long long seed_ = 1;
   EndEffectorOption end_effectors_;
 };
 
-const Registered<Bench> registered{{"bench", "time single calls of algorithms", 16}};
+const Registered<Bench> registered{{"bench", "time algorithms: single calls, or batches", 16}};
 
 }  // namespace
 

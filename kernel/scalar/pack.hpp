@@ -71,16 +71,40 @@ inline void for_each_batch(const Pack& x, F&& f) {
 
 }  // namespace detail
 
+/// Bit by bit, a lane's sine and cosine depend on that lane alone, whatever stands in the others:
+/// xsimd's own reduction to one quadrant is another one where some lane is large or not a number.
 inline void sincos(Pack x, Pack& s, Pack& c) {
-  alignas(32) double sin_x[Pack::size];
-  alignas(32) double cos_x[Pack::size];
-  detail::for_each_batch(x, [&](auto batch, int k) {
+  using Bits __attribute__((vector_size(32))) = long long;
+  // pi/2 in parts of 33 bits, so that products with whole numbers below 2^20 are exact.
+  constexpr double part_1 = 0x1.921fb544p+0, part_2 = 0x1.0b4611a6p-34, part_3 = 0x1.3198a2e037073p-69;
+  constexpr double two_over_pi = 0x1.45f306dc9c883p-1, largest = 0x1p19;
+  constexpr double whole = 0x1.8p52;  // a sum with it is rounded to a whole number, in its last bits
+
+  const Bits inside = (x.lanes <= Pack(largest).lanes) & (x.lanes >= Pack(-largest).lanes);
+  const Pack shifted = x * Pack(two_over_pi) + Pack(whole);
+  const Pack n = shifted - Pack(whole);
+  const Pack reduced = ((x - n * Pack(part_1)) - n * Pack(part_2)) - n * Pack(part_3);
+  const Pack r(inside ? reduced.lanes : Pack(0.0).lanes);
+
+  alignas(32) double sin_r[Pack::size];
+  alignas(32) double cos_r[Pack::size];
+  detail::for_each_batch(r, [&](auto batch, int k) {
     const auto [sb, cb] = xsimd::sincos(batch);
-    sb.store_aligned(sin_x + k);
-    cb.store_aligned(cos_x + k);
+    sb.store_aligned(sin_r + k);
+    cb.store_aligned(cos_r + k);
   });
-  s = Pack::load(sin_x);
-  c = Pack::load(cos_x);
+  const Bits sine = reinterpret_cast<Bits>(Pack::load(sin_r).lanes);
+  const Bits cosine = reinterpret_cast<Bits>(Pack::load(cos_r).lanes);
+  const Bits quadrant = reinterpret_cast<Bits>(shifted.lanes);
+  const Bits swap = (quadrant & 1) != 0;
+  s.lanes = reinterpret_cast<Pack::Lanes>((swap ? cosine : sine) ^ ((quadrant & 2) << 62));
+  c.lanes = reinterpret_cast<Pack::Lanes>((swap ? sine : cosine) ^ (((quadrant + 1) & 2) << 62));
+  if ((inside[0] & inside[1] & inside[2] & inside[3]) != 0) return;
+  for (int k = 0; k < Pack::size; ++k) {
+    if (inside[k] != 0) continue;
+    s.set(k, std::sin(x[k]));
+    c.set(k, std::cos(x[k]));
+  }
 }
 
 inline Pack sqrt(Pack x) {

@@ -198,15 +198,17 @@ TEST(SubsystemResultsTest, AreNamedByTheirSubsystems) {
   in.v.assign(model->nv(), 0.1);
   Results results;
   matrices->solve(in, results);
-  ASSERT_EQ(results.size(), 21u);
+  ASSERT_EQ(results.size(), 24u);
   EXPECT_EQ(results[0].name, "y of waist");
-  EXPECT_EQ(results[15].name, "M of right arm");
-  EXPECT_EQ(results[15].row_count, 10);
-  EXPECT_EQ(results[15].column_count, 10);
-  EXPECT_EQ(results[18].name, "T of right arm");
-  EXPECT_EQ(results[18].column_count, 7);
-  EXPECT_EQ(results[20].name, "c of right arm");
-  EXPECT_EQ(results[20].column_count, 1);
+  EXPECT_EQ(results[17].name, "M of right arm");
+  EXPECT_EQ(results[17].row_count, 10);
+  EXPECT_EQ(results[17].column_count, 10);
+  EXPECT_EQ(results[20].name, "T of right arm");
+  EXPECT_EQ(results[20].column_count, 7);
+  EXPECT_EQ(results[21].name, "dT of right arm");
+  EXPECT_EQ(results[21].column_count, 7);
+  EXPECT_EQ(results[23].name, "c of right arm");
+  EXPECT_EQ(results[23].column_count, 1);
 }
 
 }  // namespace

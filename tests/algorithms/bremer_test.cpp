@@ -258,6 +258,25 @@ TEST(SubsystemMatricesTest, EnergyAndPowerAreThoseOfTheRobot) {
       2);
 }
 
+TEST(SubsystemMatricesTest, RateOfTTimesTheParentsVelocitiesIsC) {
+  for_each_cut(
+      [](const ModelPtr& model, const State& s, const Groups& groups) {
+        // Differences of fourth order; near dead points loops make them 2e-7.
+        constexpr double by_differences = 1e-6;
+        const auto matrices = matrices_of(model, groups);
+        const Subsystems& all = matrices->evaluate(s.q, s.v);
+        for (const auto& i : all) {
+          if (i.parent < 0) {
+            EXPECT_EQ(matrix(i.dT, i.size()).norm(), 0.0);
+            continue;
+          }
+          const Vector c = matrix(i.dT, i.size()) * vector(all[i.parent].y);
+          EXPECT_LE(off(c, vector(i.c)), by_differences) << i.name;
+        }
+      },
+      5);
+}
+
 TEST(SubsystemMatricesTest, AccelerationsAreDerivativesOfDescribingVelocities) {
   for_each_cut(
       [](const ModelPtr& model, const State& s, const Groups& groups) {

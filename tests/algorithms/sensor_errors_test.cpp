@@ -56,8 +56,9 @@ TEST(SensorErrorsTest, UnknownNames) {
 }
 
 TEST(SensorErrorsTest, WrongFrames) {
-  expect_words(refusal<InvalidModel>({{.kind = Kind::joint_wrench, .joint = "joint1", .link = "link3"}}),
-               {"link is 'link3'", "on either side of joint 'joint1'", "'base'", "'link1'"});
+  expect_words(
+      refusal<InvalidModel>({{.kind = Kind::joint_wrench, .joint = "joint1", .link = "link3"}}),
+      {"link is 'link3'", "on either side of joint 'joint1'", "'base'", "'link1'"});
   Sensor s{.kind = Kind::accelerometer, .link = "link1"};
   s.frame.rpy.x = std::nan("");
   expect_words(refusal<InvalidModel>({s}), {"frame holds numbers that are not finite"});
@@ -85,8 +86,9 @@ TEST(SensorErrorsTest, WrongRowsAndCovariances) {
   expect_words(refusal<InvalidModel>({s}), {"covariance holds -1 at (0, 0)"});
   s.covariance = {1, 0.5, 0, 0.4, 1, 0, 0, 0, 1};
   expect_words(refusal<InvalidModel>({s}), {"covariance holds 0.4 at (1, 0)", "symmetric"});
-  expect_words(refusal<InvalidModel>({{.kind = Kind::motor, .joint = "joint1", .covariance = {1.0}}}),
-               {"measures nothing"});
+  expect_words(
+      refusal<InvalidModel>({{.kind = Kind::motor, .joint = "joint1", .covariance = {1.0}}}),
+      {"measures nothing"});
   // A covariance that no noise can have.
   std::vector<Sensor> sensors = forward_sensors(*arm());
   s.covariance = {1, 2, 0, 2, 1, 0, 0, 0, 1};
@@ -129,7 +131,8 @@ TEST(SensorErrorsTest, ExactMeasurementsThatContradictOneAnother) {
   std::vector<Sensor> sensors = forward_sensors(*arm());
   for (Sensor& s : sensors) s.covariance = {0.0};
   sensors.push_back({.kind = Kind::acceleration, .joint = "joint1", .covariance = {0.0}});
-  expect_words(refusal<SingularMechanism>(sensors, "map"), {"without error", "covariances above 0"});
+  expect_words(refusal<SingularMechanism>(sensors, "map"),
+               {"without error", "covariances above 0"});
 }
 
 TEST(SensorErrorsTest, SingularPositionsAreRefused) {
@@ -170,7 +173,8 @@ TEST(SensorErrorsTest, SizesAndNumbersThatAreNone) {
     tau[0] = std::nan("");
     const auto& answer = algorithm->evaluate(s.q, s.v, tau);
     EXPECT_TRUE(std::isnan(answer.vdot[0])) << name;
-    EXPECT_FALSE(std::isnan(algorithm->evaluate(s.q, s.v, s.tau).vdot[0])) << name << ", afterwards";
+    EXPECT_FALSE(std::isnan(algorithm->evaluate(s.q, s.v, s.tau).vdot[0]))
+        << name << ", afterwards";
   }
   const auto sparse = host().create<Dynamics>("sparse-lu", setup);
   EXPECT_THROW(sparse->variance("torque of joint1"), Unsupported);

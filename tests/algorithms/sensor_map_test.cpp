@@ -41,7 +41,8 @@ TEST(SensorMapTest, AgreesWithOrthogonalLeastSquares) {
     const auto map = host().create<Dynamics>("map", setup);
     const auto dense = host().create<Dynamics>("dense", setup);
     map->set_variances(true), dense->set_variances(true);
-    const test::State s = seed % 2 ? random_state(*model, seed) : random_cluster_state(*model, seed);
+    const test::State s =
+        seed % 2 ? random_state(*model, seed) : random_cluster_state(*model, seed);
     const Wrenches<double> wrenches = s.wrenches(model);
     const std::vector<double> y = rng.vector(map->system().measurements(), 3.0);
     const auto& a = map->evaluate(s.q, s.v, y, &wrenches);
@@ -61,8 +62,9 @@ TEST(SensorMapTest, TwoMeasurementsOfOneThingAreWeighedByTheirVariances) {
   const ModelPtr model = host().compile(chain_of(std::vector<std::string>{"revolute"}));
   const espalier::Setup setup{
       .model = model,
-      .sensors = {{.kind = Kind::acceleration, .name = "good", .joint = "joint1", .covariance = {1.0}},
-                  {.kind = Kind::acceleration, .name = "bad", .joint = "joint1", .covariance = {3.0}}}};
+      .sensors = {
+          {.kind = Kind::acceleration, .name = "good", .joint = "joint1", .covariance = {1.0}},
+          {.kind = Kind::acceleration, .name = "bad", .joint = "joint1", .covariance = {3.0}}}};
   const std::vector<double> q{0.3}, v{0.5}, y{2.0, 6.0};
   for (const char* name : {"map", "dense"}) {
     const auto algorithm = host().create<Dynamics>(name, setup);
@@ -84,8 +86,9 @@ TEST(SensorMapTest, AVarianceOfZeroIsExact) {
   const ModelPtr model = host().compile(chain_of(std::vector<std::string>{"revolute"}));
   const espalier::Setup setup{
       .model = model,
-      .sensors = {{.kind = Kind::acceleration, .name = "exact", .joint = "joint1", .covariance = {0.0}},
-                  {.kind = Kind::acceleration, .name = "noisy", .joint = "joint1", .covariance = {3.0}}}};
+      .sensors = {
+          {.kind = Kind::acceleration, .name = "exact", .joint = "joint1", .covariance = {0.0}},
+          {.kind = Kind::acceleration, .name = "noisy", .joint = "joint1", .covariance = {3.0}}}};
   const std::vector<double> q{0.3}, v{0.5}, y{2.0, 6.0};
   for (const char* name : {"map", "dense"}) {
     const auto algorithm = host().create<Dynamics>(name, setup);
@@ -189,7 +192,8 @@ TEST(SensorMapTest, ResultsHaveNames) {
     EXPECT_EQ(r.names.size(), static_cast<std::size_t>(r.row_count)) << r.name;
     ++named;
   }
-  EXPECT_EQ(named, 6) << "torques, accelerations of joints and bodies, wrenches, residual, variances";
+  EXPECT_EQ(named, 6)
+      << "torques, accelerations of joints and bodies, wrenches, residual, variances";
 }
 
 }  // namespace

@@ -225,7 +225,8 @@ TEST(SensorOrderTest, WhereThePivotsFailTheMatrixIsFactoredAnew) {
 TEST(SensorOrderTest, EvaluationTakesNoMemory) {
   if (!cli::allocation_count()) GTEST_SKIP() << "this C library gives no way to count allocations";
   for (const ModelPtr& model : {random_tree(3, 12), random_cluster_tree(2, 6)}) {
-    const test::State s = model->is_tree() ? random_state(*model, 1) : random_cluster_state(*model, 1);
+    const test::State s =
+        model->is_tree() ? random_state(*model, 1) : random_cluster_state(*model, 1);
     const Wrenches<double> wrenches = s.wrenches(model);
     const espalier::Setup setup = forward(model);
     for (const char* name : {"sparse-lu", "map"}) {

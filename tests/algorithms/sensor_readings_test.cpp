@@ -56,17 +56,18 @@ TEST(SensorReadingsTest, AccelerometersReadWhatAPointAcceleratesBesidesGravity) 
     const ModelPtr model = host().compile(random_robot(host().registry(), options));
     Bench bench(model, random_state(*model, seed));
     Rng rng(seed);
-    const Sensor sensor{.kind = Kind::accelerometer,
-                        .link = "link5",
-                        .frame = {rng.vec3(0.2), rng.vec3(3.0)}};
+    const Sensor sensor{
+        .kind = Kind::accelerometer, .link = "link5", .frame = {rng.vec3(0.2), rng.vec3(3.0)}};
     const std::vector<double> got = bench.read(sensor);
     const double h = 1e-3;
     const auto at = [&](double t) { return placed(bench, sensor, t).r; };
     // Second difference of fourth order: truncation h^4/90 times a sixth derivative of order 1e3.
-    const Vec3<double> a = scale(
-        1.0 / (12.0 * h * h), scale(16.0, at(h) + at(-h)) - (at(2 * h) + at(-2 * h)) - scale(30.0, at(0)));
+    const Vec3<double> a =
+        scale(1.0 / (12.0 * h * h),
+              scale(16.0, at(h) + at(-h)) - (at(2 * h) + at(-2 * h)) - scale(30.0, at(0)));
     const Vec3<double> expected = placed(bench, sensor, 0.0).E * (a - model->gravity());
-    for (int i = 0; i < 3; ++i) EXPECT_NEAR(got[i], expected[i], 1e-6 * (1.0 + largest(got))) << seed;
+    for (int i = 0; i < 3; ++i)
+      EXPECT_NEAR(got[i], expected[i], 1e-6 * (1.0 + largest(got))) << seed;
   }
 }
 
@@ -74,7 +75,8 @@ TEST(SensorReadingsTest, AngularAccelerationsAreThoseOfTheLinks) {
   for (unsigned long long seed = 1; seed <= 10; ++seed) {
     const ModelPtr model = random_tree(seed, 5);
     Bench bench(model, random_state(*model, seed));
-    const std::vector<double> got = bench.read({.kind = Kind::angular_acceleration, .link = "link5"});
+    const std::vector<double> got =
+        bench.read({.kind = Kind::angular_acceleration, .link = "link5"});
     const auto kinematics = host().create<Kinematics<double>>("forward-kinematics", model);
     kinematics->evaluate(bench.state.q, bench.state.v, bench.vdot);
     const Motion<double> a = kinematics->acceleration(model->link("link5"));
@@ -86,7 +88,8 @@ TEST(SensorReadingsTest, AccelerationsOfBodiesAreThoseOfTheLinks) {
   for (unsigned long long seed = 1; seed <= 10; ++seed) {
     const ModelPtr model = seed % 2 ? random_tree(seed, 5) : random_cluster_tree(seed, 2);
     if (model->nv() == 0) continue;
-    const test::State s = seed % 2 ? random_state(*model, seed) : random_cluster_state(*model, seed);
+    const test::State s =
+        seed % 2 ? random_state(*model, seed) : random_cluster_state(*model, seed);
     const espalier::Setup setup{.model = model, .sensors = forward_sensors(*model)};
     const auto sparse = host().create<SensorDynamics<double>>("sparse-lu", setup);
     const auto& answer = sparse->evaluate(s.q, s.v, s.tau);
@@ -96,7 +99,8 @@ TEST(SensorReadingsTest, AccelerationsOfBodiesAreThoseOfTheLinks) {
       if (link.body == 0) continue;
       const Motion<double> expected = kinematics->acceleration(link);
       const Motion<double> got = link.X * answer.acceleration[link.body];
-      for (int i = 0; i < 6; ++i) EXPECT_NEAR(got[i], expected[i], 1e-8 * (1.0 + std::abs(expected[i])));
+      for (int i = 0; i < 6; ++i)
+        EXPECT_NEAR(got[i], expected[i], 1e-8 * (1.0 + std::abs(expected[i])));
     }
   }
 }
@@ -106,7 +110,8 @@ TEST(SensorReadingsTest, JointWrenchesAreWhatTheJointsTransmit) {
   for (unsigned long long seed = 1; seed <= 40; ++seed) {
     const ModelPtr model = seed % 2 ? random_tree(seed, 5) : random_cluster_tree(seed, 2);
     if (model->nv() == 0 || !model->bodies_with_equations().empty()) continue;
-    const test::State s = seed % 2 ? random_state(*model, seed) : random_cluster_state(*model, seed);
+    const test::State s =
+        seed % 2 ? random_state(*model, seed) : random_cluster_state(*model, seed);
     const espalier::Setup setup{.model = model, .sensors = forward_sensors(*model)};
     const auto sparse = host().create<SensorDynamics<double>>("sparse-lu", setup);
     const Wrenches<double> wrenches = s.wrenches(model);
@@ -164,12 +169,15 @@ TEST(SensorReadingsTest, AForceTorqueSensorReadsTheSameOnEitherSideOfItsJoint) {
     // About the joint's axis it transmits its torque.
     const Vec3<double> axis = model->link("link3").X.E.column(2);
     const Vec3<double> moment{on_child[0], on_child[1], on_child[2]};
-    EXPECT_NEAR(std::abs(dot(axis, moment)), std::abs(bench.state.tau[2] - [&] {
-                  for (const auto& [rate, inertia] : model->armature()) {
-                    if (rate == model->joint("joint3").v) return inertia * bench.vdot[rate];
-                  }
-                  return 0.0;
-                }()),
+    EXPECT_NEAR(std::abs(dot(axis, moment)),
+                std::abs(bench.state.tau[2] -
+                         [&] {
+                           for (const auto& [rate, inertia] : model->armature()) {
+                             if (rate == model->joint("joint3").v)
+                               return inertia * bench.vdot[rate];
+                           }
+                           return 0.0;
+                         }()),
                 1e-9 * (1.0 + largest(on_child)));
   }
 }

@@ -39,7 +39,8 @@ struct Truth {
 };
 
 ModelPtr robot(unsigned long long seed) {
-  return seed % 3 == 2 ? random_cluster_tree(seed, 1) : random_tree(seed, 1 + static_cast<int>(seed % 4));
+  return seed % 3 == 2 ? random_cluster_tree(seed, 1)
+                       : random_tree(seed, 1 + static_cast<int>(seed % 4));
 }
 
 TEST(SensorSetsTest, AThousandWellPosedSetsAreSolved) {
@@ -56,15 +57,14 @@ TEST(SensorSetsTest, AThousandWellPosedSetsAreSolved) {
       const auto sensors = sets.well_posed();
       if (!sensors) continue;
       const SensorVerdict verdict = judge(*model, *sensors, quick);
-      ASSERT_EQ(verdict.kind, SensorVerdict::Kind::well_posed)
-          << model->name() << "\n" << verdict.text();
+      ASSERT_EQ(verdict.kind, SensorVerdict::Kind::well_posed) << model->name() << "\n"
+                                                               << verdict.text();
       const auto sparse = host().create<SensorDynamics<double>>(
           "sparse-lu", espalier::Setup{.model = model, .sensors = *sensors});
       Truth truth(model, *sensors, 1000 * seed + static_cast<unsigned>(k));
       const auto& answer = sparse->evaluate(truth.state.q, truth.state.v, truth.y_measured);
-      const double off =
-          std::max(relative_difference(answer.tau, truth.answer.tau),
-                   relative_difference(answer.qdd, truth.answer.qdd));
+      const double off = std::max(relative_difference(answer.tau, truth.answer.tau),
+                                  relative_difference(answer.qdd, truth.answer.qdd));
       // A sensor that adds little (1e-3, and less away from where it was chosen) costs digits.
       EXPECT_LT(off, 1e-6) << model->name() << " seed " << seed << ", margin " << verdict.margin;
       worst = std::max(worst, off);
@@ -88,16 +88,16 @@ TEST(SensorSetsTest, AThousandIllPosedSetsAreRefusedAndSayWhatIsNotSeen) {
       const auto sensors = sets.ill_posed();
       if (!sensors) continue;
       const SensorVerdict verdict = judge(*model, *sensors, quick);
-      ASSERT_EQ(verdict.kind, SensorVerdict::Kind::singular_everywhere)
-          << model->name() << "\n" << verdict.text();
+      ASSERT_EQ(verdict.kind, SensorVerdict::Kind::singular_everywhere) << model->name() << "\n"
+                                                                        << verdict.text();
       EXPECT_EQ(verdict.rank, verdict.unknowns - 1) << verdict.text();
       ASSERT_EQ(verdict.unseen.size(), 1u);
       ASSERT_FALSE(verdict.unseen[0].terms.empty());
       EXPECT_FALSE(verdict.unseen[0].text.empty());
       EXPECT_FALSE(verdict.undetermined.empty());
       try {
-        host().create<SensorDynamics<double>>(
-            "sparse-lu", espalier::Setup{.model = model, .sensors = *sensors});
+        host().create<SensorDynamics<double>>("sparse-lu",
+                                              espalier::Setup{.model = model, .sensors = *sensors});
         ADD_FAILURE() << "not refused: " << verdict.text();
       } catch (const SingularMechanism& error) {
         EXPECT_NE(std::string(error.what()).find(verdict.unseen[0].text), std::string::npos)
@@ -128,7 +128,8 @@ TEST(SensorSetsTest, AlgorithmsAgreeOnTreesAndLoops) {
     int algorithms = 0;
     for (const auto& [name, algorithm] : every<SensorDynamics<double>>(setup)) {
       const auto& answer = algorithm->evaluate(truth.state.q, truth.state.v, truth.y_measured);
-      EXPECT_LT(relative_difference(answer.tau, truth.answer.tau), 1e-6) << name << " seed " << seed;
+      EXPECT_LT(relative_difference(answer.tau, truth.answer.tau), 1e-6)
+          << name << " seed " << seed;
       EXPECT_LT(relative_difference(answer.vdot, truth.answer.vdot), 1e-6) << name;
       ++algorithms;
     }

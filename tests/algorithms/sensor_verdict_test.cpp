@@ -56,14 +56,15 @@ TEST(SensorVerdictTest, TorsionalMomentsOfParallelSolesAreSeenAsTheirSum) {
   EXPECT_EQ(verdict.kind, Kind::singular_everywhere);
   EXPECT_EQ(verdict.unknowns - verdict.rank, 1);
   ASSERT_EQ(verdict.unseen.size(), 1u);
-  EXPECT_NE(verdict.unseen[0].text.find("wrench on left_foot[mz] and wrench on right_foot[mz]: only "
-                                        "their sum is seen"),
-            std::string::npos)
+  EXPECT_NE(
+      verdict.unseen[0].text.find("wrench on left_foot[mz] and wrench on right_foot[mz]: only "
+                                  "their sum is seen"),
+      std::string::npos)
       << verdict.text();
   // The yaw joints' torques go with them.
-  EXPECT_NE(std::find(verdict.undetermined.begin(), verdict.undetermined.end(),
-                      "torque of left_joint0"),
-            verdict.undetermined.end());
+  EXPECT_NE(
+      std::find(verdict.undetermined.begin(), verdict.undetermined.end(), "torque of left_joint0"),
+      verdict.undetermined.end());
   EXPECT_TRUE(offers(verdict, "wrench on right_foot[mz]")) << verdict.text();
   EXPECT_TRUE(offers(verdict, "torque of left_joint0")) << verdict.text();
   EXPECT_FALSE(offers(verdict, "acceleration of left_joint0")) << verdict.text();
@@ -78,9 +79,9 @@ TEST(SensorVerdictTest, FiveAxesDetermineAllButInOrdinaryStanding) {
   EXPECT_EQ(verdict.rank, verdict.unknowns);
   EXPECT_EQ(verdict.redundancy, 4);
   EXPECT_GT(verdict.margin, 1e-3);
-  EXPECT_NE(std::find(verdict.places.begin(), verdict.places.end(),
-                      "all revolute joints at 0 degrees"),
-            verdict.places.end())
+  EXPECT_NE(
+      std::find(verdict.places.begin(), verdict.places.end(), "all revolute joints at 0 degrees"),
+      verdict.places.end())
       << verdict.text();
   ASSERT_FALSE(verdict.unseen.empty());
   EXPECT_NE(verdict.unseen[0].text.find("only their sum is seen"), std::string::npos)
@@ -99,9 +100,9 @@ TEST(SensorVerdictTest, TheSquareVariantIsSingularAtIsolatedPositions) {
   EXPECT_EQ(verdict.equations, verdict.unknowns);
   EXPECT_EQ(verdict.structural_rank, verdict.unknowns);
   EXPECT_EQ(verdict.kind, Kind::singular_somewhere) << verdict.text();
-  EXPECT_NE(std::find(verdict.places.begin(), verdict.places.end(),
-                      "all revolute joints at 0 degrees"),
-            verdict.places.end())
+  EXPECT_NE(
+      std::find(verdict.places.begin(), verdict.places.end(), "all revolute joints at 0 degrees"),
+      verdict.places.end())
       << verdict.text();
 }
 
@@ -119,10 +120,11 @@ TEST(SensorVerdictTest, ForwardAndInverseDynamicsAreWellPosedEverywhere) {
 TEST(SensorVerdictTest, AStructuralDefectIsTold) {
   // Both numbers of one joint are measured and none of the other.
   const ModelPtr model = host().compile(chain_of(std::vector<std::string>{"revolute", "revolute"}));
-  const SensorVerdict verdict = judge(*model, {{.kind = Sensor::Kind::acceleration, .joint = "joint1"},
-                                               {.kind = Sensor::Kind::angular_acceleration,
-                                                .link = "link1",
-                                                .rows = {Sensor::row_of("wz")}}});
+  const SensorVerdict verdict =
+      judge(*model, {{.kind = Sensor::Kind::acceleration, .joint = "joint1"},
+                     {.kind = Sensor::Kind::angular_acceleration,
+                      .link = "link1",
+                      .rows = {Sensor::row_of("wz")}}});
   EXPECT_EQ(verdict.kind, Kind::singular_everywhere);
   EXPECT_LT(verdict.structural_rank, verdict.unknowns);
   EXPECT_NE(verdict.text().find("whatever the numbers"), std::string::npos) << verdict.text();

@@ -117,5 +117,44 @@ TEST(BenchTest, AlgorithmsThatCannotAreRefusedWhenNamed) {
   expect_refused("bench " + gripper + " --algorithm abba", 2, {"did you mean 'aba'?"});
 }
 
+TEST(BenchTest, BatchesAreTimedByStateWithAllAlgorithmsThatHavePacks) {
+  const Answer a = run("bench " + pendulum +
+                       " --batch 50 --threads 2 --time 0.002 --repeats 4 --json");
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_EQ(a.json()["batch"], 50);
+  EXPECT_EQ(a.json()["threads"], 2);
+  const Json results = a.json()["results"];
+  EXPECT_NE(find(results, "rnea"), nullptr);
+  EXPECT_EQ(find(results, "dense"), nullptr);  // has none
+  for (const Json& item : results) {
+    const double best = item["ns_per_state_best"], median = item["ns_per_state_median"];
+    EXPECT_GT(best, 0.0);
+    EXPECT_LE(best, median);
+    EXPECT_GE(item["ns_per_state_spread"].get<double>(), 0.0);
+  }
+}
+
+TEST(BenchTest, BatchesOfOneThreadAllocateNothing) {
+  const Answer a = run("bench " + pendulum +
+                       " --batch 50 --threads 1 --time 0.002 --repeats 4 --json");
+  ASSERT_EQ(a.code, 0) << a.err;
+  for (const Json& item : a.json()["results"]) EXPECT_EQ(item["allocations_per_call"], 0.0);
+}
+
+TEST(BenchTest, BatchesSayHowManyStatesAndThreads) {
+  const Answer a = run("bench " + pendulum +
+                       " --algorithm aba --batch 9 --threads 1 --time 0.002 --repeats 3");
+  ASSERT_EQ(a.code, 0) << a.err;
+  for (const char* word : {"9 states at a time on 1 thread", "median ns/state", "spread"}) {
+    EXPECT_NE(a.out.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(BenchTest, BatchesThatCannotBeAreRefused) {
+  expect_refused("bench " + pendulum + " --algorithm dense --batch 8", 1, {"scalar pack", "'aba'"});
+  expect_refused("bench " + pendulum + " --algorithm aba --threads 2", 2, {"--batch"});
+  expect_refused("bench " + pendulum + " --algorithm aba --batch 0", 2, {"--batch"});
+}
+
 }  // namespace
 }  // namespace espalier::test

@@ -18,8 +18,8 @@ inline ModelPtr random_tree(unsigned long long seed, int bodies) {
   options.seed = seed;
   options.bodies = bodies;
   options.floating_base = seed % 3 == 0;
-  options.types = {"revolute",  "revolute",  "prismatic", "helical", "cylindrical",
-                   "universal", "spherical", "planar"};
+  options.types = {"revolute",    "revolute",  "prismatic", "helical",
+                   "cylindrical", "universal", "spherical", "planar"};
   return host().compile(random_robot(host().registry(), options));
 }
 
@@ -64,7 +64,8 @@ inline ModelPtr biped(const std::vector<Vec3<double>>& axes, double drop = 0.0) 
 }
 
 /// Accelerations of all joints, the pelvis' included, and the components of both feet's wrenches.
-inline std::vector<Sensor> standing(const Model& model, const std::vector<std::string>& components) {
+inline std::vector<Sensor> standing(const Model& model,
+                                    const std::vector<std::string>& components) {
   std::vector<Sensor> all;
   for (const Coordinate& c : model.coordinates()) {
     all.push_back({.kind = Sensor::Kind::acceleration, .joint = c.name});

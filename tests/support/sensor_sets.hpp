@@ -10,8 +10,8 @@
 #include "tests/support/random.hpp"
 #include "tests/support/state.hpp"
 
-/// Random sets of sensors for a robot, of which dense linear algebra says whether they determine its
-/// dynamics: a judgement of its own, to hold those of the library against.
+/// Random sets of sensors for a robot, of which dense linear algebra says whether they determine
+/// its dynamics: a judgement of its own, to hold those of the library against.
 
 namespace espalier::test {
 
@@ -91,12 +91,16 @@ class SensorSets {
     using Kind = Sensor::Kind;
     for (const Joint& joint : model_->joints()) {
       for (int k = 0; k < joint.nv; ++k) {
-        const std::string rate = joint.nv == 1 ? joint.name : joint.name + "[" + std::to_string(k) + "]";
+        const std::string rate =
+            joint.nv == 1 ? joint.name : joint.name + "[" + std::to_string(k) + "]";
         add({.kind = Kind::torque, .joint = rate});
         add({.kind = Kind::acceleration, .joint = rate});
       }
       for (int k = 0; k < 2; ++k) {
-        add({.kind = Kind::joint_wrench, .joint = joint.name, .frame = pose(), .rows = {random_row(0, 6)}});
+        add({.kind = Kind::joint_wrench,
+             .joint = joint.name,
+             .frame = pose(),
+             .rows = {random_row(0, 6)}});
       }
     }
     for (const std::string& link : touched_) {

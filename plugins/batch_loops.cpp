@@ -1,0 +1,67 @@
+#include "espalier/plugins/batch_loops.hpp"
+
+#include <cmath>
+
+namespace espalier::detail {
+
+BatchLoops::BatchLoops(ModelPtr model)
+    : model_(std::move(model)), joints_(*model_), q_(model_->nq()) {
+  const std::span<const int> independent = model_->independent_rates();
+  for (const Cluster& c : model_->clusters()) {
+    if (c.constraint != nullptr) {
+      Loop& loop = loops_.emplace_back();
+      loop.cluster = &c;
+      c.constraint->allocate(*model_, c, loop.work);
+    }
+    if (c.G.empty()) continue;
+    for (int i = 0; i < c.rows(); ++i) {  // as Model::apply_couplings()
+      const Joint& joint = model_->joint_of_rate(c.rate(i));
+      if (joint.independent >= 0) continue;
+      Follower& follower = followers_.emplace_back();
+      follower.position = joint.q;
+      follower.offset = c.offset[i];
+      for (int j = 0; j < c.nv; ++j) {
+        const int rate = independent[c.v + j];
+        const Joint& leader = model_->joint_of_rate(rate);
+        const double factor = c.G[i * c.nv + j];
+        if (leader.nq != leader.nv || factor == 0.0) continue;
+        follower.terms.push_back({leader.q + rate - leader.v, factor});
+      }
+    }
+  }
+}
+
+void BatchLoops::follow(Pack* q) const {
+  for (const Follower& follower : followers_) {
+    Pack sum(follower.offset);
+    for (const auto& [position, factor] : follower.terms) sum += Pack(factor) * q[position];
+    q[follower.position] = sum;
+  }
+}
+
+Pack BatchLoops::residual(const Pack* q) {
+  Pack worst(0.0), zero(0.0);  // the latter stays zero as long as all is finite
+  for (const Follower& follower : followers_) {
+    Pack sum = q[follower.position] - Pack(follower.offset);
+    for (const auto& [position, factor] : follower.terms) sum -= Pack(factor) * q[position];
+    worst = select_less(worst, abs(sum), abs(sum), worst);
+    zero += sum - sum;
+  }
+  worst += zero;
+  if (loops_.empty()) return worst;
+  for (int k = 0; k < Pack::size; ++k) {
+    for (std::size_t i = 0; i < q_.size(); ++i) q_[i] = q[i][k];
+    joints_.update(*model_, q_.data(), nullptr);
+    const SpanningView<double> at{q_.data(), nullptr, joints_.X.data(), joints_.S.data(), nullptr};
+    double largest = worst[k];
+    for (Loop& loop : loops_) {
+      loop.cluster->constraint->residual(*model_, *loop.cluster, at, ClusterConstraint::Rows::all,
+                                         loop.work, phi_);
+      for (const double x : phi_) largest = std::abs(x) <= largest ? largest : std::abs(x);
+    }
+    worst.set(k, largest);
+  }
+  return worst;
+}
+
+}  // namespace espalier::detail

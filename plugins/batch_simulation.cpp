@@ -1,0 +1,333 @@
+#include "espalier/plugins/batch_simulation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/text.hpp"
+#include "espalier/plugins/batch_loops.hpp"
+#include "espalier/plugins/block_threads.hpp"
+#include "espalier/plugins/registry.hpp"
+#include "espalier/plugins/structure_of_arrays.hpp"
+
+namespace espalier {
+
+namespace {
+
+using detail::gather;
+using detail::scatter;
+using text::number;
+using Packs = std::vector<Pack>;
+
+/// An explicit method of up to four stages: where and when forces are asked for, and how the
+/// robots get there. Positions move by flows of weighted sums of the stages' rates.
+struct Stages {
+  std::string_view name;
+  int count;
+  std::array<double, 4> at;  ///< in steps
+};
+constexpr std::array<Stages, 2> methods{
+    {{"semi-implicit-euler", 1, {0.0}}, {"rk4", 4, {0.0, 0.5, 0.5, 1.0}}}};
+
+const Stages& method_named(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Stages& stages : methods) {
+    if (stages.name == name) return stages;
+    known.emplace_back(stages.name);
+  }
+  throw UnknownName("batch simulation: integrator is '" + name + "'" + suggest(name, known));
+}
+
+/// Damping, dry friction and a spring on one rate.
+struct Passive {
+  int rate = 0, position = -1;
+  PassiveDynamics is{};
+};
+
+Pack tanh(Pack x) {
+  for (int k = 0; k < Pack::size; ++k) x.set(k, std::tanh(x[k]));
+  return x;
+}
+
+}  // namespace
+
+class BatchSimulation::Impl {
+ public:
+  Impl(const Registry& registry, const ModelPtr& model, const BatchSimulationOptions& options);
+
+  void start(int N, In<double> q, In<double> v, double t);
+  void step(double h);
+
+  ModelPtr model_;
+  detail::BlockThreads threads_;
+  BatchController controller_;
+  double t_ = 0.0;
+  int N_ = 0;
+  std::vector<double> q_, v_;  ///< structures of arrays, at the stage that is under way
+
+  /// What one thread owns.
+  struct alignas(64) Worker {
+    explicit Worker(const ModelPtr& model)
+        : motion(*model, SpanningMotion<Pack>::Rotors::skip),
+          loops(model),
+          q(model->nq()),
+          v(model->nv()),
+          tau(model->nv()),
+          driven(model->nv()),
+          forces(model->spanning_nv()),
+          move(model->spanning_nv()) {}
+    std::unique_ptr<ForwardDynamics<Pack>> dynamics;
+    SpanningMotion<Pack> motion;
+    detail::BatchLoops loops;
+    Packs q, v, tau, driven, forces, move;
+  };
+  std::vector<std::unique_ptr<Worker>> workers_;
+
+ private:
+  /// Four robots in the middle of a step.
+  struct Block {
+    Packs q, v;   ///< at its start
+    Packs q2;     ///< at the second stage
+    std::array<Packs, 4> qd, vdot;
+  };
+  using Weights = std::array<double, 4>;
+  static constexpr int blocks_at_once = 8;
+
+  void add_passive(Worker& w);
+  void advance(Worker& w, Block& block, int first, int stage, double h);
+  void flow(Worker& w, const Block& block, const Pack* from, const Weights& weights, Pack* to);
+  void rates(Worker& w, const Block& block, const Weights& weights);
+  void load(Worker& w, int first) const;
+  void save(const Worker& w, int first);
+
+  const Stages& method_;
+  double friction_rate_;
+  std::vector<Passive> passive_;
+  std::vector<double> tau_;
+  std::vector<Block> blocks_;
+};
+
+BatchSimulation::Impl::Impl(const Registry& registry, const ModelPtr& model,
+                            const BatchSimulationOptions& options)
+    : model_(model),
+      threads_(options.threads),
+      method_(method_named(options.integrator)),
+      friction_rate_(options.friction_rate) {
+  if (!(friction_rate_ > 0.0)) {
+    throw InvalidModel("batch simulation: friction_rate is " + number(friction_rate_) +
+                       ", expected a positive rate");
+  }
+  for (int k = 0; k < threads_.count(); ++k) {
+    auto dynamics = registry.create<ForwardDynamics<Pack>>(options.algorithm, Setup{model});
+    workers_.push_back(std::make_unique<Worker>(model));
+    workers_.back()->dynamics = std::move(dynamics);
+  }
+  for (const Cluster& c : model->clusters()) {
+    if (c.constraint == nullptr) continue;
+    throw Unsupported("batch simulation: coupling of cluster '" + c.name +
+                      "' depends on the position, expected constant couplings (use simulation(), "
+                      "which closes loops after every step)");
+  }
+  for (const Joint& joint : model->joints()) {
+    const PassiveDynamics& p = joint.passive;
+    if (!options.passive || (p.damping == 0.0 && p.friction == 0.0 && p.stiffness == 0.0)) continue;
+    for (int k = 0; k < joint.nv; ++k) {
+      passive_.push_back({joint.v + k, joint.nq == 1 ? joint.q : -1, p});
+    }
+  }
+}
+
+void BatchSimulation::Impl::load(Worker& w, int first) const {
+  for (std::size_t i = 0; i < w.q.size(); ++i) w.q[i] = gather(q_.data() + i * N_, first, N_);
+  for (std::size_t i = 0; i < w.v.size(); ++i) w.v[i] = gather(v_.data() + i * N_, first, N_);
+}
+
+void BatchSimulation::Impl::save(const Worker& w, int first) {
+  for (std::size_t i = 0; i < w.q.size(); ++i) scatter(w.q[i], q_.data() + i * N_, first, N_);
+  for (std::size_t i = 0; i < w.v.size(); ++i) scatter(w.v[i], v_.data() + i * N_, first, N_);
+}
+
+void BatchSimulation::Impl::start(int N, In<double> q, In<double> v, double t) {
+  if (N < 1) {
+    throw SizeMismatch("batch simulation: number of robots is " + std::to_string(N) +
+                       ", expected at least 1");
+  }
+  expect_size("batch simulation", "q", q.size(), static_cast<long>(model_->nq()) * N);
+  expect_size("batch simulation", "v", v.size(), static_cast<long>(model_->nv()) * N);
+  N_ = N, t_ = t;
+  q_.assign(q.data(), q.data() + q.size());
+  v_.assign(v.data(), v.data() + v.size());
+  tau_.resize(v_.size());
+  blocks_.resize((N + Pack::size - 1) / Pack::size);
+  for (Block& block : blocks_) {
+    block.q.resize(model_->nq());
+    block.v.resize(model_->nv());
+    block.q2.resize(method_.count > 1 ? model_->nq() : 0);
+    for (int k = 0; k < method_.count; ++k) {
+      block.qd[k].resize(model_->spanning_nv());
+      block.vdot[k].resize(model_->nv());
+    }
+  }
+  Worker& w = *workers_.front();
+  for (int first = 0; first < N; first += Pack::size) {
+    load(w, first);
+    model_->normalize(w.q.data());
+    w.loops.follow(w.q.data());
+    save(w, first);
+  }
+}
+
+void BatchSimulation::Impl::step(double h) {
+  const double begin = t_;
+  const int count = static_cast<int>(blocks_.size());
+  for (int stage = 0; stage < method_.count; ++stage) {
+    t_ = begin + method_.at[stage] * h;
+    std::fill(tau_.begin(), tau_.end(), 0.0);
+    if (controller_) controller_({t_, N_, q_, v_}, tau_);
+    threads_.run((count + blocks_at_once - 1) / blocks_at_once, [&](int worker, int piece) {
+      const int end = std::min(count, (piece + 1) * blocks_at_once);
+      for (int b = piece * blocks_at_once; b < end; ++b) {
+        advance(*workers_[worker], blocks_[b], b * Pack::size, stage, h);
+      }
+    });
+  }
+  t_ = begin + h;
+}
+
+/// Forces of dampers, friction and springs, onto tau.
+void BatchSimulation::Impl::add_passive(Worker& w) {
+  if (passive_.empty()) return;
+  std::fill(w.forces.begin(), w.forces.end(), Pack(0.0));
+  w.motion.expand(w.v.data(), w.move.data());
+  for (const Passive& p : passive_) {
+    const Pack rate = w.move[p.rate];
+    Pack& force = w.forces[p.rate];
+    force -= Pack(p.is.damping) * rate;
+    if (p.is.friction != 0.0) force -= Pack(p.is.friction) * tanh(rate / Pack(friction_rate_));
+    if (p.position >= 0) force -= Pack(p.is.stiffness) * (w.q[p.position] - Pack(p.is.rest));
+  }
+  w.motion.reduce(w.forces.data(), w.driven.data());
+  for (std::size_t i = 0; i < w.tau.size(); ++i) w.tau[i] += w.driven[i];
+}
+
+/// Positions moved for unit time by the weighted sum of the stages' rates.
+void BatchSimulation::Impl::flow(Worker& w, const Block& block, const Pack* from,
+                                 const Weights& weights, Pack* to) {
+  for (std::size_t i = 0; i < w.move.size(); ++i) {
+    Pack sum(0.0);
+    for (int k = 0; k < method_.count; ++k) {
+      if (weights[k] != 0.0) sum += Pack(weights[k]) * block.qd[k][i];
+    }
+    w.move[i] = sum;
+  }
+  model_->integrate(from, w.move.data(), to);
+}
+
+/// w.v = v + weighted sum of the stages' accelerations.
+void BatchSimulation::Impl::rates(Worker& w, const Block& block, const Weights& weights) {
+  for (std::size_t i = 0; i < w.v.size(); ++i) {
+    Pack sum = block.v[i];
+    for (int k = 0; k < method_.count; ++k) {
+      if (weights[k] != 0.0) sum += Pack(weights[k]) * block.vdot[k][i];
+    }
+    w.v[i] = sum;
+  }
+}
+
+/// One stage of four robots, as algorithms/integrators/ do it for one: from the state in q_ and v_
+/// to that of the next stage, or of the end of the step.
+void BatchSimulation::Impl::advance(Worker& w, Block& block, int first, int stage, double h) {
+  load(w, first);
+  for (std::size_t i = 0; i < w.tau.size(); ++i) {
+    w.tau[i] = gather(tau_.data() + i * N_, first, N_);
+  }
+  if (stage == 0) block.q = w.q, block.v = w.v;
+  add_passive(w);
+  w.motion.expand(w.v.data(), block.qd[stage].data());
+  w.dynamics->evaluate(w.q, w.v, w.tau, block.vdot[stage]);
+  if (method_.count == 1) {
+    rates(w, block, {h});
+    w.motion.expand(w.v.data(), block.qd[0].data());
+    flow(w, block, block.q.data(), {h}, w.q.data());
+  } else if (stage == 0) {
+    flow(w, block, block.q.data(), {h / 2}, block.q2.data());
+    rates(w, block, {h / 2});
+    w.q = block.q2;
+  } else if (stage == 1) {
+    flow(w, block, block.q.data(), {0, h / 2}, w.q.data());
+    rates(w, block, {0, h / 2});
+  } else if (stage == 2) {
+    flow(w, block, block.q2.data(), {-h / 2, 0, h}, w.q.data());
+    rates(w, block, {0, 0, h});
+  } else {
+    flow(w, block, block.q.data(), {h / 4, h / 6, h / 6, -h / 12}, block.q2.data());
+    flow(w, block, block.q2.data(), {-h / 12, h / 6, h / 6, h / 4}, w.q.data());
+    rates(w, block, {h / 6, h / 3, h / 3, h / 6});
+  }
+  if (stage + 1 == method_.count) {
+    model_->normalize(w.q.data());
+    w.loops.follow(w.q.data());
+  }
+  save(w, first);
+}
+
+BatchSimulation::BatchSimulation(const Registry& registry, const ModelPtr& model,
+                                 const BatchSimulationOptions& options)
+    : impl_(std::make_unique<Impl>(registry, model, options)) {}
+
+BatchSimulation::~BatchSimulation() = default;
+
+const Model& BatchSimulation::model() const { return *impl_->model_; }
+
+void BatchSimulation::set_controller(BatchController controller) {
+  impl_->controller_ = std::move(controller);
+}
+
+void BatchSimulation::set_gravity(const Vec3<double>& gravity) {
+  for (const auto& worker : impl_->workers_) worker->dynamics->set_gravity(gravity);
+}
+
+void BatchSimulation::start(int N, In<double> q, In<double> v, double t) {
+  impl_->start(N, q, v, t);
+}
+
+void BatchSimulation::step(double h) { impl_->step(h); }
+
+void BatchSimulation::run(double duration, double h, int every,
+                          const std::function<bool(const BatchSample&)>& output) {
+  if (!(h > 0.0) || !(duration >= 0.0) || every < 1) {
+    throw InvalidModel("batch simulation: duration, step and output interval are " +
+                       number(duration) + " s, " + number(h) + " s and " + std::to_string(every) +
+                       ", expected numbers not below zero, above zero and above zero");
+  }
+  const double begin = impl_->t_;
+  // A last step of a millionth is rounding of duration / h.
+  const auto steps = static_cast<std::int64_t>(std::ceil(duration / h - 1e-6));
+  if (!output(sample())) return;
+  for (std::int64_t k = 1; k <= steps; ++k) {
+    const double end = k == steps ? begin + duration : begin + static_cast<double>(k) * h;
+    step(end - impl_->t_);
+    impl_->t_ = end;  // without the rounding of many sums
+    if ((k % every == 0 || k == steps) && !output(sample())) return;
+  }
+}
+
+BatchSample BatchSimulation::sample() const {
+  return {impl_->t_, impl_->N_, impl_->q_, impl_->v_};
+}
+
+void BatchSimulation::judge(std::span<BatchStatus> status) const {
+  const int N = impl_->N_;
+  expect_size("batch simulation", "status", static_cast<long>(status.size()), N);
+  std::fill(status.begin(), status.end(), BatchStatus::ok);
+  for (const std::vector<double>* x : {&impl_->q_, &impl_->v_}) {
+    for (std::size_t i = 0; i < x->size(); ++i) {
+      if (!std::isfinite((*x)[i])) status[i % N] = BatchStatus::singular;
+    }
+  }
+}
+
+}  // namespace espalier

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/views.hpp"
+#include "espalier/plugins/batch.hpp"
+
+/// Many copies of one robot in time, four at a time on every core.
+
+namespace espalier {
+
+/// All robots of a batch at one time. Structures of arrays: number i of robot k at [i * N + k].
+struct BatchSample {
+  double t = 0.0;               ///< [s]
+  int N = 0;                    ///< robots
+  std::span<const double> q, v;  ///< nq x N spanning positions, nv x N independent rates
+};
+
+/// Adds to the forces of all robots on their independent rates, nv x N [N·m, N]; called by one
+/// thread, at every stage of a step.
+using BatchController = std::function<void(const BatchSample& at, std::span<double> tau)>;
+
+struct BatchSimulationOptions {
+  int threads = 0;                    ///< 0: one for each core that the process may use
+  std::string algorithm = "c-aba";    ///< for forward dynamics, at the scalar Pack
+  std::string integrator = "rk4";     ///< or "semi-implicit-euler": those of simulations
+  bool passive = true;                ///< damping, friction and springs of the joints act
+  double friction_rate = 0.05;        ///< as SimulationOptions::friction_rate, above 0
+};
+
+/// Integrates N robots in time with one fixed step, each as Simulation does it for one. For trees
+/// and constant couplings; loops would have to be closed after every step. A robot that is no
+/// longer finite does not disturb the others. Belongs to one thread, which calls it;
+/// Host::batch_simulation() makes one.
+class ESPALIER_API BatchSimulation {
+ public:
+  /// @throws as Registry::create(); Unsupported for a robot with a cluster whose coupling depends
+  ///         on the position, naming it; UnknownName for the integrator; InvalidModel for
+  ///         friction_rate
+  BatchSimulation(const Registry& registry, const ModelPtr& model,
+                  const BatchSimulationOptions& options = {});
+  ~BatchSimulation();
+  BatchSimulation(const BatchSimulation&) = delete;
+  BatchSimulation& operator=(const BatchSimulation&) = delete;
+
+  const Model& model() const;
+  /// Drives the robots in what follows; empty: nothing does.
+  void set_controller(BatchController controller);
+  /// Gravity for what follows [m/s²], world axes; the model's if not called.
+  void set_gravity(const Vec3<double>& gravity);
+  /// Where the robots start.
+  /// @param q  nq x N; quaternions are brought to unit length, coupled joints follow the others
+  /// @param v  nv x N
+  /// @throws SizeMismatch
+  void start(int N, In<double> q, In<double> v, double t = 0.0);
+  /// One step of length h > 0 [s]. Nothing is allocated after the first one.
+  void step(double h);
+  /// Steps of length h, the last one as short as it has to be, until `duration` from now; calls
+  /// `output` first, after every `every` steps and at the end. It may return false to stop.
+  /// @throws InvalidModel for numbers out of range
+  void run(double duration, double h, int every,
+           const std::function<bool(const BatchSample&)>& output);
+
+  /// Valid until the robots move on.
+  BatchSample sample() const;
+  /// ok, or singular for a robot that has a number that is not finite. @param[out] status  size N
+  void judge(std::span<BatchStatus> status) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace espalier

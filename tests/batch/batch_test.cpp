@@ -1,0 +1,346 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "cli/allocations.hpp"
+#include "tests/batch/support.hpp"
+
+// Batches: every state alone, whatever stands beside it and whoever computes it.
+
+namespace espalier::test {
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+std::string label(const Entry& e, const Model& model) {
+  return e.about.name + " (" + e.problem + ") on " + model.name();
+}
+
+std::unique_ptr<Batch> batch_of(const Entry& e, const ModelPtr& model, BatchOptions options = {}) {
+  return host().batch(e.problem, e.about.name, with_tips(model), options);
+}
+
+/// Robots that all parts of the code are met on: trees, couplings, laws, loops.
+std::vector<ModelPtr> robots() {
+  std::vector<ModelPtr> all{tree(1), tree(2, 5), tree(3, 4), tree(4, 20)};
+  for (int seed = 1; seed <= 6; ++seed) all.push_back(cluster_robot(seed));
+  return all;
+}
+
+// One state after the other through a batch of one is the reference.
+TEST(BatchTest, ResultsOfAStateDependNeitherOnTheNumberOfStatesNorOfThreads) {
+  for (const ModelPtr& model : robots()) {
+    constexpr int most = 67;
+    const States all = gathered(*model, states_of(*model, most));
+    for (const Entry* e : packed_algorithms(*model)) {
+      const auto one = batch_of(*e, model, {.threads = 1});
+      std::vector<std::vector<Values>> wanted;
+      for (int k = 0; k < most; ++k) {
+        States alone;
+        alone.N = 1;
+        for (Values States::*x : {&States::q, &States::v, &States::tau, &States::vdot,
+                                  &States::wrenches}) {
+          alone.*x = column(all.*x, most, k);
+        }
+        wanted.push_back(answers(*one, 1, alone.with_wrenches()));
+      }
+      for (const int threads : {1, 2, 4}) {
+        const auto batch = batch_of(*e, model, {.threads = threads});
+        for (const int N : {1, 2, 3, 4, 5, 7, 64, most}) {
+          const States some = first(all, N);
+          const std::vector<Values> got = answers(*batch, N, some.with_wrenches());
+          for (std::size_t r = 0; r < got.size(); ++r) {
+            for (int k = 0; k < N; ++k) {
+              ASSERT_TRUE(same_bits(column(got[r], N, k), wanted[k][r]))
+                  << label(*e, *model) << ": " << batch->results()[r].name << " of state " << k
+                  << " of " << N << " on " << threads << " threads";
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(BatchTest, AThousandStatesAreTheSameOnOneTwoAndFourThreads) {
+  for (const ModelPtr& model : {tree(3, 20), cluster_robot(4)}) {
+    constexpr int N = 1000;
+    const States all = gathered(*model, states_of(*model, N));
+    for (const std::string_view problem :
+         {ForwardDynamics<double>::problem, InverseDynamics<double>::problem}) {
+      for (const Entry* e : host().registry().algorithms(problem)) {
+        if (!e->algorithm[ScalarTraits<Pack>::index] || !host().registry().can(*e, *model).ok)
+          continue;
+        const auto one = batch_of(*e, model, {.threads = 1});
+        std::vector<BatchStatus> status, other;
+        const auto wanted = answers(*one, N, all.inputs(), &status);
+        for (const int threads : {2, 4}) {
+          const auto batch = batch_of(*e, model, {.threads = threads});
+          for (int repeat = 0; repeat < 3; ++repeat) {
+            EXPECT_TRUE(same_bits(answers(*batch, N, all.inputs(), &other)[0], wanted[0]))
+                << label(*e, *model) << " on " << threads << " threads";
+            EXPECT_EQ(other, status) << label(*e, *model) << " on " << threads << " threads";
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(BatchTest, EveryStateHasTheAnswerOfASingleCall) {
+  for (const ModelPtr& model : robots()) {
+    constexpr int N = 9;
+    const std::vector<State> states = states_of(*model, N);
+    const States all = gathered(*model, states);
+    for (const Entry* e : packed_algorithms(*model)) {
+      const auto batch = batch_of(*e, model, {.threads = 2});
+      const std::vector<Values> got = answers(*batch, N, all.with_wrenches());
+      const auto single = host().registry().create(*e, with_tips(model));
+      Results results;
+      for (int k = 0; k < N; ++k) {
+        const State& s = states[k];
+        const Wrenches<double> wrenches = s.wrenches(model);
+        single->solve({s.q, s.v, s.tau, s.vdot, &wrenches}, results);
+        ASSERT_EQ(results.size(), got.size()) << label(*e, *model);
+        for (std::size_t r = 0; r < got.size(); ++r) {
+          EXPECT_EQ(results[r].name, batch->results()[r].name);
+          EXPECT_EQ(results[r].rows, batch->results()[r].rows);
+          EXPECT_EQ(results[r].columns, batch->results()[r].columns);
+          EXPECT_EQ(results[r].row_count, batch->results()[r].row_count);
+          EXPECT_EQ(results[r].column_count, batch->results()[r].column_count);
+          // Sine and cosine differ in the last bit, and singular values of random loops down to
+          // a hundredth enlarge that.
+          EXPECT_LE(relative_difference(column(got[r], N, k), results[r].values), 1e-12)
+              << label(*e, *model) << ": " << results[r].name << " of state " << k;
+        }
+      }
+    }
+  }
+}
+
+TEST(BatchTest, AStateThatIsNotANumberIsSingularAndLeavesTheOthersAlone) {
+  for (const ModelPtr& model : robots()) {
+    constexpr int N = 10;
+    const States all = gathered(*model, states_of(*model, N));
+    States spoilt = all;
+    constexpr int bad = 6;
+    for (Values States::*x : {&States::q, &States::v, &States::tau, &States::vdot}) {
+      for (std::size_t i = bad; i < (spoilt.*x).size(); i += N) (spoilt.*x)[i] = not_a_number;
+    }
+    for (const Entry* e : packed_algorithms(*model)) {
+      const auto batch = batch_of(*e, model, {.threads = 1});
+      std::vector<BatchStatus> status;
+      const auto wanted = answers(*batch, N, all.inputs(), &status);
+      EXPECT_EQ(status, std::vector(N, BatchStatus::ok)) << label(*e, *model);
+      const auto got = answers(*batch, N, spoilt.inputs(), &status);
+      for (int k = 0; k < N; ++k) {
+        EXPECT_EQ(status[k], k == bad ? BatchStatus::singular : BatchStatus::ok)
+            << label(*e, *model) << ", state " << k;
+        if (k == bad) continue;
+        for (std::size_t r = 0; r < got.size(); ++r) {
+          EXPECT_TRUE(same_bits(column(got[r], N, k), column(wanted[r], N, k)))
+              << label(*e, *model) << ", state " << k;
+        }
+      }
+      // And all is as before afterwards.
+      EXPECT_TRUE(same_bits(answers(*batch, N, all.inputs())[0], wanted[0])) << label(*e, *model);
+    }
+  }
+}
+
+// Far from zero, packs have another way to sine and cosine.
+TEST(BatchTest, AHugeAngleLeavesTheOthersAlone) {
+  const ModelPtr model = tree(5, 6);
+  constexpr int N = 4;
+  const States all = gathered(*model, states_of(*model, N));
+  for (const double angle : {30.0, 1e5, 1e7, 1e300, std::numeric_limits<double>::infinity()}) {
+    States turned = all;
+    for (std::size_t i = 1; i < turned.q.size(); i += N) turned.q[i] += angle;
+    const auto batch = host().batch<ForwardDynamics>("aba", model, {.threads = 1});
+    const auto wanted = answers(*batch, N, all.inputs());
+    const auto got = answers(*batch, N, turned.inputs());
+    for (const int k : {0, 2, 3}) {
+      EXPECT_TRUE(same_bits(column(got[0], N, k), column(wanted[0], N, k))) << angle;
+    }
+  }
+}
+
+TEST(BatchTest, OpenLoopsAreToldOfTheStateThatHasThem) {
+  int robots_with_loops = 0;
+  for (int seed = 1; seed <= 12; ++seed) {
+    const ModelPtr model = cluster_robot(seed);
+    if (model->is_tree()) continue;
+    constexpr int N = 7, open = 5;
+    States all = gathered(*model, states_of(*model, N));
+    const auto batch = host().batch<ForwardDynamics>("c-aba", model, {.threads = 1});
+    std::vector<BatchStatus> status;
+    answers(*batch, N, all.inputs(), &status);
+    EXPECT_EQ(status, std::vector(N, BatchStatus::ok)) << model->name();
+    // Each dependent joint alone, moved off the loops.
+    for (const Joint& joint : model->joints()) {
+      const Cluster& cluster = model->clusters()[model->body(joint.body).cluster];
+      if (joint.independent >= 0 || joint.nq != 1 || !cluster.constrained) continue;
+      ++robots_with_loops;
+      States moved = all;
+      moved.q[joint.q * N + open] += 1e-3;
+      answers(*batch, N, moved.inputs(), &status);
+      for (int k = 0; k < N; ++k) {
+        EXPECT_EQ(status[k], k == open ? BatchStatus::loop_open : BatchStatus::ok)
+            << joint.name << " of " << model->name() << ", state " << k;
+      }
+      const auto blind = host().batch<ForwardDynamics>(
+          "c-aba", model,
+          {.threads = 1, .loop_tolerance = std::numeric_limits<double>::infinity()});
+      answers(*blind, N, moved.inputs(), &status);
+      EXPECT_EQ(status, std::vector(N, BatchStatus::ok)) << model->name();
+    }
+  }
+  EXPECT_GT(robots_with_loops, 20);
+}
+
+TEST(BatchTest, WritesWhatIsAskedForAndNothingElse) {
+  const ModelPtr model = tree(2, 5);
+  constexpr int N = 6;
+  const States all = gathered(*model, states_of(*model, N));
+  const auto batch = host().batch<Energy>("energy", model, {.threads = 1});
+  const auto both = answers(*batch, N, all.inputs());
+  Values potential(N + 2, -7.0);
+  batch->evaluate(N, {.q = all.q, .v = all.v},
+                  {{"potential_energy", Out<double>(potential.data() + 1, N)}});
+  EXPECT_EQ(Values(potential.begin() + 1, potential.end() - 1), both[1]);
+  EXPECT_EQ(potential.front(), -7.0);
+  EXPECT_EQ(potential.back(), -7.0);
+  EXPECT_NO_THROW(batch->evaluate(0, {}, {}));
+}
+
+TEST(BatchTest, GravityIsThatOfAllThreads) {
+  const ModelPtr model = tree(2, 5);
+  constexpr int N = 300;
+  const States all = gathered(*model, states_of(*model, N));
+  const auto batch = host().batch<ForwardDynamics>("aba", model, {.threads = 4});
+  const Vec3<double> moon{0.0, 0.0, -1.62};
+  batch->set_gravity(moon);
+  const auto got = answers(*batch, N, all.inputs());
+  const auto one = host().batch<ForwardDynamics>("aba", model, {.threads = 1});
+  EXPECT_FALSE(same_bits(got[0], answers(*one, N, all.inputs())[0]));
+  one->set_gravity(moon);
+  EXPECT_TRUE(same_bits(got[0], answers(*one, N, all.inputs())[0]));
+}
+
+TEST(BatchTest, AllocatesNothingAfterTheFirstCall) {
+  for (const ModelPtr& model : {tree(3, 20), cluster_robot(4)}) {
+    constexpr int N = 257;
+    const States all = gathered(*model, states_of(*model, N));
+    for (const Entry* e : packed_algorithms(*model)) {
+      const auto batch = batch_of(*e, model, {.threads = 1});
+      std::vector<Values> values;
+      for (const Result& r : batch->results()) {
+        values.emplace_back(static_cast<std::size_t>(r.row_count) * r.column_count * N);
+      }
+      std::vector<BatchOutput> out;
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        out.push_back({batch->results()[k].name, values[k]});
+      }
+      std::vector<BatchStatus> status(N);
+      const BatchInputs in = all.with_wrenches();
+      const auto call = [&] { batch->evaluate(N, in, std::span<const BatchOutput>(out), status); };
+      call();
+      const auto before = cli::allocation_count();
+      call();
+      EXPECT_EQ(cli::allocation_count(), before) << label(*e, *model);
+    }
+  }
+}
+
+/// What a call throws.
+template <class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(BatchTest, WrongSizesAreRefusedByName) {
+  const ModelPtr model = tree(2, 5);
+  constexpr int N = 6;
+  const States all = gathered(*model, states_of(*model, N));
+  const auto batch = host().batch<ForwardDynamics>("aba", model, {.threads = 1});
+  Values vdot(model->nv() * N);
+  const std::string nv = std::to_string(model->nv());
+  const std::string whole = std::to_string(model->nv() * N);
+  const auto said = [&](const BatchInputs& in, Values& out, std::size_t states = 0) {
+    std::vector<BatchStatus> status(states);
+    return message_of([&] { batch->evaluate(N, in, {{"vdot", out}}, status); });
+  };
+  EXPECT_EQ(said(all.inputs(), vdot), "nothing");
+  const Values short_one(3);
+  BatchInputs in = all.inputs();
+  in.tau = short_one;
+  EXPECT_EQ(said(in, vdot), "batch of aba: size of tau is 3, expected " + nv + " x 6 = " + whole +
+                                " (number i of state k stands at [i * N + k], N states)");
+  in = all.inputs();
+  in.tau = In<double>(nullptr, 0);
+  EXPECT_NE(said(in, vdot).find("batch of aba: size of tau is 0, expected " + nv),
+            std::string::npos);
+  in = all.inputs();
+  in.vdot = short_one;  // not asked for, but given
+  EXPECT_NE(said(in, vdot).find("size of vdot is 3"), std::string::npos);
+  in = all.inputs();
+  in.wrenches = short_one;
+  EXPECT_NE(said(in, vdot).find("size of wrenches is 3"), std::string::npos);
+  Values small(1);
+  EXPECT_NE(said(all.inputs(), small).find("size of vdot is 1"), std::string::npos);
+  EXPECT_NE(said(all.inputs(), vdot, 5).find("size of status is 5"), std::string::npos);
+  EXPECT_THROW(batch->evaluate(-1, all.inputs(), {{"vdot", vdot}}), SizeMismatch);
+  EXPECT_THROW(host().batch<ForwardDynamics>("aba", model, {.threads = -1}), SizeMismatch);
+  // What forward dynamics do not ask for may be left out.
+  EXPECT_NO_THROW(batch->evaluate(N, {.q = all.q, .v = all.v, .tau = all.tau}, {{"vdot", vdot}}));
+}
+
+TEST(BatchTest, UnknownResultsAreRefusedWithTheKnownOnes) {
+  const ModelPtr model = tree(2, 5);
+  const auto batch = host().batch<ForwardDynamics>("aba", model, {.threads = 1});
+  Values x(1);
+  const std::string said = message_of([&] { batch->evaluate(0, {}, {{"vdt", x}}); });
+  EXPECT_EQ(said, "batch of aba: result is 'vdt', expected vdot (did you mean 'vdot'?)");
+}
+
+TEST(BatchTest, AlgorithmsWithoutPacksAreRefusedWithOnesThatHaveThem) {
+  const ModelPtr model = tree(2, 5);
+  int without = 0;
+  for (const Entry* e : host().registry().algorithms()) {
+    if (e->algorithm[ScalarTraits<Pack>::index]) continue;
+    ++without;
+    try {
+      host().batch(e->problem, e->about.name, with_tips(model));
+      ADD_FAILURE() << e->about.name;
+    } catch (const Unsupported& error) {
+      const std::string said = error.what();
+      EXPECT_EQ(said.find("batch of " + e->about.name + ": scalar pack is missing, expected"), 0u);
+      for (const Entry* other : host().registry().algorithms(e->problem)) {
+        if (!other->algorithm[ScalarTraits<Pack>::index]) continue;
+        if (!host().registry().can(*other, *model).ok) continue;
+        EXPECT_NE(said.find("'" + other->about.name + "'"), std::string::npos) << said;
+      }
+    }
+  }
+  EXPECT_GT(without, 0);
+  EXPECT_THROW(host().batch<ForwardDynamics>("abba", model), UnknownName);
+  EXPECT_THROW(host().batch<ForwardDynamics>("aba", cluster_robot(1)), Unsupported);
+}
+
+TEST(BatchTest, SinglePacksRefuseNamedDoubles) {
+  const ModelPtr model = tree(2, 5);
+  const Entry& e = host().registry().find_algorithm("forward-dynamics", "aba");
+  Results results;
+  PackResults packs;
+  EXPECT_THROW(host().registry().create(e, {model}, ScalarTraits<Pack>::index)->solve({}, results),
+               Unsupported);
+  EXPECT_THROW(host().registry().create(e, {model})->solve_packs({}, packs), Unsupported);
+}
+
+}  // namespace
+}  // namespace espalier::test
