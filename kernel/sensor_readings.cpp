@@ -29,6 +29,22 @@ std::array<double, 6> six(const Motion<double>& m) {
   return {m.w.x, m.w.y, m.w.z, m.v.x, m.v.y, m.v.z};
 }
 
+/// Readings of a wrench of which a sensor sees rows. @param r  all but the rows
+/// @param X  from the wrench's frame to the sensor's
+template <class Reading>
+std::vector<Reading> wrench_readings(Reading r, const Transform<double>& X,
+                                     const std::vector<Sensor::Row>& rows) {
+  std::vector<Reading> readings;
+  r.count = 6;
+  for (const Sensor::Row& row : rows) {
+    const auto seen =
+        six(X.inverse_times(Motion<double>{{row[0], row[1], row[2]}, {row[3], row[4], row[5]}}));
+    std::copy(seen.begin(), seen.end(), r.row);
+    readings.push_back(r);
+  }
+  return readings;
+}
+
 /// Which of six components a kind can measure.
 void span_of(Kind kind, int& first, int& last) {
   first = kind == Kind::accelerometer ? 3 : 0;
@@ -176,20 +192,11 @@ void SensorSystem::read_rates(const Sensor& s) {
 void SensorSystem::read_contact(const Sensor& s) {
   const Contact& contact = *std::find_if(contacts_.begin(), contacts_.end(),
                                          [&](const Contact& c) { return c.link == s.link; });
-  const Transform<double> X = s.frame.transform();
   const std::vector<Sensor::Row> rows = rows_of(s);
-  std::vector<Reading> readings;
-  for (const Sensor::Row& row : rows) {
-    Reading r;
-    r.kind = s.kind;
-    r.unknown = contact.first;
-    r.count = 6;
-    const auto seen =
-        six(X.inverse_times(Motion<double>{{row[0], row[1], row[2]}, {row[3], row[4], row[5]}}));
-    std::copy(seen.begin(), seen.end(), r.row);
-    readings.push_back(r);
-  }
-  add_rows(s, readings, components_of(s, rows));
+  Reading r;
+  r.kind = s.kind;
+  r.unknown = contact.first;
+  add_rows(s, wrench_readings(r, s.frame.transform(), rows), components_of(s, rows));
 }
 
 void SensorSystem::read_motion(const Sensor& s) {
@@ -227,22 +234,13 @@ void SensorSystem::read_joint_wrench(const Sensor& s) {
                        ", welded to " + text::quoted(model_.body_names()[parent]) + " or to " +
                        text::quoted(model_.body_names()[joint.body]));
   }
-  const Transform<double> X = s.frame.transform() * link.X;
   const std::vector<Sensor::Row> rows = rows_of(s);
-  std::vector<Reading> readings;
-  for (const Sensor::Row& row : rows) {
-    Reading r;
-    r.kind = s.kind;
-    r.body = joint.body;
-    r.unknown = joint_wrench(joint.body);
-    r.through_joint = link.body == parent;
-    r.count = 6;
-    const auto seen =
-        six(X.inverse_times(Motion<double>{{row[0], row[1], row[2]}, {row[3], row[4], row[5]}}));
-    std::copy(seen.begin(), seen.end(), r.row);
-    readings.push_back(r);
-  }
-  add_rows(s, readings, components_of(s, rows));
+  Reading r;
+  r.kind = s.kind;
+  r.body = joint.body;
+  r.unknown = joint_wrench(joint.body);
+  r.through_joint = link.body == parent;
+  add_rows(s, wrench_readings(r, s.frame.transform() * link.X, rows), components_of(s, rows));
 }
 
 void SensorSystem::read_gyroscope(const Sensor& s) {

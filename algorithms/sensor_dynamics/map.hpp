@@ -59,11 +59,7 @@ class MaximumAPosteriori final : public SensorDynamics<T> {
 
   std::string symbolic() const override { return solver_.lu().order().text(fingerprint()); }
   /// Without variances.
-  Operations operations() const override {
-    const FixedLu& lu = solver_.lu();
-    return {lu.factor_multiplications() + lu.solve_multiplications(),
-            lu.factor_additions() + lu.solve_additions(), lu.divisions(), lu.entries()};
-  }
+  Operations operations() const override { return operations_of(solver_.lu()); }
 
  private:
   std::string fingerprint() const { return "map of " + this->system().fingerprint(); }

@@ -89,6 +89,19 @@ PivotOrder order_for(SensorSystem& system, const std::string& symbolic) {
   return order;
 }
 
+void expect_square(const char* algorithm, const SensorSystem& system) {
+  if (system.square()) return;
+  throw Unsupported(std::string(algorithm) + ": number of equations is " +
+                    std::to_string(system.rows()) + ", expected as many as unknowns, " +
+                    std::to_string(system.unknowns()) +
+                    " (algorithm map takes redundant sensors)");
+}
+
+SensorDynamics<double>::Operations operations_of(const FixedLu& lu) {
+  return {lu.factor_multiplications() + lu.solve_multiplications(),
+          lu.factor_additions() + lu.solve_additions(), lu.divisions(), lu.entries()};
+}
+
 void expect_well_posed(SensorSystem& system) {
   if (system.unknowns() == 0) return;  // nothing moves
   SensorVerdictOptions options;

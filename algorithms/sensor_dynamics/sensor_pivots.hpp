@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "algorithms/sensor_dynamics/fixed_solver.hpp"
-#include "espalier/kernel/sensor_system.hpp"
+#include "espalier/kernel/sensor_dynamics.hpp"
 
 namespace espalier {
 
@@ -29,6 +29,12 @@ PivotOrder order_for(SensorSystem& system, const std::string& symbolic);
 
 /// Refuses sensors that determine nothing. @throws SingularMechanism with the verdict
 void expect_well_posed(SensorSystem& system);
+
+/// @throws Unsupported for a system with more or fewer equations than unknowns
+void expect_square(const char* algorithm, const SensorSystem& system);
+
+/// Of one solution in a fixed order.
+SensorDynamics<double>::Operations operations_of(const FixedLu& lu);
 
 /// Where a matrix cannot be solved: numbers that are none make an answer that is none, as in all
 /// algorithms. @param[out] d  NaN  @throws SingularMechanism if the system is finite, naming the

@@ -25,22 +25,14 @@ class SparseLu final : public SensorDynamics<T> {
   std::string symbolic() const override {
     return solver_.lu().order().text(this->system().fingerprint());
   }
-  Operations operations() const override {
-    const FixedLu& lu = solver_.lu();
-    return {lu.factor_multiplications() + lu.solve_multiplications(),
-            lu.factor_additions() + lu.solve_additions(), lu.divisions(), lu.entries()};
-  }
+  Operations operations() const override { return operations_of(solver_.lu()); }
   const FixedSolver& solver() const { return solver_; }
 
  private:
   SparsePattern pattern() {
     SensorSystem& system = this->equations();
     if (system.rows() < system.unknowns()) expect_well_posed(system);
-    if (!system.square()) {
-      throw Unsupported("sparse-lu: number of equations is " + std::to_string(system.rows()) +
-                        ", expected as many as unknowns, " + std::to_string(system.unknowns()) +
-                        " (algorithm map takes redundant sensors)");
-    }
+    expect_square("sparse-lu", system);
     return pattern_of(system);
   }
   PivotOrder order(const std::string& symbolic) {
@@ -66,12 +58,7 @@ class FreshLu : public SensorDynamics<T> {
   explicit FreshLu(const Setup& setup, const char* name) : SensorDynamics<T>(setup) {
     SensorSystem& system = this->equations();
     expect_well_posed(system);
-    if (!system.square()) {
-      throw Unsupported(std::string(name) + ": number of equations is " +
-                        std::to_string(system.rows()) + ", expected as many as unknowns, " +
-                        std::to_string(system.unknowns()) +
-                        " (algorithm map takes redundant sensors)");
-    }
+    expect_square(name, system);
     pattern_ = pattern_of(system);
     lu_ = std::make_unique<Lu>(pattern_);
   }
