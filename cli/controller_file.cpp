@@ -3,24 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "cli/command.hpp"
+#include "cli/json_form.hpp"
 #include "espalier/plugins/controllers.hpp"
 
 namespace espalier::cli {
 
 namespace {
-
-std::string text_of(const std::string& file, const char* what, const char* expected) {
-  std::ifstream stream(file, std::ios::binary);
-  std::error_code error;
-  if (!stream || std::filesystem::is_directory(file, error)) {
-    throw usage_error(file + ": " + what + " is missing or unreadable, expected " + expected);
-  }
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 class Reader {
  public:

@@ -8,19 +8,14 @@
 
 namespace espalier::cli {
 
-namespace {
-
-std::string text_of(const std::string& file, const std::string& what) {
-  if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+std::string text_of(const std::string& file, const std::string& what, const std::string& expected) {
   std::ifstream stream(file, std::ios::binary);
   std::error_code error;
   if (!stream || std::filesystem::is_directory(file, error)) {
-    throw usage_error(file + ": " + what + " file is missing or unreadable, expected a JSON file");
+    throw usage_error(file + ": " + what + " is missing or unreadable, expected " + expected);
   }
   return {std::istreambuf_iterator<char>(stream), {}};
 }
-
-}  // namespace
 
 Json parse_json(const std::string& file, const std::string& what) {
   const std::string label = file == "-" ? what + " on standard input" : file;
@@ -35,7 +30,8 @@ Json parse_json(const std::string& file, const std::string& what) {
     return true;
   };
   try {
-    return Json::parse(text_of(file, what), refuse_twice);
+    if (file == "-") return Json::parse(std::cin, refuse_twice);
+    return Json::parse(text_of(file, what + " file", "a JSON file"), refuse_twice);
   } catch (const nlohmann::json::exception& error) {
     const std::string text = error.what();  // begins with "[json.exception.<name>] "
     throw usage_error(label + ": " + text.substr(std::min(text.size(), text.find("] ") + 2)) +

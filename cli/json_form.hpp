@@ -6,6 +6,10 @@
 
 namespace espalier::cli {
 
+/// The contents of a file. @param what  it is, for messages: "state file"
+/// @throws Failure with exit code 2 if it cannot be read
+std::string text_of(const std::string& file, const std::string& what, const std::string& expected);
+
 /// A JSON file in which no key stands twice. @param file  "-": standard input
 /// @param what  it is, for messages: "state"  @throws Failure with exit code 2
 Json parse_json(const std::string& file, const std::string& what);

@@ -2,11 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
-#include <set>
 
 #include "cli/command.hpp"
 #include "cli/inputs.hpp"

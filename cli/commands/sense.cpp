@@ -1,6 +1,5 @@
 #include <spdlog/fmt/fmt.h>
 #include <cmath>
-#include <fstream>
 
 #include "cli/command.hpp"
 #include "cli/results.hpp"
@@ -172,12 +171,9 @@ Examples:
     return worst / size;
   }
   static std::string text_file(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(stream), {}};
-    if (!stream || text.empty()) {
-      throw usage_error(file + ": file of --symbolic is missing or empty, expected one that --save "
-                               "wrote");
-    }
+    const std::string wanted = "one that --save wrote";
+    const std::string text = text_of(file, "file of --symbolic", wanted);
+    if (text.empty()) throw usage_error(file + ": file of --symbolic is empty, expected " + wanted);
     return text;
   }
 
