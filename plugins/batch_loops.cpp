@@ -1,11 +1,9 @@
 #include "espalier/plugins/batch_loops.hpp"
 
-#include <cmath>
-
 namespace espalier::detail {
 
 BatchLoops::BatchLoops(ModelPtr model)
-    : model_(std::move(model)), joints_(*model_), q_(model_->nq()) {
+    : model_(std::move(model)), joints_(*model_) {
   const std::span<const int> independent = model_->independent_rates();
   for (const Cluster& c : model_->clusters()) {
     if (c.constraint != nullptr) {
@@ -49,17 +47,15 @@ Pack BatchLoops::residual(const Pack* q) {
   }
   worst += zero;
   if (loops_.empty()) return worst;
-  for (int k = 0; k < Pack::size; ++k) {
-    for (std::size_t i = 0; i < q_.size(); ++i) q_[i] = q[i][k];
-    joints_.update(*model_, q_.data(), nullptr);
-    const SpanningView<double> at{q_.data(), nullptr, joints_.X.data(), joints_.S.data(), nullptr};
-    double largest = worst[k];
-    for (Loop& loop : loops_) {
-      loop.cluster->constraint->residual(*model_, *loop.cluster, at, ClusterConstraint::Rows::all,
-                                         loop.work, phi_);
-      for (const double x : phi_) largest = std::abs(x) <= largest ? largest : std::abs(x);
+  joints_.update(*model_, q, nullptr);
+  const SpanningView<Pack> at{q, nullptr, joints_.X.data(), joints_.S.data(), nullptr};
+  for (Loop& loop : loops_) {
+    loop.cluster->constraint->residual(*model_, *loop.cluster, at, ClusterConstraint::Rows::all,
+                                       loop.work, phi_);
+    for (const Pack& x : phi_) {
+      worst = select_less(worst, abs(x), abs(x), worst);
+      worst += x - x;  // stays where x is finite
     }
-    worst.set(k, largest);
   }
   return worst;
 }

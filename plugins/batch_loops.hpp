@@ -27,14 +27,14 @@ class BatchLoops {
   };
   struct Loop {
     const Cluster* cluster = nullptr;
-    ConstraintWorkspace<double> work;
+    ConstraintWorkspace<Pack> work;
   };
 
   ModelPtr model_;
   std::vector<Follower> followers_;
   std::vector<Loop> loops_;
-  TreeKinematics<double> joints_;
-  std::vector<double> q_, phi_;
+  TreeKinematics<Pack> joints_;
+  std::vector<Pack> phi_;
 };
 
 }  // namespace espalier::detail

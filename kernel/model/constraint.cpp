@@ -411,12 +411,12 @@ void ClusterConstraint::residual(const Model& model, const Cluster& c,
   residual(model, c, at, which, w, phi);
 }
 
-void ClusterConstraint::residual(const Model& model, const Cluster& c,
-                                 const SpanningView<double>& at, Rows which,
-                                 ConstraintWorkspace<double>& w, std::vector<double>& phi) const {
+template <class T>
+void ClusterConstraint::residual(const Model& model, const Cluster& c, const SpanningView<T>& at,
+                                 Rows which, ConstraintWorkspace<T>& w, std::vector<T>& phi) const {
   phi.clear();
   for (const Linear& equation : which == Rows::all ? all_linear : linear) {
-    double sum = -equation.constant;
+    T sum = T(-equation.constant);
     for (const auto& [column, coefficient] : equation.terms) {
       sum += coefficient * at.q[position[column]];
     }
@@ -432,17 +432,17 @@ void ClusterConstraint::residual(const Model& model, const Cluster& c,
   if (loops.empty()) return;
   place(model, c, at, w);
   for (const Loop& loop : loops) {
-    const LoopFrame<double> p = frame_on(c, loop.predecessor, loop.at_predecessor, w, false);
-    const LoopFrame<double> s = frame_on(c, loop.successor, loop.at_successor, w, false);
+    const LoopFrame<T> p = frame_on(c, loop.predecessor, loop.at_predecessor, w, false);
+    const LoopFrame<T> s = frame_on(c, loop.successor, loop.at_successor, w, false);
     if (which == Rows::kept && planar) {  // K's rows are along the plane's axes
       phi.push_back(dot(planar->u, s.x - p.x));
       phi.push_back(dot(planar->w, s.x - p.x));
       continue;
     }
     for (const LoopRow& row : which == Rows::all ? loop.all_rows : loop.rows) {
-      const double value = phi_of(row, p, s);
+      const T value = phi_of(row, p, s);
       if (row.kind == LoopRow::Kind::facing) {
-        phi.push_back(value > 0.0 ? 0.0 : 1.0 - value);
+        phi.push_back(select_less(T(0.0), value, T(0.0), T(1.0) - value));
       } else {
         phi.push_back(value);
       }
@@ -522,7 +522,10 @@ void ClusterConstraint::choose(const std::vector<bool>& is_independent) {
   template void ClusterConstraint::bias<T>(const Model&, const Cluster&, const SpanningView<T>&, \
                                            ConstraintWorkspace<T>&) const;                       \
   template void ClusterConstraint::eliminate<T>(ConstraintWorkspace<T>&, T*) const;              \
-  template void ClusterConstraint::eliminate_bias<T>(ConstraintWorkspace<T>&, T*) const;
+  template void ClusterConstraint::eliminate_bias<T>(ConstraintWorkspace<T>&, T*) const;         \
+  template void ClusterConstraint::residual<T>(const Model&, const Cluster&,                     \
+                                               const SpanningView<T>&, Rows,                     \
+                                               ConstraintWorkspace<T>&, std::vector<T>&) const;
 ESPALIER_SCALARS(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

@@ -94,8 +94,9 @@ class ESPALIER_API ClusterConstraint {
   void residual(const Model& model, const Cluster& cluster, const SpanningView<double>& at,
                 Rows which, std::vector<double>& phi) const;
   /// The same with memory of the caller's: allocates nothing after its first call.
-  void residual(const Model& model, const Cluster& cluster, const SpanningView<double>& at,
-                Rows which, ConstraintWorkspace<double>& w, std::vector<double>& phi) const;
+  template <class T>
+  void residual(const Model& model, const Cluster& cluster, const SpanningView<T>& at, Rows which,
+                ConstraintWorkspace<T>& w, std::vector<T>& phi) const;
   /// The constraint with the largest residual: its name and that residual.
   std::pair<std::string, double> worst(const Model& model, const Cluster& cluster,
                                        const SpanningView<double>& at) const;
