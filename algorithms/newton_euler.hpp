@@ -20,10 +20,10 @@
 
 namespace espalier {
 
-/// A rigid body as the Newton-Euler equations want it: mass, first and second moments.
-template <class T>
+/// A rigid body as the Newton-Euler equations want it: mass (of scalar M), first and second moments.
+template <class T, class M = double>
 struct Moments {
-  double m;
+  M m;
   Vec3<T> h;
   Sym3<T> Sigma;
 
@@ -84,8 +84,8 @@ inline BodyMotion<T> next_motion(const BodyMotion<T>& p, const Vec3<T>& r, const
 }
 
 /// The wrench that a body needs to move so, about its frame's origin.
-template <class P, class T>
-inline Force<T> inertial_wrench(const Moments<P>& b, const BodyMotion<T>& motion) {
+template <class P, class M, class T>
+inline Force<T> inertial_wrench(const Moments<P, M>& b, const BodyMotion<T>& motion) {
   const Mat3<T>& Om = motion.Om;
   const Sym3<P>& S = b.Sigma;
   const Vec3<P> Sx{S.xx, S.xy, S.xz}, Sy{S.xy, S.yy, S.yz}, Sz{S.xz, S.yz, S.zz};
@@ -138,16 +138,8 @@ class NewtonEuler {
   /// @param[out] f   f[i]: wrench that body i needs, external wrenches already taken off
   void outward(const Model& model, const Vec3<double>& gravity, const TreeKinematics<T>& kinematics,
                const T* v, const T* vdot, const Wrenches<T>* wrenches, Force<T>* f) {
-    motion[0].a = Vec3<T>::from(-gravity);
-    for (const BodyRun& run : runs_) {
-      with_subspace(run, [&](auto subspace) {
-        if (vdot == nullptr) {
-          outward_run<decltype(subspace), false>(model, run, kinematics, v, vdot, f);
-        } else {
-          outward_run<decltype(subspace), true>(model, run, kinematics, v, vdot, f);
-        }
-      });
-    }
+    start(gravity);
+    for (const BodyRun& run : runs_) outward(model, run, 0, run.count, kinematics, v, vdot, f);
     if (wrenches != nullptr) {
       for (const BodyRun& run : runs_) {
         for (int i = run.first; i < run.first + run.count; ++i) f[i] -= (*wrenches)[i];
@@ -155,13 +147,27 @@ class NewtonEuler {
     }
   }
 
+  /// The same in parts: first the ground,
+  void start(const Vec3<double>& gravity) { motion[0].a = Vec3<T>::from(-gravity); }
+  /// then bodies begin <= k < end of a run, after their parents.
+  void outward(const Model& model, const BodyRun& run, int begin, int end,
+               const TreeKinematics<T>& kinematics, const T* v, const T* vdot, Force<T>* f) {
+    with_subspace(run, [&](auto subspace) {
+      if (vdot == nullptr) {
+        outward_run<decltype(subspace), false>(model, run, begin, end, kinematics, v, vdot, f);
+      } else {
+        outward_run<decltype(subspace), true>(model, run, begin, end, kinematics, v, vdot, f);
+      }
+    });
+  }
+
   std::vector<BodyMotion<T>> motion;
 
  private:
   template <class Ops, bool accelerated>
-  void outward_run(const Model& model, const BodyRun& run, const TreeKinematics<T>& kinematics,
-                   const T* v, const T* vdot, Force<T>* f) {
-    for (int k = 0; k < run.count; ++k) {
+  void outward_run(const Model& model, const BodyRun& run, int begin, int end,
+                   const TreeKinematics<T>& kinematics, const T* v, const T* vdot, Force<T>* f) {
+    for (int k = begin; k < end; ++k) {
       const int i = run.first + k;
       const BodyMotion<T>& p = motion[model.body(i).parent];
       BodyMotion<T>& b = motion[i];

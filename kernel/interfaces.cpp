@@ -17,7 +17,8 @@ Format::~Format() = default;
 Integrator::~Integrator() = default;
 JointRun::~JointRun() = default;
 #define ESPALIER_NO_EQUATIONS(T) \
-  void JointRun::equations(int, const T*, const T*, const Vec3<T>&, T*, T*) const {}
+  void JointRun::equations(int, const T*, const T*, const Vec3<T>&, T*, T*) const {} \
+  void JointRun::turns(const T*, T*, T*) const {}
 ESPALIER_SCALARS(ESPALIER_NO_EQUATIONS)
 #undef ESPALIER_NO_EQUATIONS
 JointType::~JointType() = default;

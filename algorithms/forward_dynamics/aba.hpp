@@ -1,5 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "algorithms/limb_sweeps.hpp"
 #include "algorithms/newton_euler.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems.hpp"
@@ -9,36 +14,55 @@ namespace espalier {
 /// Forward dynamics of a tree by the articulated-body algorithm.
 /// Cost: O(n).  Source: Featherstone (2008), Table 7.1; SPEC section 2.1, instance A.
 ///
-/// Frames: world axes, origin of each body's frame. Inertias then pass from body to parent by a
-/// shift alone, and only the ten numbers of each rigid inertia are ever turned.
-///
 /// The velocity terms are taken out first: with f the wrenches at vdot = 0 (gravity, velocity
 /// products and external wrenches, by the Newton-Euler equations), the remaining accelerations da
 /// obey the linear
 ///   f_i + I_i da_i,   da_i = da_parent + S_i qdd_i (shifted),
 /// so that the articulated sweep needs no c_i, and bodies start with pA = f.
 ///
+/// Chains of bodies on revolute joints are limbs (limb_sweeps.hpp), which have the same three passes
+/// in frames of their own. All other bodies are here.
+/// Frames: world axes, origin of each body's frame. Inertias then pass from body to parent by a
+/// shift alone, and only the ten numbers of each rigid inertia are ever turned. Where all of the
+/// robot hangs on one floating joint, the axes of that body stand for the world's: gravity is turned
+/// instead, and the body's own motion subspace is the identity.
+///
 /// C-ABA (c_aba.hpp) is made of the same passes, with clusters in between.
 template <class T>
 class Aba : public ForwardDynamics<T> {
  public:
-  explicit Aba(ModelPtr model)
+  explicit Aba(ModelPtr model) : Aba(model, all_turning(*model)) {}
+
+ protected:
+  /// What a joint's rate carries beside bodies.
+  struct Reflected {
+    double inertia = 0.0;            ///< armature and geared rotors [kg·m²]
+    Vec3<double> momentum{0, 0, 0};  ///< of these rotors for unit rate, parent's frame
+  };
+
+  /// @param turning    per body: on a joint about z with nothing on its rate but `reflected`
+  /// @param looked_at  bodies whose motion in world axes is wanted in any case
+  Aba(ModelPtr model, const std::vector<bool>& turning, const std::vector<Reflected>& reflected = {},
+      const std::vector<int>& looked_at = {})
       : ForwardDynamics<T>(std::move(model)),
         motion_(this->model(), SpanningMotion<T>::Rotors::skip),
         body_(this->model().active_body_count() + 1),
         rate_(this->model().spanning_nv()),
         D_(this->model().spanning_nv() * max_rates) {
+    const Model& m = this->model();
     body_[0].E = Mat3<T>::identity();
     body_[0].motion = {Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero(), Mat3<T>::zero()};
     body_[0].da = Motion<T>::zero();
-    for (int i = 1; i <= this->model().active_body_count(); ++i) {
-      body_[i].parent = this->model().body(i).parent;
-      body_[i].moments = Moments<double>::from(this->model().folded_inertia(i));
+    for (int i = 1; i <= m.active_body_count(); ++i) {
+      body_[i].parent = m.body(i).parent;
+      body_[i].moments = Moments<double>::from(m.folded_inertia(i));
     }
-    for (const auto& [rate, inertia] : this->model().armature()) rate_[rate].armature = inertia;
+    for (const auto& [rate, inertia] : m.armature()) rate_[rate].armature = inertia;
+    find_root();
+    limbs_ = std::make_unique<LimbSweeps<T>>(m, plan(turning, reflected), looked_at);
+    motion_.leave_out(limbs_->whole_runs());
   }
 
- protected:
   static constexpr int max_rates = 6;
 
   struct BodyState {
@@ -62,14 +86,24 @@ class Aba : public ForwardDynamics<T> {
                const Wrenches<T>* wrenches) override {
     const Model& model = this->model();
     move(q, v, wrenches);
-    for (std::size_t r = model.runs().size(); r-- > 0;) {
-      const BodyRun& run = model.runs()[r];
-      with_subspace(run, [&](auto ops) { inward<decltype(ops)>(run, 0, run.count, tau); });
+    for (std::size_t k = moves().size(); k-- > 0;) {
+      const LimbMove& m = moves()[k];
+      if (m.group >= 0) {
+        inward_limbs(m.group, tau);
+      } else {
+        const BodyRun& run = model.runs()[m.run];
+        with_subspace(run, [&](auto ops) { inward<decltype(ops)>(run, m.begin, m.end, tau); });
+      }
     }
-    for (const BodyRun& run : model.runs()) {
-      with_subspace(run, [&](auto ops) {
-        outward_accelerations<decltype(ops)>(run, 0, run.count, vdot);
-      });
+    for (const LimbMove& m : moves()) {
+      if (m.group >= 0) {
+        outward_limbs(m.group, vdot);
+      } else {
+        const BodyRun& run = model.runs()[m.run];
+        with_subspace(run, [&](auto ops) {
+          outward_accelerations<decltype(ops)>(run, m.begin, m.end, vdot);
+        });
+      }
     }
   }
 
@@ -77,30 +111,167 @@ class Aba : public ForwardDynamics<T> {
   void move(const T* q, const T* v, const Wrenches<T>* wrenches) {
     const Model& model = this->model();
     motion_.update(q, v);
+    limbs_->turn(model, q);
     body_[0].motion.a = Vec3<T>::from(-this->gravity());
+    if (root_ > 0) move_root();
     const T* g = motion_.g();
-    for (const BodyRun& run : model.active_runs()) {
+    for (const LimbMove& m : moves()) {
+      if (m.group >= 0) {
+        move_limbs(m.group);
+        continue;
+      }
+      const BodyRun& run = model.runs()[m.run];
+      const int begin = run.first + m.begin == root_ ? m.begin + 1 : m.begin;
       with_subspace(run, [&](auto ops) {
         if (g == nullptr) {
-          outward_velocities<decltype(ops), false>(run, motion_.qd(), g);
+          outward_velocities<decltype(ops), false>(run, begin, m.end, motion_.qd(), g);
         } else {
-          outward_velocities<decltype(ops), true>(run, motion_.qd(), g);
+          outward_velocities<decltype(ops), true>(run, begin, m.end, motion_.qd(), g);
         }
       });
     }
     if (wrenches == nullptr) return;
-    for (int i = 1; i <= model.active_body_count(); ++i) {
-      const Force<T>& w = (*wrenches)[i];
-      body_[i].pA -= Force<T>{transpose_times(body_[i].E, w.n), transpose_times(body_[i].E, w.f)};
-    }
+    for (int i = 1; i <= model.active_body_count(); ++i) push(i, (*wrenches)[i]);
   }
 
+  /// Takes a wrench in a body's frame off the one that the body needs.
+  void push(int body, const Force<T>& w) {
+    if (limbs_->contains(body)) return limbs_->push(body, w);
+    BodyState& b = body_[body];
+    b.pA -= Force<T>{transpose_times(b.E, w.n), transpose_times(b.E, w.f)};
+  }
+
+  // --- the root -----------------------------------------------------------------------------------
+
+  /// The floating body that all of the robot hangs on, if there is one.
+  void find_root() {
+    const Model& m = this->model();
+    if (m.active_body_count() == 0 || m.clusters()[m.body(1).cluster].constrained) return;
+    if (m.runs()[m.body(1).run].subspace != SubspaceKind::free) return;
+    for (const Cluster& c : m.clusters()) {
+      if (c.first > 1 && std::find(c.outputs.begin(), c.outputs.end(), 0) != c.outputs.end()) return;
+    }
+    for (int i = 2; i <= m.active_body_count(); ++i) {
+      if (m.body(i).parent == 0) return;
+    }
+    for (const Rotor& rotor : m.rotors()) {
+      if (rotor.carrier == 0) return;
+    }
+    root_ = 1;
+    for (int j = 0; j < 6; ++j) rate_[j].S = SubspaceOps<FreeAxes>::column<T>(nullptr, j);
+  }
+  void move_root() {
+    const T* v = motion_.qd();
+    BodyState& b = body_[root_];
+    b.E = Mat3<T>::identity();
+    b.r = Vec3<T>::zero();
+    const Vec3<T> omega{v[0], v[1], v[2]}, velocity{v[3], v[4], v[5]};
+    b.motion.omega = omega;
+    b.motion.alpha = Vec3<T>::zero();
+    b.motion.a = motion_.joints.X[root_].E * body_[0].motion.a + cross(omega, velocity);
+    b.motion.Om = acceleration_matrix(omega, b.motion.alpha);
+    const Moments<T> moments{b.moments.m, Vec3<T>::from(b.moments.h), Sym3<T>::from(b.moments.Sigma)};
+    b.pA = inertial_wrench(moments, b.motion);
+    b.IA = moments.articulated();
+  }
+  void inward_root(const T* tau) {
+    const BodyState& b = body_[root_];
+    Ldlt<T, 6>& D = factor_of<6>(0);
+    for (int j = 0; j < 6; ++j) {
+      const Force<T> U = b.IA.column(j);
+      for (int l = j; l < 6; ++l) D.L[l][j] = U[l];
+      D.L[j][j] += rate_[j].armature;
+      rate_[j].u = tau[j] - b.pA[j];
+    }
+    D.factor();
+  }
+  void outward_root(T* vdot) {
+    for (int j = 0; j < 6; ++j) vdot[j] = rate_[j].u;
+    factor_of<6>(0).solve(vdot);
+    body_[root_].da = {{vdot[0], vdot[1], vdot[2]}, {vdot[3], vdot[4], vdot[5]}};
+  }
+
+  const std::vector<LimbMove>& moves() const { return limbs_->way().moves; }
+
+  // --- limbs --------------------------------------------------------------------------------------
+
+  /// All bodies on joints that turn about z.
+  static std::vector<bool> all_turning(const Model& model) {
+    std::vector<bool> turning(model.active_body_count() + 1, false);
+    for (int i = 1; i <= model.active_body_count(); ++i) {
+      turning[i] = model.runs()[model.body(i).run].joints->turns_about_z();
+    }
+    return turning;
+  }
+
+  void move_limbs(int group) {
+    for (const int c : limbs_->way().carriers[group]) {
+      Station<T>& s = limbs_->station(c);
+      const BodyState& b = body_[c];
+      const bool same = c == 0 || c == root_;
+      s.omega = same ? b.motion.omega : b.E * b.motion.omega;
+      s.alpha = same ? b.motion.alpha : b.E * b.motion.alpha;
+      s.a = same ? b.motion.a : b.E * b.motion.a;
+      s.IA = ArticulatedInertia<T>::zero();
+      s.pA = Force<T>::zero();
+    }
+    limbs_->outward_motion(group, motion_.qd(), nullptr);
+    for (const int p : limbs_->way().ports[group]) {
+      const Station<T>& s = limbs_->station(p);
+      BodyState& b = body_[p];
+      b.E = limbs_->attitude(p, body_[limbs_->plan().limbs[limbs_->plan().limb_of[p]].carrier].E);
+      b.motion.omega = transpose_times(b.E, s.omega);
+      b.motion.alpha = transpose_times(b.E, s.alpha);
+      b.motion.a = transpose_times(b.E, s.a);
+      b.motion.Om = acceleration_matrix(b.motion.omega, b.motion.alpha);
+      b.IA = ArticulatedInertia<T>::zero();
+      b.pA = Force<T>::zero();
+    }
+  }
+  void inward_limbs(int group, const T* tau) {
+    for (const int p : limbs_->way().ports[group]) {
+      Station<T>& s = limbs_->station(p);
+      const BodyState& b = body_[p];
+      s.IA += turned(b.IA, b.E.transposed());
+      s.pA += Force<T>{b.E * b.pA.n, b.E * b.pA.f};
+    }
+    limbs_->inward_inertia(group, tau);
+    for (const int c : limbs_->way().carriers[group]) {
+      const Station<T>& s = limbs_->station(c);
+      BodyState& b = body_[c];
+      if (c == 0) continue;
+      if (c == root_) {
+        b.IA += s.IA;
+        b.pA += s.pA;
+      } else {
+        b.IA += turned(s.IA, b.E);
+        b.pA += Force<T>{transpose_times(b.E, s.pA.n), transpose_times(b.E, s.pA.f)};
+      }
+    }
+  }
+  void outward_limbs(int group, T* vdot) {
+    for (const int c : limbs_->way().carriers[group]) {
+      const BodyState& b = body_[c];
+      const bool same = c == 0 || c == root_;
+      limbs_->station(c).da = same ? b.da : Motion<T>{b.E * b.da.w, b.E * b.da.v};
+    }
+    limbs_->outward_acceleration(group, vdot);
+    for (const int p : limbs_->way().ports[group]) {
+      BodyState& b = body_[p];
+      const Motion<T>& da = limbs_->station(p).da;
+      b.da = {transpose_times(b.E, da.w), transpose_times(b.E, da.v)};
+    }
+  }
+  /// E^T I E.
+  static ArticulatedInertia<T> turned(const ArticulatedInertia<T>& I, const Mat3<T>& E) {
+    return {congruence(E, I.A), E.transposed() * (I.B * E), congruence(E, I.C)};
+  }
   /// Base to tips: attitude, unit motions, motion at vdot = 0, the wrench that it needs, and the
   /// rigid inertia in world axes.
   /// @param v, g  spanning rates, and spanning accelerations at vdot = 0 (if `accelerated`)
   template <class Ops, bool accelerated>
-  void outward_velocities(const BodyRun& run, const T* v, const T* g) {
-    for (int k = 0; k < run.count; ++k) {
+  void outward_velocities(const BodyRun& run, int begin, int end, const T* v, const T* g) {
+    for (int k = begin; k < end; ++k) {
       const int i = run.first + k, at = run.v + k * Ops::n;
       BodyState& b = body_[i];
       const BodyState& p = body_[b.parent];
@@ -130,7 +301,7 @@ class Aba : public ForwardDynamics<T> {
         }
       }
       b.motion = next_motion(p.motion, b.r, vJ, c);
-      const Moments<T> moments = turned(b.moments, b.E);
+      const Moments<T> moments = espalier::turned(b.moments, b.E);
       b.pA = inertial_wrench(moments, b.motion);
       b.IA = moments.articulated();
     }
@@ -145,6 +316,8 @@ class Aba : public ForwardDynamics<T> {
       const int i = run.first + k, at = run.v + k * Ops::n;
       if constexpr (Ops::n == 1) {
         inward_one<Ops>(body_[i], rate_[at], tau[at]);
+      } else if (i == root_) {
+        inward_root(tau + at);
       } else {
         inward_several<Ops::n>(body_[i], at, tau);
       }
@@ -207,6 +380,10 @@ class Aba : public ForwardDynamics<T> {
     constexpr int n = Ops::n;
     for (int k = begin; k < end; ++k) {
       const int i = run.first + k, at = run.v + k * n;
+      if (i == root_) {
+        outward_root(vdot + at);
+        continue;
+      }
       BodyState& b = body_[i];
       const Motion<T>& p = body_[b.parent].da;
       const Motion<T> a{p.w, p.v + cross(p.w, b.r)};
@@ -254,6 +431,27 @@ class Aba : public ForwardDynamics<T> {
   std::vector<BodyState> body_;
   std::vector<RateState> rate_;
   std::vector<T> D_;  ///< factors of bodies with several rates
+
+ private:
+  LimbPlan plan(const std::vector<bool>& turning, const std::vector<Reflected>& reflected) const {
+    const Model& m = this->model();
+    std::vector<double> inertia(m.active_body_count() + 1, 0.0);
+    std::vector<Vec3<double>> momentum(inertia.size(), Vec3<double>{0, 0, 0});
+    std::vector<RigidInertia<double>> bodies;
+    for (int i = 0; i <= m.active_body_count(); ++i) {
+      bodies.push_back(m.folded_inertia(i));
+      if (!reflected.empty()) {
+        inertia[i] = reflected[i].inertia, momentum[i] = reflected[i].momentum;
+      } else if (turning[i]) {
+        inertia[i] = rate_[m.body(i).v].armature;
+      }
+    }
+    return LimbPlan(m, turning, inertia, momentum, bodies);
+  }
+
+ protected:
+  int root_ = -1;  ///< body, or -1
+  std::unique_ptr<LimbSweeps<T>> limbs_;
 };
 
 }  // namespace espalier

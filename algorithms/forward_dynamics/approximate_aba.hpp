@@ -18,7 +18,9 @@ namespace espalier {
 template <class T>
 class ApproximateAba final : public Aba<T> {
  public:
-  explicit ApproximateAba(ModelPtr model) : Aba<T>(std::move(model)), tree_(this->model()) {
+  explicit ApproximateAba(ModelPtr model)
+      : Aba<T>(model, std::vector<bool>(model->active_body_count() + 1, false)),
+        tree_(this->model()) {
     const Model& m = this->model();
     for (int i = 1; i <= m.active_body_count(); ++i) {
       this->body_[i].moments = Moments<double>::from(tree_.inertia[i]);
@@ -120,9 +122,12 @@ class ApproximateAba final : public Aba<T> {
   void move(const T* q, const T* v, const Wrenches<T>* wrenches) {
     this->motion_.update(q, v);
     this->body_[0].motion.a = Vec3<T>::from(-this->gravity());
+    if (this->root_ > 0) this->move_root();
     for (const BodyRun& run : tree_.runs) {
+      const int begin = run.first == this->root_ ? 1 : 0;
       with_subspace(run, [&](auto ops) {
-        this->template outward_velocities<decltype(ops), false>(run, this->motion_.qd(), nullptr);
+        this->template outward_velocities<decltype(ops), false>(run, begin, run.count,
+                                                                this->motion_.qd(), nullptr);
       });
       if (wrenches == nullptr) continue;
       for (int i = run.first; i < run.first + run.count; ++i) push(i, (*wrenches)[i]);

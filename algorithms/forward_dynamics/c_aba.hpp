@@ -31,41 +31,85 @@ namespace espalier {
 template <class T>
 class CAba final : public Aba<T> {
  public:
-  explicit CAba(ModelPtr model) : Aba<T>(std::move(model)), rotor_(this->model().rotors().size()),
-                                   own_(this->model()) {
+  explicit CAba(ModelPtr model) : CAba(model, Nodes(*model)) {}
+
+ private:
+  /// What becomes of the model's clusters.
+  struct Nodes {
+    explicit Nodes(const Model& m)
+        : wide(m.clusters().size(), false),
+          turning(Aba<T>::all_turning(m)),
+          reflected(m.active_body_count() + 1) {
+      std::vector<bool> has_wide_child(m.clusters().size(), false), has_equations = has_wide_child;
+      for (const Cluster& c : m.clusters()) {
+        if (c.outputs.size() > 1 && c.parent >= 0) has_wide_child[c.parent] = true;
+      }
+      for (const int i : m.bodies_with_equations()) has_equations[m.body(i).cluster] = true;
+      for (std::size_t k = 0; k < m.clusters().size(); ++k) {
+        const Cluster& c = m.clusters()[k];
+        wide[k] = has_equations[k] ||
+                  (c.constrained && (has_wide_child[k] || c.outputs.size() > 1));
+        const bool limb = !wide[k] && !has_wide_child[k] && (!c.constrained || is_geared_body(m, c));
+        for (int i = c.first; !limb && i < c.first + c.count; ++i) turning[i] = false;
+        if (!c.constrained || is_geared_body(m, c)) continue;
+        for (int r = c.rotor; r < c.rotor + c.rotors; ++r) carriers.push_back(m.rotors()[r].carrier);
+      }
+      for (const auto& [rate, inertia] : m.armature()) {
+        const int body = m.joint_of_rate(rate).body;
+        if (body <= m.active_body_count()) reflected[body].inertia = inertia;
+      }
+      for (const Cluster& c : m.clusters()) {
+        if (!is_geared_body(m, c)) continue;
+        for (int r = 0; r < c.rotors; ++r) {
+          const Rotor& rotor = m.rotors()[c.rotor + r];
+          const double rho = c.G[c.spanning_nv + r];
+          reflected[c.first].momentum += scale(rho, rotor.momentum);
+          reflected[c.first].inertia += rho * rho * rotor.inertia;
+        }
+      }
+    }
+    std::vector<bool> wide;          ///< per cluster
+    std::vector<bool> turning;       ///< per body: may be in a limb
+    std::vector<typename Aba<T>::Reflected> reflected;
+    std::vector<int> carriers;       ///< of rotors that clusters of several bodies drive
+  };
+
+  CAba(ModelPtr model, const Nodes& nodes)
+      : Aba<T>(std::move(model), nodes.turning, nodes.reflected, nodes.carriers),
+        rotor_(this->model().rotors().size()),
+        own_(this->model()) {
     const Model& m = this->model();
     for (const Rotor& rotor : m.rotors()) {
       this->rate_[rotor.v].armature = 0.0;  // part of the rotor's inertia
     }
-    std::vector<bool> has_wide_child(m.clusters().size(), false), has_equations = has_wide_child;
-    for (const Cluster& c : m.clusters()) {
-      if (c.outputs.size() > 1 && c.parent >= 0) has_wide_child[c.parent] = true;
-    }
-    for (const int i : m.bodies_with_equations()) has_equations[m.body(i).cluster] = true;
     int columns = 0, factors = 0;
     for (std::size_t i = 0; i < m.clusters().size(); ++i) {
       const Cluster& c = m.clusters()[i];
+      if (this->limbs_->contains(c.first)) continue;
       Step step;
       step.cluster = &c;
+      step.order = 2 * this->limbs_->plan().level[c.first];
       step.tau_shift = c.v - c.spanning_v;
       step.run = m.body(c.first).run;
       step.begin = c.first - m.runs()[step.run].first;
       step.end = step.begin + 1;
-      if (!c.constrained && !has_equations[i]) {
-        Step* last = steps_.empty() ? nullptr : &steps_.back();
-        if (last != nullptr && last->kind == Step::Kind::plain && last->run == step.run &&
-            last->end == step.begin) {
-          ++last->end;  // independent and spanning rates run in parallel
-          continue;
-        }
-      } else if (has_equations[i] || has_wide_child[i] || c.outputs.size() > 1) {
+      if (nodes.wide[i]) {
         step.kind = Step::Kind::wide;
         step.wide = static_cast<int>(wide_.size());
         wide_.emplace_back(m, c);
-      } else if (is_geared(c)) {
+      } else if (!c.constrained) {
+        Step* last = steps_.empty() ? nullptr : &steps_.back();
+        if (last != nullptr && last->kind == Step::Kind::plain && last->run == step.run &&
+            last->end == step.begin && last->order == step.order &&
+            last->tau_shift == step.tau_shift) {
+          ++last->end;
+          continue;
+        }
+      } else if (is_geared_body(m, c)) {
+        const auto& reflected = nodes.reflected[c.first];
         step.kind = Step::Kind::geared;
         step.first = static_cast<int>(gears_.size());
-        gears_.push_back(gear_of(c));
+        gears_.push_back({reflected.momentum, reflected.inertia, Vec3<T>::zero()});
       } else {
         step.kind = Step::Kind::cluster;
         step.first = columns;
@@ -76,6 +120,16 @@ class CAba final : public Aba<T> {
       }
       steps_.push_back(step);
     }
+    for (const LimbMove& move : this->moves()) {
+      if (move.group < 0) continue;
+      Step step;
+      step.kind = Step::Kind::limbs;
+      step.first = move.group;
+      step.order = move.order;
+      steps_.push_back(step);
+    }
+    std::stable_sort(steps_.begin(), steps_.end(),
+                     [](const Step& a, const Step& b) { return a.order < b.order; });
     J_.resize(columns);
     U_.resize(columns);
     factor_.resize(factors);
@@ -92,21 +146,21 @@ class CAba final : public Aba<T> {
     }
   }
 
- private:
   struct Step {
-    enum class Kind { plain, geared, cluster, wide };
+    enum class Kind { plain, geared, cluster, wide, limbs };
     Kind kind = Kind::plain;
+    int order = 0;                    ///< as in LimbMove
     const Cluster* cluster = nullptr;
     int run = 0, begin = 0, end = 0;  ///< bodies of the run; plain and geared
     int tau_shift = 0;                ///< from spanning to independent rates
-    int first = 0;                    ///< first column in J_, or index in gears_
+    int first = 0;                    ///< first column in J_, index in gears_, or group of limbs
     int factor = 0;                   ///< in factor_
     int wide = 0;
   };
   /// Rotors on the parent that a body's own rate drives.
   struct Gear {
     Vec3<double> momentum;  ///< sum of k rho, parent's frame
-    double inertia = 0.0;   ///< sum of J rho^2
+    double inertia = 0.0;   ///< sum of J rho^2, and the armature
     Vec3<T> k;              ///< momentum, world axes
   };
   struct RotorState {
@@ -119,26 +173,6 @@ class CAba final : public Aba<T> {
     int rate;
     double inertia;
   };
-
-  /// One body of one rate that is the independent one, all rotors on its parent.
-  bool is_geared(const Cluster& c) const {
-    const Model& m = this->model();
-    if (c.constraint != nullptr || c.count != 1 || c.nv != 1 || c.spanning_nv != 1) return false;
-    const auto rotors = m.rotors().subspan(c.rotor, c.rotors);
-    return c.G[0] == 1.0 && std::all_of(rotors.begin(), rotors.end(), [&](const Rotor& r) {
-             return r.carrier == m.body(c.first).parent;
-           });
-  }
-  Gear gear_of(const Cluster& c) const {
-    Gear gear{{0, 0, 0}, 0.0, Vec3<T>::zero()};
-    for (int r = 0; r < c.rotors; ++r) {
-      const Rotor& rotor = this->model().rotors()[c.rotor + r];
-      const double rho = c.G[c.spanning_nv + r];
-      gear.momentum += scale(rho, rotor.momentum);
-      gear.inertia += rho * rho * rotor.inertia;
-    }
-    return gear;
-  }
 
   void compute(const T* q, const T* v, const T* tau, T* vdot,
                const Wrenches<T>* wrenches) override {
@@ -153,7 +187,7 @@ class CAba final : public Aba<T> {
     if (!loop_armature_.empty() && this->motion_.g() != nullptr) own_tau = take_armature(own_tau);
     for (std::size_t s = steps_.size(); s-- > 0;) {
       const Step& step = steps_[s];
-      const BodyRun& run = model.runs()[step.run];
+      const BodyRun& run = model.runs()[step.run];  // the first one for limbs
       switch (step.kind) {
         case Step::Kind::plain:
           with_subspace(run, [&](auto ops) {
@@ -169,6 +203,7 @@ class CAba final : public Aba<T> {
           with_size(step.cluster->nv, [&](auto n) { inward_cluster<n()>(step, own_tau); });
           break;
         case Step::Kind::wide: inward_wide(step, q, own_tau); break;
+        case Step::Kind::limbs: this->inward_limbs(step.first, own_tau); break;
       }
     }
     for (const Step& step : steps_) {
@@ -185,6 +220,7 @@ class CAba final : public Aba<T> {
           with_size(step.cluster->nv, [&](auto n) { outward_cluster<n()>(step, vdot); });
           break;
         case Step::Kind::wide: outward_wide(step, vdot); break;
+        case Step::Kind::limbs: this->outward_limbs(step.first, vdot); break;
       }
     }
   }
@@ -239,8 +275,7 @@ class CAba final : public Aba<T> {
         const T* rho = this->motion_.G(c) + (c.spanning_nv + r) * c.nv;
         for (int j = 0; j < c.nv; ++j) tau_[c.v + j] += rho[j] * w.n.z;
         const Force<T> f = this->motion_.joints.X[rotor.body].transpose_times_force(w);
-        auto& carrier = this->body_[rotor.carrier];
-        carrier.pA -= Force<T>{transpose_times(carrier.E, f.n), transpose_times(carrier.E, f.f)};
+        this->push(rotor.carrier, f);
       }
     }
     return tau_.data();
@@ -266,7 +301,7 @@ class CAba final : public Aba<T> {
     auto& rate = this->rate_[step.cluster->spanning_v];
     auto& p = this->body_[b.parent];
     rate.U = this->template times<Ops>(b.IA, rate.S);
-    const T D = this->template power<Ops>(rate.S, rate.U) + (rate.armature + gear.inertia);
+    const T D = this->template power<Ops>(rate.S, rate.U) + gear.inertia;
     const T inverse = T(1.0) / D;
     rate.u = (tau[step.cluster->v] - this->template power<Ops>(rate.S, b.pA) -
               dot(gear.k, p.motion.alpha)) * inverse;

@@ -16,7 +16,7 @@ class CrbaLtl final : public ForwardDynamics<T> {
  public:
   explicit CrbaLtl(ModelPtr model)
       : ForwardDynamics<T>(model),
-        rnea_(model),
+        rnea_(model, Rnea<T>::Joints::all),
         crba_(this->model(), CompositeBodies<T>::Rates::independent),
         H_(static_cast<std::size_t>(model->nv()) * model->nv()) {}
 

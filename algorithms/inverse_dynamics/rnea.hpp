@@ -1,5 +1,10 @@
 #pragma once
 
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "algorithms/limb_sweeps.hpp"
 #include "algorithms/newton_euler.hpp"
 #include "algorithms/own_equations.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
@@ -10,13 +15,17 @@ namespace espalier {
 /// Inverse dynamics by the recursive Newton-Euler algorithm, on a tree and on a cluster tree: there
 /// it runs on the spanning tree with qd = G v and qdd = G vdot + g, and tau = G^T tau_spanning
 /// (C-RNEA in its fused form).
+/// Chains of bodies on revolute joints are limbs (limb_sweeps.hpp); all other bodies are here.
 /// Frame: body.  Cost: O(n), and the entries of G.
 /// Source: Luh, Walker, Paul (1980); Featherstone (2008), Table 5.1; Chignoli et al. (2023),
 /// Algorithm 1; SPEC sections 5.3 and 5.4 (folded rotors).
 template <class T>
 class Rnea final : public InverseDynamics<T> {
  public:
-  explicit Rnea(ModelPtr model)
+  enum class Joints { needed, all };
+
+  /// @param joints  all: motion() has those, too, whose placements are not needed here
+  explicit Rnea(ModelPtr model, Joints joints = Joints::needed)
       : InverseDynamics<T>(std::move(model)),
         motion_(this->model(), SpanningMotion<T>::Rotors::skip),
         newton_euler_(this->model()),
@@ -25,9 +34,12 @@ class Rnea final : public InverseDynamics<T> {
     const Model& m = this->model();
     if (!m.bodies_with_equations().empty()) own_tau_.resize(m.spanning_nv());
     if (!m.is_tree()) qdd_.resize(m.spanning_nv()), tau_.resize(m.spanning_nv());
+    make_limbs(joints);
     const int rotor_rates = m.rotors().empty() ? m.spanning_nv() : m.rotors().front().v;
     for (const auto& entry : m.armature()) {  // a folded rotor's is part of its inertia
-      if (entry.first < rotor_rates) armature_.push_back(entry);
+      if (entry.first < rotor_rates && !limbs_->contains(m.joint_of_rate(entry.first).body)) {
+        armature_.push_back(entry);
+      }
     }
   }
 
@@ -36,10 +48,12 @@ class Rnea final : public InverseDynamics<T> {
                const Wrenches<T>* wrenches) override {
     const Model& model = this->model();
     motion_.update(q, v);
+    limbs_->turn(model, q);
     const T* qdd = spanning_accelerations(vdot);
-    newton_euler_.outward(model, this->gravity(), motion_.joints, motion_.qd(), qdd, wrenches,
-                          f_.data());
-    f_[0] = Force<T>::zero();
+    outward(qdd);
+    if (wrenches != nullptr) {
+      for (int i = 1; i <= model.active_body_count(); ++i) push(i, (*wrenches)[i]);
+    }
     take_in_equations(q, qdd);
     if (model.is_tree()) return inward(qdd, tau);
     spin(q, qdd, wrenches);
@@ -76,36 +90,73 @@ class Rnea final : public InverseDynamics<T> {
     }
   }
 
+  /// Base to tips: motion, and the wrench that each body needs for it.
+  void outward(const T* qdd) {
+    const Model& model = this->model();
+    newton_euler_.start(this->gravity());
+    f_[0] = Force<T>::zero();
+    for (const LimbMove& move : limbs_->way().moves) {
+      if (move.group < 0) {
+        newton_euler_.outward(model, model.runs()[move.run], move.begin, move.end, motion_.joints,
+                              motion_.qd(), qdd, f_.data());
+        continue;
+      }
+      for (const int c : limbs_->way().carriers[move.group]) {
+        const BodyMotion<T>& m = newton_euler_.motion[c];
+        Station<T>& s = limbs_->station(c);
+        s.omega = m.omega, s.alpha = m.alpha, s.a = m.a;
+        s.pA = Force<T>::zero();
+      }
+      limbs_->outward_motion(move.group, motion_.qd(), qdd);
+      for (const int p : limbs_->way().ports[move.group]) {
+        const Station<T>& s = limbs_->station(p);
+        newton_euler_.motion[p] = {s.omega, s.alpha, s.a, acceleration_matrix(s.omega, s.alpha)};
+        f_[p] = Force<T>::zero();
+      }
+    }
+  }
+  /// Takes a wrench in a body's frame off the one that the body needs.
+  void push(int body, const Force<T>& w) {
+    if (limbs_->contains(body)) {
+      limbs_->push(body, w);
+    } else {
+      f_[body] -= w;
+    }
+  }
+
   /// Folded rotors: what their spin takes of the carriers and of their own rates.
   void spin(const T* q, const T* qdd, const Wrenches<T>* wrenches) {
     const Model& model = this->model();
     if (wrenches != nullptr) motion_.place_rotors(q);
-    for (const Rotor& rotor : model.rotors()) {
+    for (std::size_t k = 0; k < model.rotors().size(); ++k) {
+      const Rotor& rotor = model.rotors()[k];
       T& tau = tau_[rotor.v];
-      tau = espalier::spin(rotor, newton_euler_.motion[rotor.carrier], motion_.qd()[rotor.v],
-                           qdd == nullptr ? nullptr : qdd + rotor.v, f_[rotor.carrier]);
+      if (in_limb_[k]) {
+        tau = T(0.0);
+      } else {
+        tau = espalier::spin(rotor, newton_euler_.motion[rotor.carrier], motion_.qd()[rotor.v],
+                             qdd == nullptr ? nullptr : qdd + rotor.v, f_[rotor.carrier]);
+      }
       if (wrenches == nullptr) continue;
       const Force<T>& wrench = (*wrenches)[rotor.body];
       tau -= wrench.n.z;
-      f_[rotor.carrier] -= motion_.joints.X[rotor.body].transpose_times_force(wrench);
+      push(rotor.carrier, motion_.joints.X[rotor.body].transpose_times_force(wrench));
     }
   }
 
   /// Tips to base: tau_i = S_i^T f_i, and f_i is handed on to the parent.
   void inward(const T* qdd, T* tau) {
     const Model& model = this->model();
-    const TreeKinematics<T>& joints = motion_.joints;
-    for (std::size_t r = model.active_runs().size(); r-- > 0;) {
-      const BodyRun& run = model.runs()[r];
-      with_subspace(run, [&](auto ops) {
-        using Ops = decltype(ops);
-        for (int k = run.count - 1; k >= 0; --k) {
-          const int i = run.first + k, at = run.v + k * Ops::n;
-          const int parent = model.body(i).parent;
-          Ops::project(f_[i], joints.S.data() + at, tau + at);
-          if (parent != 0) f_[parent] += joints.X[i].transpose_times_force(f_[i]);
-        }
-      });
+    const std::vector<LimbMove>& moves = limbs_->way().moves;
+    for (std::size_t k = moves.size(); k-- > 0;) {
+      if (moves[k].group < 0) {
+        inward_run(moves[k], tau);
+        continue;
+      }
+      const int group = moves[k].group;
+      for (const int p : limbs_->way().ports[group]) limbs_->station(p).pA += f_[p];
+      limbs_->inward_force(group, tau);
+      for (const int c : limbs_->way().carriers[group]) f_[c] += limbs_->station(c).pA;
     }
     if (qdd != nullptr) {
       for (const auto& [rate, inertia] : armature_) tau[rate] += inertia * qdd[rate];
@@ -115,6 +166,67 @@ class Rnea final : public InverseDynamics<T> {
       for (int k = 0; k < body.nv; ++k) tau[body.v + k] += own_tau_[body.v + k];
     }
   }
+  void inward_run(const LimbMove& move, T* tau) {
+    const Model& model = this->model();
+    const TreeKinematics<T>& joints = motion_.joints;
+    const BodyRun& run = model.runs()[move.run];
+    with_subspace(run, [&](auto ops) {
+      using Ops = decltype(ops);
+      for (int k = move.end - 1; k >= move.begin; --k) {
+        const int i = run.first + k, at = run.v + k * Ops::n;
+        const int parent = model.body(i).parent;
+        Ops::project(f_[i], joints.S.data() + at, tau + at);
+        if (parent != 0) f_[parent] += joints.X[i].transpose_times_force(f_[i]);
+      }
+    });
+  }
+
+  /// All bodies on joints that turn about z, with the rotors that these alone drive from the parent.
+  void make_limbs(Joints joints) {
+    const Model& m = this->model();
+    const int n = m.active_body_count();
+    std::vector<bool> turning(n + 1, false);
+    std::vector<double> inertia(n + 1, 0.0);
+    std::vector<Vec3<double>> momentum(n + 1, Vec3<double>{0, 0, 0});
+    std::vector<RigidInertia<double>> bodies;
+    for (int i = 0; i <= n; ++i) {
+      bodies.push_back(m.folded_inertia(i));
+      turning[i] = i > 0 && m.runs()[m.body(i).run].joints->turns_about_z();
+    }
+    for (const int i : m.bodies_with_equations()) turning[i] = false;
+    for (const auto& [rate, value] : m.armature()) {
+      const int body = m.joint_of_rate(rate).body;
+      if (body <= n) inertia[body] = value;
+    }
+    const auto is_geared = [&](const Cluster& c) { return is_geared_body(m, c) && turning[c.first]; };
+    for (const Cluster& c : m.clusters()) {
+      if (!is_geared(c)) continue;
+      for (int r = 0; r < c.rotors; ++r) {
+        const Rotor& rotor = m.rotors()[c.rotor + r];
+        const double rho = c.G[c.spanning_nv + r];
+        inertia[c.first] += rho * rho * rotor.inertia;
+        momentum[c.first] += scale(rho, rotor.momentum);
+      }
+    }
+    LimbPlan plan(m, turning, inertia, momentum, bodies);
+    std::vector<int> carriers;
+    in_limb_.assign(m.rotors().size(), false);
+    for (const Cluster& c : m.clusters()) {
+      for (int r = c.rotor; r < c.rotor + c.rotors; ++r) {
+        in_limb_[r] = is_geared(c) && plan.limb_of[c.first] >= 0;
+        if (!in_limb_[r]) carriers.push_back(m.rotors()[r].carrier);
+      }
+    }
+    limbs_ = std::make_unique<LimbSweeps<T>>(m, std::move(plan), carriers);
+    if (joints == Joints::all) return;
+    std::vector<bool> left_out = limbs_->whole_runs();
+    for (const Cluster& c : m.clusters()) {  // constraints look at these joints
+      for (int i = c.first; c.constraint != nullptr && i < c.first + c.count; ++i) {
+        left_out[m.body(i).run] = false;
+      }
+    }
+    motion_.leave_out(std::move(left_out));
+  }
 
   SpanningMotion<T> motion_;
   NewtonEuler<T> newton_euler_;
@@ -122,7 +234,9 @@ class Rnea final : public InverseDynamics<T> {
   std::vector<T> qdd_, tau_;  ///< spanning; empty on a tree
   OwnEquations<T> own_;
   std::vector<T> own_tau_;  ///< per spanning rate; empty if no joint brings equations
-  std::vector<std::pair<int, double>> armature_;
+  std::vector<std::pair<int, double>> armature_;  ///< of bodies in no limb
+  std::unique_ptr<LimbSweeps<T>> limbs_;
+  std::vector<bool> in_limb_;  ///< per folded rotor: taken along by its joint
 };
 
 /// Bias forces: RNEA at vdot = 0.

@@ -64,6 +64,9 @@ class ESPALIER_API JointRun {
  public:
   virtual ~JointRun();
 
+  /// Whether X_J of every joint is a rotation about z and nothing else: then there are turns().
+  virtual bool turns_about_z() const { return false; }
+
 #define ESPALIER_DECLARE(T)                                                                   \
   /** X_k = X_J(q_k) X_tree,k (and S, bias) for all joints of the run; qd may be null: no bias. */ \
   virtual void kinematics(const T* q, const T* qd, JointKinematics<T> out) const = 0;         \
@@ -76,7 +79,9 @@ class ESPALIER_API JointRun {
   /** Equations of joint k's own (JointType::has_equations), at its q and qd and the angular  \
       velocity w of the parent body; M (lower triangle, row-major, size 6 + nv) and h in the  \
       parent body's frame. */                                                                 \
-  virtual void equations(int k, const T* q, const T* qd, const Vec3<T>& w, T* M, T* h) const;
+  virtual void equations(int k, const T* q, const T* qd, const Vec3<T>& w, T* M, T* h) const; \
+  /** Sine and cosine of the angle of every joint of the run, where turns_about_z(). */       \
+  virtual void turns(const T* q, T* sine, T* cosine) const;
   ESPALIER_SCALARS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
 

@@ -76,10 +76,12 @@ class JointRunOf final : public JointRun {
   void equations(int k, const T* q, const T* qd, const Vec3<T>& w, T* M, T* h)        \
       const override {                                                                \
     equations_at<T>(k, q, qd, w, M, h);                                               \
-  }
+  }                                                                                   \
+  void turns(const T* q, T* sine, T* cosine) const override { turns_at<T>(q, sine, cosine); }
   ESPALIER_SCALARS(ESPALIER_OVERRIDE)
 #undef ESPALIER_OVERRIDE
 
+  bool turns_about_z() const override { return turning; }
   void neutral(double* q) const override {
     for (std::size_t k = 0; k < joints_.size(); ++k, q += J::nq) {
       if constexpr (requires { joints_[k].neutral(q); }) {
@@ -91,14 +93,37 @@ class JointRunOf final : public JointRun {
   }
 
  private:
+  static constexpr bool turning = requires(const J& j, const double* q) {
+    { j.position(q) } -> std::same_as<RotationZ<double>>;
+  };
+  /// Joints of one coordinate and no parameters: several are computed as the lanes of one.
+  static constexpr bool alike = turning && J::nq == 1 && std::is_empty_v<J>;
+
+  template <class T>
+  void turns_at([[maybe_unused]] const T* q, [[maybe_unused]] T* sine,
+                [[maybe_unused]] T* cosine) const {
+    if constexpr (std::is_same_v<T, double> && alike) {
+      const int count = static_cast<int>(joints_.size());
+      for (int k = 0; k < count; k += Pack::size) {
+        const int left = std::min(Pack::size, count - k);
+        Pack angles = 0.0;
+        for (int l = 0; l < left; ++l) angles.set(l, q[k + l]);
+        const RotationZ<Pack> R = joints_[k].position(&angles);
+        for (int l = 0; l < left; ++l) sine[k + l] = R.s[l], cosine[k + l] = R.c[l];
+      }
+    } else if constexpr (turning) {
+      for (std::size_t k = 0; k < joints_.size(); ++k) {
+        const RotationZ<T> R = joints_[k].position(q + k * J::nq);
+        sine[k] = R.s, cosine[k] = R.c;
+      }
+    }
+  }
+
   template <class T>
   void kinematics_at(const T* q, const T* qd, JointKinematics<T> out) const {
     std::size_t k = 0;
     // Joints about z share their sine and cosine: four joints, one call.
-    if constexpr (std::is_same_v<T, double> && J::nq == 1 && std::is_empty_v<J> &&
-                  requires(const J& j, const Pack* p) {
-                    { j.position(p) } -> std::same_as<RotationZ<Pack>>;
-                  }) {
+    if constexpr (std::is_same_v<T, double> && alike) {
       for (; k + Pack::size <= joints_.size(); k += Pack::size) {
         const Pack angles = Pack::load(q + k);
         const RotationZ<Pack> R = joints_[k].position(&angles);

@@ -64,6 +64,8 @@ void SpanningMotion<T>::update(const T* q, const T* v) {
   moving_ = v != nullptr;
   const std::span<const BodyRun> runs = all_ ? model_.runs() : model_.active_runs();
   const auto kinematics = [&](const BodyRun& run, const T* qd) {
+    const std::size_t index = &run - model_.runs().data();
+    if (index < left_out_.size() && left_out_[index]) return;
     run.joints->kinematics(
         q + run.q, qd == nullptr ? nullptr : qd + run.v,
         {joints.X.data() + run.first, joints.S.data() + run.v, joints.bias.data() + run.first});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "espalier/kernel/model/constraint.hpp"
@@ -17,6 +18,10 @@ class ESPALIER_API SpanningMotion {
   enum class Rotors { skip, place };  ///< whether joints of folded rotors are evaluated
 
   explicit SpanningMotion(const Model& model, Rotors rotors = Rotors::place);
+
+  /// Leaves joints out that somebody else evaluates, none of them in a constraint.
+  /// @param runs  per active run of the model
+  void leave_out(std::vector<bool> runs) { left_out_ = std::move(runs); }
 
   /// @param q  spanning positions
   /// @param v  independent rates, or nullptr: then qd, bias and g are those of rest
@@ -45,6 +50,7 @@ class ESPALIER_API SpanningMotion {
   bool tree_;      ///< no constraint: spanning rates are the independent ones
   bool variable_;  ///< some G depends on the position
   bool moving_ = false;
+  std::vector<bool> left_out_;
   const T* qd_now_ = nullptr;
   std::vector<T> G_, qd_, g_, local_;
   std::vector<ConstraintWorkspace<T>> work_;  ///< per cluster with a variable G

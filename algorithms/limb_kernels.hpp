@@ -1,0 +1,204 @@
+#pragma once
+
+#include "algorithms/limb_plan.hpp"
+#include "algorithms/newton_euler.hpp"
+
+/// What recursive algorithms do with the placement of one body of a limb (limb_plan.hpp),
+/// E = Rz Rx(alpha), r = (a, 0, d), written out for what that placement is. Turns about axes of the
+/// frames instead of general rotations, and zeros that are known, leave less than half of the
+/// operations of the general formulas (transform.hpp, inertia.hpp).
+///
+/// Scalars: S of the state; C of the robot's constants: double, or S where limbs are lanes.
+
+// What is inlined into a loop over bodies keeps its numbers in registers.
+#define ESPALIER_ALWAYS_INLINE [[gnu::always_inline]] inline
+#define ESPALIER_INLINED __attribute__((always_inline))
+
+namespace espalier {
+
+/// The axes of a joint and of the one before.
+enum class Twist { parallel, right, any };
+
+/// What a kernel is written out for.
+struct LimbKind {
+  Twist twist = Twist::any;
+  bool offset = true;  ///< whether a or d is not zero
+  bool geared = true;  ///< whether anything is reflected on the joint's rate
+};
+
+// --- turns about an axis -----------------------------------------------------------------------
+
+/// An angle by its cosine and sine, and what turns of matrices need of it.
+template <class C>
+struct Turn {
+  C c, s, ss, sc;
+
+  static Turn of(const C& cosine, const C& sine) {
+    return {cosine, sine, sine * sine, sine * cosine};
+  }
+};
+
+/// LimbBody's numbers for a kernel.
+template <class C>
+struct LimbPlacement {
+  Turn<C> alpha;
+  C a, d;
+};
+
+/// Entry (i, j) of a symmetric matrix.
+template <int i, int j, class T>
+ESPALIER_ALWAYS_INLINE T& entry(Sym3<T>& m) {
+  constexpr int first = i < j ? i : j, second = i < j ? j : i;
+  if constexpr (first == 0) return second == 0 ? m.xx : second == 1 ? m.xy : m.xz;
+  if constexpr (first == 1) return second == 1 ? m.yy : m.yz;
+  if constexpr (first == 2) return m.zz;
+}
+
+/// Coordinates i and j in a frame that is turned back.
+template <class S, class C>
+ESPALIER_ALWAYS_INLINE void turn_back(S& x_i, S& x_j, const Turn<C>& t) {
+  const S old = x_i;
+  x_i = t.c * old - t.s * x_j;
+  x_j = t.s * old + t.c * x_j;
+}
+template <int i, int j, class S, class C>
+ESPALIER_ALWAYS_INLINE void turn_back(Force<S>& f, const Turn<C>& t) {
+  turn_back(f.n[i], f.n[j], t);
+  turn_back(f.f[i], f.f[j], t);
+}
+/// Matrices: of the 2 x 2 block of i and j, the trace and what is antisymmetric stay.
+/// @tparam flat  the row of the third axis is zero (symmetric: and the column)
+template <int i, int j, bool flat, class S, class C>
+ESPALIER_ALWAYS_INLINE void turn_back(Sym3<S>& A, const Turn<C>& t) {
+  constexpr int k = 3 - i - j;
+  S &ii = entry<i, i>(A), &jj = entry<j, j>(A), &ij = entry<i, j>(A);
+  const S d = jj - ii, g = ij + ij;
+  const S e = t.ss * d - t.sc * g;
+  ij -= t.sc * d + t.ss * g;
+  ii += e, jj -= e;
+  if constexpr (!flat) turn_back(entry<i, k>(A), entry<j, k>(A), t);
+}
+template <int i, int j, bool flat, class S, class C>
+ESPALIER_ALWAYS_INLINE void turn_back(Mat3<S>& B, const Turn<C>& t) {
+  constexpr int k = 3 - i - j;
+  const S d = B(j, j) - B(i, i), g = B(i, j) + B(j, i);
+  const S e = t.ss * d - t.sc * g, f = t.sc * d + t.ss * g;
+  B(i, i) += e, B(j, j) -= e, B(i, j) -= f, B(j, i) -= f;
+  turn_back(B(i, k), B(j, k), t);
+  if constexpr (!flat) turn_back(B(k, i), B(k, j), t);
+}
+
+// --- placements --------------------------------------------------------------------------------
+
+/// E v, from the body before.
+template <LimbKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE Vec3<S> turn_on(const LimbPlacement<C>& P, const Turn<S>& t,
+                                       const Vec3<S>& v) {
+  S y = v.y, z = v.z;
+  if constexpr (kind.twist == Twist::right) y = v.z, z = -v.y;
+  if constexpr (kind.twist == Twist::any) {
+    y = P.alpha.c * v.y + P.alpha.s * v.z;
+    z = P.alpha.c * v.z - P.alpha.s * v.y;
+  }
+  return {t.c * v.x + t.s * y, t.c * y - t.s * v.x, z};
+}
+/// E^T f about the origin of the body before.
+template <LimbKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE void hand_back(const LimbPlacement<C>& P, const Turn<S>& t, Force<S>& f) {
+  turn_back<0, 1>(f, t);
+  if constexpr (kind.twist == Twist::right) {
+    f = {{f.n.x, -f.n.z, f.n.y}, {f.f.x, -f.f.z, f.f.y}};
+  }
+  if constexpr (kind.twist == Twist::any) turn_back<1, 2>(f, P.alpha);
+  if constexpr (kind.offset) {
+    f.n.z += P.a * f.f.y;
+    if constexpr (kind.twist == Twist::parallel) {
+      f.n.y -= P.a * f.f.z;
+    } else {
+      f.n.x -= P.d * f.f.y;
+      f.n.y += P.d * f.f.x - P.a * f.f.z;
+    }
+  }
+}
+/// Adds r-shifted to the linear part: m at the body's origin, axes of the body before.
+template <LimbKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE Vec3<S> shifted_velocity(const LimbPlacement<C>& P, const Motion<S>& m) {
+  if constexpr (!kind.offset) return m.v;
+  if constexpr (kind.twist == Twist::parallel) {
+    return {m.v.x, m.v.y + P.a * m.w.z, m.v.z - P.a * m.w.y};
+  } else {
+    return {m.v.x + P.d * m.w.y, m.v.y + P.a * m.w.z - P.d * m.w.x, m.v.z - P.a * m.w.y};
+  }
+}
+/// Om r for the acceleration matrix of the body before.
+template <LimbKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE Vec3<S> swept(const LimbPlacement<C>& P, const Mat3<S>& Om) {
+  if constexpr (kind.twist == Twist::parallel) return scale(P.a, Om.column(0));
+  return {P.a * Om(0, 0) + P.d * Om(0, 2), P.a * Om(1, 0) + P.d * Om(1, 2),
+          P.a * Om(2, 0) + P.d * Om(2, 2)};
+}
+/// The parts of an inertia about the origin of the body before, in its axes: first C,
+template <LimbKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE void hand_back_C(const LimbPlacement<C>& P, const Turn<S>& t, Sym3<S>& m) {
+  turn_back<0, 1, false>(m, t);
+  if constexpr (kind.twist == Twist::right) m = Sym3<S>(m.xx, -m.xz, m.xy, m.zz, -m.yz, m.yy);
+  if constexpr (kind.twist == Twist::any) turn_back<1, 2, false>(m, P.alpha);
+}
+/// then B, whose shift is by that C (inertia.hpp, shifted(), with r.y = 0; parallel: r.z = 0),
+/// @tparam flat  the moments about the joint's axis are zero
+/// @returns  B before the shift
+template <LimbKind kind, bool flat, class S, class C>
+ESPALIER_ALWAYS_INLINE Mat3<S> hand_back_B(const LimbPlacement<C>& P, const Turn<S>& t,
+                                           const Sym3<S>& m, Mat3<S>& B) {
+  turn_back<0, 1, flat>(B, t);
+  if constexpr (kind.twist == Twist::right) {
+    const Mat3<S> o = B;
+    B = {{{o(0, 0), -o(0, 2), o(0, 1)},
+          {-o(2, 0), o(2, 2), -o(2, 1)},
+          {o(1, 0), -o(1, 2), o(1, 1)}}};
+    if constexpr (flat) B.row[1] = Vec3<S>::zero();
+  }
+  if constexpr (kind.twist == Twist::any) turn_back<1, 2, false>(B, P.alpha);
+  const Mat3<S> b = B;
+  if constexpr (kind.offset) {
+    const Vec3<S> y{m.xy, m.yy, m.yz};
+    B.row[2] += scale(P.a, y);
+    if constexpr (kind.twist == Twist::parallel) {
+      B.row[1] -= scale(P.a, Vec3<S>{m.xz, m.yz, m.zz});
+    } else {
+      B.row[0] -= scale(P.d, y);
+      B.row[1] += scale(P.d, Vec3<S>{m.xx, m.xy, m.xz}) - scale(P.a, Vec3<S>{m.xz, m.yz, m.zz});
+    }
+  }
+  return b;
+}
+/// and A, whose shift is by B as it was and as it is.
+template <LimbKind kind, bool flat, class S, class C>
+ESPALIER_ALWAYS_INLINE void hand_back_A(const LimbPlacement<C>& P, const Turn<S>& t,
+                                        const Mat3<S>& b, const Mat3<S>& n, Sym3<S>& A) {
+  turn_back<0, 1, flat>(A, t);
+  if constexpr (kind.twist == Twist::right) {
+    const S none = S(0.0);
+    A = flat ? Sym3<S>(A.xx, none, A.xy, none, none, A.yy)
+             : Sym3<S>(A.xx, -A.xz, A.xy, A.zz, -A.yz, A.yy);
+  }
+  if constexpr (kind.twist == Twist::any) turn_back<1, 2, false>(A, P.alpha);
+  if constexpr (kind.offset) {
+    const C &a = P.a, &d = P.d;
+    if constexpr (kind.twist == Twist::parallel) {
+      A.xy -= a * b(0, 2);
+      A.xz += a * b(0, 1);
+      A.yy -= a * (n(1, 2) + b(1, 2));
+      A.yz += a * (b(1, 1) - n(2, 2));
+    } else {
+      A.xx -= d * (n(0, 1) + b(0, 1));
+      A.xy += d * (b(0, 0) - n(1, 1)) - a * b(0, 2);
+      A.xz += a * b(0, 1) - d * n(2, 1);
+      A.yy += d * (n(1, 0) + b(1, 0)) - a * (n(1, 2) + b(1, 2));
+      A.yz += d * n(2, 0) + a * (b(1, 1) - n(2, 2));
+    }
+    A.zz += a * (n(2, 1) + b(2, 1));
+  }
+}
+
+}  // namespace espalier

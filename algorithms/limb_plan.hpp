@@ -1,0 +1,189 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "espalier/kernel/model/model.hpp"
+
+namespace espalier {
+
+/// Whether a cluster is one body of one rate that is the independent one, with all rotors that this
+/// drives on the parent.
+inline bool is_geared_body(const Model& model, const Cluster& c) {
+  if (!c.constrained || c.constraint != nullptr) return false;
+  if (c.count != 1 || c.nv != 1 || c.spanning_nv != 1 || c.G[0] != 1.0) return false;
+  const auto rotors = model.rotors().subspan(c.rotor, c.rotors);
+  return std::all_of(rotors.begin(), rotors.end(),
+                     [&](const Rotor& r) { return r.carrier == model.body(c.first).parent; });
+}
+
+/// A body of a limb and its frame there: the model's, turned about z by gamma and moved along z, so
+/// that the joint's axis stays z, its x-axis points along the common normal to the axis of the next
+/// body, and its placement on the body before is
+///   E = Rz(q + theta) Rx(alpha),  r = (a, 0, d):
+/// four numbers, most of which are 0 or a right angle in a real robot (modified Denavit-Hartenberg
+/// parameters; Khalil, Kleinfinger 1986; Craig 2005, section 3.4).
+struct LimbBody {
+  int body = 0;
+  Transform<double> F = Transform<double>::identity();  ///< from the model's frame to this one
+  double cos_alpha = 1.0, sin_alpha = 0.0;
+  double cos_theta = 1.0, sin_theta = 0.0;
+  double a = 0.0, d = 0.0;
+  RigidInertia<double> inertia{};  ///< this frame
+  double reflected = 0.0;          ///< inertia on its rate: armature and geared rotors
+  Vec3<double> momentum{0, 0, 0};  ///< of these rotors for unit rate; frame of the body before
+};
+
+/// A chain of bodies on revolute joints.
+struct Limb {
+  int carrier = 0;  ///< what its first body hangs on (0: the ground)
+  /// From the carrier's frame in the model to the one that the first body is placed in, the mount:
+  /// a shift by r and then a turn about z.
+  Vec3<double> r{0, 0, 0};
+  double cos_mount = 1.0, sin_mount = 0.0;
+  std::vector<LimbBody> bodies;
+  int level = 0;     ///< most limbs that are passed on a way to the ground
+  bool leaf = true;  ///< nothing hangs on it
+};
+
+/// Divides bodies of a model on revolute joints into limbs, as long as can be, and chooses frames.
+class LimbPlan {
+ public:
+  /// @param eligible    per body: on a joint that turns about z, with whatever rotors `reflected`
+  ///                    and `momentum` say, and nothing else on its rate
+  /// @param reflected   per body: inertia on its rate
+  /// @param momentum    per body: of the geared rotors on its rate, parent's frame of the model
+  /// @param inertia     per body, model's frames
+  LimbPlan(const Model& model, const std::vector<bool>& eligible,
+           const std::vector<double>& reflected, const std::vector<Vec3<double>>& momentum,
+           const std::vector<RigidInertia<double>>& inertia)
+      : limb_of(model.active_body_count() + 1, -1), index_in(limb_of.size(), -1) {
+    const int n = model.active_body_count();
+    std::vector<int> heir(n + 1, 0), reach(n + 1, 0);  // who goes on with the limb: the longest way
+    for (int i = n; i > 0; --i) {
+      if (!eligible[i]) continue;
+      reach[i] = 1 + (heir[i] > 0 ? reach[heir[i]] : 0);
+      const int p = model.body(i).parent;
+      if (p > 0 && eligible[p] && (heir[p] == 0 || reach[i] >= reach[heir[p]])) heir[p] = i;
+    }
+    for (int i = 1; i <= n; ++i) {
+      if (!eligible[i] || limb_of[i] >= 0) continue;
+      const int carrier = model.body(i).parent;
+      if (reach[i] < 2 && limb_of[carrier] < 0) continue;  // going there would cost more
+      for (int first = i; first > 0;) first = add(model, first, heir, reflected, momentum, inertia);
+    }
+    level.assign(n + 1, 0);
+    for (const Cluster& c : model.clusters()) {
+      int of_cluster = 0;  // limbs that its outputs have passed
+      for (const int o : c.outputs) of_cluster = std::max(of_cluster, passed(o));
+      for (int i = c.first; i < c.first + c.count; ++i) {
+        if (limb_of[i] < 0) {
+          const int p = model.body(i).parent;
+          level[i] = std::max(of_cluster, passed(p));
+          if (limb_of[p] >= 0) limbs[limb_of[p]].leaf = false;
+          for (const int o : c.outputs) {
+            if (limb_of[o] >= 0) limbs[limb_of[o]].leaf = false;
+          }
+          continue;
+        }
+        Limb& limb = limbs[limb_of[i]];
+        if (index_in[i] == 0) {
+          limb.level = passed(limb.carrier);
+          if (limb_of[limb.carrier] >= 0) limbs[limb_of[limb.carrier]].leaf = false;
+        }
+        level[i] = limb.level;
+      }
+    }
+  }
+
+  std::vector<Limb> limbs;    ///< carriers before what they carry
+  std::vector<int> limb_of;   ///< per body: limb; -1: none
+  std::vector<int> index_in;  ///< per body: place in its limb
+  /// Per body: most limbs that are passed between it and the ground. Bodies of a level that are in
+  /// no limb can be computed before the limbs of that level.
+  std::vector<int> level;
+
+  const LimbBody& body(int i) const { return limbs[limb_of[i]].bodies[index_in[i]]; }
+
+ private:
+  // What is below is the rounding of products of a few rotations.
+  static constexpr double tiny = 2e-15;
+  /// Axes that are closer to parallel, but not parallel, have a common normal too far away.
+  static constexpr double nearly_parallel = 1e-2;
+
+  int passed(int body) const { return level[body] + (limb_of[body] >= 0 ? 1 : 0); }
+
+  /// A limb from body `first` on. @returns the body that has to start another one, or 0
+  int add(const Model& model, int first, const std::vector<int>& heir,
+          const std::vector<double>& reflected, const std::vector<Vec3<double>>& momentum,
+          const std::vector<RigidInertia<double>>& inertia) {
+    Limb limb;
+    limb.carrier = model.body(first).parent;
+    const int number = static_cast<int>(limbs.size());
+    int next = first;
+    while (next > 0) {
+      const Body& body = model.body(next);
+      // The placement, seen from the frame of the body before.
+      Transform<double> P = body.placement;
+      const bool root = next == first;
+      if (!root) P = P * limb.bodies.back().F.inverse();
+      const Vec3<double> axis = P.E.row[2];
+      const double sine = std::hypot(axis.x, axis.y);
+      const bool parallel = sine < tiny;
+      if (!root && !parallel && sine < nearly_parallel) break;
+      // The x-axis of the body before: along the normal of both axes, or to the other axis.
+      const Vec3<double> x = !parallel ? Vec3<double>{-axis.y, axis.x, 0.0}
+                             : root    ? Vec3<double>{1.0, 0.0, 0.0}
+                                       : Vec3<double>{P.r.x, P.r.y, 0.0};
+      const double length = std::hypot(x.x, x.y);
+      double c = 1.0, s = 0.0;
+      if (length > tiny) c = rounded(x.x / length), s = rounded(x.y / length);
+      const Transform<double> turn{rotation_z(s, c), Vec3<double>::zero()};
+      if (root) limb.r = {rounded(P.r.x), rounded(P.r.y), rounded(P.r.z)};
+      P = P * turn.inverse();
+      LimbBody b;
+      b.body = next;
+      if (root) {
+        limb.cos_mount = c, limb.sin_mount = s;
+        b.momentum = turn.E * momentum[next];
+      } else {
+        turn_frame(limb, turn);
+        b.momentum = limb.bodies.back().F.E * momentum[next];
+      }
+      b.cos_alpha = rounded(P.E.row[2].z), b.sin_alpha = rounded(-P.E.row[2].y);
+      b.cos_theta = rounded(P.E.row[0].x), b.sin_theta = rounded(-P.E.row[1].x);
+      if (!root) {  // along the axis until the shift has no y, or no z
+        const double slide = parallel ? -P.r.z * b.cos_alpha : P.r.y / b.sin_alpha;
+        b.F.r.z = slide;
+        b.a = rounded(P.r.x);
+        b.d = parallel ? 0.0 : rounded(P.r.z + slide * b.cos_alpha);
+      }
+      b.reflected = reflected[next];
+      limb_of[next] = number, index_in[next] = static_cast<int>(limb.bodies.size());
+      limb.bodies.push_back(b);
+      next = heir[next];
+    }
+    for (LimbBody& b : limb.bodies) b.inertia = congruence(b.F.inverse(), inertia[b.body]);
+    limbs.push_back(std::move(limb));
+    return next;
+  }
+  /// Turns the frame of the last body, whose own angle then has another zero.
+  static void turn_frame(Limb& limb, const Transform<double>& turn) {
+    LimbBody& b = limb.bodies.back();
+    const double c = turn.E.row[0].x, s = turn.E.row[0].y;
+    b.F = turn * b.F;
+    const double cos_theta = b.cos_theta * c - b.sin_theta * s;
+    b.sin_theta = rounded(b.sin_theta * c + b.cos_theta * s);
+    b.cos_theta = rounded(cos_theta);
+  }
+  /// Right angles and zeros, freed of rounding.
+  static double rounded(double x) {
+    if (std::fabs(x) < tiny) return 0.0;
+    if (std::fabs(x - 1.0) < tiny) return 1.0;
+    if (std::fabs(x + 1.0) < tiny) return -1.0;
+    return x;
+  }
+};
+
+}  // namespace espalier

@@ -1,0 +1,326 @@
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "algorithms/limb_kernels.hpp"
+#include "algorithms/limb_moves.hpp"
+#include "algorithms/row_lanes.hpp"
+
+namespace espalier {
+
+/// What limbs and that which they hang on tell each other about a body: one that carries limbs, or
+/// one of a limb that carries anything. Frame: the model's.
+template <class T>
+struct Station {
+  Vec3<T> omega, alpha, a;   ///< as in BodyMotion
+  ArticulatedInertia<T> IA;  ///< of what hangs on the body, and the wrench that it needs
+  Force<T> pA;
+  Motion<T> da;  ///< acceleration beyond that motion
+};
+
+/// The limbs of a robot as recursive algorithms pass them (limb_sweeps.hpp): their numbers and
+/// states laid out body by body, and where T is a double, several limbs as the lanes of a pack.
+template <class T>
+class LimbUnits {
+ public:
+  /// @param looked_at  bodies whose motion others want in any case
+  LimbUnits(const Model& model, LimbPlan plan, const std::vector<int>& looked_at)
+      : plan_(std::move(plan)),
+        groups_(plan_, RowLanes<T>::size),
+        way_(model, plan_, groups_, looked_at),
+        place_(plan_.limb_of.size()),
+        station_of_(plan_.limb_of.size(), -1),
+        sine_(plan_.limb_of.size()),
+        cosine_(plan_.limb_of.size()) {
+    for (const int body : way_.all_ports) add_station(body);
+    for (const Limb& limb : plan_.limbs) add_station(limb.carrier);
+    for (const std::vector<int>& group : groups_.groups) {
+      if (group.size() == 1) {
+        units_.push_back({false, static_cast<int>(singles_.size())});
+        singles_.push_back(lay_out<Single>(model, group));
+      } else {
+        units_.push_back({true, static_cast<int>(sides_.size())});
+        sides_.push_back(lay_out<Side>(model, group));
+      }
+    }
+    for (const BodyRun& run : model.active_runs()) {
+      int inside = 0;
+      for (int k = 0; k < run.count; ++k) inside += contains(run.first + k) ? 1 : 0;
+      if (inside > 0) turning_.push_back(static_cast<int>(&run - model.runs().data()));
+      whole_runs_.push_back(inside == run.count);
+    }
+  }
+
+  const LimbPlan& plan() const { return plan_; }
+  bool contains(int body) const { return plan_.limb_of[body] >= 0; }
+  /// Per active run of the model: whether all its bodies are in limbs.
+  const std::vector<bool>& whole_runs() const { return whole_runs_; }
+  const LimbMoves& way() const { return way_; }
+  Station<T>& station(int body) { return stations_[station_of_[body]]; }
+
+  /// Sine and cosine of all joints. @param q  spanning positions
+  void turn(const Model& model, const T* q) {
+    for (const int r : turning_) {
+      const BodyRun& run = model.runs()[r];
+      run.joints->turns(q + run.q, sine_.data() + run.first, cosine_.data() + run.first);
+    }
+  }
+  /// World to a body's frame in the model, after turn().
+  /// @param E  the same of the carrier of its limb
+  Mat3<T> attitude(int body, const Mat3<T>& E) {
+    const Limb& limb = plan_.limbs[plan_.limb_of[body]];
+    Mat3<T> at = rotate_rows(T(limb.sin_mount), T(limb.cos_mount), E);
+    for (int k = 0; k <= plan_.index_in[body]; ++k) {
+      const LimbBody& b = limb.bodies[k];
+      const T c = cosine_[b.body] * b.cos_theta - sine_[b.body] * b.sin_theta;
+      const T s = sine_[b.body] * b.cos_theta + cosine_[b.body] * b.sin_theta;
+      const Vec3<T> y = at.row[1], z = at.row[2];
+      at.row[1] = scale(b.cos_alpha, y) + scale(b.sin_alpha, z);
+      at.row[2] = scale(b.cos_alpha, z) - scale(b.sin_alpha, y);
+      at = rotate_rows(s, c, at);
+    }
+    return Mat3<T>::from(plan_.body(body).F.E.transposed()) * at;
+  }
+
+ protected:
+  /// A body of each limb of a group: S and C as in limb_kernels.hpp.
+  template <class S, class C, int lanes>
+  struct UnitBody {
+    LimbKind kind;
+    LimbPlacement<C> P;
+    C cos_theta, sin_theta;
+    Moments<C, C> moments;
+    C reflected;
+    Vec3<C> momentum;
+    S c, s;       ///< of q + theta
+    Force<S> pA;  ///< wrench that the motion takes, until U takes its place:
+    /// I S / D; geared: about the body before, in its axes. Small states stay in the nearest cache.
+    Force<S>& U() { return pA; }
+    S u;                 ///< (tau - S^T pA) / D
+    int body[lanes];     ///< lanes whose limb has ended repeat its last one
+    int rate[lanes];     ///< spanning
+    int y[lanes];        ///< independent rate; -1: ended
+    int station[lanes];  ///< -1: none
+    bool stations = false;
+    const Transform<double>* F[lanes];
+    int gear = -1;  ///< in Unit::gears
+  };
+  /// What geared rotors take.
+  template <class S>
+  struct Gear {
+    Vec3<S> couple;  ///< of the body before
+    S force;         ///< of their own rate
+  };
+  template <class S_, class C, int lanes_>
+  struct Unit {
+    using S = S_;
+    using Body = UnitBody<S_, C, lanes_>;
+    static constexpr int lanes = lanes_;
+    std::vector<Body> bodies;
+    std::vector<Gear<S_>> gears;
+    Vec3<C> r;
+    Turn<C> mount;
+    int carrier[lanes_];     ///< stations
+    bool on_ground = false;  ///< nothing is handed on
+    int used = 0;            ///< lanes
+
+    /// From the carrier's axes to those of the mount.
+    template <class V>
+    Vec3<V> mounted(const Vec3<V>& v) const {
+      return {mount.c * v.x + mount.s * v.y, mount.c * v.y - mount.s * v.x, v.z};
+    }
+  };
+  using Single = Unit<T, double, 1>;
+  using Side =
+      std::conditional_t<RowLanes<T>::size == 1, Single,
+                         Unit<typename RowLanes<T>::V, typename RowLanes<T>::V, RowLanes<T>::size>>;
+  struct Place {
+    int group = 0, index = 0, lane = 0;
+  };
+  struct UnitRef {
+    bool side;
+    int index;
+  };
+
+  template <class F>
+  void with_unit(int group, F&& f) {
+    const UnitRef& unit = units_[group];
+    if constexpr (RowLanes<T>::size > 1) {
+      if (unit.side) return f(sides_[unit.index]);
+    }
+    f(singles_[unit.index]);
+  }
+  // --- lanes ------------------------------------------------------------------------------------
+
+  template <class S>
+  static T& lane_of(S& x, int k) {
+    return reinterpret_cast<T*>(&x)[k];
+  }
+  template <int lanes, class F>
+  static auto side_by_side(F&& number) {
+    if constexpr (lanes == 1) {
+      return number(0);
+    } else {
+      static_assert(lanes == 4);
+      return typename RowLanes<T>::V(number(0), number(1), number(2), number(3));
+    }
+  }
+  template <int lanes>
+  static auto gather(const T* x, const int* at) {
+    return side_by_side<lanes>([&](int k) { return x[at[k]]; });
+  }
+  template <int lanes, class S>
+  static void scatter(S x, T* out, const int* at) {
+    for (int k = 0; k < lanes; ++k) {
+      if (lanes == 1 || at[k] >= 0) out[at[k]] = lane_of(x, k);
+    }
+  }
+  /// Vectors of the carriers' or bodies' stations, side by side.
+  template <int lanes, class Part>
+  auto gather_vector(const int* station, Part&& part) {
+    const auto number = [&](auto&& component) {
+      return side_by_side<lanes>([&](int k) { return component(part(stations_[station[k]])); });
+    };
+    using S = decltype(number([](const Vec3<T>& v) { return v.x; }));
+    return Vec3<S>{number([](const Vec3<T>& v) { return v.x; }),
+                   number([](const Vec3<T>& v) { return v.y; }),
+                   number([](const Vec3<T>& v) { return v.z; })};
+  }
+  /// Calls f(lane, station, F) for the bodies of a unit that have one.
+  template <class Body, class Do>
+  void for_stations(const Body& b, Do&& f) {
+    if (!b.stations) return;
+    for (std::size_t k = 0; k < std::size(b.station); ++k) {
+      if (b.station[k] >= 0) f(static_cast<int>(k), stations_[b.station[k]], *b.F[k]);
+    }
+  }
+  /// One lane of a vector.
+  template <class S>
+  static Vec3<T> of_lane(Vec3<S> v, int k) {
+    return {lane_of(v.x, k), lane_of(v.y, k), lane_of(v.z, k)};
+  }
+  /// Calls f(number of a, number of b) for all numbers of two vectors, inertias and so on.
+  template <class A, class B, class F>
+  static void for_numbers(Vec3<A>& a, Vec3<B>& b, F&& f) {
+    f(a.x, b.x), f(a.y, b.y), f(a.z, b.z);
+  }
+  template <class A, class B, class F>
+  static void for_numbers(Force<A>& a, Force<B>& b, F&& f) {
+    for_numbers(a.n, b.n, f), for_numbers(a.f, b.f, f);
+  }
+  template <class A, class B, class F>
+  static void for_numbers(Sym3<A>& a, Sym3<B>& b, F&& f) {
+    f(a.xx, b.xx), f(a.xy, b.xy), f(a.xz, b.xz), f(a.yy, b.yy), f(a.yz, b.yz), f(a.zz, b.zz);
+  }
+  template <class A, class B, class F>
+  static void for_numbers(ArticulatedInertia<A>& a, ArticulatedInertia<B>& b, F&& f) {
+    for_numbers(a.A, b.A, f), for_numbers(a.C, b.C, f);
+    for (int i = 0; i < 3; ++i) for_numbers(a.B.row[i], b.B.row[i], f);
+  }
+
+  LimbPlan plan_;
+  LimbGroups groups_;
+  LimbMoves way_;
+  std::vector<UnitRef> units_;  ///< per group
+  std::vector<Single> singles_;
+  std::vector<Side> sides_;
+  std::vector<Place> place_;     ///< per body
+  std::vector<int> station_of_;  ///< per body; -1: none
+  std::vector<Station<T>> stations_;
+  std::vector<T> sine_, cosine_;  ///< per body
+  std::vector<int> turning_;      ///< runs with bodies in limbs
+  std::vector<bool> whole_runs_;
+
+ private:
+  // --- layout -----------------------------------------------------------------------------------
+
+  void add_station(int body) {
+    if (station_of_[body] >= 0) return;
+    station_of_[body] = static_cast<int>(stations_.size());
+    stations_.emplace_back();
+  }
+
+  template <class Unit>
+  Unit lay_out(const Model& model, const std::vector<int>& group) {
+    Unit unit;
+    const int group_index = static_cast<int>(units_.size()) - 1;
+    unit.used = static_cast<int>(group.size());
+    std::size_t length = 0;
+    for (const int l : group) length = std::max(length, plan_.limbs[l].bodies.size());
+    unit.bodies.resize(length);
+    unit.on_ground = true;
+    for (int k = 0; k < Unit::lanes; ++k) {
+      const bool idle = k >= unit.used;
+      const Limb& limb = plan_.limbs[group[idle ? 0 : k]];
+      unit.carrier[k] = station_of_[limb.carrier];
+      unit.on_ground = unit.on_ground && limb.carrier == 0;
+      for (int a = 0; a < 3; ++a) set(unit.r[a], k, limb.r[a]);
+      set(unit.mount, k, limb.cos_mount, limb.sin_mount);
+      for (std::size_t i = 0; i < length; ++i) {
+        const bool ended = idle || i >= limb.bodies.size();
+        const LimbBody& b = limb.bodies[std::min(i, limb.bodies.size() - 1)];
+        put(unit.bodies[i], k, model, b, ended);
+        if (!ended) place_[b.body] = {group_index, static_cast<int>(i), k};
+      }
+    }
+    for (std::size_t i = 0; i < length; ++i) {
+      unit.bodies[i].kind = common_kind(group, i);
+      if (!unit.bodies[i].kind.geared) continue;
+      unit.bodies[i].gear = static_cast<int>(unit.gears.size());
+      unit.gears.emplace_back();
+    }
+    return unit;
+  }
+  template <class Body>
+  void put(Body& to, int k, const Model& model, const LimbBody& b, bool ended) {
+    set(to.P.alpha, k, b.cos_alpha, b.sin_alpha);
+    set(to.P.a, k, b.a), set(to.P.d, k, b.d);
+    set(to.cos_theta, k, b.cos_theta), set(to.sin_theta, k, b.sin_theta);
+    auto moments = Moments<double>::from(ended ? RigidInertia<double>::zero() : b.inertia);
+    set(to.moments.m, k, moments.m);
+    for (int a = 0; a < 3; ++a) {
+      set(to.moments.h[a], k, moments.h[a]);
+      set(to.momentum[a], k, ended ? 0.0 : b.momentum[a]);
+    }
+    for_numbers(to.moments.Sigma, moments.Sigma, [&](auto& x, double value) { set(x, k, value); });
+    set(to.reflected, k, ended ? 1.0 : b.reflected);
+    const auto& body = model.body(b.body);
+    to.body[k] = b.body;
+    to.rate[k] = body.v;
+    to.y[k] = ended ? -1 : model.clusters()[body.cluster].v;
+    to.station[k] = ended ? -1 : station_of_[b.body];
+    to.stations = to.stations || to.station[k] >= 0;
+    to.F[k] = &plan_.body(b.body).F;
+  }
+  template <class C>
+  static void set(C& x, int k, double value) {
+    reinterpret_cast<double*>(&x)[k] = value;
+  }
+  template <class C>
+  static void set(Turn<C>& turn, int k, double c, double s) {
+    set(turn.c, k, c), set(turn.s, k, s), set(turn.ss, k, s * s), set(turn.sc, k, s * c);
+  }
+  /// The kind that covers body i of all limbs of a group.
+  LimbKind common_kind(const std::vector<int>& group, std::size_t i) const {
+    LimbKind kind{Twist::any, false, false};
+    bool parallel = true, right = true;
+    for (const int l : group) {
+      const std::vector<LimbBody>& bodies = plan_.limbs[l].bodies;
+      if (i >= bodies.size()) continue;
+      const LimbBody& b = bodies[i];
+      parallel = parallel && b.cos_alpha == 1.0 && b.sin_alpha == 0.0;
+      right = right && b.sin_alpha == 1.0 && b.cos_alpha == 0.0;
+      kind.offset = kind.offset || b.a != 0.0 || b.d != 0.0;
+      kind.geared = kind.geared || b.reflected != 0.0 || b.momentum.x != 0.0 ||
+                    b.momentum.y != 0.0 || b.momentum.z != 0.0;
+    }
+    if (parallel) kind.twist = Twist::parallel;
+    if (right) kind.twist = Twist::right;
+    return kind;
+  }
+};
+
+}  // namespace espalier

@@ -1,0 +1,218 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "algorithms/limb_groups.hpp"
+#include "tests/support/host.hpp"
+#include "tests/support/random_robot.hpp"
+#include "tests/support/state.hpp"
+
+// Chains of bodies on revolute joints: their frames, their groups, and the algorithms that pass
+// them by kernels of their own.
+
+namespace espalier::test {
+namespace {
+
+using Shape = RobotOptions::Shape;
+
+LimbPlan plan_of(const Model& model) {
+  std::vector<bool> turning(model.active_body_count() + 1, false);
+  std::vector<RigidInertia<double>> inertia;
+  for (int i = 0; i <= model.active_body_count(); ++i) {
+    turning[i] = i > 0 && model.runs()[model.body(i).run].joints->turns_about_z();
+    inertia.push_back(model.folded_inertia(i));
+  }
+  return LimbPlan(model, turning, std::vector<double>(turning.size(), 0.0),
+                  std::vector<Vec3<double>>(turning.size(), Vec3<double>{0, 0, 0}), inertia);
+}
+
+Mat3<double> rotation_x(double s, double c) { return {{{1, 0, 0}, {0, c, s}, {0, -s, c}}}; }
+
+ModelPtr turning_robot(Shape shape, int bodies, bool floating_base, unsigned long long seed) {
+  RobotOptions options;
+  options.shape = shape, options.bodies = bodies, options.floating_base = floating_base;
+  options.seed = seed;
+  options.types = {"revolute", "continuous"};
+  return host().compile(random_robot(host().registry(), options));
+}
+
+/// Largest difference of any forward or inverse dynamics from the first one's, with wrenches.
+void expect_agreement(const ModelPtr& model, unsigned long long seed) {
+  const State s = random_state(*model, seed);
+  const Wrenches<double> wrenches = s.wrenches(model);
+  // Agreed in the project's specification; rounding of these trees is far below.
+  constexpr double agreed = 1e-9;
+  std::vector<double> first;
+  for (const auto& [name, algorithm] : every<ForwardDynamics<double>>(model)) {
+    std::vector<double> vdot(s.v.size());
+    algorithm->evaluate(s.q, s.v, s.tau, vdot, &wrenches);
+    if (first.empty()) first = vdot;
+    EXPECT_LE(relative_difference(vdot, first), agreed) << name << " on " << model->name();
+  }
+  first.clear();
+  for (const auto& [name, algorithm] : every<InverseDynamics<double>>(model)) {
+    std::vector<double> tau(s.v.size());
+    algorithm->evaluate(s.q, s.v, s.vdot, tau, &wrenches);
+    if (first.empty()) first = tau;
+    EXPECT_LE(relative_difference(tau, first), agreed) << name << " on " << model->name();
+  }
+}
+
+TEST(LimbPlanTest, FourNumbersAreThePlacements) {
+  int seen = 0;
+  for (unsigned long long seed = 1; seed <= 40; ++seed) {
+    const ModelPtr model = turning_robot(Shape::random, 12, seed % 2 == 0, seed);
+    const LimbPlan plan = plan_of(*model);
+    for (const Limb& limb : plan.limbs) {
+      // The mount: shifted by r, then turned about z.
+      Transform<double> before{rotation_z(limb.sin_mount, limb.cos_mount), limb.r};
+      for (const LimbBody& b : limb.bodies) {
+        const Transform<double> own{
+            rotation_z(b.sin_theta, b.cos_theta) * rotation_x(b.sin_alpha, b.cos_alpha),
+            {b.a, 0.0, b.d}};
+        // From the frame before to this one at q = 0, by the limb's numbers and by the model.
+        const Transform<double> limbs = own * before;
+        const Transform<double> models = b.F * model->body(b.body).placement;
+        for (int i = 0; i < 3; ++i) {
+          // Rounding of products of four rotations, and of slides along nearly parallel axes.
+          EXPECT_NEAR(limbs.r[i], models.r[i], 1e-12);
+          for (int j = 0; j < 3; ++j) EXPECT_NEAR(limbs.E(i, j), models.E(i, j), 1e-13);
+        }
+        before = b.F;  // the next placement starts from the model's frame of this body
+        ++seen;
+      }
+    }
+  }
+  EXPECT_GT(seen, 300);
+}
+
+TEST(LimbPlanTest, RightAnglesAndZerosOfARealRobotAreExact) {
+  const ModelPtr model = host().load(ESPALIER_SOURCE_DIR "/robots/humanoid.urdf",
+                                     {.root = CompileOptions::Root::floating});
+  const LimbPlan plan = plan_of(*model);
+  int exact = 0, all = 0;
+  for (const Limb& limb : plan.limbs) {
+    for (const LimbBody& b : limb.bodies) {
+      ++all;
+      exact += b.sin_alpha == 0.0 || b.cos_alpha == 0.0 ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(all, 32);
+  EXPECT_EQ(exact, all);
+}
+
+TEST(LimbGroupsTest, ArmsAndLegsOfAHumanoidAreComputedAtOnce) {
+  const ModelPtr model = host().load(ESPALIER_SOURCE_DIR "/robots/humanoid.urdf",
+                                     {.root = CompileOptions::Root::floating});
+  const LimbPlan plan = plan_of(*model);
+  const LimbGroups groups(plan, 4);
+  std::size_t largest = 0;
+  for (const auto& group : groups.groups) largest = std::max(largest, group.size());
+  EXPECT_EQ(largest, 4u);
+}
+
+TEST(LimbGroupsTest, CarriersComeFirst) {
+  for (unsigned long long seed = 1; seed <= 30; ++seed) {
+    const ModelPtr model = turning_robot(Shape::random, 40, seed % 2 == 0, seed);
+    const LimbPlan plan = plan_of(*model);
+    for (const int lanes : {1, 4}) {
+      const LimbGroups groups(plan, lanes);
+      std::vector<int> place(plan.limbs.size(), -1);
+      for (std::size_t g = 0; g < groups.groups.size(); ++g) {
+        for (const int l : groups.groups[g]) {
+          EXPECT_EQ(place[l], -1) << "limb in two groups";
+          place[l] = static_cast<int>(g);
+        }
+      }
+      for (std::size_t l = 0; l < plan.limbs.size(); ++l) {
+        ASSERT_GE(place[l], 0) << "limb in no group";
+        const int carrier = plan.limb_of[plan.limbs[l].carrier];
+        if (carrier >= 0) EXPECT_LT(place[carrier], place[l]);
+      }
+    }
+  }
+}
+
+TEST(LimbTest, AllAlgorithmsAgreeOnTreesOfTurningJoints) {
+  for (const Shape shape : {Shape::random, Shape::chain, Shape::star, Shape::binary}) {
+    for (const bool floating : {false, true}) {
+      for (unsigned long long seed = 1; seed <= 8; ++seed) {
+        expect_agreement(turning_robot(shape, 3 + 2 * static_cast<int>(seed), floating, seed),
+                         seed);
+      }
+    }
+  }
+}
+
+TEST(LimbTest, AllAlgorithmsAgreeWhereOtherJointsStandBetween) {
+  for (unsigned long long seed = 1; seed <= 20; ++seed) {
+    RobotOptions options;
+    options.bodies = 25, options.seed = seed;
+    options.types = {"revolute", "revolute", "revolute", "prismatic", "spherical"};
+    options.floating_base = seed % 2 == 0;
+    expect_agreement(host().compile(random_robot(host().registry(), options)), seed);
+  }
+}
+
+TEST(LimbTest, AxesMayBeNearlyParallelOrNearlyAtRightAngles) {
+  for (const double angle : {0.1, 1e-2, 9e-3, 1e-4, 1e-8, 1e-12, 1e-15, 0.0}) {
+    for (const double turn : {0.0, 1.5707963267948966, 3.141592653589793}) {
+      RobotOptions options;
+      options.shape = Shape::chain, options.bodies = 6, options.welded = 0.0;
+      options.types = {"revolute"};
+      Description robot = random_robot(host().registry(), options);
+      for (JointDescription& joint : robot.joints) {
+        joint.axis = {0, 0, 1};
+        joint.origin.rpy = {turn + angle, angle, 0.0};
+      }
+      expect_agreement(host().compile(robot), 5);
+    }
+  }
+}
+
+TEST(LimbTest, WhatIsNoNumberStaysInItsLimb) {
+  // Three arms of different lengths on the ground; the lanes of the shorter ones end early.
+  Description robot;
+  robot.name = "arms";
+  robot.links.push_back({"base", {}, {}});
+  Rng rng(3);
+  for (int arm = 0; arm < 3; ++arm) {
+    std::string from = "base";
+    for (int i = 0; i < 2 + arm; ++i) {
+      const std::string name = std::to_string(arm) + "_" + std::to_string(i);
+      LinkDescription link;
+      link.name = "link" + name;
+      link.inertial = random_inertial(rng, 0.3);
+      robot.links.push_back(link);
+      robot.joints.push_back(random_joint(rng, host().registry().joint_type("revolute"),
+                                          "joint" + name, from, link.name, 0.3));
+      from = link.name;
+    }
+  }
+  const ModelPtr model = host().compile(robot);
+  const State s = random_state(*model, 1);
+  for (int arm = 0; arm < 3; ++arm) {
+    State broken = s;
+    const int v = model->joint("joint" + std::to_string(arm) + "_1").v;
+    broken.tau[v] = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> vdot(s.v.size()), whole(s.v.size());
+    const auto aba = host().create<ForwardDynamics<double>>("aba", espalier::Setup{model});
+    aba->evaluate(s.q, s.v, s.tau, whole);
+    aba->evaluate(broken.q, broken.v, broken.tau, vdot);
+    for (int other = 0; other < 3; ++other) {
+      for (int i = 0; i < 2 + other; ++i) {
+        const std::string name = "joint" + std::to_string(other) + "_" + std::to_string(i);
+        const int rate = model->joint(name).v;
+        if (other == arm) {
+          EXPECT_TRUE(std::isnan(vdot[rate])) << name;
+        } else {
+          EXPECT_EQ(vdot[rate], whole[rate]) << name;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace espalier::test
