@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "cli/allocations.hpp"
 
@@ -50,6 +51,43 @@ Timing timed(F&& call, long counted, const TimingOptions& options) {
   return timing;
 }
 
+/// Arrays of N states, the given ones in turn, and of all results.
+struct BatchArrays {
+  BatchArrays(const Batch& batch, int N, const std::vector<State>& states)
+      : q(gathered(N, states, &Inputs::q)),
+        v(gathered(N, states, &Inputs::v)),
+        tau(gathered(N, states, &Inputs::tau)),
+        vdot(gathered(N, states, &Inputs::vdot)),
+        status(N) {
+    values.reserve(batch.results().size());
+    for (const Result& r : batch.results()) {
+      values.emplace_back(static_cast<std::size_t>(r.row_count) * r.column_count * N);
+      out.push_back({r.name, values.back()});
+    }
+  }
+  BatchInputs in() const { return {.q = q, .v = v, .tau = tau, .vdot = vdot}; }
+
+  std::vector<double> q, v, tau, vdot;
+  std::vector<std::vector<double>> values;  ///< of each result
+  std::vector<BatchOutput> out;
+  std::vector<BatchStatus> status;
+
+ private:
+  static std::vector<double> gathered(int N, const std::vector<State>& states,
+                                      std::vector<double> Inputs::*member) {
+    std::vector<double> all((states.front().inputs.*member).size() * N);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i] = (states[i % N % states.size()].inputs.*member)[i / N];
+    }
+    return all;
+  }
+};
+
+void evaluate(Batch& batch, BatchArrays& arrays) {
+  batch.evaluate(static_cast<int>(arrays.status.size()), arrays.in(),
+                 std::span<const BatchOutput>(arrays.out), arrays.status);
+}
+
 }  // namespace
 
 Timing time_calls(Algorithm& algorithm, const std::vector<State>& states,
@@ -70,29 +108,32 @@ Timing time_calls(Algorithm& algorithm, const std::vector<State>& states,
 
 Timing time_batch(Batch& batch, int N, const std::vector<State>& states,
                   const TimingOptions& options) {
-  const auto gathered = [&](std::vector<double> Inputs::*member) {
-    std::vector<double> all((states.front().inputs.*member).size() * N);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i] = (states[i % N % states.size()].inputs.*member)[i / N];
-    }
-    return all;
-  };
-  const std::vector<double> q = gathered(&Inputs::q), v = gathered(&Inputs::v),
-                            tau = gathered(&Inputs::tau), vdot = gathered(&Inputs::vdot);
-  std::vector<std::vector<double>> values;
-  for (const Result& r : batch.results()) {
-    values.emplace_back(static_cast<std::size_t>(r.row_count) * r.column_count * N);
-  }
-  std::vector<BatchOutput> out;
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    out.push_back({batch.results()[k].name, values[k]});
-  }
-  std::vector<BatchStatus> status(N);
-  const BatchInputs in{.q = q, .v = v, .tau = tau, .vdot = vdot};
-  Timing timing = timed(
-      [&] { batch.evaluate(N, in, std::span<const BatchOutput>(out), status); }, 4, options);
+  BatchArrays arrays(batch, N, states);
+  Timing timing = timed([&] { evaluate(batch, arrays); }, 4, options);
   for (double* t : {&timing.median_ns, &timing.best_ns, &timing.spread_ns}) *t /= N;
   return timing;
+}
+
+BatchError error_of(Batch& batch, Batch& exact, const std::vector<State>& states) {
+  const std::size_t N = states.size();
+  BatchArrays got(batch, static_cast<int>(N), states), wanted(exact, static_cast<int>(N), states);
+  evaluate(batch, got);
+  evaluate(exact, wanted);
+  std::vector<double> errors(N, 0.0);
+  for (std::size_t r = 0; r < wanted.values.size(); ++r) {
+    for (std::size_t k = 0; k < N; ++k) {
+      double off = 0.0, length = 0.0;
+      for (std::size_t i = k; i < wanted.values[r].size(); i += N) {
+        const double x = wanted.values[r][i], dx = got.values[r][i] - x;
+        off += dx * dx, length += x * x;
+      }
+      if (off == 0.0) continue;
+      const double error = std::sqrt(off / length);
+      errors[k] = std::isfinite(error) ? std::max(errors[k], error) : HUGE_VAL;
+    }
+  }
+  std::sort(errors.begin(), errors.end());
+  return {errors[N / 2], errors.back()};
 }
 
 }  // namespace espalier::cli

@@ -32,4 +32,11 @@ Timing time_calls(Algorithm& algorithm, const std::vector<State>& states,
 Timing time_batch(Batch& batch, int N, const std::vector<State>& states,
                   const TimingOptions& options);
 
+/// How far a batch is from one at another precision: of each state the distance of a result's
+/// numbers over their length, the largest of all results.
+struct BatchError {
+  double median = 0.0, worst = 0.0;  ///< over the states
+};
+BatchError error_of(Batch& batch, Batch& exact, const std::vector<State>& states);
+
 }  // namespace espalier::cli

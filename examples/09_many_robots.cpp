@@ -26,6 +26,18 @@ int main(int count, char** words) {
   for (const espalier::BatchStatus s : status) good += s == espalier::BatchStatus::ok ? 1 : 0;
   std::printf("accelerations of %d of %d robots on %d threads\n", good, N, batch->threads());
 
+  // The same in one call, by floats: eight at a time, and about six digits.
+  std::vector<double> rounded(nv * N);
+  host.evaluate_batch<espalier::ForwardDynamics>("c-aba", robot, N, {.q = q, .v = v, .tau = tau},
+                                                 {{"vdot", rounded}},
+                                                 {.precision = espalier::Precision::floats});
+  double largest = 0.0, error = 0.0;
+  for (int i = 0; i < nv * N; ++i) {
+    largest = std::fmax(largest, std::abs(vdot[i]));
+    error = std::fmax(error, std::abs(rounded[i] - vdot[i]));
+  }
+  std::printf("floats are off by %.1e of the largest\n", error / largest);
+
   // All let go, with a damper on every joint.
   const auto simulation = host.batch_simulation(robot, {.integrator = "semi-implicit-euler"});
   simulation->set_controller([](const espalier::BatchSample& at, std::span<double> forces) {

@@ -65,7 +65,8 @@ struct BasicInputs {
   std::vector<T> measurements = {};
 };
 using Inputs = BasicInputs<double>;
-using PackInputs = BasicInputs<Pack>;  ///< of four robots
+using PackInputs = BasicInputs<Pack>;            ///< of four robots
+using FloatPackInputs = BasicInputs<FloatPack>;  ///< of eight
 
 /// What rows and columns of results stand for.
 enum class ResultAxis { one, rates, links, components, task, inputs, named };
@@ -91,6 +92,7 @@ using BasicResults = std::vector<BasicResult<T>>;
 using Result = BasicResult<double>;
 using Results = BasicResults<double>;
 using PackResults = BasicResults<Pack>;
+using FloatPackResults = BasicResults<FloatPack>;
 
 /// An algorithm bound to a Model: owns its workspace, belongs to one thread.
 class ESPALIER_API Algorithm {
@@ -110,11 +112,13 @@ class ESPALIER_API Algorithm {
   /// Solves the problem for named inputs: the entry for tools that do not know the problem.
   /// Results keep their storage between calls. At the scalar Count all inputs but the model are
   /// variables; external wrenches are left out there.
-  /// @throws Unsupported at the scalar Pack
+  /// @throws Unsupported at scalars of several robots
   virtual void solve(const Inputs& in, Results& out) = 0;
-  /// The same for four robots at once, at the scalar Pack. A Batch (plugins/batch.hpp) runs on it.
+  /// The same for several robots at once, at the scalar of the inputs. A Batch (plugins/batch.hpp)
+  /// runs on it.
   /// @throws Unsupported at the other scalars, and for problems that do not override it
   virtual void solve_packs(const PackInputs& in, PackResults& out);
+  virtual void solve_packs(const FloatPackInputs& in, FloatPackResults& out);
 
  private:
   ModelPtr model_;
@@ -127,10 +131,11 @@ class ESPALIER_API AlgorithmAt : public Algorithm {
  public:
   using Algorithm::Algorithm;
   /// What named inputs and results are made of.
-  using Value = std::conditional_t<std::is_same_v<T, Pack>, Pack, double>;
+  using Value = std::conditional_t<is_pack<T>, T, double>;
 
   void solve(const Inputs& in, Results& out) final;
   void solve_packs(const PackInputs& in, PackResults& out) final;
+  void solve_packs(const FloatPackInputs& in, FloatPackResults& out) final;
 
  protected:
   virtual void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) = 0;

@@ -40,6 +40,12 @@ Mat3<double> lane_of(const Mat3<T>& E, int l) {
   return out;
 }
 
+[[noreturn]] void refuse_packs(const char* robots, const char* scalar) {
+  throw Unsupported("algorithm: solving for " + std::string(robots) +
+                    " robots at once is asked of one that does not, expected an algorithm at the "
+                    "scalar " + scalar);
+}
+
 }  // namespace
 
 void detail::refuse_named_inputs() {
@@ -49,9 +55,10 @@ void detail::refuse_named_inputs() {
 }
 
 void Algorithm::solve_packs(const PackInputs& /*in*/, PackResults& /*out*/) {
-  throw Unsupported(
-      "algorithm: solving for four robots at once is asked of one that does not, expected an "
-      "algorithm at the scalar pack");
+  refuse_packs("four", "pack");
+}
+void Algorithm::solve_packs(const FloatPackInputs& /*in*/, FloatPackResults& /*out*/) {
+  refuse_packs("eight", "float-pack");
 }
 
 template <class T>
@@ -73,6 +80,15 @@ void AlgorithmAt<T>::solve_packs(const PackInputs& in, PackResults& out) {
 }
 
 template <class T>
+void AlgorithmAt<T>::solve_packs(const FloatPackInputs& in, FloatPackResults& out) {
+  if constexpr (std::is_same_v<Value, FloatPack>) {
+    by_name(in, out);
+  } else {
+    Algorithm::solve_packs(in, out);
+  }
+}
+
+template <class T>
 void Kinematics<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
   evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot));
   const int n = static_cast<int>(model().links().size());
@@ -86,10 +102,12 @@ void Kinematics<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& o
     if constexpr (std::is_same_v<Value, double>) {
       quaternion_of(lane_of(X.E, 0), row + 3);
     } else {
-      for (int l = 0; l < Pack::size; ++l) {
+      for (int l = 0; l < Value::size; ++l) {
         double quaternion[4];
         quaternion_of(lane_of(X.E, l), quaternion);
-        for (int k = 0; k < 4; ++k) row[3 + k].set(l, quaternion[k]);
+        for (int k = 0; k < 4; ++k) {
+          row[3 + k].set(l, static_cast<typename Value::Element>(quaternion[k]));
+        }
       }
     }
     const Motion<T> v = velocity(link), a = acceleration(link);

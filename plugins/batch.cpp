@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <string>
 
+#include "espalier/kernel/model/loop_projector.hpp"
 #include "espalier/plugins/batch_loops.hpp"
+#include "espalier/plugins/batch_variants.hpp"
 #include "espalier/plugins/block_threads.hpp"
 #include "espalier/plugins/registry.hpp"
 #include "espalier/plugins/structure_of_arrays.hpp"
@@ -15,20 +16,36 @@ namespace espalier {
 
 namespace {
 
-/// The arrays of BatchInputs, and where packs of four states have them.
+/// The arrays of BatchInputs.
 struct Role {
   const char* name;
   In<double> BatchInputs::*batch;
-  std::vector<Pack> PackInputs::*packs;
 };
 constexpr int role_count = 4;
-constexpr std::array<Role, role_count> roles{{{"q", &BatchInputs::q, &PackInputs::q},
-                                              {"v", &BatchInputs::v, &PackInputs::v},
-                                              {"tau", &BatchInputs::tau, &PackInputs::tau},
-                                              {"vdot", &BatchInputs::vdot, &PackInputs::vdot}}};
+constexpr std::array<Role, role_count> roles{{{"q", &BatchInputs::q},
+                                              {"v", &BatchInputs::v},
+                                              {"tau", &BatchInputs::tau},
+                                              {"vdot", &BatchInputs::vdot}}};
+/// Where packs have them.
+template <class P>
+constexpr std::array<std::vector<P> BasicInputs<P>::*, role_count> packs_of{
+    {&BasicInputs<P>::q, &BasicInputs<P>::v, &BasicInputs<P>::tau, &BasicInputs<P>::vdot}};
+
+/// Singularity margin of loops below which floats keep too few digits: 6e-8 over it is what they
+/// leave of the dependent joints' rates.
+constexpr double least_margin_of_floats = 1e-3;
+
+/// Rows of structures of arrays lie far apart, and for N like 4096 in few sets of the caches: they
+/// are asked for so many rows ahead.
+constexpr int ahead = 3;
+inline void prefetch(const double* row, int count) {
+  for (int k = 0; k < count; k += 8) __builtin_prefetch(row + k);
+}
 
 using detail::gather;
+using detail::load;
 using detail::scatter;
+using detail::store;
 
 }  // namespace
 
@@ -41,137 +58,75 @@ std::string_view to_string(BatchStatus status) {
   return "loop open";
 }
 
+std::string_view to_string(Precision precision) {
+  return precision == Precision::doubles ? "double" : "float";
+}
+
+/// What does not depend on the scalar.
 class Batch::Impl {
  public:
-  Impl(const Registry& registry, const Entry& algorithm, const Setup& setup,
-       const BatchOptions& options);
+  Impl(const Entry& algorithm, const Setup& setup, const BatchOptions& options)
+      : model_(setup.model),
+        who_("batch of " + algorithm.about.name),
+        options_(options),
+        threads_(options.threads) {
+    int number = 0;
+    for (const ModelPtr& variant : options_.variants) {
+      detail::expect_alike(who_, *model_, *variant, number++);
+    }
+    if (options_.variants.empty()) options_.variants.push_back(model_);
+  }
+  virtual ~Impl() = default;
 
+  virtual void set_gravity(const Vec3<double>& g) = 0;
   void evaluate(int N, const BatchInputs& in, std::span<const BatchOutput> out,
                 std::span<BatchStatus> status);
 
   ModelPtr model_;
   std::string who_;
-  double loop_tolerance_;
+  BatchOptions options_;
   detail::BlockThreads threads_;
   std::vector<Result> shapes_;
-  int blocks_ = 1;  ///< packs that a thread takes at once
 
-  /// What one thread owns.
-  struct alignas(64) Worker {
-    explicit Worker(const ModelPtr& model) : wrenches(model), loops(model) {}
-    std::unique_ptr<Algorithm> algorithm;
-    std::vector<PackInputs> in;
-    std::vector<PackResults> out;
-    std::array<std::vector<Pack*>, role_count> inputs;  ///< by role and block
-    std::vector<std::vector<const Pack*>> results;      ///< by result and block
-    Wrenches<Pack> wrenches;
-    detail::BatchLoops loops;
-  };
-  std::vector<std::unique_ptr<Worker>> workers_;
-
- private:
+ protected:
   /// The call that is under way.
   struct Call {
     int N;
     const BatchInputs* in;
     std::span<const BatchOutput> out;
     BatchStatus* status;
+    const int* variants;  ///< of each pack, or nullptr: all of the first
   };
 
-  void find_needed(Worker& worker);
-  void choose_blocks();
-  void expect(const char* what, long got, long rows, int N) const;
-  void run(Worker& worker, const Call& call, int piece);
-  void judge(Worker& worker, const Call& call, int first, int block);
+  /// Piece number `piece` of the states, each of states_: gathers, solves and scatters them.
+  virtual void run(int worker, const Call& call, int piece) = 0;
 
   std::array<int, role_count> rows_{};
   std::array<bool, role_count> needed_{};
-  bool checks_loops_;
+  int states_ = 1;              ///< that a thread takes at once
+  int lanes_ = 1;               ///< of a pack
   std::vector<int> result_of_;  ///< of each output of the call
+
+ private:
+  void solve(const Call& call) {
+    threads_.run((call.N + states_ - 1) / states_,
+                 [&](int worker, int piece) { run(worker, call, piece); });
+  }
+  void expect_variants(int N, std::span<const int> variant) const;
+  void solve_variants(const Call& call);
+
+  /// States in the order of their variants.
+  struct Ordered {
+    detail::BatchVariants slots;
+    std::array<std::vector<double>, role_count> inputs;
+    std::vector<double> wrenches;
+    std::vector<std::vector<double>> results;
+    std::vector<BatchOutput> out;
+    std::vector<BatchStatus> status;
+  } ordered_;
+
+  void expect(const char* what, long got, long rows, int N) const;
 };
-
-Batch::Impl::Impl(const Registry& registry, const Entry& algorithm, const Setup& setup,
-                  const BatchOptions& options)
-    : model_(setup.model),
-      who_("batch of " + algorithm.about.name),
-      loop_tolerance_(options.loop_tolerance),
-      threads_(options.threads) {
-  constexpr int scalar = ScalarTraits<Pack>::index;
-  if (!algorithm.algorithm[scalar]) {
-    std::string others;
-    for (const Entry* e : registry.algorithms(algorithm.problem)) {
-      if (!e->algorithm[scalar] || !model_ || !registry.can(*e, *model_).ok) continue;
-      others += (others.empty() ? "use " : " or ") + ("'" + e->about.name + "'");
-    }
-    if (others.empty()) others = "no algorithm for " + algorithm.problem + " that fits has it";
-    throw Unsupported(who_ + ": scalar pack is missing, expected an algorithm that has it (" +
-                      others + ")");
-  }
-  std::unique_ptr<Algorithm> first = registry.create(algorithm, setup, scalar);
-  rows_ = {model_->nq(), model_->nv(), model_->nv(), model_->nv()};
-  checks_loops_ = !model_->is_tree() && loop_tolerance_ < std::numeric_limits<double>::infinity();
-  for (int k = 0; k < threads_.count(); ++k) {
-    workers_.push_back(std::make_unique<Worker>(model_));
-    workers_.back()->algorithm =
-        k == 0 ? std::move(first) : registry.create(algorithm, setup, scalar);
-  }
-  find_needed(*workers_.front());
-  choose_blocks();
-  for (const auto& worker : workers_) {  // so that all of them have all their memory
-    worker->in.resize(blocks_, workers_.front()->in.front());
-    worker->out.resize(blocks_);
-    for (int block = 0; block < blocks_; ++block) {
-      worker->algorithm->solve_packs(worker->in[block], worker->out[block]);
-      if (checks_loops_) worker->loops.residual(worker->in[block].q.data());
-      for (int i = 0; i < role_count; ++i) {
-        worker->inputs[i].push_back((worker->in[block].*roles[i].packs).data());
-      }
-      worker->results.resize(shapes_.size());
-      for (std::size_t k = 0; k < shapes_.size(); ++k) {
-        worker->results[k].push_back(worker->out[block][k].values.data());
-      }
-    }
-  }
-}
-
-/// What the problem asks for: it is solved once, and once without each input. @throws Unsupported
-void Batch::Impl::find_needed(Worker& worker) {
-  PackInputs in;
-  for (int i = 0; i < role_count; ++i) (in.*roles[i].packs).assign(rows_[i], Pack(0.0));
-  std::vector<double> neutral(model_->nq());
-  model_->neutral(neutral.data());
-  std::copy(neutral.begin(), neutral.end(), in.q.begin());
-  PackResults out;
-  worker.algorithm->solve_packs(in, out);
-  for (const BasicResult<Pack>& r : out) {
-    Result& shape = shapes_.emplace_back();
-    shape.name = r.name, shape.rows = r.rows, shape.columns = r.columns, shape.names = r.names;
-    shape.row_count = r.row_count, shape.column_count = r.column_count;
-  }
-  for (int i = 0; i < role_count; ++i) {
-    std::vector<Pack>& packs = in.*roles[i].packs;
-    if (packs.empty()) continue;
-    std::vector<Pack> kept;
-    kept.swap(packs);
-    try {
-      worker.algorithm->solve_packs(in, out);
-    } catch (const SizeMismatch&) {
-      needed_[i] = true;
-    }
-    if (needed_[i]) kept.swap(packs);
-  }
-  worker.in.assign(1, in);
-}
-
-/// Enough that rows of the structures of arrays are read by whole cache lines, few enough that what
-/// a thread works on stays in its cache.
-void Batch::Impl::choose_blocks() {
-  std::size_t numbers = 1;
-  for (int i = 0; i < role_count; ++i) numbers += needed_[i] ? rows_[i] : 0;
-  for (const Result& r : shapes_) numbers += static_cast<std::size_t>(r.row_count) * r.column_count;
-  constexpr std::size_t bytes = 256 * 1024;
-  blocks_ = static_cast<int>(std::clamp<std::size_t>(bytes / (numbers * sizeof(Pack)), 2, 32));
-}
 
 void Batch::Impl::expect(const char* what, long got, long rows, int N) const {
   if (got == rows * N) return;
@@ -209,73 +164,293 @@ void Batch::Impl::evaluate(int N, const BatchInputs& in, std::span<const BatchOu
     expect(found->name.c_str(), out[k].values.size(),
            static_cast<long>(found->row_count) * found->column_count, N);
   }
-  const Call call{N, &in, out, status.empty() ? nullptr : status.data()};
-  const int states = blocks_ * Pack::size;
-  threads_.run((N + states - 1) / states,
-               [&](int worker, int piece) { run(*workers_[worker], call, piece); });
+  const Call call{N, &in, out, status.empty() ? nullptr : status.data(), nullptr};
+  expect_variants(N, in.variant);
+  if (in.variant.empty()) {
+    solve(call);
+  } else {
+    solve_variants(call);
+  }
 }
 
-/// Piece number `piece` of the states: gathers, solves and scatters its blocks.
-void Batch::Impl::run(Worker& worker, const Call& call, int piece) {
-  const int N = call.N, begin = piece * blocks_ * Pack::size;
-  const int states = std::min(N - begin, blocks_ * Pack::size);
-  const int whole = states / Pack::size, blocks = (states + Pack::size - 1) / Pack::size;
+void Batch::Impl::expect_variants(int N, std::span<const int> variant) const {
+  const int count = static_cast<int>(options_.variants.size());
+  if (count > 1 || !variant.empty()) {
+    expect("variant", static_cast<long>(variant.size()), 1, N);
+  }
+  for (std::size_t k = 0; k < variant.size(); ++k) {
+    if (variant[k] >= 0 && variant[k] < count) continue;
+    throw UnknownName(who_ + ": variant of state " + std::to_string(k) + " is " +
+                      std::to_string(variant[k]) + ", expected 0 to " + std::to_string(count - 1) +
+                      " (BatchOptions::variants)");
+  }
+}
+
+/// The same by copies of all arrays in the order of the variants.
+void Batch::Impl::solve_variants(const Call& call) {
+  const BatchInputs& in = *call.in;
+  detail::BatchVariants& slots = ordered_.slots;
+  slots.order(in.variant, static_cast<int>(options_.variants.size()), lanes_);
+  BatchInputs ordered;
+  for (int i = 0; i < role_count; ++i) {
+    const In<double>& from = in.*roles[i].batch;
+    if (from.size() == 0) continue;
+    slots.take(from.data(), rows_[i], call.N, ordered_.inputs[i]);
+    ordered.*roles[i].batch = ordered_.inputs[i];
+  }
+  const long wrench_rows = 6L * static_cast<long>(model_->links().size());
+  if (in.wrenches.size() > 0) {
+    slots.take(in.wrenches.data(), wrench_rows, call.N, ordered_.wrenches);
+    ordered.wrenches = ordered_.wrenches;
+  }
+  ordered_.results.resize(std::max(ordered_.results.size(), call.out.size()));
+  ordered_.out.clear();
+  const auto rows = [&](std::size_t k) {
+    const Result& shape = shapes_[result_of_[k]];
+    return static_cast<long>(shape.row_count) * shape.column_count;
+  };
+  for (std::size_t k = 0; k < call.out.size(); ++k) {
+    ordered_.results[k].resize(rows(k) * slots.slots());
+    ordered_.out.push_back({call.out[k].name, ordered_.results[k]});
+  }
+  ordered_.status.resize(slots.slots());
+  solve({slots.slots(), &ordered, ordered_.out,
+         call.status == nullptr ? nullptr : ordered_.status.data(), slots.of_packs().data()});
+  for (std::size_t k = 0; k < call.out.size(); ++k) {
+    slots.give(ordered_.results[k], rows(k), call.N, call.out[k].values.data());
+  }
+  if (call.status != nullptr) slots.give(ordered_.status, 1, call.N, call.status);
+}
+
+/// A batch at one scalar of several robots.
+template <class P>
+class Batch::ImplAt final : public Impl {
+ public:
+  ImplAt(const Registry& registry, const Entry& algorithm, const Setup& setup,
+         const BatchOptions& options);
+
+  void set_gravity(const Vec3<double>& g) override {
+    for (const auto& worker : workers_) {
+      for (Robot& robot : worker->robots) robot.algorithm->set_gravity(g);
+    }
+  }
+
+ private:
+  /// One variant.
+  struct Robot {
+    explicit Robot(const ModelPtr& model) : wrenches(model), loops(model), margins(model) {}
+    std::unique_ptr<Algorithm> algorithm;
+    Wrenches<P> wrenches;
+    detail::BatchLoops loops;
+    LoopProjector margins;
+  };
+  /// What one thread owns.
+  struct alignas(64) Worker {
+    std::vector<Robot> robots;
+    std::vector<BasicInputs<P>> in;
+    std::vector<BasicResults<P>> out;
+    std::array<std::vector<P*>, role_count> inputs;  ///< by role and block
+    std::vector<std::vector<const P*>> results;      ///< by result and block
+    std::vector<Pack> q;      ///< of four states whose loops are looked at
+    std::vector<double> one;  ///< of one of them
+  };
+
+  void find_needed(Worker& worker);
+  void choose_blocks();
+  void run(int worker, const Call& call, int piece) override;
+  void judge(Worker& worker, Robot& robot, const Call& call, int first, int block);
+  BatchStatus judge_loops(Worker& worker, Robot& robot, double residual, int lane) const;
+
+  std::vector<std::unique_ptr<Worker>> workers_;
+  bool checks_loops_;
+  int blocks_ = 1;  ///< packs that a thread takes at once
+};
+
+template <class P>
+Batch::ImplAt<P>::ImplAt(const Registry& registry, const Entry& algorithm, const Setup& setup,
+                         const BatchOptions& options)
+    : Impl(algorithm, setup, options) {
+  constexpr int scalar = ScalarTraits<P>::index;
+  if (!algorithm.algorithm[scalar]) {
+    std::string others;
+    for (const Entry* e : registry.algorithms(algorithm.problem)) {
+      if (!e->algorithm[scalar] || !model_ || !registry.can(*e, *model_).ok) continue;
+      others += (others.empty() ? "use " : " or ") + ("'" + e->about.name + "'");
+    }
+    if (others.empty()) others = "no algorithm for " + algorithm.problem + " that fits has it";
+    throw Unsupported(who_ + ": scalar " + std::string(scalar_names[scalar]) +
+                      " is missing, expected an algorithm that has it (" + others + ")");
+  }
+  lanes_ = P::size;
+  rows_ = {model_->nq(), model_->nv(), model_->nv(), model_->nv()};
+  checks_loops_ =
+      !model_->is_tree() && options.loop_tolerance < std::numeric_limits<double>::infinity();
+  for (int k = 0; k < threads_.count(); ++k) {
+    Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
+    worker.q.resize(model_->nq());
+    worker.one.resize(model_->nq());
+    for (const ModelPtr& variant : options_.variants) {
+      Setup own = setup;
+      own.model = variant;
+      worker.robots.emplace_back(variant).algorithm = registry.create(algorithm, own, scalar);
+    }
+  }
+  find_needed(*workers_.front());
+  choose_blocks();
+  for (const auto& worker : workers_) {  // so that all of them have all their memory
+    worker->in.resize(blocks_, workers_.front()->in.front());
+    worker->out.resize(blocks_);
+    for (Robot& robot : worker->robots) {
+      robot.algorithm->solve_packs(worker->in[0], worker->out[0]);
+      if (checks_loops_) robot.loops.residual(worker->q.data());
+    }
+    for (int block = 0; block < blocks_; ++block) {
+      worker->robots[0].algorithm->solve_packs(worker->in[block], worker->out[block]);
+      for (int i = 0; i < role_count; ++i) {
+        worker->inputs[i].push_back((worker->in[block].*packs_of<P>[i]).data());
+      }
+      worker->results.resize(shapes_.size());
+      for (std::size_t k = 0; k < shapes_.size(); ++k) {
+        worker->results[k].push_back(worker->out[block][k].values.data());
+      }
+    }
+  }
+}
+
+/// What the problem asks for: it is solved once, and once without each input. @throws Unsupported
+template <class P>
+void Batch::ImplAt<P>::find_needed(Worker& worker) {
+  BasicInputs<P> in;
+  for (int i = 0; i < role_count; ++i) (in.*packs_of<P>[i]).assign(rows_[i], P(0.0));
+  std::vector<double> neutral(model_->nq());
+  model_->neutral(neutral.data());
+  std::copy(neutral.begin(), neutral.end(), in.q.begin());
+  BasicResults<P> out;
+  Algorithm& algorithm = *worker.robots[0].algorithm;
+  algorithm.solve_packs(in, out);
+  for (const BasicResult<P>& r : out) {
+    Result& shape = shapes_.emplace_back();
+    shape.name = r.name, shape.rows = r.rows, shape.columns = r.columns, shape.names = r.names;
+    shape.row_count = r.row_count, shape.column_count = r.column_count;
+  }
+  for (int i = 0; i < role_count; ++i) {
+    std::vector<P>& packs = in.*packs_of<P>[i];
+    if (packs.empty()) continue;
+    std::vector<P> kept;
+    kept.swap(packs);
+    try {
+      algorithm.solve_packs(in, out);
+    } catch (const SizeMismatch&) {
+      needed_[i] = true;
+    }
+    if (needed_[i]) kept.swap(packs);
+  }
+  worker.in.assign(1, in);
+}
+
+/// Enough that rows of the structures of arrays are read by whole cache lines, few enough that what
+/// a thread works on stays in its cache.
+template <class P>
+void Batch::ImplAt<P>::choose_blocks() {
+  std::size_t numbers = 1;
+  for (int i = 0; i < role_count; ++i) numbers += needed_[i] ? rows_[i] : 0;
+  for (const Result& r : shapes_) numbers += static_cast<std::size_t>(r.row_count) * r.column_count;
+  constexpr std::size_t bytes = 256 * 1024;
+  blocks_ = static_cast<int>(std::clamp<std::size_t>(bytes / (numbers * sizeof(P)), 2, 32));
+  states_ = blocks_ * P::size;
+}
+
+template <class P>
+void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
+  Worker& worker = *workers_[number];
+  const int N = call.N, begin = piece * states_;
+  const int states = std::min(N - begin, states_);
+  const int whole = states / P::size, blocks = (states + P::size - 1) / P::size;
   for (int i = 0; i < role_count; ++i) {
     if (!needed_[i]) continue;
     const double* row = (call.in->*roles[i].batch).data() + begin;
-    Pack* const* to = worker.inputs[i].data();
+    P* const* to = worker.inputs[i].data();
     for (int r = 0; r < rows_[i]; ++r, row += N) {
-      for (int b = 0; b < whole; ++b) to[b][r] = Pack::load(row + b * Pack::size);
-      if (whole < blocks) to[whole][r] = gather(row, whole * Pack::size, N - begin);
+      if (r + ahead < rows_[i]) prefetch(row + static_cast<long>(ahead) * N, states);
+      for (int b = 0; b < whole; ++b) to[b][r] = load<P>(row + b * P::size);
+      if (whole < blocks) to[whole][r] = gather<P>(row, whole * P::size, N - begin);
     }
   }
   for (int b = 0; b < blocks; ++b) {
-    const int first = begin + b * Pack::size;
+    const int first = begin + b * P::size;
+    Robot& robot = worker.robots[call.variants == nullptr ? 0 : call.variants[first / P::size]];
     worker.in[b].wrenches = nullptr;
     if (call.in->wrenches.size() > 0) {
-      worker.wrenches.clear();
+      robot.wrenches.clear();
       const double* row = call.in->wrenches.data();
       for (const Link& link : model_->links()) {
-        Force<Pack> wrench;
-        for (int i = 0; i < 6; ++i, row += N) wrench[i] = gather(row, first, N);
-        worker.wrenches.add(link, wrench);
+        Force<P> wrench;
+        for (int i = 0; i < 6; ++i, row += N) wrench[i] = gather<P>(row, first, N);
+        robot.wrenches.add(link, wrench);
       }
-      worker.in[b].wrenches = &worker.wrenches;
+      worker.in[b].wrenches = &robot.wrenches;
     }
-    worker.algorithm->solve_packs(worker.in[b], worker.out[b]);
-    if (call.status != nullptr) judge(worker, call, first, b);
+    robot.algorithm->solve_packs(worker.in[b], worker.out[b]);
+    if (call.status != nullptr) judge(worker, robot, call, first, b);
   }
   for (std::size_t k = 0; k < call.out.size(); ++k) {
     double* row = call.out[k].values.data() + begin;
     const Result& shape = shapes_[result_of_[k]];
     const int numbers = shape.row_count * shape.column_count;
-    const Pack* const* from = worker.results[result_of_[k]].data();
+    const P* const* from = worker.results[result_of_[k]].data();
     for (int i = 0; i < numbers; ++i, row += N) {
-      for (int b = 0; b < whole; ++b) from[b][i].store(row + b * Pack::size);
-      if (whole < blocks) scatter(from[whole][i], row, whole * Pack::size, N - begin);
+      if (i + ahead < numbers) prefetch(row + static_cast<long>(ahead) * N, states);
+      for (int b = 0; b < whole; ++b) store(from[b][i], row + b * P::size);
+      if (whole < blocks) scatter(from[whole][i], row, whole * P::size, N - begin);
     }
   }
 }
 
-void Batch::Impl::judge(Worker& worker, const Call& call, int first, int block) {
-  Pack zero(0.0);  // stays zero as long as all is finite
-  for (const BasicResult<Pack>& r : worker.out[block]) {
-    for (const Pack& x : r.values) zero += x - x;
+template <class P>
+void Batch::ImplAt<P>::judge(Worker& worker, Robot& robot, const Call& call, int first, int block) {
+  P zero(0.0);  // stays zero as long as all is finite
+  for (const BasicResult<P>& r : worker.out[block]) {
+    for (const P& x : r.values) zero += x - x;
   }
-  Pack residual(0.0);
-  if (checks_loops_) residual = worker.loops.residual(worker.in[block].q.data());
-  const int lanes = std::min(Pack::size, call.N - first);
-  for (int k = 0; k < lanes; ++k) {
-    const bool closed = !checks_loops_ || residual[k] <= loop_tolerance_;
-    call.status[first + k] = zero[k] != 0.0 ? BatchStatus::singular
-                             : closed       ? BatchStatus::ok
-                                            : BatchStatus::loop_open;
+  const int N = call.N, end = std::min(first + P::size, N);
+  for (int four = first; four < end; four += Pack::size) {
+    Pack residual(0.0);
+    const bool looks = checks_loops_ && call.in->q.size() > 0;
+    if (looks) {  // in doubles, as they were given
+      const double* row = call.in->q.data();
+      for (Pack& q : worker.q) q = gather<Pack>(row, four, N), row += N;
+      residual = robot.loops.residual(worker.q.data());
+    }
+    for (int k = four; k < std::min(four + Pack::size, end); ++k) {
+      BatchStatus& status = call.status[k];
+      status = zero[k - first] != 0 ? BatchStatus::singular : BatchStatus::ok;
+      if (looks && status == BatchStatus::ok) {
+        status = judge_loops(worker, robot, residual[k - four], k - four);
+      }
+    }
   }
 }
 
+/// Of one of the four states in worker.q.
+template <class P>
+BatchStatus Batch::ImplAt<P>::judge_loops(Worker& worker, Robot& robot, double residual,
+                                          int lane) const {
+  if (!(residual <= options_.loop_tolerance)) return BatchStatus::loop_open;
+  if (!is_single<P> || !model_->has_variable_constraints()) return BatchStatus::ok;
+  for (std::size_t i = 0; i < worker.q.size(); ++i) worker.one[i] = worker.q[i][lane];
+  robot.margins.residual(worker.one.data());
+  return robot.margins.margin() >= least_margin_of_floats ? BatchStatus::ok
+                                                           : BatchStatus::singular;
+}
+
 Batch::Batch(const Registry& registry, const Entry& algorithm, const Setup& setup,
-             const BatchOptions& options)
-    : impl_(std::make_unique<Impl>(registry, algorithm, setup, options)) {}
+             const BatchOptions& options) {
+  if (options.precision == Precision::floats) {
+    impl_ = std::make_unique<ImplAt<FloatPack>>(registry, algorithm, setup, options);
+  } else {
+    impl_ = std::make_unique<ImplAt<Pack>>(registry, algorithm, setup, options);
+  }
+}
 
 Batch::~Batch() = default;
 
@@ -283,11 +458,11 @@ const Model& Batch::model() const { return *impl_->model_; }
 
 int Batch::threads() const { return impl_->threads_.count(); }
 
+Precision Batch::precision() const { return impl_->options_.precision; }
+
 const std::vector<Result>& Batch::results() const { return impl_->shapes_; }
 
-void Batch::set_gravity(const Vec3<double>& g) {
-  for (const auto& worker : impl_->workers_) worker->algorithm->set_gravity(g);
-}
+void Batch::set_gravity(const Vec3<double>& g) { impl_->set_gravity(g); }
 
 void Batch::evaluate(int N, const BatchInputs& in, std::span<const BatchOutput> out,
                      std::span<BatchStatus> status) {

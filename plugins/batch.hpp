@@ -9,7 +9,7 @@
 
 #include "espalier/kernel/algorithm.hpp"
 
-/// One algorithm on many states of one robot, four at a time on every core.
+/// One algorithm on many states of one robot, four or eight at a time on every core.
 
 namespace espalier {
 
@@ -19,17 +19,31 @@ struct Entry;
 /// What became of one state of a batch.
 enum class BatchStatus : unsigned char {
   ok,
-  singular,   ///< some number of the results is not finite
+  /// Some number of the results is not finite; with floats also, where loops are looked at, so near
+  /// a dead point (singularity margin below 1e-3) that few digits are left.
+  singular,
   loop_open,  ///< the loops are open by more than BatchOptions::loop_tolerance; results are finite
 };
 /// "ok", "singular", "loop open".
 ESPALIER_API std::string_view to_string(BatchStatus status);
 
+/// What a batch computes with. What goes in and comes out are doubles at both.
+enum class Precision {
+  doubles,  ///< four states at a time, at the scalar Pack
+  floats    ///< eight, at the scalar FloatPack: docs/batches.md has the error
+};
+/// "double", "float".
+ESPALIER_API std::string_view to_string(Precision precision);
+
 struct BatchOptions {
   int threads = 0;  ///< 0: one for each core that the process may use
-  /// Largest |phi| of couplings, laws and loops at a state [m, rad or cosine]. Infinity: they are
-  /// not looked at, which saves their evaluation.
+  Precision precision = Precision::doubles;
+  /// Largest |phi| of couplings, laws and loops at a state as it is given, in doubles at both
+  /// precisions [m, rad or cosine]. Infinity: they are not looked at, which saves their evaluation.
   double loop_tolerance = 1e-6;
+  /// Robots with the links and joints of the batch's own and other numbers (masses, lengths,
+  /// ratios: domain randomisation). Not empty: each state is of one of them, BatchInputs::variant.
+  std::vector<ModelPtr> variants = {};
 };
 
 /// Structures of arrays for N states: number i of state k stands at [i * N + k]. What a problem
@@ -42,6 +56,9 @@ struct BatchInputs {
   /// External wrenches, 6 links x N: six numbers for each of Model::links(), moment first, link
   /// frame. Empty: none.
   In<double> wrenches{nullptr, 0};
+  /// Size N where the batch has variants: which one each state is of. The lanes of a pack are of
+  /// one variant, so that as many states of each as a pack has lanes cost the least.
+  std::span<const int> variant = {};
 };
 
 /// Where a result goes: rows x columns x N; (i, j) of state k at [(i * columns + j) * N + k].
@@ -50,15 +67,16 @@ struct BatchOutput {
   Out<double> values;
 };
 
-/// An algorithm bound to a model for batches: one object of it, at the scalar Pack, for each
-/// thread. Belongs to one thread, which calls it; Host::batch() makes one.
+/// An algorithm bound to a model for batches: one object of it for each thread, at the scalar Pack
+/// or FloatPack. Belongs to one thread, which calls it; Host::batch() makes one.
 ///
 /// Results of a state are the same bit by bit wherever it stands in the batch, whatever the other
 /// states, their number and the number of threads. Packs have a sine of their own, so that they
 /// differ from those at the scalar double in the last digits.
 class ESPALIER_API Batch {
  public:
-  /// @throws as Registry::create(); Unsupported where the algorithm has no scalar Pack or its
+  /// @throws as Registry::create(); InvalidModel for a variant of other links or joints, naming
+  ///         them; Unsupported where the algorithm does not have the scalar or its
   ///         problem does not take packs, naming what does; SizeMismatch for a negative number of
   ///         threads
   Batch(const Registry& registry, const Entry& algorithm, const Setup& setup,
@@ -69,6 +87,7 @@ class ESPALIER_API Batch {
 
   const Model& model() const;
   int threads() const;
+  Precision precision() const;
   /// Names and shapes of the results of one state; no values.
   const std::vector<Result>& results() const;
   /// Gravity for the following calls [m/s²], world axes.
@@ -87,6 +106,8 @@ class ESPALIER_API Batch {
 
  private:
   class Impl;
+  template <class P>
+  class ImplAt;
   std::unique_ptr<Impl> impl_;
 };
 

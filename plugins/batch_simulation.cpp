@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "espalier/kernel/model/loop_projector.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems.hpp"
 #include "espalier/kernel/text.hpp"
@@ -47,6 +48,9 @@ struct Passive {
   PassiveDynamics is{};
 };
 
+/// Loops that are open by more at the start were not meant to be closed.
+constexpr double largest_gap = 1e-3;
+
 Pack tanh(Pack x) {
   for (int k = 0; k < Pack::size; ++k) x.set(k, std::tanh(x[k]));
   return x;
@@ -67,12 +71,15 @@ class BatchSimulation::Impl {
   double t_ = 0.0;
   int N_ = 0;
   std::vector<double> q_, v_;  ///< structures of arrays, at the stage that is under way
+  std::vector<unsigned char> stuck_;  ///< robots whose loops could not be closed
 
   /// What one thread owns.
   struct alignas(64) Worker {
-    explicit Worker(const ModelPtr& model)
+    Worker(const ModelPtr& model, const CloseOptions& closing)
         : motion(*model, SpanningMotion<Pack>::Rotors::skip),
           loops(model),
+          projector(model, closing),
+          one(model->nq()),
           q(model->nq()),
           v(model->nv()),
           tau(model->nv()),
@@ -82,6 +89,8 @@ class BatchSimulation::Impl {
     std::unique_ptr<ForwardDynamics<Pack>> dynamics;
     SpanningMotion<Pack> motion;
     detail::BatchLoops loops;
+    LoopProjector projector;
+    std::vector<double> one;  ///< positions of one robot
     Packs q, v, tau, driven, forces, move;
   };
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -100,6 +109,9 @@ class BatchSimulation::Impl {
   void advance(Worker& w, Block& block, int first, int stage, double h);
   void flow(Worker& w, const Block& block, const Pack* from, const Weights& weights, Pack* to);
   void rates(Worker& w, const Block& block, const Weights& weights);
+  void settle(Worker& w, const Block& block, int first);
+  static bool finite(const Worker& w, int robot);
+  bool close(Worker& w, int robot);
   void load(Worker& w, int first) const;
   void save(const Worker& w, int first);
 
@@ -108,6 +120,9 @@ class BatchSimulation::Impl {
   std::vector<Passive> passive_;
   std::vector<double> tau_;
   std::vector<Block> blocks_;
+  bool closes_;                 ///< some coupling depends on the position
+  std::vector<double> memory_;  ///< of the projector, robot by robot
+  std::size_t memory_size_ = 0;
 };
 
 BatchSimulation::Impl::Impl(const Registry& registry, const ModelPtr& model,
@@ -115,22 +130,18 @@ BatchSimulation::Impl::Impl(const Registry& registry, const ModelPtr& model,
     : model_(model),
       threads_(options.threads),
       method_(method_named(options.integrator)),
-      friction_rate_(options.friction_rate) {
+      friction_rate_(options.friction_rate),
+      closes_(model->has_variable_constraints()) {
   if (!(friction_rate_ > 0.0)) {
     throw InvalidModel("batch simulation: friction_rate is " + number(friction_rate_) +
                        ", expected a positive rate");
   }
   for (int k = 0; k < threads_.count(); ++k) {
     auto dynamics = registry.create<ForwardDynamics<Pack>>(options.algorithm, Setup{model});
-    workers_.push_back(std::make_unique<Worker>(model));
+    workers_.push_back(std::make_unique<Worker>(model, options.closing));
     workers_.back()->dynamics = std::move(dynamics);
   }
-  for (const Cluster& c : model->clusters()) {
-    if (c.constraint == nullptr) continue;
-    throw Unsupported("batch simulation: coupling of cluster '" + c.name +
-                      "' depends on the position, expected constant couplings (use simulation(), "
-                      "which closes loops after every step)");
-  }
+  memory_size_ = workers_.front()->projector.memory_size();
   for (const Joint& joint : model->joints()) {
     const PassiveDynamics& p = joint.passive;
     if (!options.passive || (p.damping == 0.0 && p.friction == 0.0 && p.stiffness == 0.0)) continue;
@@ -141,8 +152,8 @@ BatchSimulation::Impl::Impl(const Registry& registry, const ModelPtr& model,
 }
 
 void BatchSimulation::Impl::load(Worker& w, int first) const {
-  for (std::size_t i = 0; i < w.q.size(); ++i) w.q[i] = gather(q_.data() + i * N_, first, N_);
-  for (std::size_t i = 0; i < w.v.size(); ++i) w.v[i] = gather(v_.data() + i * N_, first, N_);
+  for (std::size_t i = 0; i < w.q.size(); ++i) w.q[i] = gather<Pack>(q_.data() + i * N_, first, N_);
+  for (std::size_t i = 0; i < w.v.size(); ++i) w.v[i] = gather<Pack>(v_.data() + i * N_, first, N_);
 }
 
 void BatchSimulation::Impl::save(const Worker& w, int first) {
@@ -171,11 +182,18 @@ void BatchSimulation::Impl::start(int N, In<double> q, In<double> v, double t) {
       block.vdot[k].resize(model_->nv());
     }
   }
+  stuck_.assign(N, 0);
+  memory_.assign(memory_size_ * N, 0.0);
   Worker& w = *workers_.front();
   for (int first = 0; first < N; first += Pack::size) {
     load(w, first);
     model_->normalize(w.q.data());
     w.loops.follow(w.q.data());
+    const Pack residual = closes_ ? w.loops.residual(w.q.data()) : Pack(0.0);
+    for (int robot = first; closes_ && robot < std::min(N, first + Pack::size); ++robot) {
+      if (!finite(w, robot)) continue;
+      stuck_[robot] = residual[robot - first] > largest_gap || !close(w, robot);
+    }
     save(w, first);
   }
 }
@@ -195,6 +213,38 @@ void BatchSimulation::Impl::step(double h) {
     });
   }
   t_ = begin + h;
+}
+
+/// Whether a robot of the worker's block has numbers alone.
+bool BatchSimulation::Impl::finite(const Worker& w, int robot) {
+  const int k = robot % Pack::size;
+  const auto number = [k](const Pack& x) { return std::isfinite(x[k]); };
+  return std::all_of(w.q.begin(), w.q.end(), number) && std::all_of(w.v.begin(), w.v.end(), number);
+}
+
+/// Puts a robot of the worker's block back on its loops; false if they cannot be closed on their
+/// branch, then it is left as it is.
+bool BatchSimulation::Impl::close(Worker& w, int robot) {
+  const int k = robot % Pack::size;
+  double* const memory = memory_.data() + memory_size_ * robot;
+  for (std::size_t i = 0; i < w.q.size(); ++i) w.one[i] = w.q[i][k];
+  w.projector.restore(memory);
+  if (w.projector.project(w.one.data()).verdict != Closure::Verdict::closed) return false;
+  w.projector.save(memory);
+  for (std::size_t i = 0; i < w.q.size(); ++i) w.q[i].set(k, w.one[i]);
+  return true;
+}
+
+/// At the end of a step, robot by robot: loops are closed, and those that cannot be stay where they
+/// were before it.
+void BatchSimulation::Impl::settle(Worker& w, const Block& block, int first) {
+  for (int robot = first; robot < std::min(N_, first + Pack::size); ++robot) {
+    if (stuck_[robot] == 0) stuck_[robot] = finite(w, robot) && !close(w, robot);
+    if (stuck_[robot] == 0) continue;
+    const int k = robot - first;
+    for (std::size_t i = 0; i < w.q.size(); ++i) w.q[i].set(k, block.q[i][k]);
+    for (std::size_t i = 0; i < w.v.size(); ++i) w.v[i].set(k, block.v[i][k]);
+  }
 }
 
 /// Forces of dampers, friction and springs, onto tau.
@@ -242,9 +292,10 @@ void BatchSimulation::Impl::rates(Worker& w, const Block& block, const Weights& 
 void BatchSimulation::Impl::advance(Worker& w, Block& block, int first, int stage, double h) {
   load(w, first);
   for (std::size_t i = 0; i < w.tau.size(); ++i) {
-    w.tau[i] = gather(tau_.data() + i * N_, first, N_);
+    w.tau[i] = gather<Pack>(tau_.data() + i * N_, first, N_);
   }
   if (stage == 0) block.q = w.q, block.v = w.v;
+  if (closes_) w.motion.update(w.q.data(), nullptr);
   add_passive(w);
   w.motion.expand(w.v.data(), block.qd[stage].data());
   w.dynamics->evaluate(w.q, w.v, w.tau, block.vdot[stage]);
@@ -270,6 +321,7 @@ void BatchSimulation::Impl::advance(Worker& w, Block& block, int first, int stag
   if (stage + 1 == method_.count) {
     model_->normalize(w.q.data());
     w.loops.follow(w.q.data());
+    if (closes_) settle(w, block, first);
   }
   save(w, first);
 }
@@ -322,7 +374,9 @@ BatchSample BatchSimulation::sample() const {
 void BatchSimulation::judge(std::span<BatchStatus> status) const {
   const int N = impl_->N_;
   expect_size("batch simulation", "status", static_cast<long>(status.size()), N);
-  std::fill(status.begin(), status.end(), BatchStatus::ok);
+  for (int k = 0; k < N; ++k) {
+    status[k] = impl_->stuck_[k] != 0 ? BatchStatus::loop_open : BatchStatus::ok;
+  }
   for (const std::vector<double>* x : {&impl_->q_, &impl_->v_}) {
     for (std::size_t i = 0; i < x->size(); ++i) {
       if (!std::isfinite((*x)[i])) status[i % N] = BatchStatus::singular;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/views.hpp"
 #include "espalier/plugins/batch.hpp"
 
@@ -31,17 +31,16 @@ struct BatchSimulationOptions {
   std::string integrator = "rk4";     ///< or "semi-implicit-euler": those of simulations
   bool passive = true;                ///< damping, friction and springs of the joints act
   double friction_rate = 0.05;        ///< as SimulationOptions::friction_rate, above 0
+  CloseOptions closing{};
 };
 
-/// Integrates N robots in time with one fixed step, each as Simulation does it for one. For trees
-/// and constant couplings; loops would have to be closed after every step. A robot that is no
-/// longer finite does not disturb the others. Belongs to one thread, which calls it;
-/// Host::batch_simulation() makes one.
+/// Integrates N robots in time with one fixed step, each as Simulation does it for one; loops are
+/// closed after every step. A robot that is no longer finite does not disturb the others. One whose
+/// loops cannot be closed on their branch stands still from then on, where they were last closed.
+/// Belongs to one thread, which calls it; Host::batch_simulation() makes one.
 class ESPALIER_API BatchSimulation {
  public:
-  /// @throws as Registry::create(); Unsupported for a robot with a cluster whose coupling depends
-  ///         on the position, naming it; UnknownName for the integrator; InvalidModel for
-  ///         friction_rate
+  /// @throws as Registry::create(); UnknownName for the integrator; InvalidModel for friction_rate
   BatchSimulation(const Registry& registry, const ModelPtr& model,
                   const BatchSimulationOptions& options = {});
   ~BatchSimulation();
@@ -54,7 +53,9 @@ class ESPALIER_API BatchSimulation {
   /// Gravity for what follows [m/s²], world axes; the model's if not called.
   void set_gravity(const Vec3<double>& gravity);
   /// Where the robots start.
-  /// @param q  nq x N; quaternions are brought to unit length, coupled joints follow the others
+  /// @param q  nq x N; quaternions are brought to unit length, coupled joints follow the others,
+  ///           loops that are open by at most 1e-3 are closed. A robot whose loops are open by more
+  ///           or are at a dead point does not move.
   /// @param v  nv x N
   /// @throws SizeMismatch
   void start(int N, In<double> q, In<double> v, double t = 0.0);
@@ -68,7 +69,9 @@ class ESPALIER_API BatchSimulation {
 
   /// Valid until the robots move on.
   BatchSample sample() const;
-  /// ok, or singular for a robot that has a number that is not finite. @param[out] status  size N
+  /// singular for a robot that has a number that is not finite; loop_open for one that stands still
+  /// since its loops could not be closed on their branch; else ok.
+  /// @param[out] status  size N
   void judge(std::span<BatchStatus> status) const;
 
  private:

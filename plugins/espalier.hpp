@@ -91,6 +91,28 @@ class ESPALIER_API Host {
                                const BatchOptions& options = {}) const {
     return batch(P<double>::problem, name, Setup{std::move(model)}, options);
   }
+  /// Solves N states in one call, by a batch that is made for it: who asks again keeps a batch(),
+  /// which has its memory already. Arguments as in Batch::evaluate().
+  /// @return what became of each state
+  /// @throws as batch() and Batch::evaluate()
+  template <template <class> class P>
+  std::vector<BatchStatus> evaluate_batch(std::string_view name, const Setup& setup, int N,
+                                          const BatchInputs& in,
+                                          std::initializer_list<BatchOutput> out,
+                                          const BatchOptions& options = {}) const {
+    return evaluate_batch(P<double>::problem, name, setup, N, in, out, options);
+  }
+  template <template <class> class P>
+  std::vector<BatchStatus> evaluate_batch(std::string_view name, ModelPtr model, int N,
+                                          const BatchInputs& in,
+                                          std::initializer_list<BatchOutput> out,
+                                          const BatchOptions& options = {}) const {
+    return evaluate_batch(P<double>::problem, name, Setup{std::move(model)}, N, in, out, options);
+  }
+  std::vector<BatchStatus> evaluate_batch(std::string_view problem, std::string_view name,
+                                          const Setup& setup, int N, const BatchInputs& in,
+                                          std::initializer_list<BatchOutput> out,
+                                          const BatchOptions& options = {}) const;
   /// A simulation of a model; energies are computed if a loaded algorithm can.
   /// @throws UnknownName, Unsupported, as create(); InvalidModel for the value of an option
   std::unique_ptr<Simulation> simulation(
@@ -101,6 +123,16 @@ class ESPALIER_API Host {
   /// A simulation of many copies of a robot at once. @throws as BatchSimulation
   std::unique_ptr<BatchSimulation> batch_simulation(
       const ModelPtr& model, const BatchSimulationOptions& options = {}) const;
+  /// Moves N robots for `duration` by steps of h [s] in one call, by a batch_simulation().
+  /// @param[in,out] q    nq x N spanning positions
+  /// @param[in,out] v    nv x N independent rates
+  /// @param controller   as in BatchSimulation::set_controller()
+  /// @return what became of each robot
+  /// @throws as batch_simulation(), BatchSimulation::start() and run()
+  std::vector<BatchStatus> simulate_batch(const ModelPtr& model, int N, Out<double> q,
+                                          Out<double> v, double duration, double h,
+                                          BatchController controller = {},
+                                          const BatchSimulationOptions& options = {}) const;
   /// Task control of a model: see kernel/task_control.hpp.
   /// @throws UnknownName, Unsupported, as create(); what TaskControl throws
   std::unique_ptr<TaskControl> task_control(const ModelPtr& model, const TaskControlSetup& setup,

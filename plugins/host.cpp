@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <system_error>
 
 #include "espalier/plugins/espalier.hpp"
@@ -76,6 +77,15 @@ std::unique_ptr<Batch> Host::batch(std::string_view problem, std::string_view na
                                  options);
 }
 
+std::vector<BatchStatus> Host::evaluate_batch(std::string_view problem, std::string_view name,
+                                              const Setup& setup, int N, const BatchInputs& in,
+                                              std::initializer_list<BatchOutput> out,
+                                              const BatchOptions& options) const {
+  std::vector<BatchStatus> status(std::max(N, 0));
+  batch(problem, name, setup, options)->evaluate(N, in, out, status);
+  return status;
+}
+
 std::unique_ptr<Simulation> Host::simulation(
     const ModelPtr& model, const SimulationNames& names, const SimulationOptions& options,
     std::vector<std::unique_ptr<Controller>> controllers,
@@ -98,6 +108,23 @@ std::unique_ptr<Simulation> Host::simulation(
 std::unique_ptr<BatchSimulation> Host::batch_simulation(
     const ModelPtr& model, const BatchSimulationOptions& options) const {
   return std::make_unique<BatchSimulation>(registry_, model, options);
+}
+
+std::vector<BatchStatus> Host::simulate_batch(const ModelPtr& model, int N, Out<double> q,
+                                              Out<double> v, double duration, double h,
+                                              BatchController controller,
+                                              const BatchSimulationOptions& options) const {
+  const auto simulation = batch_simulation(model, options);
+  simulation->set_controller(std::move(controller));
+  simulation->start(N, {q.data(), q.size()}, {v.data(), v.size()});
+  const int never = std::numeric_limits<int>::max();
+  simulation->run(duration, h, never, [](const BatchSample&) { return true; });
+  const BatchSample end = simulation->sample();
+  std::copy(end.q.begin(), end.q.end(), q.data());
+  std::copy(end.v.begin(), end.v.end(), v.data());
+  std::vector<BatchStatus> status(N);
+  simulation->judge(status);
+  return status;
 }
 
 std::unique_ptr<TaskControl> Host::task_control(const ModelPtr& model,

@@ -45,22 +45,12 @@ class Aba : public ForwardDynamics<T> {
   Aba(ModelPtr model, const std::vector<bool>& turning, const std::vector<Reflected>& reflected = {},
       const std::vector<int>& looked_at = {})
       : ForwardDynamics<T>(std::move(model)),
-        motion_(this->model(), SpanningMotion<T>::Rotors::skip),
-        body_(this->model().active_body_count() + 1),
-        rate_(this->model().spanning_nv()),
-        D_(this->model().spanning_nv() * max_rates) {
+        motion_(this->model(), SpanningMotion<T>::Rotors::skip) {
     const Model& m = this->model();
-    body_[0].E = Mat3<T>::identity();
-    body_[0].motion = {Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero(), Mat3<T>::zero()};
-    body_[0].da = Motion<T>::zero();
-    for (int i = 1; i <= m.active_body_count(); ++i) {
-      body_[i].parent = m.body(i).parent;
-      body_[i].moments = Moments<double>::from(m.folded_inertia(i));
-    }
-    for (const auto& [rate, inertia] : m.armature()) rate_[rate].armature = inertia;
-    find_root();
     limbs_ = std::make_unique<LimbSweeps<T>>(m, plan(turning, reflected), looked_at);
     motion_.leave_out(limbs_->whole_runs());
+    make_bodies();
+    find_root();
   }
 
   static constexpr int max_rates = 6;
@@ -440,13 +430,39 @@ class Aba : public ForwardDynamics<T> {
     std::vector<RigidInertia<double>> bodies;
     for (int i = 0; i <= m.active_body_count(); ++i) {
       bodies.push_back(m.folded_inertia(i));
-      if (!reflected.empty()) {
-        inertia[i] = reflected[i].inertia, momentum[i] = reflected[i].momentum;
-      } else if (turning[i]) {
-        inertia[i] = rate_[m.body(i).v].armature;
-      }
+      if (reflected.empty()) continue;
+      inertia[i] = reflected[i].inertia, momentum[i] = reflected[i].momentum;
+    }
+    for (const auto& [rate, value] : m.armature()) {
+      const int body = m.joint_of_rate(rate).body;
+      if (reflected.empty() && body <= m.active_body_count() && turning[body]) inertia[body] = value;
     }
     return LimbPlan(m, turning, inertia, momentum, bodies);
+  }
+
+  /// The ground, and all bodies and rates up to the last ones that are seen here.
+  void make_bodies() {
+    const Model& m = this->model();
+    int last = 0, rates = 0;
+    for (int i = 1; i <= m.active_body_count(); ++i) {
+      if (limbs_->contains(i)) continue;
+      last = i;
+      rates = std::max(rates, m.body(i).v + m.body(i).nv);
+    }
+    for (const int port : limbs_->way().all_ports) last = std::max(last, port);
+    body_.resize(last + 1);
+    rate_.resize(rates);
+    D_.resize(rates * max_rates);
+    body_[0].E = Mat3<T>::identity();
+    body_[0].motion = {Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero(), Mat3<T>::zero()};
+    body_[0].da = Motion<T>::zero();
+    for (int i = 1; i <= last; ++i) {
+      body_[i].parent = m.body(i).parent;
+      body_[i].moments = Moments<double>::from(m.folded_inertia(i));
+    }
+    for (const auto& [rate, inertia] : m.armature()) {
+      if (rate < rates) rate_[rate].armature = inertia;
+    }
   }
 
  protected:

@@ -79,9 +79,6 @@ class CAba final : public Aba<T> {
         rotor_(this->model().rotors().size()),
         own_(this->model()) {
     const Model& m = this->model();
-    for (const Rotor& rotor : m.rotors()) {
-      this->rate_[rotor.v].armature = 0.0;  // part of the rotor's inertia
-    }
     int columns = 0, factors = 0;
     for (std::size_t i = 0; i < m.clusters().size(); ++i) {
       const Cluster& c = m.clusters()[i];

@@ -1,12 +1,7 @@
-#include "algorithms/dense.hpp"
 #include "algorithms/forward_dynamics/aba.hpp"
 #include "algorithms/forward_dynamics/approximate_aba.hpp"
+#include "algorithms/forward_dynamics/baselines.hpp"
 #include "algorithms/forward_dynamics/c_aba.hpp"
-#include "algorithms/forward_dynamics/c_aba_stacked.hpp"
-#include "algorithms/forward_dynamics/crba_ltl.hpp"
-#include "algorithms/forward_dynamics/kkt.hpp"
-#include "algorithms/forward_dynamics/lagrange_multiplier.hpp"
-#include "algorithms/forward_dynamics/projection.hpp"
 #include "espalier/plugins/plugin.hpp"
 
 ESPALIER_PLUGIN("forward-dynamics", "0.1.0") {
@@ -16,54 +11,17 @@ ESPALIER_PLUGIN("forward-dynamics", "0.1.0") {
                             .source = "Featherstone (2008), Table 7.1",
                             .cost = "O(n)"},
                            {});
-  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
-  Capabilities all = loops;
-  all.own_equations = true;
   registrar.algorithm<CAba>({.name = "c-aba",
                              .summary = "articulated-body algorithm on the cluster tree",
                              .source = "Chignoli et al. (2023), Algorithm 2, fused: SPEC 5.4",
                              .cost = "O(n)"},
-                            all);
-  registrar.algorithm<CrbaLtl>(
-      {.name = "crba-ltl",
-       .summary = "joint-space inertia matrix and its sparse factor L^T L",
-       .source = "Featherstone (2008), Tables 6.2 to 6.5",
-       .cost = "O(n d^2)"},
-      {});
-  registrar.algorithm_at_double<DenseForwardDynamics>(
-      {.name = "dense",
-       .summary = "oracle: explicit Jacobians and a dense solve; allocates",
-       .source = "Featherstone (2008), section 3.2",
-       .cost = "O(n^3)"},
-      all);
-  registrar.algorithm<Projection>(
-      {.name = "projection",
-       .summary = "inertia matrix of the spanning tree, rotors included, projected by G",
-       .source = "Featherstone (2008), section 8.5; Chignoli et al. (2023), section II-D",
-       .cost = "O(n d + nv^3)"},
-      loops);
-  registrar.algorithm<LagrangeMultiplier>(
-      {.name = "lagrange-multiplier",
-       .summary = "constraint forces by the sparse factor of the spanning tree's inertia matrix",
-       .source = "Featherstone (2008), sections 6.5 and 8.5; Chignoli et al. (2023), section II-D",
-       .cost = "O(n d^2 + m^2 d + m^3)"},
-      loops);
-  registrar.algorithm<CAbaStacked>(
-      {.name = "c-aba-stacked",
-       .summary = "articulated-body algorithm on the cluster tree, the published 6N x 6N form",
-       .source = "Chignoli et al. (2023), Algorithm 2; SPEC 2, instance B",
-       .cost = "O(n), O(N^2) in a cluster of N bodies"},
-      loops);
-  registrar.algorithm_at_double<Kkt>(
-      {.name = "kkt",
-       .summary = "oracle: all spanning rates and constraint forces at once; allocates",
-       .source = "Featherstone (2008), section 8.4",
-       .cost = "O(n^3)"},
-      all);
+                            {.couplings = true, .loops = true, .several_outputs = true,
+                             .own_equations = true});
   registrar.algorithm<ApproximateAba>(
       {.name = "approximate-aba",
        .summary = "approximates: articulated-body algorithm on the links, rotors as armature alone",
        .source = "Chignoli et al. (2023), section II-D",
        .cost = "O(n)"},
       {.couplings = true, .several_outputs = true, .exact = false});
+  register_baselines(registrar);
 }

@@ -21,12 +21,15 @@ class Bench final : public Command {
                    "problem to solve; default: the first one of each algorithm given, else all")
         ->type_name("NAME");
     app.add_option("--batch", batch_,
-                   "states that are computed together, four at a time: times are per state")
+                   "states that are computed together: times are per state")
         ->type_name("N")
         ->check(CLI::Range(1, 1 << 24));
     app.add_option("--threads", threads_, "threads of a batch; default: one for each core")
         ->type_name("K")
         ->check(CLI::Range(1, 1024));
+    app.add_option("--precision", precision_,
+                   "what a batch computes with: 'double', four states at a time, or 'float', eight")
+        ->check(CLI::IsMember({"double", "float"}));
     app.add_option("--repeats", timing_.repeats, "runs of calls; each gives one time per call")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
@@ -41,12 +44,15 @@ class Bench final : public Command {
     app.footer(R"(
 A call is Algorithm::solve() at one state, which adds about 10 ns to evaluate(); with --batch,
 Batch::evaluate() with all results and status, the default being all algorithms that have packs.
+With --precision float the columns 'error' and 'worst' are the median and the largest, over the
+states, of |difference from doubles| / |result| of vectors and matrices as a whole.
 Spread is the distance of the quartiles of the runs. Allocations are all blocks taken from the heap
 during a call by the thread that makes it, by whatever library. Inputs of input-matrix are those of
 a random state of 'eval'.
 
 Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorithm rnea
-          espalier bench humanoid.urdf --root floating --algorithm aba --batch 4096 --threads 2)");
+          espalier bench humanoid.urdf --root floating --algorithm aba --batch 4096 --threads 2
+          espalier bench humanoid.urdf --batch 4096 --precision float --states 4096)");
   }
 
   int run(Session& session) override {
@@ -55,6 +61,12 @@ Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorit
       throw usage_error("bench: --threads is given without --batch, expected both (a single call "
                         "has one thread)");
     }
+    if (!precision_.empty() && batch_ == 0) {
+      throw usage_error("bench: --precision is given without --batch, expected both (a single call "
+                        "is of doubles)");
+    }
+    const bool floats = precision_ == "float";
+    const int scalar = floats ? ScalarTraits<FloatPack>::index : ScalarTraits<Pack>::index;
     if (!problem_.empty()) expect_problem(registry, problem_);
     std::vector<const Entry*> entries;
     for (const std::string& name : algorithms_) {
@@ -63,7 +75,7 @@ Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorit
     const ModelPtr model = model_.load(session);
     if (algorithms_.empty()) {
       for (const Entry* e : registry.algorithms(problem_)) {
-        if (batch_ > 0 && !e->algorithm[ScalarTraits<Pack>::index]) continue;
+        if (batch_ > 0 && !e->algorithm[scalar]) continue;
         if (registry.can(*e, *model).ok) entries.push_back(e);
       }
       std::stable_sort(entries.begin(), entries.end(),
@@ -78,14 +90,18 @@ Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorit
     }
 
     Json list = Json::array();
-    Table table({"algorithm", "problem", batch_ > 0 ? "median ns/state" : "median ns", "best",
-                 "spread", "allocations"});
+    std::vector<std::string> columns{"algorithm", "problem",
+                                     batch_ > 0 ? "median ns/state" : "median ns", "best", "spread",
+                                     "allocations"};
+    if (floats) columns.insert(columns.end(), {"error", "worst"});
+    Table table(columns);
     const std::string unit = batch_ > 0 ? "ns_per_state_" : "ns_per_call_";
     int threads = 1;
     for (const Entry* e : entries) {
       Timing t;
+      BatchError error;
       try {
-        t = time(registry, *e, setup, states, threads);
+        t = time(registry, *e, setup, states, threads, floats ? &error : nullptr);
       } catch (const Unsupported&) {  // it cannot take one of the end-effectors
         if (!algorithms_.empty()) throw;
         continue;
@@ -97,24 +113,35 @@ Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorit
                 {unit + "spread", t.spread_ns},
                 {"allocations_per_call", nullptr}};
       if (t.allocations) item["allocations_per_call"] = *t.allocations;
+      std::vector<std::string> row{e->about.name,
+                                   e->problem,
+                                   fmt::format("{:.1f}", t.median_ns),
+                                   fmt::format("{:.1f}", t.best_ns),
+                                   fmt::format("{:.1f}", t.spread_ns),
+                                   t.allocations ? number(*t.allocations) : "-"};
+      if (floats) {
+        item["relative_error_median"] = error.median, item["relative_error_worst"] = error.worst;
+        for (const double x : {error.median, error.worst}) row.push_back(fmt::format("{:.1e}", x));
+      }
       list.push_back(std::move(item));
-      table.row({e->about.name, e->problem, fmt::format("{:.1f}", t.median_ns),
-                 fmt::format("{:.1f}", t.best_ns), fmt::format("{:.1f}", t.spread_ns),
-                 t.allocations ? number(*t.allocations) : "-"});
+      table.row(row);
     }
     if (session.json) {
       Json all{{"model", model->name()},
                {"bodies", model->body_count()},
                {"nv", model->nv()},
                {"repeats", timing_.repeats}};
-      if (batch_ > 0) all["batch"] = batch_, all["threads"] = threads;
+      if (batch_ > 0) {
+        all["batch"] = batch_, all["threads"] = threads;
+        all["precision"] = to_string(floats ? Precision::floats : Precision::doubles);
+      }
       all["results"] = std::move(list);
       session.print(all);
     } else {
       const std::string how =
           batch_ == 0 ? std::string("one call at a time")
-                      : fmt::format("{} states at a time on {} thread{}", batch_, threads,
-                                    threads == 1 ? "" : "s");
+                      : fmt::format("{} states at a time on {} thread{}{}", batch_, threads,
+                                    threads == 1 ? "" : "s", floats ? ", floats" : "");
       session.print(fmt::format("{}: {} bodies, {} degrees of freedom, {}\n\n{}", model->name(),
                                 model->body_count(), model->nv(), how, table.text()));
     }
@@ -122,10 +149,16 @@ Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorit
   }
 
   Timing time(const Registry& registry, const Entry& e, const Setup& setup,
-              const std::vector<State>& states, int& threads) const {
+              const std::vector<State>& states, int& threads, BatchError* error) const {
     if (batch_ == 0) return time_calls(*registry.create(e, setup), states, timing_);
-    Batch batch(registry, e, setup, {.threads = threads_});
+    BatchOptions options{.threads = threads_};
+    if (error != nullptr) options.precision = Precision::floats;
+    Batch batch(registry, e, setup, options);
     threads = batch.threads();
+    if (error != nullptr) {
+      Batch exact(registry, e, setup, {.threads = threads_});
+      *error = error_of(batch, exact, states);
+    }
     return time_batch(batch, batch_, states, timing_);
   }
 
@@ -134,6 +167,7 @@ Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorit
   std::string problem_;
   TimingOptions timing_;
   int batch_ = 0, threads_ = 0;
+  std::string precision_;
   int states_ = 16;
   unsigned long long seed_ = 1;
   EndEffectorOption end_effectors_;

@@ -73,6 +73,27 @@ void LoopProjector::restart() {
   for (Loop& loop : loops_) loop.has_last = false;
 }
 
+std::size_t LoopProjector::memory_size() const {
+  std::size_t size = 0;
+  for (const Loop& loop : loops_) size += 1 + loop.last.size();
+  return size;
+}
+
+void LoopProjector::save(double* memory) const {
+  for (const Loop& loop : loops_) {
+    *memory++ = loop.has_last ? 1.0 : 0.0;
+    memory = std::copy(loop.last.begin(), loop.last.end(), memory);
+  }
+}
+
+void LoopProjector::restore(const double* memory) {
+  for (Loop& loop : loops_) {
+    loop.has_last = *memory++ != 0.0;
+    std::copy_n(memory, loop.last.size(), loop.last.begin());
+    memory += loop.last.size();
+  }
+}
+
 SpanningView<double> LoopProjector::view(const double* q) const {
   return {q, nullptr, joints_.X.data(), joints_.S.data(), nullptr};
 }
@@ -102,6 +123,15 @@ double LoopProjector::evaluate(const double* q) {
 }
 
 double LoopProjector::residual(const double* q) { return evaluate(q); }
+
+double LoopProjector::margin() {
+  double least = 1.0;
+  for (Loop& loop : loops_) {
+    const double margin = this->margin(loop);
+    least = margin < least ? margin : least;
+  }
+  return least;
+}
 
 /// The least-squares step of the dependent columns that takes phi to zero, at most half a radian or
 /// metre long. @param q  where the loops have just been evaluated

@@ -25,8 +25,14 @@ class ESPALIER_API LoopProjector {
   Closure project(double* q);
   /// Forgets the last position: the next one may lie on any branch.
   void restart();
+  /// What it remembers, memory_size() numbers: one projector can serve many robots in turn.
+  std::size_t memory_size() const;
+  void save(double* memory) const;
+  void restore(const double* memory);
   /// Largest |phi| at q [m, rad or cosine].
   double residual(const double* q);
+  /// Smallest margin, as project() has it, where residual() was called last.
+  double margin();
 
  private:
   /// What is kept for one cluster whose G depends on the position.

@@ -44,6 +44,9 @@ struct Jet {
 };
 
 template <class T>
+inline constexpr bool is_single<Jet<T>> = is_single<T>;
+
+template <class T>
 inline void sincos(const Jet<T>& a, Jet<T>& s, Jet<T>& c) {
   T sx, cx;
   sincos(a.x, sx, cx);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cmath>
-#include <xsimd/xsimd.hpp>
+#include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "espalier/kernel/export.hpp"
 
@@ -15,116 +17,167 @@
 
 namespace espalier {
 
-/// Four doubles that are computed on at once: one robot state per lane.
+/// n numbers of type S that are computed on at once: one robot state per lane.
 ///
 /// The storage is the compiler's own vector type, so that its size, alignment (32) and name are the
 /// same in libraries compiled for different instruction sets, and arithmetic compiles to one AVX or
-/// two SSE2 instructions. Elementary functions come from xsimd.
-struct ESPALIER_API Pack {
-  using Lanes __attribute__((vector_size(32))) = double;
-  static constexpr int size = 4;
+/// two SSE2 instructions.
+template <class S, int n>
+struct ESPALIER_API BasicPack {
+  using Element = S;
+  using Lanes __attribute__((vector_size(32))) = S;
+  static constexpr int size = n;
+  static_assert(n * sizeof(S) == 32);
 
   alignas(32) Lanes lanes;  // without AVX, g++ would align it to 16
 
-  Pack() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): a double is a pack with equal lanes.
-  constexpr Pack(double x) : lanes{x, x, x, x} {}
-  explicit Pack(Lanes l) : lanes(l) {}
-  Pack(double a, double b, double c, double d) : lanes{a, b, c, d} {}
+  BasicPack() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): a double is a pack with equal lanes. It is rounded
+  // before it is multiplied: model parameters are doubles.
+  constexpr BasicPack(double x)
+      : BasicPack(static_cast<S>(x), std::make_integer_sequence<int, n>()) {}
+  explicit BasicPack(Lanes l) : lanes(l) {}
+  /// Lane by lane.
+  template <class... X>
+    requires(sizeof...(X) == n && (std::is_arithmetic_v<X> && ...))
+  BasicPack(X... x) : lanes{static_cast<S>(x)...} {}
 
-  static Pack load(const double* p) { return {p[0], p[1], p[2], p[3]}; }
-  void store(double* p) const {
-    for (int k = 0; k < size; ++k) p[k] = lanes[k];
+  static BasicPack load(const S* p) {
+    BasicPack x;
+    std::memcpy(&x.lanes, p, sizeof x.lanes);
+    return x;
   }
-  double operator[](int k) const { return lanes[k]; }
-  void set(int k, double x) { lanes[k] = x; }
+  void store(S* p) const { std::memcpy(p, &lanes, sizeof lanes); }
+  S operator[](int k) const { return lanes[k]; }
+  void set(int k, S x) { lanes[k] = x; }
 
-  friend Pack operator+(Pack a, Pack b) { ESPALIER_FUSE return Pack(a.lanes + b.lanes); }
-  friend Pack operator-(Pack a, Pack b) { ESPALIER_FUSE return Pack(a.lanes - b.lanes); }
-  friend Pack operator*(Pack a, Pack b) { ESPALIER_FUSE return Pack(a.lanes * b.lanes); }
-  friend Pack operator/(Pack a, Pack b) { ESPALIER_FUSE return Pack(a.lanes / b.lanes); }
-  friend Pack operator-(Pack a) { ESPALIER_FUSE return Pack(-a.lanes); }
-  Pack& operator+=(Pack b) { ESPALIER_FUSE return lanes += b.lanes, *this; }
-  Pack& operator-=(Pack b) { ESPALIER_FUSE return lanes -= b.lanes, *this; }
-  Pack& operator*=(Pack b) { ESPALIER_FUSE return lanes *= b.lanes, *this; }
-  Pack& operator/=(Pack b) { ESPALIER_FUSE return lanes /= b.lanes, *this; }
+  using P = BasicPack;
+  friend P operator+(P a, P b) { ESPALIER_FUSE return P(a.lanes + b.lanes); }
+  friend P operator-(P a, P b) { ESPALIER_FUSE return P(a.lanes - b.lanes); }
+  friend P operator*(P a, P b) { ESPALIER_FUSE return P(a.lanes * b.lanes); }
+  friend P operator/(P a, P b) { ESPALIER_FUSE return P(a.lanes / b.lanes); }
+  friend P operator-(P a) { ESPALIER_FUSE return P(-a.lanes); }
+  P& operator+=(P b) { ESPALIER_FUSE return lanes += b.lanes, *this; }
+  P& operator-=(P b) { ESPALIER_FUSE return lanes -= b.lanes, *this; }
+  P& operator*=(P b) { ESPALIER_FUSE return lanes *= b.lanes, *this; }
+  P& operator/=(P b) { ESPALIER_FUSE return lanes /= b.lanes, *this; }
+
+  friend P sqrt(P x) {
+    for (int k = 0; k < n; ++k) x.lanes[k] = std::sqrt(x.lanes[k]);
+    return x;
+  }
+  friend P atan2(P y, P x) {
+    for (int k = 0; k < n; ++k) y.lanes[k] = std::atan2(y.lanes[k], x.lanes[k]);
+    return y;
+  }
+  friend P abs(P x) {
+    for (int k = 0; k < n; ++k) x.lanes[k] = std::fabs(x.lanes[k]);
+    return x;
+  }
+  /// Lane by lane: x where a < b, else y.
+  friend P select_less(P a, P b, P x, P y) { return P(a.lanes < b.lanes ? x.lanes : y.lanes); }
+
+ private:
+  template <int... k>
+  constexpr BasicPack(S x, std::integer_sequence<int, k...>)
+      : lanes{(static_cast<void>(k), x)...} {}
 };
+
+/// Four doubles: the scalar of batches.
+using Pack = BasicPack<double, 4>;
+/// Eight floats: the scalar of batches that do with seven digits.
+using FloatPack = BasicPack<float, 8>;
 static_assert(sizeof(Pack) == 32 && alignof(Pack) == 32);
+static_assert(sizeof(FloatPack) == 32 && alignof(FloatPack) == 32);
+
+template <class T>
+inline constexpr bool is_pack = false;
+template <class S, int n>
+inline constexpr bool is_pack<BasicPack<S, n>> = true;
 
 namespace detail {
 
-/// Applies an xsimd function to the four lanes with the widest registers that the target has.
-template <class F>
-inline void for_each_batch(const Pack& x, F&& f) {
-  alignas(32) double in[Pack::size];
-  x.store(in);
-#if defined(__AVX2__)
-  using Batch = xsimd::batch<double, xsimd::avx2>;
-#elif defined(__AVX__)
-  using Batch = xsimd::batch<double, xsimd::avx>;
-#else
-  using Batch = xsimd::batch<double, xsimd::sse2>;
-#endif
-  constexpr int width = static_cast<int>(Batch::size);
-  for (int k = 0; k < Pack::size; k += width) f(Batch::load_aligned(in + k), k);
+/// Coefficients of the highest power first.
+template <class P, int n>
+inline P polynomial(const double (&coefficients)[n], P x) {
+  ESPALIER_FUSE
+  P sum(coefficients[0]);
+  for (int k = 1; k < n; ++k) sum = sum * x + P(coefficients[k]);
+  return sum;
 }
+
+/// How an angle is brought into [-pi/4, pi/4]: pi/2 in three parts, the first two of so few bits
+/// that their products with whole numbers up to 2/pi `largest` are exact.
+template <class S>
+struct QuarterTurn;
+template <>
+struct QuarterTurn<double> {
+  using Integer = long long;
+  static constexpr double part_1 = 0x1.921fb544p+0, part_2 = 0x1.0b4611a6p-34,  // 33 bits
+      part_3 = 0x1.3198a2e037073p-69;
+  static constexpr double largest = 0x1p19;
+  /// (sin r - r) / r^3 and (cos r - 1 + r^2/2) / r^4 as polynomials in r^2, highest power first.
+  static constexpr double sine[] = {1.58962301576546568060e-10, -2.50507477628578072866e-8,
+                                    2.75573136213857245213e-6,  -1.98412698295895385996e-4,
+                                    8.33333333332211858878e-3,  -1.66666666666666307295e-1};
+  static constexpr double cosine[] = {-1.13585365213876817300e-11, 2.08757008419747316778e-9,
+                                      -2.75573141792967388112e-7,  2.48015872888517045348e-5,
+                                      -1.38888888888730564116e-3,  4.16666666666665929218e-2};
+  static constexpr double whole = 0x1.8p52;  ///< a sum with it is rounded to a whole number, which
+                                             ///< its last bits then hold
+};
+template <>
+struct QuarterTurn<float> {
+  using Integer = int;
+  static constexpr double part_1 = 0x1.92p+0, part_2 = 0x1.fb4p-12,  // 11 bits
+      part_3 = 0x1.4442d2p-24;
+  static constexpr double largest = 0x1p13;
+  static constexpr double sine[] = {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1};
+  static constexpr double cosine[] = {2.443315711809948e-5, -1.388731625493765e-3,
+                                      4.166664568298827e-2};
+  static constexpr double whole = 0x1.8p23;
+};
 
 }  // namespace detail
 
-/// Bit by bit, a lane's sine and cosine depend on that lane alone, whatever stands in the others:
-/// xsimd's own reduction to one quadrant is another one where some lane is large or not a number.
-inline void sincos(Pack x, Pack& s, Pack& c) {
-  using Bits __attribute__((vector_size(32))) = long long;
-  // pi/2 in parts of 33 bits, so that products with whole numbers below 2^20 are exact.
-  constexpr double part_1 = 0x1.921fb544p+0, part_2 = 0x1.0b4611a6p-34, part_3 = 0x1.3198a2e037073p-69;
-  constexpr double two_over_pi = 0x1.45f306dc9c883p-1, largest = 0x1p19;
-  constexpr double whole = 0x1.8p52;  // a sum with it is rounded to a whole number, in its last bits
+/// Good to two units in the last place of 1, at any angle. Bit by bit, a lane's sine and cosine
+/// depend on that lane alone, whatever stands in the others, which xsimd's do not, whose reduction
+/// to one quadrant is another one where some lane is large; and measured, these take half of their
+/// time. Source of the polynomials: Moshier, Cephes mathematical library.
+template <class S, int n>
+inline void sincos(BasicPack<S, n> x, BasicPack<S, n>& s, BasicPack<S, n>& c) {
+  using P = BasicPack<S, n>;
+  using Turn = detail::QuarterTurn<S>;
+  using Integer = typename Turn::Integer;
+  using Bits __attribute__((vector_size(32))) = Integer;
+  constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
+  constexpr int to_sign = 8 * sizeof(S) - 2;  // from the second bit
 
-  const Bits inside = (x.lanes <= Pack(largest).lanes) & (x.lanes >= Pack(-largest).lanes);
-  const Pack shifted = x * Pack(two_over_pi) + Pack(whole);
-  const Pack n = shifted - Pack(whole);
-  const Pack reduced = ((x - n * Pack(part_1)) - n * Pack(part_2)) - n * Pack(part_3);
-  const Pack r(inside ? reduced.lanes : Pack(0.0).lanes);
+  const Bits inside = (x.lanes <= P(Turn::largest).lanes) & (x.lanes >= P(-Turn::largest).lanes);
+  const P shifted = x * P(two_over_pi) + P(Turn::whole);
+  const P turns = shifted - P(Turn::whole);
+  const P reduced =
+      ((x - turns * P(Turn::part_1)) - turns * P(Turn::part_2)) - turns * P(Turn::part_3);
+  const P r(inside ? reduced.lanes : P(0.0).lanes);
 
-  alignas(32) double sin_r[Pack::size];
-  alignas(32) double cos_r[Pack::size];
-  detail::for_each_batch(r, [&](auto batch, int k) {
-    const auto [sb, cb] = xsimd::sincos(batch);
-    sb.store_aligned(sin_r + k);
-    cb.store_aligned(cos_r + k);
-  });
-  const Bits sine = reinterpret_cast<Bits>(Pack::load(sin_r).lanes);
-  const Bits cosine = reinterpret_cast<Bits>(Pack::load(cos_r).lanes);
+  const P z = r * r;
+  const P sine_r = r * (P(1.0) + z * detail::polynomial(Turn::sine, z));  // keeps the sign of 0
+  const P cosine_r = P(1.0) - P(0.5) * z + z * z * detail::polynomial(Turn::cosine, z);
+  const Bits sine = reinterpret_cast<Bits>(sine_r.lanes);
+  const Bits cosine = reinterpret_cast<Bits>(cosine_r.lanes);
   const Bits quadrant = reinterpret_cast<Bits>(shifted.lanes);
   const Bits swap = (quadrant & 1) != 0;
-  s.lanes = reinterpret_cast<Pack::Lanes>((swap ? cosine : sine) ^ ((quadrant & 2) << 62));
-  c.lanes = reinterpret_cast<Pack::Lanes>((swap ? sine : cosine) ^ (((quadrant + 1) & 2) << 62));
-  if ((inside[0] & inside[1] & inside[2] & inside[3]) != 0) return;
-  for (int k = 0; k < Pack::size; ++k) {
+  using Lanes = typename P::Lanes;
+  s.lanes = reinterpret_cast<Lanes>((swap ? cosine : sine) ^ ((quadrant & 2) << to_sign));
+  c.lanes = reinterpret_cast<Lanes>((swap ? sine : cosine) ^ (((quadrant + 1) & 2) << to_sign));
+  bool all_inside = true;
+  for (int k = 0; k < n; ++k) all_inside = all_inside && inside[k] != 0;
+  if (all_inside) return;
+  for (int k = 0; k < n; ++k) {
     if (inside[k] != 0) continue;
     s.set(k, std::sin(x[k]));
     c.set(k, std::cos(x[k]));
   }
-}
-
-inline Pack sqrt(Pack x) {
-  for (int k = 0; k < Pack::size; ++k) x.lanes[k] = std::sqrt(x.lanes[k]);
-  return x;
-}
-
-inline Pack atan2(Pack y, Pack x) {
-  for (int k = 0; k < Pack::size; ++k) y.lanes[k] = std::atan2(y.lanes[k], x.lanes[k]);
-  return y;
-}
-
-inline Pack abs(Pack x) {
-  for (int k = 0; k < Pack::size; ++k) x.lanes[k] = std::fabs(x.lanes[k]);
-  return x;
-}
-
-/// Lane by lane: x where a < b, else y.
-inline Pack select_less(Pack a, Pack b, Pack x, Pack y) {
-  return Pack(a.lanes < b.lanes ? x.lanes : y.lanes);
 }
 
 }  // namespace espalier

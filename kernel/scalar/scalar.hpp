@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "espalier/kernel/scalar/count.hpp"
@@ -12,13 +13,14 @@
 #define ESPALIER_SCALARS(X) \
   X(double)                 \
   X(::espalier::Pack)       \
-  X(::espalier::Count)
+  X(::espalier::Count)      \
+  X(::espalier::FloatPack)
 
 namespace espalier {
 
 /// Names of the scalars, in the order of ESPALIER_SCALARS; part of the plugin fingerprint.
-inline constexpr std::string_view scalar_names[] = {"double", "pack", "count"};
-inline constexpr int scalar_count = 3;
+inline constexpr std::string_view scalar_names[] = {"double", "pack", "count", "float-pack"};
+inline constexpr int scalar_count = 4;
 
 template <class T>
 struct ScalarTraits;
@@ -34,6 +36,14 @@ template <>
 struct ScalarTraits<Count> {
   static constexpr int index = 2;
 };
+template <>
+struct ScalarTraits<FloatPack> {
+  static constexpr int index = 3;
+};
+
+/// Whether a scalar has the digits of a float, for thresholds that depend on it.
+template <class T>
+inline constexpr bool is_single = std::is_same_v<T, FloatPack>;
 
 /// Scalar of a product of an A with a B: model parameters are plain doubles at every scalar.
 template <class A, class B>
@@ -55,7 +65,10 @@ inline double select_less(double a, double b, double x, double y) { return a < b
 
 /// Lane `k` of a scalar, for code that reports numbers: a double has one lane.
 inline double lane(double x, int /*k*/) { return x; }
-inline double lane(const Pack& x, int k) { return x[k]; }
+template <class S, int n>
+inline double lane(const BasicPack<S, n>& x, int k) {
+  return x[k];
+}
 inline double lane(const Count& x, int /*k*/) { return x.value(); }
 
 }  // namespace espalier

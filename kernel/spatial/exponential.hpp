@@ -14,9 +14,13 @@ namespace detail {
 /// Below this square of an argument, series take over. The closed forms that use it lose nothing
 /// until x is zero, so that two or three terms of a series suffice.
 inline constexpr double series_below = 1e-6;
-/// The same for closed forms that subtract nearly equal numbers; as many terms as leave
-/// out less than 1e-15 there.
-inline constexpr double long_series_below = 1e-2;
+/// The same for closed forms that subtract nearly equal numbers; as many terms as leave out less
+/// than 1e-15 there, or than 2e-7 at scalars of floats.
+template <class T>
+inline constexpr double long_series_below = is_single<T> ? 0.5 : 1e-2;
+/// Nothing beside any number that matters, without being zero.
+template <class T>
+inline constexpr double tiny = is_single<T> ? 1e-30 : 1e-300;
 
 // Functions of x take x², so that no square root is taken at zero: a scalar that carries
 // derivatives has them there, too.
@@ -35,7 +39,7 @@ inline void sinc_cos(const T& x2, T& sinc, T& cos) {
 /// (x - sin x) / x³ of x² >= 0; 1/6 at zero.
 template <class T>
 inline T x_minus_sin(const T& x2) {
-  const T limit = T(long_series_below);
+  const T limit = T(long_series_below<T>);
   const T square = select_less(x2, limit, T(1.0), x2);
   const T x = sqrt(square);
   T s, c;
@@ -47,7 +51,7 @@ inline T x_minus_sin(const T& x2) {
 /// (1 - x cot x) / x² of 0 <= x² < pi²; 1/3 at zero.
 template <class T>
 inline T one_minus_x_cot(const T& x2) {
-  const T limit = T(long_series_below);
+  const T limit = T(long_series_below<T>);
   const T square = select_less(x2, limit, T(1.0), x2);
   const T x = sqrt(square);
   T s, c;
@@ -76,7 +80,7 @@ inline Quaternion<T> operator*(const Quaternion<T>& a, const Quaternion<T>& b) {
 }
 
 /// The unit quaternion of the same direction; of the zero quaternion, which has none, and of one
-/// that vanishes beside 1e-300, the identity.
+/// that vanishes beside 1e-300 (at scalars of floats 1e-30), the identity.
 /// Components that are not finite give a result that is not a number.
 template <class T>
 inline Quaternion<T> normalized(const Quaternion<T>& q) {
@@ -86,7 +90,7 @@ inline Quaternion<T> normalized(const Quaternion<T>& q) {
     const T size = abs(q.v[i]);
     largest = select_less(largest, size, size, largest);
   }
-  const T tiny = T(1e-300), zero = T(0.0), one = T(1.0);
+  const T tiny = T(detail::tiny<T>), zero = T(0.0), one = T(1.0);
   const T s = one / select_less(largest, tiny, one, largest);
   const auto scaled = [&](const T& x, const T& identity) {
     return select_less(largest, tiny, identity, s * x);
@@ -112,7 +116,7 @@ inline Vec3<T> log_rotation(const Quaternion<T>& q) {
   const T zero = T(0.0), one = T(1.0);
   const T sign = select_less(q.w, zero, T(-1.0), one);
   const T w = sign * q.w, n2 = dot(q.v, q.v);
-  const T limit = T(detail::series_below) * (w * w) + T(1e-300);
+  const T limit = T(detail::series_below) * (w * w) + T(detail::tiny<T>);
   const T n = sqrt(select_less(n2, limit, one, n2));
   const T direct = T(2.0) * atan2(n, w) / n;
   // 2 atan(t) / |v| with t = |v| / w.

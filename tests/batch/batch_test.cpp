@@ -16,6 +16,14 @@ std::string label(const Entry& e, const Model& model) {
   return e.about.name + " (" + e.problem + ") on " + model.name();
 }
 
+/// At both precisions.
+class BatchTest : public ::testing::TestWithParam<Precision> {
+ protected:
+  static BatchOptions on(int threads) { return {.threads = threads, .precision = GetParam()}; }
+};
+INSTANTIATE_TEST_SUITE_P(Precisions, BatchTest, ::testing::ValuesIn(precisions),
+                         [](const auto& info) { return std::string(to_string(info.param)); });
+
 std::unique_ptr<Batch> batch_of(const Entry& e, const ModelPtr& model, BatchOptions options = {}) {
   return host().batch(e.problem, e.about.name, with_tips(model), options);
 }
@@ -28,12 +36,12 @@ std::vector<ModelPtr> robots() {
 }
 
 // One state after the other through a batch of one is the reference.
-TEST(BatchTest, ResultsOfAStateDependNeitherOnTheNumberOfStatesNorOfThreads) {
+TEST_P(BatchTest, ResultsOfAStateDependNeitherOnTheNumberOfStatesNorOfThreads) {
   for (const ModelPtr& model : robots()) {
     constexpr int most = 67;
     const States all = gathered(*model, states_of(*model, most));
-    for (const Entry* e : packed_algorithms(*model)) {
-      const auto one = batch_of(*e, model, {.threads = 1});
+    for (const Entry* e : packed_algorithms(*model, GetParam())) {
+      const auto one = batch_of(*e, model, on(1));
       std::vector<std::vector<Values>> wanted;
       for (int k = 0; k < most; ++k) {
         States alone;
@@ -45,7 +53,7 @@ TEST(BatchTest, ResultsOfAStateDependNeitherOnTheNumberOfStatesNorOfThreads) {
         wanted.push_back(answers(*one, 1, alone.with_wrenches()));
       }
       for (const int threads : {1, 2, 4}) {
-        const auto batch = batch_of(*e, model, {.threads = threads});
+        const auto batch = batch_of(*e, model, on(threads));
         for (const int N : {1, 2, 3, 4, 5, 7, 64, most}) {
           const States some = first(all, N);
           const std::vector<Values> got = answers(*batch, N, some.with_wrenches());
@@ -62,20 +70,20 @@ TEST(BatchTest, ResultsOfAStateDependNeitherOnTheNumberOfStatesNorOfThreads) {
   }
 }
 
-TEST(BatchTest, AThousandStatesAreTheSameOnOneTwoAndFourThreads) {
+TEST_P(BatchTest, AThousandStatesAreTheSameOnOneTwoAndFourThreads) {
   for (const ModelPtr& model : {tree(3, 20), cluster_robot(4)}) {
     constexpr int N = 1000;
     const States all = gathered(*model, states_of(*model, N));
     for (const std::string_view problem :
          {ForwardDynamics<double>::problem, InverseDynamics<double>::problem}) {
       for (const Entry* e : host().registry().algorithms(problem)) {
-        if (!e->algorithm[ScalarTraits<Pack>::index] || !host().registry().can(*e, *model).ok)
+        if (!has(*e, GetParam()) || !host().registry().can(*e, *model).ok)
           continue;
-        const auto one = batch_of(*e, model, {.threads = 1});
+        const auto one = batch_of(*e, model, on(1));
         std::vector<BatchStatus> status, other;
         const auto wanted = answers(*one, N, all.inputs(), &status);
         for (const int threads : {2, 4}) {
-          const auto batch = batch_of(*e, model, {.threads = threads});
+          const auto batch = batch_of(*e, model, on(threads));
           for (int repeat = 0; repeat < 3; ++repeat) {
             EXPECT_TRUE(same_bits(answers(*batch, N, all.inputs(), &other)[0], wanted[0]))
                 << label(*e, *model) << " on " << threads << " threads";
@@ -87,7 +95,7 @@ TEST(BatchTest, AThousandStatesAreTheSameOnOneTwoAndFourThreads) {
   }
 }
 
-TEST(BatchTest, EveryStateHasTheAnswerOfASingleCall) {
+TEST(BatchCallTest, EveryStateHasTheAnswerOfASingleCall) {
   for (const ModelPtr& model : robots()) {
     constexpr int N = 9;
     const std::vector<State> states = states_of(*model, N);
@@ -118,7 +126,7 @@ TEST(BatchTest, EveryStateHasTheAnswerOfASingleCall) {
   }
 }
 
-TEST(BatchTest, AStateThatIsNotANumberIsSingularAndLeavesTheOthersAlone) {
+TEST_P(BatchTest, AStateThatIsNotANumberIsSingularAndLeavesTheOthersAlone) {
   for (const ModelPtr& model : robots()) {
     constexpr int N = 10;
     const States all = gathered(*model, states_of(*model, N));
@@ -127,8 +135,8 @@ TEST(BatchTest, AStateThatIsNotANumberIsSingularAndLeavesTheOthersAlone) {
     for (Values States::*x : {&States::q, &States::v, &States::tau, &States::vdot}) {
       for (std::size_t i = bad; i < (spoilt.*x).size(); i += N) (spoilt.*x)[i] = not_a_number;
     }
-    for (const Entry* e : packed_algorithms(*model)) {
-      const auto batch = batch_of(*e, model, {.threads = 1});
+    for (const Entry* e : packed_algorithms(*model, GetParam())) {
+      const auto batch = batch_of(*e, model, on(1));
       std::vector<BatchStatus> status;
       const auto wanted = answers(*batch, N, all.inputs(), &status);
       EXPECT_EQ(status, std::vector(N, BatchStatus::ok)) << label(*e, *model);
@@ -149,14 +157,14 @@ TEST(BatchTest, AStateThatIsNotANumberIsSingularAndLeavesTheOthersAlone) {
 }
 
 // Far from zero, packs have another way to sine and cosine.
-TEST(BatchTest, AHugeAngleLeavesTheOthersAlone) {
+TEST_P(BatchTest, AHugeAngleLeavesTheOthersAlone) {
   const ModelPtr model = tree(5, 6);
   constexpr int N = 4;
   const States all = gathered(*model, states_of(*model, N));
   for (const double angle : {30.0, 1e5, 1e7, 1e300, std::numeric_limits<double>::infinity()}) {
     States turned = all;
     for (std::size_t i = 1; i < turned.q.size(); i += N) turned.q[i] += angle;
-    const auto batch = host().batch<ForwardDynamics>("aba", model, {.threads = 1});
+    const auto batch = host().batch<ForwardDynamics>("aba", model, on(1));
     const auto wanted = answers(*batch, N, all.inputs());
     const auto got = answers(*batch, N, turned.inputs());
     for (const int k : {0, 2, 3}) {
@@ -165,14 +173,14 @@ TEST(BatchTest, AHugeAngleLeavesTheOthersAlone) {
   }
 }
 
-TEST(BatchTest, OpenLoopsAreToldOfTheStateThatHasThem) {
+TEST_P(BatchTest, OpenLoopsAreToldOfTheStateThatHasThem) {
   int robots_with_loops = 0;
   for (int seed = 1; seed <= 12; ++seed) {
     const ModelPtr model = cluster_robot(seed);
     if (model->is_tree()) continue;
     constexpr int N = 7, open = 5;
     States all = gathered(*model, states_of(*model, N));
-    const auto batch = host().batch<ForwardDynamics>("c-aba", model, {.threads = 1});
+    const auto batch = host().batch<ForwardDynamics>("c-aba", model, on(1));
     std::vector<BatchStatus> status;
     answers(*batch, N, all.inputs(), &status);
     EXPECT_EQ(status, std::vector(N, BatchStatus::ok)) << model->name();
@@ -188,9 +196,9 @@ TEST(BatchTest, OpenLoopsAreToldOfTheStateThatHasThem) {
         EXPECT_EQ(status[k], k == open ? BatchStatus::loop_open : BatchStatus::ok)
             << joint.name << " of " << model->name() << ", state " << k;
       }
-      const auto blind = host().batch<ForwardDynamics>(
-          "c-aba", model,
-          {.threads = 1, .loop_tolerance = std::numeric_limits<double>::infinity()});
+      BatchOptions all_is_closed = on(1);
+      all_is_closed.loop_tolerance = std::numeric_limits<double>::infinity();
+      const auto blind = host().batch<ForwardDynamics>("c-aba", model, all_is_closed);
       answers(*blind, N, moved.inputs(), &status);
       EXPECT_EQ(status, std::vector(N, BatchStatus::ok)) << model->name();
     }
@@ -198,11 +206,27 @@ TEST(BatchTest, OpenLoopsAreToldOfTheStateThatHasThem) {
   EXPECT_GT(robots_with_loops, 20);
 }
 
-TEST(BatchTest, WritesWhatIsAskedForAndNothingElse) {
+TEST_P(BatchTest, OneCallSaysWhatABatchSays) {
+  const ModelPtr model = cluster_robot(4);
+  constexpr int N = 11;
+  const States all = gathered(*model, states_of(*model, N));
+  const auto batch = host().batch<ForwardDynamics>("c-aba", model, on(2));
+  std::vector<BatchStatus> status;
+  const Values wanted = answers(*batch, N, all.inputs(), &status)[0];
+  Values vdot(model->nv() * N);
+  EXPECT_EQ(host().evaluate_batch<ForwardDynamics>("c-aba", model, N, all.inputs(),
+                                                   {{"vdot", vdot}}, on(2)),
+            status);
+  EXPECT_TRUE(same_bits(vdot, wanted));
+  EXPECT_THROW(host().evaluate_batch<ForwardDynamics>("c-aba", model, -1, all.inputs(), {}),
+               SizeMismatch);
+}
+
+TEST_P(BatchTest, WritesWhatIsAskedForAndNothingElse) {
   const ModelPtr model = tree(2, 5);
   constexpr int N = 6;
   const States all = gathered(*model, states_of(*model, N));
-  const auto batch = host().batch<Energy>("energy", model, {.threads = 1});
+  const auto batch = host().batch<Energy>("energy", model, on(1));
   const auto both = answers(*batch, N, all.inputs());
   Values potential(N + 2, -7.0);
   batch->evaluate(N, {.q = all.q, .v = all.v},
@@ -213,26 +237,26 @@ TEST(BatchTest, WritesWhatIsAskedForAndNothingElse) {
   EXPECT_NO_THROW(batch->evaluate(0, {}, {}));
 }
 
-TEST(BatchTest, GravityIsThatOfAllThreads) {
+TEST_P(BatchTest, GravityIsThatOfAllThreads) {
   const ModelPtr model = tree(2, 5);
   constexpr int N = 300;
   const States all = gathered(*model, states_of(*model, N));
-  const auto batch = host().batch<ForwardDynamics>("aba", model, {.threads = 4});
+  const auto batch = host().batch<ForwardDynamics>("aba", model, on(4));
   const Vec3<double> moon{0.0, 0.0, -1.62};
   batch->set_gravity(moon);
   const auto got = answers(*batch, N, all.inputs());
-  const auto one = host().batch<ForwardDynamics>("aba", model, {.threads = 1});
+  const auto one = host().batch<ForwardDynamics>("aba", model, on(1));
   EXPECT_FALSE(same_bits(got[0], answers(*one, N, all.inputs())[0]));
   one->set_gravity(moon);
   EXPECT_TRUE(same_bits(got[0], answers(*one, N, all.inputs())[0]));
 }
 
-TEST(BatchTest, AllocatesNothingAfterTheFirstCall) {
+TEST_P(BatchTest, AllocatesNothingAfterTheFirstCall) {
   for (const ModelPtr& model : {tree(3, 20), cluster_robot(4)}) {
     constexpr int N = 257;
     const States all = gathered(*model, states_of(*model, N));
-    for (const Entry* e : packed_algorithms(*model)) {
-      const auto batch = batch_of(*e, model, {.threads = 1});
+    for (const Entry* e : packed_algorithms(*model, GetParam())) {
+      const auto batch = batch_of(*e, model, on(1));
       std::vector<Values> values;
       for (const Result& r : batch->results()) {
         values.emplace_back(static_cast<std::size_t>(r.row_count) * r.column_count * N);
@@ -263,7 +287,7 @@ std::string message_of(F&& f) {
   return "nothing";
 }
 
-TEST(BatchTest, WrongSizesAreRefusedByName) {
+TEST(BatchCallTest, WrongSizesAreRefusedByName) {
   const ModelPtr model = tree(2, 5);
   constexpr int N = 6;
   const States all = gathered(*model, states_of(*model, N));
@@ -300,7 +324,7 @@ TEST(BatchTest, WrongSizesAreRefusedByName) {
   EXPECT_NO_THROW(batch->evaluate(N, {.q = all.q, .v = all.v, .tau = all.tau}, {{"vdot", vdot}}));
 }
 
-TEST(BatchTest, UnknownResultsAreRefusedWithTheKnownOnes) {
+TEST(BatchCallTest, UnknownResultsAreRefusedWithTheKnownOnes) {
   const ModelPtr model = tree(2, 5);
   const auto batch = host().batch<ForwardDynamics>("aba", model, {.threads = 1});
   Values x(1);
@@ -308,38 +332,44 @@ TEST(BatchTest, UnknownResultsAreRefusedWithTheKnownOnes) {
   EXPECT_EQ(said, "batch of aba: result is 'vdt', expected vdot (did you mean 'vdot'?)");
 }
 
-TEST(BatchTest, AlgorithmsWithoutPacksAreRefusedWithOnesThatHaveThem) {
+TEST_P(BatchTest, AlgorithmsWithoutPacksAreRefusedWithOnesThatHaveThem) {
   const ModelPtr model = tree(2, 5);
   int without = 0;
+  const std::string scalar = GetParam() == Precision::floats ? "float-pack" : "pack";
   for (const Entry* e : host().registry().algorithms()) {
-    if (e->algorithm[ScalarTraits<Pack>::index]) continue;
+    if (has(*e, GetParam())) continue;
     ++without;
     try {
-      host().batch(e->problem, e->about.name, with_tips(model));
+      host().batch(e->problem, e->about.name, with_tips(model), on(1));
       ADD_FAILURE() << e->about.name;
     } catch (const Unsupported& error) {
       const std::string said = error.what();
-      EXPECT_EQ(said.find("batch of " + e->about.name + ": scalar pack is missing, expected"), 0u);
+      EXPECT_EQ(said.find("batch of " + e->about.name + ": scalar " + scalar + " is missing"), 0u);
       for (const Entry* other : host().registry().algorithms(e->problem)) {
-        if (!other->algorithm[ScalarTraits<Pack>::index]) continue;
+        if (!has(*other, GetParam())) continue;
         if (!host().registry().can(*other, *model).ok) continue;
         EXPECT_NE(said.find("'" + other->about.name + "'"), std::string::npos) << said;
       }
     }
   }
   EXPECT_GT(without, 0);
-  EXPECT_THROW(host().batch<ForwardDynamics>("abba", model), UnknownName);
-  EXPECT_THROW(host().batch<ForwardDynamics>("aba", cluster_robot(1)), Unsupported);
+  EXPECT_THROW(host().batch<ForwardDynamics>("abba", model, on(1)), UnknownName);
+  EXPECT_THROW(host().batch<ForwardDynamics>("aba", cluster_robot(1), on(1)), Unsupported);
 }
 
-TEST(BatchTest, SinglePacksRefuseNamedDoubles) {
+TEST(BatchCallTest, SinglePacksRefuseNamedDoubles) {
   const ModelPtr model = tree(2, 5);
   const Entry& e = host().registry().find_algorithm("forward-dynamics", "aba");
   Results results;
   PackResults packs;
+  FloatPackResults floats;
   EXPECT_THROW(host().registry().create(e, {model}, ScalarTraits<Pack>::index)->solve({}, results),
                Unsupported);
   EXPECT_THROW(host().registry().create(e, {model})->solve_packs({}, packs), Unsupported);
+  EXPECT_THROW(host().registry().create(e, {model})->solve_packs({}, floats), Unsupported);
+  EXPECT_THROW(host().registry().create(e, {model}, ScalarTraits<Pack>::index)
+                   ->solve_packs({}, floats),
+               Unsupported);
 }
 
 }  // namespace

@@ -114,13 +114,20 @@ inline std::vector<State> states_of(const Model& model, int N, int positions = 8
   return out;
 }
 
-/// Every algorithm at the scalar Pack that can run on the model, whatever its problem.
-inline std::vector<const Entry*> packed_algorithms(const Model& model) {
+constexpr Precision precisions[] = {Precision::doubles, Precision::floats};
+
+/// Whether an algorithm has the scalar of batches of a precision.
+inline bool has(const Entry& e, Precision precision) {
+  const int scalar = precision == Precision::floats ? ScalarTraits<FloatPack>::index
+                                                    : ScalarTraits<Pack>::index;
+  return static_cast<bool>(e.algorithm[scalar]);
+}
+/// Every algorithm with packs that can run on the model, whatever its problem.
+inline std::vector<const Entry*> packed_algorithms(const Model& model,
+                                                   Precision precision = Precision::doubles) {
   std::vector<const Entry*> all;
   for (const Entry* e : host().registry().algorithms()) {
-    if (e->algorithm[ScalarTraits<Pack>::index] && host().registry().can(*e, model).ok) {
-      all.push_back(e);
-    }
+    if (has(*e, precision) && host().registry().can(*e, model).ok) all.push_back(e);
   }
   return all;
 }

@@ -150,7 +150,38 @@ TEST(BenchTest, BatchesSayHowManyStatesAndThreads) {
   }
 }
 
+TEST(BenchTest, BatchesOfFloatsStateTheirError) {
+  const std::string words =
+      "bench " + pendulum + " --batch 50 --threads 1 --time 0.002 --repeats 3";
+  const Answer a = run(words + " --precision float --states 50 --json");
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_EQ(a.json()["precision"], "float");
+  const Json results = a.json()["results"];
+  EXPECT_NE(find(results, "aba"), nullptr);
+  EXPECT_EQ(find(results, "dense"), nullptr);
+  for (const Json& item : results) {
+    const double median = item["relative_error_median"], worst = item["relative_error_worst"];
+    EXPECT_LE(median, worst);
+    // A body's Jacobians in its own axes are zeros and ones here, which floats have exactly.
+    if (item["algorithm"] != "body-jacobians") EXPECT_GT(worst, 1e-10) << item["algorithm"];
+    EXPECT_LT(worst, 1e-3) << item["algorithm"];  // two joints: roundings of 6e-8 and some
+    EXPECT_EQ(item["allocations_per_call"], 0.0);
+  }
+  const Answer table = run(words + " --precision float --algorithm aba");
+  for (const char* word : {"floats", "error", "worst"}) {
+    EXPECT_NE(table.out.find(word), std::string::npos) << word;
+  }
+  const Answer doubles = run(words + " --precision double --algorithm aba --json");
+  EXPECT_EQ(doubles.json()["precision"], "double");
+  EXPECT_FALSE(doubles.json()["results"][0].contains("relative_error_median"));
+}
+
 TEST(BenchTest, BatchesThatCannotBeAreRefused) {
+  expect_refused("bench " + pendulum + " --algorithm dense --batch 8 --precision float", 1,
+                 {"scalar float-pack", "'aba'"});
+  expect_refused("bench " + pendulum + " --algorithm aba --precision float", 2, {"--batch"});
+  expect_refused("bench " + pendulum + " --algorithm aba --batch 8 --precision half", 2,
+                 {"--precision"});
   expect_refused("bench " + pendulum + " --algorithm dense --batch 8", 1, {"scalar pack", "'aba'"});
   expect_refused("bench " + pendulum + " --algorithm aba --threads 2", 2, {"--batch"});
   expect_refused("bench " + pendulum + " --algorithm aba --batch 0", 2, {"--batch"});

@@ -182,7 +182,7 @@ TEST(ListTest, AlgorithmsExplainThemselves) {
   EXPECT_EQ((*aba)["cost"], "O(n)");
   EXPECT_EQ((*aba)["capabilities"]["exact"], true);
   EXPECT_EQ((*aba)["capabilities"]["couplings"], false);
-  EXPECT_EQ((*aba)["scalars"], Json::parse(R"(["double", "pack", "count"])"));
+  EXPECT_EQ((*aba)["scalars"], Json::parse(R"(["double", "pack", "count", "float-pack"])"));
   EXPECT_NE((*aba)["plugin"].get<std::string>().find(".so"), std::string::npos);
   EXPECT_FALSE(aba->contains("can"));
 }

@@ -88,5 +88,76 @@ TEST(PackSinCosTest, ALaneDependsOnItselfAlone) {
   }
 }
 
+struct FloatSinCos {
+  FloatPack s, c;
+};
+FloatSinCos sin_cos(FloatPack x) {
+  FloatSinCos out;
+  sincos(x, out.s, out.c);
+  return out;
+}
+
+TEST(FloatPackSinCosTest, AgreesWithTheStandardLibraryInEveryOctantAndFarFromZero) {
+  Rng rng(1);
+  for (const double size : {1e-30, 1e-12, 1e-3, 0.7, 0.8, 1.5, 1.6, 3.0, 7.0, 100.0, 1e3, 8e3, 9e3,
+                            1e5, 1e7, 1e30}) {
+    for (int k = 0; k < 5000; ++k) {
+      FloatPack x;
+      for (int l = 0; l < FloatPack::size; ++l) {
+        x.set(l, static_cast<float>(rng.uniform(-size, size)));
+      }
+      const auto [s, c] = sin_cos(x);
+      for (int l = 0; l < FloatPack::size; ++l) {
+        // Of that float as a double. Half a unit in the last place of numbers up to one is 3e-8,
+        // and the polynomials and the rounding of what remains of the angle add as much.
+        ASSERT_NEAR(s[l], std::sin(static_cast<double>(x[l])), 1.2e-7) << x[l];
+        ASSERT_NEAR(c[l], std::cos(static_cast<double>(x[l])), 1.2e-7) << x[l];
+        // Where nothing is taken off the angle, digits of a small sine are as good.
+        if (std::abs(x[l]) < 0.78f) {
+          ASSERT_NEAR(s[l], std::sin(static_cast<double>(x[l])), 1.2e-7 * std::abs(s[l])) << x[l];
+        }
+      }
+    }
+  }
+}
+
+TEST(FloatPackSinCosTest, AgreesNextToMultiplesOfARightAngle) {
+  for (int n = 1; n < 20000; ++n) {
+    const auto x = static_cast<float>(n * 1.5707963267948966);
+    const float above = std::nextafter(x, HUGE_VALF), below = std::nextafter(x, 0.0f);
+    const float at[] = {x, -x, above, -above, below, -below, 0.0f, 1.0f};
+    const auto [s, c] = sin_cos(FloatPack::load(at));
+    for (int l = 0; l < FloatPack::size; ++l) {
+      // Of what remains of the angle, 1e-10 is lost besides, in products with the third part of
+      // pi/2 and beyond it.
+      const double sine = std::sin(static_cast<double>(at[l]));
+      const double cosine = std::cos(static_cast<double>(at[l]));
+      ASSERT_NEAR(s[l], sine, 1e-10 + 1.5e-7 * std::abs(sine)) << at[l];
+      ASSERT_NEAR(c[l], cosine, 1e-10 + 1.5e-7 * std::abs(cosine)) << at[l];
+    }
+  }
+}
+
+TEST(FloatPackSinCosTest, ALaneDependsOnItselfAlone) {
+  const double lanes[] = {0.0, -0.0, 0.3, 0.785398163397449, 0.7854, 1.5, -2.5, 20.0, 63.0, 8191.9,
+                          8192.5, -9000.0, 1e9, 3e38, infinity, -infinity, 1e-9, not_a_number};
+  for (const double x : lanes) {
+    const auto [alone_s, alone_c] = sin_cos(FloatPack(x));
+    for (const double beside : lanes) {
+      for (int l = 0; l < FloatPack::size; ++l) {
+        FloatPack mixed(beside);
+        mixed.set(l, static_cast<float>(x));
+        const auto [s, c] = sin_cos(mixed);
+        if (std::isnan(alone_s[l])) {
+          EXPECT_TRUE(std::isnan(s[l]) && std::isnan(c[l])) << x << " beside " << beside;
+        } else {
+          EXPECT_TRUE(same_bits(s[l], alone_s[l])) << x << " beside " << beside;
+          EXPECT_TRUE(same_bits(c[l], alone_c[l])) << x << " beside " << beside;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace espalier::test

@@ -92,6 +92,54 @@ TEST(PackTest, RootsArcTangentsAndMagnitudesAreExactlyTheCLibrarys) {
   for (int k = 0; k < 4; ++k) EXPECT_EQ(size[k], std::abs(x[k]));
 }
 
+void expect_floats(const FloatPack& p, const std::vector<float>& expected) {
+  for (int k = 0; k < FloatPack::size; ++k) {
+    if (std::isnan(expected[k])) {
+      EXPECT_TRUE(std::isnan(p[k])) << "lane " << k << " is " << p[k];
+    } else {
+      EXPECT_EQ(p[k], expected[k]) << "lane " << k;
+    }
+  }
+}
+
+TEST(FloatPackTest, ArithmeticIsExactlyThatOfFloatsInEachLane) {
+  const std::vector<float> x{1.5f, -2.0f, 0.0f, 1e30f, 3.0f, -0.1f, 7.0f, 1e-30f};
+  const std::vector<float> y{0.1f, 4.0f, -0.0f, 1e10f, -7.0f, 0.3f, 7.0f, 1e20f};
+  const FloatPack a = FloatPack::load(x.data()), b = FloatPack::load(y.data());
+  std::vector<float> sum, difference, product, ratio, root, size, angle, less;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    sum.push_back(x[k] + y[k]), difference.push_back(x[k] - y[k]);
+    product.push_back(x[k] * y[k]), ratio.push_back(x[k] / y[k]);
+    root.push_back(std::sqrt(x[k])), size.push_back(std::abs(x[k]));
+    angle.push_back(std::atan2(y[k], x[k])), less.push_back(x[k] < y[k] ? x[k] : -y[k]);
+  }
+  expect_floats(a + b, sum);
+  expect_floats(a - b, difference);
+  expect_floats(a * b, product);
+  expect_floats(a / b, ratio);
+  expect_floats(sqrt(a), root);
+  expect_floats(abs(a), size);
+  expect_floats(atan2(b, a), angle);
+  expect_floats(select_less(a, b, a, -b), less);
+  FloatPack c = a;
+  expect_floats(c += b, sum);
+  expect_floats((c = a) -= b, difference);
+  expect_floats((c = a) *= b, product);
+  expect_floats((c = a) /= b, ratio);
+}
+
+// A parameter of a model is rounded first: the product is not one of doubles.
+TEST(FloatPackTest, ADoubleIsRoundedAndFillsAllLanes) {
+  static_assert(std::is_same_v<Product<double, FloatPack>, FloatPack>);
+  static_assert(is_single<FloatPack> && !is_single<Pack> && !is_single<double>);
+  expect_floats(FloatPack(0.1), std::vector<float>(8, 0.1f));
+  const FloatPack x(3.0f, 1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f, 7.0f);
+  const FloatPack y = 0.1 * x;
+  for (int k = 0; k < FloatPack::size; ++k) EXPECT_EQ(y[k], 0.1f * x[k]);
+  EXPECT_EQ(lane(x, 7), 7.0);
+  EXPECT_EQ(sizeof(FloatPack), sizeof(Pack));
+}
+
 TEST(SelectTest, EachLaneChoosesForItself) {
   expect_lanes(select_less(Pack(1, 2, 3, nan), Pack(2.0), Pack(10, 20, 30, 40), Pack(-1.0)), 10, -1,
                -1, -1);

@@ -89,7 +89,7 @@ TEST(ExponentialTest, TranslationIsContinuousWhereSeriesMeetClosedForms) {
   // Coefficients themselves, not times the squared angle that hides their error. The closed forms
   // subtract numbers of 0.1 and divide the rounding of 1e-17 by 1e-3: 1e-14, with some to spare. A
   // series of one term less is off by more (for one_minus_x_cot by 2e-13).
-  const double seam = detail::long_series_below;
+  const double seam = detail::long_series_below<double>;
   const double below = seam * (1 - 1e-14), above = seam * (1 + 1e-14);
   EXPECT_NEAR(detail::x_minus_sin(below), detail::x_minus_sin(above), 5e-14);
   EXPECT_NEAR(detail::one_minus_x_cot(below), detail::one_minus_x_cot(above), 5e-14);
