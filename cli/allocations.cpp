@@ -9,7 +9,8 @@
 
 namespace {
 thread_local long count = 0;
-}
+[[maybe_unused]] thread_local long held = 0;
+}  // namespace
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ESPALIER_SANITIZED
@@ -31,28 +32,43 @@ namespace {
 #define ESPALIER_COUNTS_ALLOCATIONS
 
 #elif defined(__GLIBC__)
+#include <malloc.h>
 #define ESPALIER_COUNTS_ALLOCATIONS
+#define ESPALIER_COUNTS_BYTES
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t n, std::size_t size);
 void* __libc_realloc(void* block, std::size_t size);
 void* __libc_memalign(std::size_t alignment, std::size_t size);
-
-__attribute__((visibility("default"))) void* malloc(std::size_t size) {
+void __libc_free(void* block);
+}
+namespace {
+/// Takes note of a new block.
+void* taken(void* block) {
   ++count;
-  return __libc_malloc(size);
+  held += static_cast<long>(malloc_usable_size(block));  // 0 for a null pointer
+  return block;
+}
+}  // namespace
+extern "C" {
+__attribute__((visibility("default"))) void* malloc(std::size_t size) {
+  return taken(__libc_malloc(size));
 }
 __attribute__((visibility("default"))) void* calloc(std::size_t n, std::size_t size) {
-  ++count;
-  return __libc_calloc(n, size);
+  return taken(__libc_calloc(n, size));
 }
 __attribute__((visibility("default"))) void* realloc(void* block, std::size_t size) {
-  ++count;
-  return __libc_realloc(block, size);
+  const long before = static_cast<long>(malloc_usable_size(block));
+  void* const moved = __libc_realloc(block, size);
+  if (moved != nullptr || size == 0) held -= before;  // else the old block stays
+  return taken(moved);
 }
 __attribute__((visibility("default"))) void* memalign(std::size_t alignment, std::size_t size) {
-  ++count;
-  return __libc_memalign(alignment, size);
+  return taken(__libc_memalign(alignment, size));
+}
+__attribute__((visibility("default"))) void free(void* block) {
+  held -= static_cast<long>(malloc_usable_size(block));
+  __libc_free(block);
 }
 __attribute__((visibility("default"))) void* aligned_alloc(std::size_t alignment,
                                                            std::size_t size) {
@@ -76,6 +92,14 @@ namespace espalier::cli {
 std::optional<long> allocation_count() {
 #ifdef ESPALIER_COUNTS_ALLOCATIONS
   return count;
+#else
+  return std::nullopt;
+#endif
+}
+
+std::optional<long> held_bytes() {
+#ifdef ESPALIER_COUNTS_BYTES
+  return held;
 #else
   return std::nullopt;
 #endif

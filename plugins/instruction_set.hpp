@@ -11,7 +11,7 @@ namespace espalier::detail {
 enum class InstructionSet { baseline, v3, v4 };
 
 /// "baseline", "x86-64-v3", "x86-64-v4".
-std::string_view to_string(InstructionSet set);
+ESPALIER_API std::string_view to_string(InstructionSet set);
 
 /// What comes before ".so" in the name of a library built for it: "", ".v3", ".v4".
 std::string_view file_suffix(InstructionSet set);

@@ -114,6 +114,23 @@ fs::path widest_sibling(const fs::path& file) {
   return file;
 }
 
+/// The libraries that are one plugin: a file and its siblings for other instruction sets.
+std::vector<FileIdentity> variants_of(const fs::path& file) {
+  std::vector<FileIdentity> all{FileIdentity(file)};
+  if (file.extension() != ".so") return all;
+  const bool wide =
+      detail::instruction_set_of(file.filename().string()) != InstructionSet::baseline;
+  const fs::path whole = file.parent_path() / file.stem();
+  const std::string plain = (wide ? file.parent_path() / whole.stem() : whole).string();
+  for (const InstructionSet set :
+       {InstructionSet::baseline, InstructionSet::v3, InstructionSet::v4}) {
+    const fs::path sibling = plain + std::string(detail::file_suffix(set)) + ".so";
+    std::error_code error;
+    if (fs::is_regular_file(sibling, error)) all.emplace_back(sibling);
+  }
+  return all;
+}
+
 fs::path resolve(const std::string& file) {
   std::error_code error;
   fs::path path = fs::canonical(file, error);
@@ -140,7 +157,7 @@ struct Loader::State {
   Registry& registry;
   mutable std::mutex mutex;  ///< held while a plugin is loaded: one at a time
   std::vector<LoadedPlugin> plugins;
-  std::vector<FileIdentity> files;   ///< of the libraries that run and of their baseline siblings
+  std::vector<FileIdentity> files;   ///< of the libraries that run and of their siblings
   std::set<std::string> file_names;  ///< of what was asked for: they shadow later folders
 };
 
@@ -153,8 +170,11 @@ void Loader::State::load(const std::string& file, bool from_folder) {
   const std::string name = chosen.string();
 
   const std::lock_guard lock(mutex);
-  const FileIdentity asked_identity(asked), chosen_identity(chosen);
-  if (knows(asked_identity) || knows(chosen_identity)) return;
+  const std::vector<FileIdentity> variants = variants_of(asked);
+  if (std::any_of(variants.begin(), variants.end(),
+                  [&](const FileIdentity& variant) { return knows(variant); })) {
+    return;
+  }
 
   const std::string file_name = fs::path(file).filename().string();
   if (from_folder && file_names.contains(file_name)) {
@@ -181,8 +201,7 @@ void Loader::State::load(const std::string& file, bool from_folder) {
 
   detail::logger()->debug("{}: loaded plugin '{}' {}", name, plugin.name, plugin.version);
   plugins.push_back(std::move(plugin));
-  files.push_back(asked_identity);
-  files.push_back(chosen_identity);
+  files.insert(files.end(), variants.begin(), variants.end());
   file_names.insert(file_name);
 }
 

@@ -11,6 +11,10 @@ namespace {
 
 using namespace test;
 namespace fs = std::filesystem;
+using detail::InstructionSet;
+
+constexpr InstructionSet instruction_sets[] = {InstructionSet::baseline, InstructionSet::v3,
+                                               InstructionSet::v4};
 
 class LoaderTest : public ::testing::Test {
  protected:
@@ -71,15 +75,35 @@ TEST_F(LoaderTest, EntriesOutliveTheirLoader) {
 
 TEST_F(LoaderTest, WidestVariantThatTheProcessorHasIsTaken) {
   loader_.load(plugin_file("good_variant"));
-  const bool wide = detail::processor_instruction_set() >= detail::InstructionSet::v3;
-  EXPECT_EQ(variant(), wide ? "x86-64-v3" : "baseline");
+  EXPECT_EQ(variant(), to_string(detail::processor_instruction_set()));
   EXPECT_EQ(loader_.loaded()[0].instruction_set, variant());
 }
 
 TEST_F(LoaderTest, InstructionSetVariableCapsTheVariant) {
-  const EnvironmentVariable cap("ESPALIER_INSTRUCTION_SET", "baseline");
-  loader_.load(plugin_file("good_variant"));
-  EXPECT_EQ(variant(), "baseline");
+  for (const InstructionSet set : instruction_sets) {
+    if (set > detail::processor_instruction_set()) continue;
+    const EnvironmentVariable cap("ESPALIER_INSTRUCTION_SET", std::string(to_string(set)));
+    Registry registry;
+    Loader(registry).load(plugin_file("good_variant"));
+    EXPECT_EQ(registry.find(Kind::format, "test-variant").about.summary, to_string(set));
+  }
+}
+
+TEST_F(LoaderTest, TypesLieAlikeInTheMemoryOfAllVariants) {
+  std::string plain;
+  for (const InstructionSet set : instruction_sets) {
+    if (set > detail::processor_instruction_set()) {
+      GTEST_SKIP() << "this processor has no " << to_string(set);
+    }
+    const EnvironmentVariable cap("ESPALIER_INSTRUCTION_SET", std::string(to_string(set)));
+    Registry registry;
+    Loader(registry).load(plugin_file("good_variant"));
+    const About about = registry.find(Kind::format, "test-variant").about;
+    EXPECT_EQ(about.summary, to_string(set));
+    if (set == InstructionSet::baseline) plain = about.source;
+    EXPECT_EQ(about.source, plain) << to_string(set);
+  }
+  expect_contains(plain, "Pack 32/32 ");
 }
 
 TEST_F(LoaderTest, CapAboveTheProcessorIsNoPromise) {
@@ -98,12 +122,19 @@ TEST_F(LoaderTest, VariantsOfOnePluginAreTheSameLibrary) {
   if (detail::processor_instruction_set() < detail::InstructionSet::v3) {
     GTEST_SKIP() << "this processor has no x86-64-v3";
   }
-  loader_.load(plugin_file("good_variant"));
-  loader_.load(plugin_file("good_variant.v3"));
-  const EnvironmentVariable cap("ESPALIER_INSTRUCTION_SET", "baseline");
-  loader_.load(plugin_file("good_variant"));
-  EXPECT_EQ(loader_.loaded().size(), 1u);
-  EXPECT_EQ(variant(), "x86-64-v3");
+  // Whichever comes first stays.
+  for (const std::string first : {"good_variant", "good_variant.v3"}) {
+    Registry registry;
+    Loader loader(registry);
+    loader.load(plugin_file(first));
+    const std::string taken = registry.find(Kind::format, "test-variant").about.summary;
+    loader.load(plugin_file("good_variant.v3"));
+    loader.load(plugin_file("good_variant"));
+    const EnvironmentVariable cap("ESPALIER_INSTRUCTION_SET", "baseline");
+    loader.load(plugin_file("good_variant"));
+    EXPECT_EQ(loader.loaded().size(), 1u);
+    EXPECT_EQ(registry.find(Kind::format, "test-variant").about.summary, taken);
+  }
 }
 
 TEST_F(LoaderTest, VariantThatTheProcessorLacksIsRefusedBeforeItRuns) {

@@ -1,0 +1,166 @@
+#include "tests/instructions/calls.hpp"
+
+#include <memory>
+#include <type_traits>
+
+#include "tests/support/random_cluster_robot.hpp"
+#include "tests/support/random_robot.hpp"
+#include "tests/support/state.hpp"
+
+namespace espalier::test {
+
+namespace {
+
+constexpr int state_count = 4;
+constexpr int batch_size = 64;
+constexpr int chain_length = 100;
+
+/// A robot and what calls on it are given.
+struct Subject {
+  Subject(std::string given_name, ModelPtr compiled)
+      : name(std::move(given_name)), model(std::move(compiled)), setup{model} {
+    for (int k = 0; k < state_count; ++k) {
+      states.push_back(model->is_tree() ? random_state(*model, k)
+                                        : random_cluster_state(*model, k));
+    }
+  }
+  std::string name;
+  ModelPtr model;
+  Setup setup;
+  std::vector<State> states;
+};
+using SubjectPtr = std::shared_ptr<Subject>;
+
+SubjectPtr of_file(const Host& host, const std::string& file, bool floating) {
+  CompileOptions options;
+  if (floating) options.root = CompileOptions::Root::floating;
+  options.mimic = CompileOptions::MimicRule::ignore;  // the fingers of the Panda
+  const std::string name = file.substr(0, file.find('.'));
+  return std::make_shared<Subject>(name, host.load(ESPALIER_SOURCE_DIR "/robots/" + file, options));
+}
+
+SubjectPtr chain(const Host& host) {
+  RobotOptions options;
+  options.bodies = chain_length;
+  options.shape = RobotOptions::Shape::chain;
+  options.types = {"revolute"};
+  options.welded = options.armature = 0.0;
+  return std::make_shared<Subject>("chain of " + std::to_string(chain_length),
+                                   host.compile(random_robot(host.registry(), options)));
+}
+
+class Set {
+ public:
+  explicit Set(const Host& host) : host_(host) {}
+  std::vector<Call> take() { return std::move(calls_); }
+
+  /// A call of the algorithm `name` for the problem P at double.
+  template <template <class> class P>
+  void add(const std::string& name, const SubjectPtr& on) {
+    const std::shared_ptr<P<double>> algorithm = host_.create<P<double>>(name, on->setup);
+    const std::size_t nv = on->model->nv();
+    auto out = std::make_shared<std::vector<double>>();
+    if constexpr (std::is_same_v<P<double>, ForwardDynamics<double>>) {
+      out->resize(nv);
+      put(name, on, [=](const State& s) { algorithm->evaluate(s.q, s.v, s.tau, *out); });
+    } else if constexpr (std::is_same_v<P<double>, InverseDynamics<double>>) {
+      out->resize(nv);
+      put(name, on, [=](const State& s) { algorithm->evaluate(s.q, s.v, s.vdot, *out); });
+    } else if constexpr (std::is_same_v<P<double>, MassMatrix<double>>) {
+      out->resize(nv * nv);
+      put(name, on, [=](const State& s) { algorithm->evaluate(s.q, *out); });
+    } else if constexpr (std::is_same_v<P<double>, InverseOsim<double>>) {
+      const std::size_t rows = Task(*on->model, on->setup.end_effectors).size();
+      out->resize(rows * rows);
+      put(name, on, [=](const State& s) { algorithm->evaluate(s.q, *out); });
+    } else {
+      static_assert(std::is_same_v<P<double>, InputMatrix<double>>);
+      put(name, on, [=](const State& s) { algorithm->evaluate(s.q, s.v, s.tau); });
+    }
+  }
+
+  /// A batch of forward dynamics, on one thread; one call solves the whole batch.
+  void add_batch(const std::string& name, const SubjectPtr& on) {
+    const std::shared_ptr<Batch> batch =
+        host_.batch<ForwardDynamics>(name, on->setup, {.threads = 1});
+    const auto arrays = std::make_shared<Arrays>(*on);
+    const auto out = std::make_shared<std::vector<double>>(on->model->nv() * batch_size);
+    put(name + " x " + std::to_string(batch_size), on, [=](const State&) {
+      batch->evaluate(batch_size, {.q = arrays->q, .v = arrays->v, .tau = arrays->tau},
+                      {{"vdot", *out}});
+    });
+  }
+
+  /// Model::compile; the file was read before.
+  void add_compile(const std::string& file) {
+    const auto description =
+        std::make_shared<const Description>(host_.read(ESPALIER_SOURCE_DIR "/robots/" + file));
+    calls_.push_back({"compile, " + file.substr(0, file.find('.')),
+                      [&host = host_, description](int) { host.compile(*description); }});
+  }
+
+ private:
+  /// Structures of arrays: number i of state k at [i * batch_size + k].
+  struct Arrays {
+    explicit Arrays(const Subject& on)
+        : q(gathered(on, &State::q)), v(gathered(on, &State::v)), tau(gathered(on, &State::tau)) {}
+
+    static std::vector<double> gathered(const Subject& on, std::vector<double> State::*of) {
+      const std::size_t rows = (on.states[0].*of).size();
+      std::vector<double> all(rows * batch_size);
+      for (std::size_t i = 0; i < rows; ++i) {
+        for (int k = 0; k < batch_size; ++k) {
+          all[i * batch_size + k] = (on.states[k % state_count].*of)[i];
+        }
+      }
+      return all;
+    }
+    std::vector<double> q, v, tau;
+  };
+
+  template <class F>
+  void put(const std::string& name, const SubjectPtr& on, F&& f) {
+    calls_.push_back({name + ", " + on->name, [on, f](int k) { f(on->states[k % state_count]); }});
+  }
+
+  const Host& host_;
+  std::vector<Call> calls_;
+};
+
+}  // namespace
+
+std::vector<Call> fixed_calls(const Host& host) {
+  Set set(host);
+  const SubjectPtr humanoid = of_file(host, "humanoid.urdf", true);
+  for (const char* foot : {"left_foot", "right_foot"}) {
+    humanoid->setup.end_effectors.push_back(EndEffector::weld(foot));
+  }
+  humanoid->setup.inputs = motors(*humanoid->model);
+  for (const SubjectPtr& tree : {humanoid, of_file(host, "panda.urdf", false), chain(host)}) {
+    set.add<ForwardDynamics>("aba", tree);
+    set.add<InverseDynamics>("rnea", tree);
+    set.add<MassMatrix>("crba", tree);
+  }
+  set.add<InverseOsim>("pv-osim", humanoid);
+  set.add<InputMatrix>("iim", humanoid);
+  set.add_batch("aba", humanoid);
+
+  const SubjectPtr tello = of_file(host, "tello.yaml", true);
+  const SubjectPtr cheetah = of_file(host, "mini_cheetah_geared.yaml", true);
+  for (const SubjectPtr& with_loops : {tello, cheetah}) {
+    set.add<ForwardDynamics>("c-aba", with_loops);
+    set.add<InverseDynamics>("c-rnea", with_loops);
+    set.add<MassMatrix>("c-crba", with_loops);
+  }
+  tello->setup.end_effectors = tips(*tello->model);
+  set.add<InverseOsim>("c-pv-osimr", tello);
+  set.add<ForwardDynamics>("bremer-on", tello);
+  set.add_batch("c-aba", tello);
+  set.add_batch("c-aba", cheetah);
+
+  set.add_compile("humanoid.urdf");
+  set.add_compile("tello.yaml");
+  return set.take();
+}
+
+}  // namespace espalier::test
