@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <thread>
 
+#include "benchmarks/batches.hpp"
 #include "espalier/kernel/operational_space.hpp"
 
 namespace espalier::bench {
@@ -61,54 +61,6 @@ class Ours final : public Contestant {
   std::vector<double> out_;
 };
 
-/// States of a batch: those of the robot over and over.
-constexpr int batch_size = 4096;
-
-/// Espalier's algorithm for forward or inverse dynamics, many states in one call.
-class OurBatch final : public Contestant {
- public:
-  OurBatch(const Host& host, const Robot& robot, Work what, const std::string& name, int threads)
-      : Contestant(what, "Espalier", title(name, threads), our_agreement),
-        batch_(what == Work::forward
-                   ? host.batch<ForwardDynamics>(name, robot.model, {.threads = threads})
-                   : host.batch<InverseDynamics>(name, robot.model, {.threads = threads})),
-        q_(gathered(robot, &RandomState::q)),
-        v_(gathered(robot, &RandomState::v)),
-        third_(gathered(robot, what == Work::forward ? &RandomState::tau : &RandomState::vdot)),
-        out_(v_.size()) {}
-  void call(int) override {
-    if (work == Work::forward) {
-      batch_->evaluate(batch_size, {.q = q_, .v = v_, .tau = third_}, {{"vdot", out_}});
-    } else {
-      batch_->evaluate(batch_size, {.q = q_, .v = v_, .vdot = third_}, {{"tau", out_}});
-    }
-  }
-  std::vector<double> result(int k) override {
-    std::vector<double> one;
-    for (std::size_t i = k; i < out_.size(); i += batch_size) one.push_back(out_[i]);
-    return one;
-  }
-  int states() const override { return batch_size; }
-  bool threaded() const override { return batch_->threads() > 1; }
-
- private:
-  static std::string title(const std::string& name, int threads) {
-    return name + " x " + std::to_string(batch_size) +
-           (threads > 1 ? ", " + std::to_string(threads) + " threads" : "");
-  }
-  static std::vector<double> gathered(const Robot& robot,
-                                      std::vector<double> RandomState::*member) {
-    std::vector<double> all((robot.states[0].*member).size() * batch_size);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i] = (robot.states[i % batch_size % state_count].*member)[i / batch_size];
-    }
-    return all;
-  }
-
-  std::unique_ptr<Batch> batch_;
-  std::vector<double> q_, v_, third_, out_;
-};
-
 /// A peer's own model of the robot, shared by its contestants.
 struct PeerRobot {
   PeerRobot(const espalier_peer& t, const Robot& of) : table(t), robot(of) {
@@ -137,11 +89,21 @@ struct PeerRobot {
   void* handle = nullptr;
 };
 
+bool is_batch(int way) {
+  return way == espalier_peer_forward_batch || way == espalier_peer_inverse_batch;
+}
+Work work_of(int way) {
+  if (way == espalier_peer_forward_batch) return Work::forward;
+  if (way == espalier_peer_inverse_batch) return Work::inverse;
+  return static_cast<Work>(std::min(way, static_cast<int>(Work::inverse_osim)));
+}
+
 class Theirs final : public Contestant {
  public:
   Theirs(int way, std::shared_ptr<PeerRobot> robot)
-      : Contestant(static_cast<Work>(std::min(way, static_cast<int>(Work::inverse_osim))),
-                   robot->table.library, robot->table.names[way], robot->table.agreement),
+      : Contestant(work_of(way), robot->table.library, robot->table.names[way],
+                   robot->table.agreement),
+        batch_(is_batch(way)),
         robot_(std::move(robot)),
         run_(robot_->table.run[way]),
         read_(robot_->table.read[way]) {}
@@ -151,8 +113,10 @@ class Theirs final : public Contestant {
     read_(robot_->handle, k, out.data());
     return out;
   }
+  int states() const override { return batch_ ? batch_size : 1; }
 
  private:
+  bool batch_;
   std::shared_ptr<PeerRobot> robot_;
   void (*run_)(void*, int);
   void (*read_)(void*, int, double*);
@@ -160,24 +124,22 @@ class Theirs final : public Contestant {
 
 }  // namespace
 
-Contestants our_contestants(const Host& host, const Robot& robot) {
+Contestants our_contestants(const Host& host, const Robot& robot, Works works) {
   Contestants all;
   using Forward = Ours<ForwardDynamics<double>, Work::forward>;
   using Inverse = Ours<InverseDynamics<double>, Work::inverse>;
   using Matrix = Ours<MassMatrix<double>, Work::mass_matrix>;
+  using Osim = Ours<InverseOsim<double>, Work::inverse_osim>;
   all.push_back(std::make_unique<Forward>(host, robot, "aba"));
-  all.push_back(std::make_unique<Forward>(host, robot, "crba-ltl"));
   all.push_back(std::make_unique<Inverse>(host, robot, "rnea"));
   all.push_back(std::make_unique<Matrix>(host, robot, "crba"));
-  using Osim = Ours<InverseOsim<double>, Work::inverse_osim>;
+  if (works == Works::calls) return all;
+  all.push_back(std::make_unique<Forward>(host, robot, "crba-ltl"));
   for (const char* name : {"pv-osimr", "pv-osim", "efpa", "ltl-osim"}) {
     all.push_back(std::make_unique<Osim>(host, robot, name));
   }
-  for (const int threads : {1, 2}) {
-    if (threads > 1 && std::thread::hardware_concurrency() < 2) continue;
-    all.push_back(std::make_unique<OurBatch>(host, robot, Work::forward, "aba", threads));
-    all.push_back(std::make_unique<OurBatch>(host, robot, Work::inverse, "rnea", threads));
-  }
+  add_batches(host, robot.model, robot.states, Work::forward, "aba", all);
+  add_batches(host, robot.model, robot.states, Work::inverse, "rnea", all);
   return all;
 }
 
@@ -191,10 +153,11 @@ Peer::Peer(const std::string& name) {
   table_ = reinterpret_cast<espalier_peer_entry>(entry)();
 }
 
-Contestants Peer::contestants(const Robot& robot) const {
+Contestants Peer::contestants(const Robot& robot, Works works) const {
   const auto shared = std::make_shared<PeerRobot>(*table_, robot);
   Contestants all;
   for (int way = 0; way < espalier_peer_way_count; ++way) {
+    if (works == Works::calls && way >= espalier_peer_inverse_osim) break;
     if (table_->names[way] != nullptr) all.push_back(std::make_unique<Theirs>(way, shared));
   }
   return all;
@@ -208,8 +171,9 @@ const std::vector<std::string>& Peer::known() {
 double largest_difference(Contestant& reference, Contestant& other) {
   double largest = 0.0;
   for (int k = 0; k < state_count; ++k) {
-    reference.call(k);
-    other.call(k);
+    // A batch has all states.
+    if (k == 0 || reference.states() == 1) reference.call(k);
+    if (k == 0 || other.states() == 1) other.call(k);
     const std::vector<double> a = reference.result(k), b = other.result(k);
     double scale = 0.0, difference = 0.0;
     for (std::size_t i = 0; i < a.size(); ++i) {

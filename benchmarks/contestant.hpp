@@ -18,8 +18,8 @@ class Contestant {
 
   /// One call: what is timed.
   virtual void call(int state) = 0;
-  /// What the last call, which was for this state, computed: vdot, tau or the matrix by rows, in
-  /// Espalier's conventions.
+  /// What the last call computed for this state, which was the call's or is one of a batch: vdot,
+  /// tau or the matrix by rows, in Espalier's conventions.
   virtual std::vector<double> result(int state) = 0;
   /// Why it is compared but not timed, or "".
   virtual std::string not_timed() const { return ""; }
@@ -35,10 +35,13 @@ class Contestant {
 };
 using Contestants = std::vector<std::unique_ptr<Contestant>>;
 
-/// aba, crba-ltl, rnea, crba and the algorithms for inverse OSIM; aba and rnea in batches, too, on
-/// one thread and on two where there are two. The first for each work is the reference for all
-/// others.
-Contestants our_contestants(const Host& host, const Robot& robot);
+/// What is compared on a robot: single calls of forward and inverse dynamics and of the mass
+/// matrix, or inverse OSIM and batches, too.
+enum class Works { calls, all };
+
+/// aba, rnea and crba; crba-ltl, the algorithms for inverse OSIM and batches. The first for each
+/// work is the reference for all others.
+Contestants our_contestants(const Host& host, const Robot& robot, Works works);
 
 /// A library that is no part of Espalier, in a module of its own.
 class Peer {
@@ -47,7 +50,7 @@ class Peer {
   explicit Peer(const std::string& name);
   const espalier_peer& table() const { return *table_; }
   /// @throws std::runtime_error with the library's message if it cannot read the robot
-  Contestants contestants(const Robot& robot) const;
+  Contestants contestants(const Robot& robot, Works works) const;
 
   static const std::vector<std::string>& known();
 

@@ -28,13 +28,16 @@ std::string Table::text() const {
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const std::string space(widths[i] - width(rows_[r][i]), ' ');
       out += i == 0 ? "| " : " | ";
-      out += i < left_ ? rows_[r][i] + space : space + rows_[r][i];
+      const bool at_the_end = i + 1 == widths.size();  // words there need no alignment
+      out += i >= left_ ? space + rows_[r][i] : at_the_end ? rows_[r][i] : rows_[r][i] + space;
     }
     out += " |\n";
     if (r > 0) continue;
     for (std::size_t i = 0; i < widths.size(); ++i) {
       out += i == 0 ? "| " : " | ";
-      out += std::string(widths[i] - 1, '-') + (i < left_ ? "-" : ":");  // numbers: flush right
+      // Numbers are flush right; words at the end have a column of any width.
+      const bool at_the_end = i + 1 == widths.size() && i < left_;
+      out += std::string(at_the_end ? 2 : widths[i] - 1, '-') + (i < left_ ? "-" : ":");
     }
     out += " |\n";
   }

@@ -1,60 +1,121 @@
 #include "benchmarks/report.hpp"
 
+#include <benchmark/benchmark.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "benchmarks/markdown.hpp"
+#include "benchmarks/statistics.hpp"
 
 namespace espalier::bench {
 
 namespace {
 
-/// The reference of a row: the same robot and work.
-const Row* reference_of(const std::vector<Row>& rows, const Row& row) {
-  for (const Row& r : rows) {
-    if (r.reference && r.robot == row.robot && r.work == row.work && !r.ns.empty()) return &r;
+/// Keeps the times of all repetitions; prints nothing.
+class Collector : public benchmark::BenchmarkReporter {
+ public:
+  explicit Collector(std::vector<Row>& rows) {
+    for (Row& row : rows) by_name_.emplace(row.benchmark, &row);
   }
-  return nullptr;
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
+      Row& row = *by_name_.at(run.run_name.function_name);
+      const double seconds = row.threaded ? run.real_accumulated_time : run.cpu_accumulated_time;
+      row.ns.push_back(1e9 * seconds / static_cast<double>(run.iterations * row.states));
+    }
+  }
+
+ private:
+  std::map<std::string, Row*> by_name_;
+};
+
+std::string work_of(const Contestant& contestant) {
+  return to_string(contestant.work) + std::string(contestant.states() > 1 ? ", batch" : "");
+}
+
+/// @param call  is timed
+template <class F>
+void register_as(Row& row, F call) {
+  row.benchmark = row.robot + "/" + row.work + "/" + row.library + "/" + row.algorithm;
+  auto* registered =
+      benchmark::RegisterBenchmark(row.benchmark.c_str(), [call](benchmark::State& state) mutable {
+        for (auto _ : state) {
+          call();
+          benchmark::ClobberMemory();
+        }
+      });
+  if (row.threaded) registered->UseRealTime();
 }
 
 }  // namespace
 
 double Row::best() const { return *std::min_element(ns.begin(), ns.end()); }
+double Row::median() const { return quantile(ns, 0.5); }
 
-double Row::median() const {
-  std::vector<double> sorted = ns;
-  std::sort(sorted.begin(), sorted.end());
-  return sorted[sorted.size() / 2];
+void Contest::add(const Row& robot, Contestants all, const Refusals& refused) {
+  std::map<Work, Contestant*> reference;
+  for (const auto& contestant : all) reference.try_emplace(contestant->work, contestant.get());
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return std::pair(a->work, a->states() > 1) < std::pair(b->work, b->states() > 1);
+  });
+  for (auto& contestant : all) {
+    enter(robot, *reference[contestant->work], *contestant);
+    contestants_.push_back(std::move(contestant));
+  }
+  for (const auto& [who, why] : refused) {
+    Row row = robot;
+    row.work = "all", row.library = who, row.why_not = why;
+    std::replace(row.why_not.begin(), row.why_not.end(), '\n', ' ');
+    rows_.push_back(std::move(row));
+  }
 }
 
-bool enter(Row& row, Contestant& reference, Contestant& contestant) {
-  row.work = to_string(contestant.work);
+void Contest::enter(Row row, Contestant& reference, Contestant& contestant) {
+  row.work = work_of(contestant);
   row.library = contestant.library;
   row.algorithm = contestant.algorithm;
   row.states = contestant.states();
   row.threaded = contestant.threaded();
-  row.reference = &reference == &contestant;
-  row.difference = row.reference ? 0.0 : largest_difference(reference, contestant);
-  row.benchmark = row.robot + "/" + row.work + "/" + row.library + "/" + row.algorithm;
+  row.difference = &reference == &contestant ? 0.0 : largest_difference(reference, contestant);
+  row.why_not = contestant.not_timed();
   if (row.difference > contestant.agreement) {
     row.why_not = format("its results differ from the reference's by %.1e, expected at most %.0e",
                          row.difference, contestant.agreement);
-    return false;
+    all_agree_ = false;
   }
-  row.why_not = contestant.not_timed();
-  if (!row.why_not.empty()) return true;
+  if (!row.why_not.empty()) {
+    rows_.push_back(std::move(row));
+    return;
+  }
   Contestant* called = &contestant;
-  auto* registered =
-      benchmark::RegisterBenchmark(row.benchmark.c_str(), [called](benchmark::State& state) {
-        int k = 0;
-        for (auto _ : state) {
-          called->call(k);
-          benchmark::ClobberMemory();
-          k = (k + 1) % state_count;
-        }
-      });
-  if (row.threaded) registered->UseRealTime();
-  return true;
+  register_as(row, [called, k = 0]() mutable {
+    called->call(k);
+    k = (k + 1) % state_count;
+  });
+  rows_.push_back(std::move(row));
+}
+
+void Contest::add(Row row, const std::function<void()>& call) {
+  register_as(row, call);
+  rows_.push_back(std::move(row));
+}
+
+void Contest::run() {
+  Collector collector(rows_);
+  benchmark::RunSpecifiedBenchmarks(&collector);
+}
+
+const Row* reference_of(const std::vector<Row>& rows, const Row& row) {
+  for (const Row& r : rows) {
+    if (r.library == "Espalier" && r.robot == row.robot && r.work == row.work && !r.ns.empty()) {
+      return &r;
+    }
+  }
+  return nullptr;
 }
 
 std::vector<char*> initialize(int count, char** words) {
@@ -67,18 +128,6 @@ std::vector<char*> initialize(int count, char** words) {
   benchmark::Initialize(&size, all.data());
   all.resize(size);
   return all;
-}
-
-void Collector::ReportRuns(const std::vector<Run>& runs) {
-  for (const Run& run : runs) {
-    if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
-    const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) {
-      return r.benchmark == run.run_name.function_name;
-    });
-    if (row == rows_.end()) continue;
-    const double seconds = row->threaded ? run.real_accumulated_time : run.cpu_accumulated_time;
-    row->ns.push_back(1e9 * seconds / static_cast<double>(run.iterations * row->states));
-  }
 }
 
 void print(const std::vector<Row>& rows) {
@@ -120,8 +169,10 @@ nlohmann::json to_json(const std::vector<Row>& rows) {
     if (!row.why_not.empty()) {
       item["not_timed"] = row.why_not;
     } else {
-      item["ns_per_call_best"] = row.best();
-      item["ns_per_call_median"] = row.median();
+      item["states_per_call"] = row.states;
+      item["threads"] = row.threaded ? "several" : "one";
+      item["ns_per_state_best"] = row.best();
+      item["ns_per_state_median"] = row.median();
       item["ns_per_body"] = row.best() / row.bodies;
       item["max_relative_difference"] = row.difference;
       const Row* ours = reference_of(rows, row);

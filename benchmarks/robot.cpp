@@ -5,7 +5,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "benchmarks/chain.hpp"
 #include "espalier/kernel/uniform.hpp"
 
 namespace espalier::bench {
@@ -85,24 +84,15 @@ Robot::Robot(const Host& host, std::string given_name, std::string text, bool fl
   states = random_states(*model);
 }
 
-std::vector<Robot> default_robots(const Host& host) {
-  const std::string folder = ESPALIER_SOURCE_DIR "/robots/";
-  std::vector<Robot> robots;
-  robots.push_back(robot_of_file(host, folder + "humanoid.urdf", true));
-  robots.push_back(robot_of_file(host, folder + "mini_cheetah.urdf", true));
-  robots.push_back(robot_of_file(host, folder + "panda.urdf", false));
-  robots.push_back(robot_of_file(host, folder + "ur5.urdf", false));
-  for (const int bodies : {8, 16, 32, 64, 128}) {
-    robots.emplace_back(host, "chain_" + std::to_string(bodies), chain_urdf(bodies), false);
-  }
-  return robots;
-}
-
-Robot robot_of_file(const Host& host, const std::string& path, bool floating) {
+std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) throw InvalidModel(path + ": model file is missing or unreadable, expected a URDF");
-  return Robot(host, std::filesystem::path(path).stem().string(), std::move(text), floating);
+  return text;
+}
+
+Robot robot_of_file(const Host& host, const std::string& path, bool floating) {
+  return Robot(host, std::filesystem::path(path).stem().string(), text_of(path), floating);
 }
 
 }  // namespace espalier::bench

@@ -9,7 +9,6 @@ namespace espalier::bench {
 
 /// What is timed; the order is that of peers/peer.h.
 enum class Work { forward, inverse, mass_matrix, inverse_osim };
-constexpr int work_count = 4;
 const char* to_string(Work work);
 
 /// Every call takes the next of so many random states, so that no branch or value repeats itself.
@@ -43,8 +42,8 @@ struct Robot {
   Robot(const Host& host, std::string name, std::string urdf, bool floating);
 };
 
-/// The robots of the repository and chains of 8 to 128 bodies.
-std::vector<Robot> default_robots(const Host& host);
+/// The text of a file. @throws InvalidModel if it cannot be read
+std::string text_of(const std::string& path);
 /// A URDF file; the robot's name is the file's.
 Robot robot_of_file(const Host& host, const std::string& path, bool floating);
 

@@ -1,23 +1,20 @@
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "benchmarks/contestant.hpp"
 #include "benchmarks/loops/robots.hpp"
+#include "benchmarks/report.hpp"
 
 namespace espalier::bench {
 
 /// What an algorithm is called where it runs on the model whose rotors are bodies.
 std::string with_rotors(const std::string& algorithm);
 
-/// Who cannot run on a robot, and why.
-using Refusals = std::vector<std::pair<std::string, std::string>>;
-
-/// Every registered algorithm for forward and inverse dynamics and for the inverse OSIM that can run
-/// on the robot, on the model with folded rotors and, if it is exact, on the one that keeps them.
-/// The first for each work, c-aba, c-rnea and c-efpa on the former, are the references. Approximate ones may
-/// differ by any finite number.
+/// Every registered algorithm for forward and inverse dynamics and for the inverse OSIM that can
+/// run on the robot, on the model with folded rotors and, if it is exact, on the one that keeps
+/// them. The first for each work, c-aba, c-rnea and c-efpa on the former, are the references.
+/// Approximate ones may differ by any finite number.
 Contestants our_loop_contestants(const Host& host, const LoopRobot& robot, Refusals& refused);
 
 /// Pinocchio's exact ways for a robot with loops: rotors as bodies, projection and a dense factor

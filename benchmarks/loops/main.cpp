@@ -1,12 +1,10 @@
 // Times forward and inverse dynamics and the inverse OSIM of robots with loops by every algorithm
-// that can run on them, after checking that all exact ones give the same results. See docs/performance.md.
+// that can run on them, after checking that all exact ones give the same results. See
+// docs/performance.md.
 //
 //   espalier_bench_loops [--markdown FILE] [--json FILE] [--robot FILE]... [--benchmark_...]
 
-#include <benchmark/benchmark.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -23,21 +21,10 @@ namespace espalier::bench {
 
 namespace {
 
-constexpr int chain_links = 12, four_bars = 16;
-
 class Suite {
  public:
   void add_paper() {
-    add(robot_of_yaml(host_, name("geared_chain", chain_links), geared_chain_yaml(chain_links)));
-    add(robot_of_yaml(host_, name("belt_chain", chain_links), belt_chain_yaml(chain_links)));
-    for (const char* file : {"mini_cheetah_geared.yaml", "mit_humanoid.yaml",
-                             "tello_with_arms.yaml", "tello.yaml", "jvrc1_geared.yaml"}) {
-      add(robot_of_collection(host_, file));
-    }
-    const std::string bars = name("four_bar_chain", four_bars);
-    add(robot_of_yaml(host_, bars, four_bar_chain_yaml(four_bars)));
-    const Description description = read_yaml(host_, bars, four_bar_chain_yaml(four_bars));
-    add(LoopRobot(host_, bars + "_by_pins", closed_by_pins(description), false));
+    for (LoopRobot& robot : paper_robots(host_)) add(std::move(robot));
   }
   /// Chains of all lengths: exact forward dynamics and inverse OSIM, rotors folded.
   void add_growth() {
@@ -51,26 +38,25 @@ class Suite {
   }
 
   void run() {
-    Collector collector(rows_);
     std::printf("timing...\n");
     std::fflush(stdout);
-    benchmark::RunSpecifiedBenchmarks(&collector);
-    print(rows_);
+    contest_.run();
+    print(contest_.rows());
   }
 
   std::string markdown() const {
     return "Measured on " + processor() + ", plugins loaded as " +
            instruction_set(host_, "forward-dynamics", "c-aba") + ", compiled by " + __VERSION__ +
-           " (" + ESPALIER_BUILD_TYPE + ").\n\n" + loop_tables(rows_);
+           " (" + ESPALIER_BUILD_TYPE + ").\n\n" + loop_tables(contest_.rows());
   }
   nlohmann::json json() const {
     return {{"compiler", __VERSION__},
             {"build_type", ESPALIER_BUILD_TYPE},
             {"processor", processor()},
             {"instruction_set", instruction_set(host_, "forward-dynamics", "c-aba")},
-            {"results", to_json(rows_)}};
+            {"results", to_json(contest_.rows())}};
   }
-  bool all_agree() const { return all_agree_; }
+  bool all_agree() const { return contest_.all_agree(); }
 
  private:
   static std::string name(const char* chain, int number) {
@@ -98,35 +84,12 @@ class Suite {
       });
       refused.clear();
     }
-    Contestant* reference[work_count] = {};
-    for (const auto& contestant : all) {
-      Contestant*& first = reference[static_cast<int>(contestant->work)];
-      if (first == nullptr) first = contestant.get();
-    }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const auto& a, const auto& b) { return a->work < b->work; });
-    for (auto& contestant : all) {
-      add(robot, *reference[static_cast<int>(contestant->work)], *contestant);
-      contestants_.push_back(std::move(contestant));
-    }
-    for (auto& [who, why] : refused) {
-      std::replace(why.begin(), why.end(), '\n', ' ');
-      Row row = row_of(robot);
-      row.work = "all", row.algorithm = who, row.why_not = why;
-      rows_.push_back(std::move(row));
-    }
-  }
-  void add(const LoopRobot& robot, Contestant& reference, Contestant& contestant) {
-    Row row = row_of(robot);
-    all_agree_ = enter(row, reference, contestant) && all_agree_;
-    rows_.push_back(std::move(row));
+    contest_.add(robot, std::move(all), refused);
   }
 
   Host host_;
   std::vector<std::unique_ptr<LoopRobot>> robots_;  // contestants refer to them
-  Contestants contestants_;
-  std::vector<Row> rows_;
-  bool all_agree_ = true;
+  Contest contest_;
 };
 
 int run(int count, char** words) {

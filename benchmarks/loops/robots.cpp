@@ -53,6 +53,22 @@ LoopRobot::LoopRobot(const Host& host, std::string given_name, const Description
   }
 }
 
+std::vector<LoopRobot> paper_robots(const Host& host) {
+  constexpr int links = 12, four_bars = 16;
+  std::vector<LoopRobot> robots;
+  robots.push_back(robot_of_yaml(host, "geared_chain_12", geared_chain_yaml(links)));
+  robots.push_back(robot_of_yaml(host, "belt_chain_12", belt_chain_yaml(links)));
+  for (const char* file : {"mini_cheetah_geared.yaml", "mit_humanoid.yaml", "tello_with_arms.yaml",
+                           "tello.yaml", "jvrc1_geared.yaml"}) {
+    robots.push_back(robot_of_collection(host, file));
+  }
+  const std::string name = "four_bar_chain_16", yaml = four_bar_chain_yaml(four_bars);
+  robots.push_back(robot_of_yaml(host, name, yaml));
+  robots.push_back(
+      LoopRobot(host, name + "_by_pins", closed_by_pins(read_yaml(host, name, yaml)), false));
+  return robots;
+}
+
 LoopRobot robot_of_collection(const Host& host, const std::string& file) {
   const std::string path = ESPALIER_SOURCE_DIR "/robots/" + file;
   return LoopRobot(host, std::filesystem::path(path).stem().string(), host.read(path), true);

@@ -22,6 +22,8 @@ struct LoopRobot {
   LoopRobot(const Host& host, std::string name, const Description& description, bool floating);
 };
 
+/// Those of Chignoli et al. (2023), Tello, and sixteen four-bars by laws and by pins.
+std::vector<LoopRobot> paper_robots(const Host& host);
 /// A robot of robots/ by its file name; all of these have a floating root.
 LoopRobot robot_of_collection(const Host& host, const std::string& file);
 /// A generated one (chains.hpp) by its YAML text, on a fixed root.

@@ -8,6 +8,7 @@
 #include "benchmarks/loops/contestants.hpp"
 #include "benchmarks/loops/published.hpp"
 #include "benchmarks/markdown.hpp"
+#include "benchmarks/statistics.hpp"
 
 namespace espalier::bench {
 
@@ -182,27 +183,19 @@ class Tables {
            fit("belt_chain_", work, fitted);
   }
 
-  /// Least squares of relative deviations, so that short chains count as much as long ones.
   std::string fit(const std::string& chain, Work work, const std::string& algorithm) const {
-    double s = 0, sx = 0, sxx = 0, sy = 0, sxy = 0;
-    std::vector<std::pair<double, double>> points;
+    std::vector<double> x, y;
     for (const int links : growth_lengths) {
       const double time = ns(chain + std::to_string(links), work, algorithm);
       if (std::isnan(time)) return "";
-      const double w = 1 / (time * time);
-      s += w, sx += w * links, sxx += w * links * links, sy += w * time, sxy += w * links * time;
-      points.emplace_back(links, time);
+      x.push_back(links), y.push_back(time);
     }
-    const double slope = (s * sxy - sx * sy) / (s * sxx - sx * sx);
-    const double start = (sy - slope * sx) / s;
-    double largest = 0;
-    for (const auto& [links, time] : points) {
-      largest = std::max(largest, std::abs((start + slope * links) / time - 1));
-    }
+    const LineFit line = fit_line(x, y);
     return format(
         "* %s2 to %s200: `%s` takes %.0f ns and %.1f ns a link; no point is further "
         "than %.1f %% from this line.\n",
-        chain.c_str(), chain.c_str(), algorithm.c_str(), start, slope, 100 * largest);
+        chain.c_str(), chain.c_str(), algorithm.c_str(), line.start, line.slope,
+        100 * line.deviation);
   }
 
   const std::vector<Row>& rows_;

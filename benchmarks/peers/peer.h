@@ -16,9 +16,15 @@ enum {
   espalier_peer_mass_matrix,
   espalier_peer_inverse_osim,
   espalier_peer_inverse_osim_2, /* another way to do the same */
-  espalier_peer_inverse_osim_3
+  espalier_peer_inverse_osim_3,
+  espalier_peer_forward_batch, /* the library's own loop over espalier_peer_batch_size states */
+  espalier_peer_inverse_batch
 };
-enum { espalier_peer_way_count = 6, espalier_peer_state_count = 16 };
+enum {
+  espalier_peer_way_count = 8,
+  espalier_peer_state_count = 16,
+  espalier_peer_batch_size = 4096
+};
 
 typedef struct espalier_peer_robot {
   const char* urdf;          /* the file's text */
@@ -45,10 +51,11 @@ typedef struct espalier_peer {
   /* Sets the inputs of one of the states. */
   void (*set)(void* handle, int state, const double* q, const double* v, const double* tau,
               const double* vdot);
-  /* The work for one of the states: what is timed. */
+  /* The work for one of the states, or for a batch that has the states in turn (whatever `state`):
+     what is timed. */
   void (*run[espalier_peer_way_count])(void* handle, int state);
-  /* Result of the last run, which was for this state: vdot, tau, or the matrix by rows (inverse
-     osim: axes of the links, angular first). */
+  /* Result of the last run for this state: vdot, tau, or the matrix by rows (inverse osim: axes of
+     the links, angular first). */
   void (*read[espalier_peer_way_count])(void* handle, int state, double* result);
 } espalier_peer;
 

@@ -166,6 +166,22 @@ void add_inverse_osim(espalier_peer& t, const char* name) {
   };
 }
 
+/// Adds loops over a batch of states: void forward_batch(), inverse_batch(), and
+/// read_forward_batch(int state, double*), read_inverse_batch(int state, double*).
+template <class P>
+void add_batches(espalier_peer& t, const char* forward, const char* inverse) {
+  t.names[espalier_peer_forward_batch] = forward;
+  t.run[espalier_peer_forward_batch] = [](void* p, int) { static_cast<P*>(p)->forward_batch(); };
+  t.read[espalier_peer_forward_batch] = [](void* p, int k, double* out) {
+    static_cast<P*>(p)->read_forward_batch(k, out);
+  };
+  t.names[espalier_peer_inverse_batch] = inverse;
+  t.run[espalier_peer_inverse_batch] = [](void* p, int) { static_cast<P*>(p)->inverse_batch(); };
+  t.read[espalier_peer_inverse_batch] = [](void* p, int k, double* out) {
+    static_cast<P*>(p)->read_inverse_batch(k, out);
+  };
+}
+
 }  // namespace peers
 
 /// Exports the table of a peer under the one name that the program looks for.

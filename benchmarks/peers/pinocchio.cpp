@@ -71,6 +71,22 @@ class Pinocchio {
   void inverse(int k) { pinocchio::rnea(model_, data_, q_[k], v_[k], vdot_[k]); }
   void mass_matrix(int k) { pinocchio::crba(model_, data_, q_[k]); }
 
+  /// The states in turn, each in a column of its own, as are the results.
+  void forward_batch() {
+    lay_out();
+    for (int i = 0; i < espalier_peer_batch_size; ++i) {
+      many_out_.col(i) =
+          pinocchio::aba(model_, data_, many_q_.col(i), many_v_.col(i), many_tau_.col(i));
+    }
+  }
+  void inverse_batch() {
+    lay_out();
+    for (int i = 0; i < espalier_peer_batch_size; ++i) {
+      many_out_.col(i) =
+          pinocchio::rnea(model_, data_, many_q_.col(i), many_v_.col(i), many_vdot_.col(i));
+    }
+  }
+
   /// 0: EFPA; 1: PV-OSIMr; 2: sparse Cholesky factor. Upper triangles.
   template <int way>
   void inverse_osim(int k) {
@@ -80,7 +96,7 @@ class Pinocchio {
       pinocchio::computePvDelassusMatrix(model_, data_, q_[k], held_, held_data_, osim_, 0.0);
     } else {
       pinocchio::crba(model_, data_, q_[k], pinocchio::Convention::WORLD);  // places contacts, too
-      cholesky_.compute(model_, data_, held_, held_data_, 1e-12);  // rows may be dependent
+      cholesky_.compute(model_, data_, held_, held_data_, 1e-12);           // rows may be dependent
       cholesky_.getInverseOperationalSpaceInertiaMatrix(osim_);
     }
   }
@@ -100,6 +116,13 @@ class Pinocchio {
   void read_inverse(int k, double* tau) const {
     coordinates_.forces_from(given_[k].q.data(), data_.tau.data(), tau);
   }
+  void read_forward_batch(int k, double* vdot) const {
+    coordinates_.accelerations_from(given_[k].q.data(), given_[k].v.data(), many_out_.col(k).data(),
+                                    vdot);
+  }
+  void read_inverse_batch(int k, double* tau) const {
+    coordinates_.forces_from(given_[k].q.data(), many_out_.col(k).data(), tau);
+  }
   void read_mass_matrix(int k, double* M) const {
     const Eigen::MatrixXd full = data_.M.selfadjointView<Eigen::Upper>();
     coordinates_.mass_matrix_from(given_[k].q.data(), full, M);
@@ -116,6 +139,19 @@ class Pinocchio {
     return model;
   }
 
+  /// Lays out the batches' columns when they are first called.
+  void lay_out() {
+    if (many_q_.cols() == espalier_peer_batch_size) return;
+    const auto repeated = [](const std::array<Eigen::VectorXd, espalier_peer_state_count>& x) {
+      Eigen::MatrixXd all(x[0].size(), espalier_peer_batch_size);
+      for (int i = 0; i < all.cols(); ++i) all.col(i) = x[i % espalier_peer_state_count];
+      return all;
+    };
+    many_q_ = repeated(q_), many_v_ = repeated(v_);
+    many_tau_ = repeated(tau_), many_vdot_ = repeated(vdot_);
+    many_out_.setZero(model_.nv, espalier_peer_batch_size);
+  }
+
   pinocchio::Model model_;
   pinocchio::Data data_;
   std::vector<pinocchio::RigidConstraintModel> held_;
@@ -127,6 +163,7 @@ class Pinocchio {
   std::vector<bool> unbounded_;
   std::array<peers::Given, espalier_peer_state_count> given_;
   std::array<Eigen::VectorXd, espalier_peer_state_count> q_, v_, tau_, vdot_;
+  Eigen::MatrixXd many_q_, many_v_, many_tau_, many_vdot_, many_out_;
 };
 
 }  // namespace
@@ -140,6 +177,7 @@ const espalier_peer* espalier_peer_table(void) {
     peers::add_inverse_osim<Pinocchio, 0>(t, "computeDelassusMatrix");
     peers::add_inverse_osim<Pinocchio, 1>(t, "computePvDelassusMatrix");
     peers::add_inverse_osim<Pinocchio, 2>(t, "crba, ContactCholeskyDecomposition");
+    peers::add_batches<Pinocchio>(t, "aba, loop over 4096", "rnea, loop over 4096");
     return t;
   }();
   return &table;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <tuple>
 
 #include "tests/support/host.hpp"
 #include "tests/support/state.hpp"
@@ -99,6 +100,21 @@ TEST(PandaTest, ZeroPositionIsThePublishedOne) {
 TEST(PandaTest, FingersFollowEachOtherOrAreFree) {
   EXPECT_EQ(host().load(path_of("panda.urdf"))->nv(), 8);
   EXPECT_EQ(host().load(path_of("panda.urdf"), {.mimic = MimicRule::ignore})->nv(), 9);
+}
+
+TEST(Solo12Test, StandsOnTheCornersOfARectangleAndWeighsTheSumOfThePublishedParts) {
+  const ModelPtr robot = host().load(path_of("solo12.urdf"), {.root = Root::floating});
+  EXPECT_EQ(robot->nv(), 18);
+  EXPECT_NEAR(robot->mass(), 1.25123725 + 4 * (0.14196048 + 0.14737324 + 0.02318294), tiny);
+  // Published: hips at 194.6 and 101.5 mm, then 37.45 and 9 mm outside, two segments of 160 mm.
+  for (const auto& [leg, forward, left] :
+       {std::tuple("front_left_foot", 1, 1), std::tuple("front_right_foot", 1, -1),
+        std::tuple("hind_left_foot", -1, 1), std::tuple("hind_right_foot", -1, -1)}) {
+    const Vec3<double> foot = position(robot, leg, neutral(*robot));
+    EXPECT_NEAR(foot.x, forward * 0.1946, tiny) << leg;
+    EXPECT_NEAR(foot.y, left * (0.1015 + 0.03745 + 0.009), tiny) << leg;
+    EXPECT_NEAR(foot.z, -0.32, tiny) << leg;
+  }
 }
 
 TEST(HumanoidTest, HasTheSizeOfAnAdult) {
