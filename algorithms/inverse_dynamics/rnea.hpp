@@ -181,7 +181,7 @@ class Rnea final : public InverseDynamics<T> {
     });
   }
 
-  /// All bodies on joints that turn about z, with the rotors that these alone drive from the parent.
+  /// All bodies on joints that turn about z and that nothing ties, but to rotors on their parents.
   void make_limbs(Joints joints) {
     const Model& m = this->model();
     const int n = m.active_body_count();
@@ -194,6 +194,10 @@ class Rnea final : public InverseDynamics<T> {
       turning[i] = i > 0 && m.runs()[m.body(i).run].joints->turns_about_z();
     }
     for (const int i : m.bodies_with_equations()) turning[i] = false;
+    for (const Cluster& c : m.clusters()) {  // short limbs among others cost more than they save
+      const bool alone = !c.constrained || is_geared_body(m, c);
+      for (int i = c.first; !alone && i < c.first + c.count; ++i) turning[i] = false;
+    }
     for (const auto& [rate, value] : m.armature()) {
       const int body = m.joint_of_rate(rate).body;
       if (body <= n) inertia[body] = value;
@@ -219,13 +223,7 @@ class Rnea final : public InverseDynamics<T> {
     }
     limbs_ = std::make_unique<LimbSweeps<T>>(m, std::move(plan), carriers);
     if (joints == Joints::all) return;
-    std::vector<bool> left_out = limbs_->whole_runs();
-    for (const Cluster& c : m.clusters()) {  // constraints look at these joints
-      for (int i = c.first; c.constraint != nullptr && i < c.first + c.count; ++i) {
-        left_out[m.body(i).run] = false;
-      }
-    }
-    motion_.leave_out(std::move(left_out));
+    motion_.leave_out(limbs_->whole_runs());
   }
 
   SpanningMotion<T> motion_;
