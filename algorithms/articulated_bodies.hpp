@@ -182,17 +182,6 @@ class ArticulatedBodies {
     Vec3<V> r;
     ArticulatedInertia<V> IA;
   };
-  /// One number of each of several bodies, side by side.
-  template <class F>
-  static V side_by_side(F&& number) {
-    if constexpr (RowLanes<T>::size == 1) {
-      return number(0);
-    } else {
-      static_assert(RowLanes<T>::size == 4);
-      return V(number(0), number(1), number(2), number(3));
-    }
-  }
-
   void group_limbs() {
     std::vector<int> level(model_.body_count() + 1, 0);
     std::vector<LimbLanes::Candidate> candidates;
@@ -281,9 +270,9 @@ class ArticulatedBodies {
     Transform<V> X;
     for (int a = 0; a < 3; ++a) {
       for (int b = 0; b < 3; ++b) {
-        X.E(a, b) = side_by_side([&](int k) { return joints[g.source[k]].E(a, b); });
+        X.E(a, b) = side_by_side<T>([&](int k) { return joints[g.source[k]].E(a, b); });
       }
-      X.r[a] = side_by_side([&](int k) { return joints[g.source[k]].r[a]; });
+      X.r[a] = side_by_side<T>([&](int k) { return joints[g.source[k]].r[a]; });
     }
     Mat3<V> E;
     if (g.all_follow) {
@@ -291,7 +280,7 @@ class ArticulatedBodies {
     } else {
       for (int a = 0; a < 3; ++a) {
         for (int b = 0; b < 3; ++b) {
-          E(a, b) = side_by_side([&](int k) { return body_[g.parent[k]].E(a, b); });
+          E(a, b) = side_by_side<T>([&](int k) { return body_[g.parent[k]].E(a, b); });
         }
       }
     }
@@ -314,7 +303,7 @@ class ArticulatedBodies {
   void take_in_group(Group& g) {
     if (g.collects) {
       for_numbers(g.IA, [&](V& x, auto&& number) {
-        x += side_by_side([&](int k) { return number(body_[g.collector[k]].IA); });
+        x += side_by_side<T>([&](int k) { return number(body_[g.collector[k]].IA); });
       });
     }
     const Vec3<V>& S = g.E.row[2];

@@ -18,6 +18,43 @@ inline bool is_geared_body(const Model& model, const Cluster& c) {
                      [&](const Rotor& r) { return r.carrier == model.body(c.first).parent; });
 }
 
+/// Joints that limbs may be made of, and what such a joint's rate carries beside bodies.
+struct LimbJoints {
+  /// None of a model's.
+  explicit LimbJoints(const Model& model)
+      : turning(model.active_body_count() + 1, false),
+        inertia(turning.size(), 0.0),
+        momentum(turning.size(), Vec3<double>{0, 0, 0}) {}
+  /// All that turn about z, bring no equations of their own and are tied to nothing but rotors on
+  /// their parents.
+  static LimbJoints of(const Model& model) {
+    LimbJoints joints(model);
+    for (const auto& [rate, armature] : model.armature()) {
+      const int body = model.joint_of_rate(rate).body;
+      if (body <= model.active_body_count()) joints.inertia[body] = armature;
+    }
+    for (const Cluster& c : model.clusters()) {
+      const bool geared = is_geared_body(model, c);
+      for (int i = c.first; i < c.first + c.count; ++i) {
+        joints.turning[i] =
+            (!c.constrained || geared) && model.runs()[model.body(i).run].joints->turns_about_z();
+      }
+      for (int r = 0; geared && r < c.rotors; ++r) {
+        const Rotor& rotor = model.rotors()[c.rotor + r];
+        const double rho = c.G[c.spanning_nv + r];
+        joints.inertia[c.first] += rho * rho * rotor.inertia;
+        joints.momentum[c.first] += scale(rho, rotor.momentum);
+      }
+    }
+    for (const int i : model.bodies_with_equations()) joints.turning[i] = false;
+    return joints;
+  }
+
+  std::vector<bool> turning;           ///< per body: whether its joint may be in a limb
+  std::vector<double> inertia;         ///< per body: armature and geared rotors [kg·m²]
+  std::vector<Vec3<double>> momentum;  ///< per body: of these rotors for unit rate, parent's frame
+};
+
 /// A body of a limb and its frame there: the model's, turned about z by gamma and moved along z, so
 /// that the joint's axis stays z, its x-axis points along the common normal to the axis of the next
 /// body, and its placement on the body before is
@@ -50,28 +87,21 @@ struct Limb {
 /// Divides bodies of a model on revolute joints into limbs, as long as can be, and chooses frames.
 class LimbPlan {
  public:
-  /// @param eligible    per body: on a joint that turns about z, with whatever rotors `reflected`
-  ///                    and `momentum` say, and nothing else on its rate
-  /// @param reflected   per body: inertia on its rate
-  /// @param momentum    per body: of the geared rotors on its rate, parent's frame of the model
-  /// @param inertia     per body, model's frames
-  LimbPlan(const Model& model, const std::vector<bool>& eligible,
-           const std::vector<double>& reflected, const std::vector<Vec3<double>>& momentum,
-           const std::vector<RigidInertia<double>>& inertia)
+  LimbPlan(const Model& model, const LimbJoints& joints)
       : limb_of(model.active_body_count() + 1, -1), index_in(limb_of.size(), -1) {
     const int n = model.active_body_count();
     std::vector<int> heir(n + 1, 0), reach(n + 1, 0);  // who goes on with the limb: the longest way
     for (int i = n; i > 0; --i) {
-      if (!eligible[i]) continue;
+      if (!joints.turning[i]) continue;
       reach[i] = 1 + (heir[i] > 0 ? reach[heir[i]] : 0);
       const int p = model.body(i).parent;
-      if (p > 0 && eligible[p] && (heir[p] == 0 || reach[i] >= reach[heir[p]])) heir[p] = i;
+      if (p > 0 && joints.turning[p] && (heir[p] == 0 || reach[i] >= reach[heir[p]])) heir[p] = i;
     }
     for (int i = 1; i <= n; ++i) {
-      if (!eligible[i] || limb_of[i] >= 0) continue;
+      if (!joints.turning[i] || limb_of[i] >= 0) continue;
       const int carrier = model.body(i).parent;
       if (reach[i] < 2 && limb_of[carrier] < 0) continue;  // going there would cost more
-      for (int first = i; first > 0;) first = add(model, first, heir, reflected, momentum, inertia);
+      for (int first = i; first > 0;) first = add(model, first, heir, joints);
     }
     level.assign(n + 1, 0);
     for (const Cluster& c : model.clusters()) {
@@ -115,9 +145,7 @@ class LimbPlan {
   int passed(int body) const { return level[body] + (limb_of[body] >= 0 ? 1 : 0); }
 
   /// A limb from body `first` on. @returns the body that has to start another one, or 0
-  int add(const Model& model, int first, const std::vector<int>& heir,
-          const std::vector<double>& reflected, const std::vector<Vec3<double>>& momentum,
-          const std::vector<RigidInertia<double>>& inertia) {
+  int add(const Model& model, int first, const std::vector<int>& heir, const LimbJoints& joints) {
     Limb limb;
     limb.carrier = model.body(first).parent;
     const int number = static_cast<int>(limbs.size());
@@ -146,10 +174,10 @@ class LimbPlan {
       b.body = next;
       if (root) {
         limb.cos_mount = c, limb.sin_mount = s;
-        b.momentum = turn.E * momentum[next];
+        b.momentum = turn.E * joints.momentum[next];
       } else {
         turn_frame(limb, turn);
-        b.momentum = limb.bodies.back().F.E * momentum[next];
+        b.momentum = limb.bodies.back().F.E * joints.momentum[next];
       }
       b.cos_alpha = rounded(P.E.row[2].z), b.sin_alpha = rounded(-P.E.row[2].y);
       b.cos_theta = rounded(P.E.row[0].x), b.sin_theta = rounded(-P.E.row[1].x);
@@ -159,12 +187,13 @@ class LimbPlan {
         b.a = rounded(P.r.x);
         b.d = parallel ? 0.0 : rounded(P.r.z + slide * b.cos_alpha);
       }
-      b.reflected = reflected[next];
+      b.reflected = joints.inertia[next];
       limb_of[next] = number, index_in[next] = static_cast<int>(limb.bodies.size());
       limb.bodies.push_back(b);
       next = heir[next];
     }
-    for (LimbBody& b : limb.bodies) b.inertia = congruence(b.F.inverse(), inertia[b.body]);
+    for (LimbBody& b : limb.bodies)
+      b.inertia = congruence(b.F.inverse(), model.folded_inertia(b.body));
     limbs.push_back(std::move(limb));
     return next;
   }

@@ -112,7 +112,7 @@ class LimbSweeps : public LimbUnits<T> {
             gear.force += b.reflected * qdd;
           }
         }
-        const Turn<S> t{b.c, b.s, S(0.0), S(0.0)};
+        const Turn<S> t = Turn<S>::of(b.c, b.s);
         m.omega = turn_on<kind>(b.P, t, m.omega);
         m.alpha = turn_on<kind>(b.P, t, m.alpha);
         m.a = turn_on<kind>(b.P, t, m.a);
@@ -156,8 +156,8 @@ class LimbSweeps : public LimbUnits<T> {
         for_numbers(p_sum, pA, add);
         I = I_sum, p = p_sum;
       });
-      const S tau = Base::template side_by_side<lanes>(
-          [&](int k) { return b.y[k] < 0 ? T(0.0) : tau_all[b.y[k]]; });
+      const S tau =
+          side_by_side<T, lanes>([&](int k) { return b.y[k] < 0 ? T(0.0) : tau_all[b.y[k]]; });
       with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED {
         if constexpr (kind.geared) {
           eliminate_geared<kind>(b, unit.gears[b.gear], tau, I, p);
@@ -255,7 +255,7 @@ class LimbSweeps : public LimbUnits<T> {
       S ydd;
       with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED {
         if constexpr (kind.geared) ydd = b.u - dot(m, b.U());
-        const Turn<S> t{b.c, b.s, S(0.0), S(0.0)};
+        const Turn<S> t = Turn<S>::of(b.c, b.s);
         m = {turn_on<kind>(b.P, t, m.w), turn_on<kind>(b.P, t, shifted_velocity<kind>(b.P, m))};
         if constexpr (kind.geared) {
           m.w.z += ydd;
@@ -288,7 +288,7 @@ class LimbSweeps : public LimbUnits<T> {
       });
       S tau = f.n.z;
       with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED {
-        hand_back<kind>(b.P, Turn<S>{b.c, b.s, S(0.0), S(0.0)}, f);
+        hand_back<kind>(b.P, Turn<S>::of(b.c, b.s), f);
         if constexpr (kind.geared) {
           tau += unit.gears[b.gear].force;
           f.n += unit.gears[b.gear].couple;

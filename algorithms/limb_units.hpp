@@ -153,24 +153,16 @@ class LimbUnits {
     }
     f(singles_[unit.index]);
   }
+
   // --- lanes ------------------------------------------------------------------------------------
 
   template <class S>
   static T& lane_of(S& x, int k) {
     return reinterpret_cast<T*>(&x)[k];
   }
-  template <int lanes, class F>
-  static auto side_by_side(F&& number) {
-    if constexpr (lanes == 1) {
-      return number(0);
-    } else {
-      static_assert(lanes == 4);
-      return typename RowLanes<T>::V(number(0), number(1), number(2), number(3));
-    }
-  }
   template <int lanes>
   static auto gather(const T* x, const int* at) {
-    return side_by_side<lanes>([&](int k) { return x[at[k]]; });
+    return side_by_side<T, lanes>([&](int k) { return x[at[k]]; });
   }
   template <int lanes, class S>
   static void scatter(S x, T* out, const int* at) {
@@ -182,7 +174,7 @@ class LimbUnits {
   template <int lanes, class Part>
   auto gather_vector(const int* station, Part&& part) {
     const auto number = [&](auto&& component) {
-      return side_by_side<lanes>([&](int k) { return component(part(stations_[station[k]])); });
+      return side_by_side<T, lanes>([&](int k) { return component(part(stations_[station[k]])); });
     };
     using S = decltype(number([](const Vec3<T>& v) { return v.x; }));
     return Vec3<S>{number([](const Vec3<T>& v) { return v.x; }),

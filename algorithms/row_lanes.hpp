@@ -23,6 +23,16 @@ template <class T>
 constexpr int blocks_of(int rows) {
   return (rows + RowLanes<T>::size - 1) / RowLanes<T>::size;
 }
+/// number(0), number(1), ... as the lanes of a V, or number(0) itself where one lane is wanted.
+template <class T, int lanes = RowLanes<T>::size, class F>
+inline auto side_by_side(F&& number) {
+  if constexpr (lanes == 1) {
+    return number(0);
+  } else {
+    static_assert(lanes == 4);
+    return typename RowLanes<T>::V(number(0), number(1), number(2), number(3));
+  }
+}
 /// Row i of an array of V.
 template <class T>
 inline const T& row_of(const typename RowLanes<T>::V* rows, int i) {

@@ -31,23 +31,15 @@ namespace espalier {
 template <class T>
 class Aba : public ForwardDynamics<T> {
  public:
-  explicit Aba(ModelPtr model) : Aba(model, all_turning(*model)) {}
+  explicit Aba(ModelPtr model) : Aba(model, LimbJoints::of(*model)) {}
 
  protected:
-  /// What a joint's rate carries beside bodies.
-  struct Reflected {
-    double inertia = 0.0;            ///< armature and geared rotors [kg·m²]
-    Vec3<double> momentum{0, 0, 0};  ///< of these rotors for unit rate, parent's frame
-  };
-
-  /// @param turning    per body: on a joint about z with nothing on its rate but `reflected`
   /// @param looked_at  bodies whose motion in world axes is wanted in any case
-  Aba(ModelPtr model, const std::vector<bool>& turning, const std::vector<Reflected>& reflected = {},
-      const std::vector<int>& looked_at = {})
+  Aba(ModelPtr model, const LimbJoints& joints, const std::vector<int>& looked_at = {})
       : ForwardDynamics<T>(std::move(model)),
         motion_(this->model(), SpanningMotion<T>::Rotors::skip) {
     const Model& m = this->model();
-    limbs_ = std::make_unique<LimbSweeps<T>>(m, plan(turning, reflected), looked_at);
+    limbs_ = std::make_unique<LimbSweeps<T>>(m, LimbPlan(m, joints), looked_at);
     motion_.leave_out(limbs_->whole_runs());
     make_bodies();
     find_root();
@@ -185,15 +177,6 @@ class Aba : public ForwardDynamics<T> {
 
   // --- limbs --------------------------------------------------------------------------------------
 
-  /// All bodies on joints that turn about z.
-  static std::vector<bool> all_turning(const Model& model) {
-    std::vector<bool> turning(model.active_body_count() + 1, false);
-    for (int i = 1; i <= model.active_body_count(); ++i) {
-      turning[i] = model.runs()[model.body(i).run].joints->turns_about_z();
-    }
-    return turning;
-  }
-
   void move_limbs(int group) {
     for (const int c : limbs_->way().carriers[group]) {
       Station<T>& s = limbs_->station(c);
@@ -256,6 +239,7 @@ class Aba : public ForwardDynamics<T> {
   static ArticulatedInertia<T> turned(const ArticulatedInertia<T>& I, const Mat3<T>& E) {
     return {congruence(E, I.A), E.transposed() * (I.B * E), congruence(E, I.C)};
   }
+
   /// Base to tips: attitude, unit motions, motion at vdot = 0, the wrench that it needs, and the
   /// rigid inertia in world axes.
   /// @param v, g  spanning rates, and spanning accelerations at vdot = 0 (if `accelerated`)
@@ -423,23 +407,6 @@ class Aba : public ForwardDynamics<T> {
   std::vector<T> D_;  ///< factors of bodies with several rates
 
  private:
-  LimbPlan plan(const std::vector<bool>& turning, const std::vector<Reflected>& reflected) const {
-    const Model& m = this->model();
-    std::vector<double> inertia(m.active_body_count() + 1, 0.0);
-    std::vector<Vec3<double>> momentum(inertia.size(), Vec3<double>{0, 0, 0});
-    std::vector<RigidInertia<double>> bodies;
-    for (int i = 0; i <= m.active_body_count(); ++i) {
-      bodies.push_back(m.folded_inertia(i));
-      if (reflected.empty()) continue;
-      inertia[i] = reflected[i].inertia, momentum[i] = reflected[i].momentum;
-    }
-    for (const auto& [rate, value] : m.armature()) {
-      const int body = m.joint_of_rate(rate).body;
-      if (reflected.empty() && body <= m.active_body_count() && turning[body]) inertia[body] = value;
-    }
-    return LimbPlan(m, turning, inertia, momentum, bodies);
-  }
-
   /// The ground, and all bodies and rates up to the last ones that are seen here.
   void make_bodies() {
     const Model& m = this->model();

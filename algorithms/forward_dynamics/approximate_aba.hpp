@@ -19,7 +19,7 @@ template <class T>
 class ApproximateAba final : public Aba<T> {
  public:
   explicit ApproximateAba(ModelPtr model)
-      : Aba<T>(model, std::vector<bool>(model->active_body_count() + 1, false)),
+      : Aba<T>(model, LimbJoints(*model)),
         tree_(this->model()) {
     const Model& m = this->model();
     for (int i = 1; i <= m.active_body_count(); ++i) {

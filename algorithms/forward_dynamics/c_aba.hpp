@@ -37,9 +37,7 @@ class CAba final : public Aba<T> {
   /// What becomes of the model's clusters.
   struct Nodes {
     explicit Nodes(const Model& m)
-        : wide(m.clusters().size(), false),
-          turning(Aba<T>::all_turning(m)),
-          reflected(m.active_body_count() + 1) {
+        : wide(m.clusters().size(), false), joints(LimbJoints::of(m)) {
       std::vector<bool> has_wide_child(m.clusters().size(), false), has_equations = has_wide_child;
       for (const Cluster& c : m.clusters()) {
         if (c.outputs.size() > 1 && c.parent >= 0) has_wide_child[c.parent] = true;
@@ -49,33 +47,20 @@ class CAba final : public Aba<T> {
         const Cluster& c = m.clusters()[k];
         wide[k] = has_equations[k] ||
                   (c.constrained && (has_wide_child[k] || c.outputs.size() > 1));
-        const bool limb = !wide[k] && !has_wide_child[k] && (!c.constrained || is_geared_body(m, c));
-        for (int i = c.first; !limb && i < c.first + c.count; ++i) turning[i] = false;
+        for (int i = c.first; (wide[k] || has_wide_child[k]) && i < c.first + c.count; ++i) {
+          joints.turning[i] = false;
+        }
         if (!c.constrained || is_geared_body(m, c)) continue;
         for (int r = c.rotor; r < c.rotor + c.rotors; ++r) carriers.push_back(m.rotors()[r].carrier);
       }
-      for (const auto& [rate, inertia] : m.armature()) {
-        const int body = m.joint_of_rate(rate).body;
-        if (body <= m.active_body_count()) reflected[body].inertia = inertia;
-      }
-      for (const Cluster& c : m.clusters()) {
-        if (!is_geared_body(m, c)) continue;
-        for (int r = 0; r < c.rotors; ++r) {
-          const Rotor& rotor = m.rotors()[c.rotor + r];
-          const double rho = c.G[c.spanning_nv + r];
-          reflected[c.first].momentum += scale(rho, rotor.momentum);
-          reflected[c.first].inertia += rho * rho * rotor.inertia;
-        }
-      }
     }
-    std::vector<bool> wide;          ///< per cluster
-    std::vector<bool> turning;       ///< per body: may be in a limb
-    std::vector<typename Aba<T>::Reflected> reflected;
-    std::vector<int> carriers;       ///< of rotors that clusters of several bodies drive
+    std::vector<bool> wide;     ///< per cluster
+    LimbJoints joints;
+    std::vector<int> carriers;  ///< of rotors that clusters of several bodies drive
   };
 
   CAba(ModelPtr model, const Nodes& nodes)
-      : Aba<T>(std::move(model), nodes.turning, nodes.reflected, nodes.carriers),
+      : Aba<T>(std::move(model), nodes.joints, nodes.carriers),
         rotor_(this->model().rotors().size()),
         own_(this->model()) {
     const Model& m = this->model();
@@ -103,10 +88,10 @@ class CAba final : public Aba<T> {
           continue;
         }
       } else if (is_geared_body(m, c)) {
-        const auto& reflected = nodes.reflected[c.first];
         step.kind = Step::Kind::geared;
         step.first = static_cast<int>(gears_.size());
-        gears_.push_back({reflected.momentum, reflected.inertia, Vec3<T>::zero()});
+        gears_.push_back(
+            {nodes.joints.momentum[c.first], nodes.joints.inertia[c.first], Vec3<T>::zero()});
       } else {
         step.kind = Step::Kind::cluster;
         step.first = columns;

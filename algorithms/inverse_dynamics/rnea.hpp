@@ -181,43 +181,14 @@ class Rnea final : public InverseDynamics<T> {
     });
   }
 
-  /// All bodies on joints that turn about z and that nothing ties, but to rotors on their parents.
   void make_limbs(Joints joints) {
     const Model& m = this->model();
-    const int n = m.active_body_count();
-    std::vector<bool> turning(n + 1, false);
-    std::vector<double> inertia(n + 1, 0.0);
-    std::vector<Vec3<double>> momentum(n + 1, Vec3<double>{0, 0, 0});
-    std::vector<RigidInertia<double>> bodies;
-    for (int i = 0; i <= n; ++i) {
-      bodies.push_back(m.folded_inertia(i));
-      turning[i] = i > 0 && m.runs()[m.body(i).run].joints->turns_about_z();
-    }
-    for (const int i : m.bodies_with_equations()) turning[i] = false;
-    for (const Cluster& c : m.clusters()) {  // short limbs among others cost more than they save
-      const bool alone = !c.constrained || is_geared_body(m, c);
-      for (int i = c.first; !alone && i < c.first + c.count; ++i) turning[i] = false;
-    }
-    for (const auto& [rate, value] : m.armature()) {
-      const int body = m.joint_of_rate(rate).body;
-      if (body <= n) inertia[body] = value;
-    }
-    const auto is_geared = [&](const Cluster& c) { return is_geared_body(m, c) && turning[c.first]; };
-    for (const Cluster& c : m.clusters()) {
-      if (!is_geared(c)) continue;
-      for (int r = 0; r < c.rotors; ++r) {
-        const Rotor& rotor = m.rotors()[c.rotor + r];
-        const double rho = c.G[c.spanning_nv + r];
-        inertia[c.first] += rho * rho * rotor.inertia;
-        momentum[c.first] += scale(rho, rotor.momentum);
-      }
-    }
-    LimbPlan plan(m, turning, inertia, momentum, bodies);
+    LimbPlan plan(m, LimbJoints::of(m));
     std::vector<int> carriers;
     in_limb_.assign(m.rotors().size(), false);
     for (const Cluster& c : m.clusters()) {
       for (int r = c.rotor; r < c.rotor + c.rotors; ++r) {
-        in_limb_[r] = is_geared(c) && plan.limb_of[c.first] >= 0;
+        in_limb_[r] = is_geared_body(m, c) && plan.limb_of[c.first] >= 0;
         if (!in_limb_[r]) carriers.push_back(m.rotors()[r].carrier);
       }
     }

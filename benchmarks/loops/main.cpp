@@ -97,29 +97,23 @@ int run(int count, char** words) {
 
   CLI::App app("Times Espalier's algorithms on robots with loops");
   std::string markdown, json;
-  std::vector<std::string> fixed, floating;
+  OwnRobots robots;
   app.add_option("--markdown", markdown,
                  "file in which the tables are written between <!-- loops:begin --> and "
                  "<!-- loops:end -->");
   app.add_option("--json", json, "file for the results");
-  app.add_option("--robot", fixed, "robot files with a fixed root, instead of the usual robots");
-  app.add_option("--floating", floating, "robot files with a floating root, likewise");
-  app.footer("Options of Google Benchmark (--benchmark_filter=...) are understood, too.");
-  try {
-    app.parse(static_cast<int>(left.size()), left.data());
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  robots.add_to(app, "robot files");
+  if (const std::optional<int> code = parse(app, left)) return *code;
 
   Suite suite;
-  for (const std::string& path : floating) suite.add_file(path, true);
-  for (const std::string& path : fixed) suite.add_file(path, false);
-  if (fixed.empty() && floating.empty()) {
+  for (const std::string& path : robots.floating) suite.add_file(path, true);
+  for (const std::string& path : robots.fixed) suite.add_file(path, false);
+  if (robots.none()) {
     suite.add_paper();
     suite.add_growth();
   }
   suite.run();
-  if (fixed.empty() && floating.empty()) std::printf("\n%s", suite.markdown().c_str());
+  if (robots.none()) std::printf("\n%s", suite.markdown().c_str());
   if (!markdown.empty()) replace_section(markdown, "loops", suite.markdown());
   if (!json.empty()) save(json, suite.json().dump(2) + "\n");
   if (suite.all_agree()) return 0;

@@ -182,7 +182,7 @@ int run(int count, char** words) {
 
   CLI::App app("Times Espalier beside the other libraries that are installed");
   std::string output = ESPALIER_RESULT_FOLDER, markdown;
-  std::vector<std::string> fixed, floating;
+  OwnRobots robots;
   app.add_option("--output", output,
                  "folder for results.json, performance.md, performance.svg and "
                  "performance_chains.svg")
@@ -190,23 +190,17 @@ int run(int count, char** words) {
   app.add_option("--markdown", markdown,
                  "file in which the tables are written between <!-- suite:begin --> and "
                  "<!-- suite:end -->, the charts beside it");
-  app.add_option("--robot", fixed, "URDF files with a fixed root, instead of the usual robots");
-  app.add_option("--floating", floating, "URDF files with a floating root, likewise");
-  app.footer("Options of Google Benchmark (--benchmark_filter=...) are understood, too.");
-  try {
-    app.parse(static_cast<int>(left.size()), left.data());
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  robots.add_to(app, "URDF files");
+  if (const std::optional<int> code = parse(app, left)) return *code;
 
   Suite suite;
-  for (const std::string& path : floating) {
+  for (const std::string& path : robots.floating) {
     suite.add(robot_of_file(suite.host(), path, true), Works::all);
   }
-  for (const std::string& path : fixed) {
+  for (const std::string& path : robots.fixed) {
     suite.add(robot_of_file(suite.host(), path, false), Works::all);
   }
-  const bool everything = fixed.empty() && floating.empty();
+  const bool everything = robots.none();
   if (everything) suite.add_all();
   suite.run(everything);
   if (everything) std::printf("\n%s", wanted_table(suite.measured()).c_str());

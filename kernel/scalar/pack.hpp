@@ -161,9 +161,11 @@ inline void sincos(BasicPack<S, n> x, BasicPack<S, n>& s, BasicPack<S, n>& c) {
   const P r(inside ? reduced.lanes : P(0.0).lanes);
 
   const P z = r * r;
-  const P sine_r = r * (P(1.0) + z * detail::polynomial(Turn::sine, z));  // keeps the sign of 0
+  const P sine_r = r + r * z * detail::polynomial(Turn::sine, z);
   const P cosine_r = P(1.0) - P(0.5) * z + z * z * detail::polynomial(Turn::cosine, z);
-  const Bits sine = reinterpret_cast<Bits>(sine_r.lanes);
+  // Its sign is that of r, also where both are zero.
+  constexpr Integer sign = Integer(1) << (to_sign + 1);
+  const Bits sine = reinterpret_cast<Bits>(sine_r.lanes) | (reinterpret_cast<Bits>(r.lanes) & sign);
   const Bits cosine = reinterpret_cast<Bits>(cosine_r.lanes);
   const Bits quadrant = reinterpret_cast<Bits>(shifted.lanes);
   const Bits swap = (quadrant & 1) != 0;

@@ -16,16 +16,7 @@ namespace {
 
 using Shape = RobotOptions::Shape;
 
-LimbPlan plan_of(const Model& model) {
-  std::vector<bool> turning(model.active_body_count() + 1, false);
-  std::vector<RigidInertia<double>> inertia;
-  for (int i = 0; i <= model.active_body_count(); ++i) {
-    turning[i] = i > 0 && model.runs()[model.body(i).run].joints->turns_about_z();
-    inertia.push_back(model.folded_inertia(i));
-  }
-  return LimbPlan(model, turning, std::vector<double>(turning.size(), 0.0),
-                  std::vector<Vec3<double>>(turning.size(), Vec3<double>{0, 0, 0}), inertia);
-}
+LimbPlan plan_of(const Model& model) { return LimbPlan(model, LimbJoints::of(model)); }
 
 Mat3<double> rotation_x(double s, double c) { return {{{1, 0, 0}, {0, c, s}, {0, -s, c}}}; }
 

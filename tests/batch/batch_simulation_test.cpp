@@ -89,13 +89,23 @@ std::vector<ModelPtr> robots_with_loops() {
   return all;
 }
 
+std::vector<State> slow_states(const Model& model, int N) {
+  std::vector<State> states = states_of(model, N);
+  for (State& s : states) {
+    for (double& x : s.v) x *= 0.3;
+  }
+  return states;
+}
+std::unique_ptr<Simulation> alone_with_servo(const ModelPtr& model, const std::string& integrator) {
+  std::vector<std::unique_ptr<Controller>> controllers;
+  controllers.push_back(std::make_unique<Servo>(*model));
+  return host().simulation(model, {"c-aba", integrator}, {}, std::move(controllers));
+}
+
 TEST(BatchSimulationTest, EveryRobotMovesAsItDoesAlone) {
   for (const ModelPtr& model : robots()) {
     constexpr int N = 6;
-    std::vector<State> states = states_of(*model, N);
-    for (State& s : states) {
-      for (double& x : s.v) x *= 0.3;
-    }
+    const std::vector<State> states = slow_states(*model, N);
     const States all = gathered(*model, states);
     for (const char* integrator : integrators) {
       const auto batch = host().batch_simulation(model, {.threads = 2, .integrator = integrator});
@@ -108,10 +118,7 @@ TEST(BatchSimulationTest, EveryRobotMovesAsItDoesAlone) {
       batch->judge(status);
       EXPECT_EQ(status, std::vector(N, BatchStatus::ok)) << model->name();
       for (int k = 0; k < N; k += 5) {
-        std::vector<std::unique_ptr<Controller>> controllers;
-        controllers.push_back(std::make_unique<Servo>(*model));
-        const auto alone = host().simulation(model, {"c-aba", integrator}, {},
-                                             std::move(controllers));
+        const auto alone = alone_with_servo(model, integrator);
         alone->start(states[k].q, states[k].v, 0.25);
         alone->run(1.0, 1e-3, 1 << 20, [](const Sample&) { return true; });
         // Sine and cosine differ in the last bit; within a second, motions of rates of order 1 to
@@ -131,10 +138,7 @@ TEST(BatchSimulationTest, RobotsWithLoopsMoveAsTheyDoAlone) {
   int moved = 0, stuck = 0;
   for (const ModelPtr& model : robots_with_loops()) {
     constexpr int N = 6;
-    std::vector<State> states = states_of(*model, N);
-    for (State& s : states) {
-      for (double& x : s.v) x *= 0.3;
-    }
+    const std::vector<State> states = slow_states(*model, N);
     const States all = gathered(*model, states);
     for (const char* integrator : integrators) {
       const auto batch = host().batch_simulation(model, {.threads = 2, .integrator = integrator});
@@ -145,10 +149,7 @@ TEST(BatchSimulationTest, RobotsWithLoopsMoveAsTheyDoAlone) {
       std::vector<BatchStatus> status(N);
       batch->judge(status);
       for (int k = 0; k < N; ++k) {
-        std::vector<std::unique_ptr<Controller>> controllers;
-        controllers.push_back(std::make_unique<Servo>(*model));
-        const auto alone = host().simulation(model, {"c-aba", integrator}, {},
-                                             std::move(controllers));
+        const auto alone = alone_with_servo(model, integrator);
         const Values q = column({now.q.begin(), now.q.end()}, N, k);
         EXPECT_LE(LoopProjector(model).residual(q.data()), 1e-10) << model->name();
         try {

@@ -287,17 +287,13 @@ Transform<double> lanes(const Transform<T>& X, int l) {
   return out;
 }
 
-std::vector<Pack> pack(const std::vector<std::vector<double>>& of_lane) {
-  std::vector<Pack> out;
-  for (std::size_t i = 0; i < of_lane[0].size(); ++i) {
-    out.emplace_back(of_lane[0][i], of_lane[1][i], of_lane[2][i], of_lane[3][i]);
-  }
-  return out;
-}
-std::vector<FloatPack> pack_of_floats(const std::vector<std::vector<double>>& of_lane) {
-  std::vector<FloatPack> out(of_lane[0].size());
+template <class P>
+std::vector<P> packs(const std::vector<std::vector<double>>& of_lane) {
+  std::vector<P> out(of_lane[0].size());
   for (std::size_t i = 0; i < out.size(); ++i) {
-    for (int l = 0; l < FloatPack::size; ++l) out[i].set(l, static_cast<float>(of_lane[l][i]));
+    for (int l = 0; l < P::size; ++l) {
+      out[i].set(l, static_cast<typename P::Element>(of_lane[l][i]));
+    }
   }
   return out;
 }
@@ -307,68 +303,48 @@ std::vector<Count> variables(const std::vector<double>& values) {
   return out;
 }
 
-TEST_P(JointConformanceTest, LanesOfAPackAreIndependentRobots) {
+/// Every lane of a pack has what its own numbers give at the scalar double.
+/// @param sizes  of the rates, per lane: on both sides of every case distinction
+template <class P>
+void expect_lanes_alone(const JointBench& joints, Random& random, const double (&sizes)[P::size],
+                        double tolerance) {
   for (int sample = 0; sample < 10; ++sample) {
-    std::vector<std::vector<double>> q, v, v_large, off, q1;
-    for (int l = 0; l < Pack::size; ++l) {
-      q.push_back(joints_.random_position(random_));
-      // Lanes on both sides of every case distinction.
-      v.push_back(random_.vector(joints_.nv(), std::vector<double>{0.0, 1e-6, 0.05, 3.0}[l]));
-      q1.push_back(joints_.integrate(q[l], v[l]));
-      off.push_back(random_.vector(joints_.nq(), l == 1 ? 0.0 : 2.0));
+    std::vector<std::vector<double>> q, v, off, q1;
+    for (int l = 0; l < P::size; ++l) {
+      q.push_back(joints.random_position(random));
+      v.push_back(random.vector(joints.nv(), sizes[l]));
+      q1.push_back(joints.integrate(q[l], v[l]));
+      off.push_back(random.vector(joints.nq(), l == 1 ? 0.0 : 2.0));
     }
-    const auto kinematics = joints_.kinematics(pack(q), pack(v));
-    const auto moved = joints_.integrate(pack(q), pack(v));
-    const auto back = joints_.difference(pack(q), pack(q1));
-    const auto on = joints_.normalized(pack(off));
-    for (int l = 0; l < Pack::size; ++l) {
-      const auto expected = joints_.kinematics(q[l], v[l]);
-      for (int k = 0; k < joints_.count(); ++k) {
-        EXPECT_LT(largest_difference(lanes(kinematics.X[k], l), expected.X[k]), rounding);
+    const auto kinematics = joints.kinematics(packs<P>(q), packs<P>(v));
+    const auto moved = joints.integrate(packs<P>(q), packs<P>(v));
+    const auto back = joints.difference(packs<P>(q), packs<P>(q1));
+    const auto on = joints.normalized(packs<P>(off));
+    for (int l = 0; l < P::size; ++l) {
+      const auto expected = joints.kinematics(q[l], v[l]);
+      for (int k = 0; k < joints.count(); ++k) {
+        EXPECT_LT(largest_difference(lanes(kinematics.X[k], l), expected.X[k]), tolerance);
         EXPECT_LT(largest_difference(lanes(kinematics.bias[k], l), expected.bias[k]),
-                  10 * rounding);  // of rates up to 3, squared
+                  10 * tolerance);  // of rates up to 3, squared
       }
-      for (int j = 0; j < joints_.nv(); ++j) {
-        EXPECT_LT(largest_difference(lanes(kinematics.S[j], l), expected.S[j]), rounding);
+      for (int j = 0; j < joints.nv(); ++j) {
+        EXPECT_LT(largest_difference(lanes(kinematics.S[j], l), expected.S[j]), tolerance);
       }
-      EXPECT_LT(largest_difference(lanes(moved, l), q1[l]), rounding);
-      EXPECT_LT(largest_difference(lanes(back, l), joints_.difference(q[l], q1[l])), rounding);
-      EXPECT_LT(largest_difference(lanes(on, l), joints_.normalized(off[l])), rounding);
+      EXPECT_LT(largest_difference(lanes(moved, l), q1[l]), tolerance);
+      EXPECT_LT(largest_difference(lanes(back, l), joints.difference(q[l], q1[l])), tolerance);
+      EXPECT_LT(largest_difference(lanes(on, l), joints.normalized(off[l])), tolerance);
     }
   }
 }
 
+TEST_P(JointConformanceTest, LanesOfAPackAreIndependentRobots) {
+  expect_lanes_alone<Pack>(joints_, random_, {0.0, 1e-6, 0.05, 3.0}, rounding);
+}
+
 TEST_P(JointConformanceTest, LanesOfAPackOfFloatsAreIndependentRobots) {
   // Numbers of order one to ten; differences of series and closed forms cost a few digits of 6e-8.
-  constexpr double floats = 2e-5;
-  for (int sample = 0; sample < 10; ++sample) {
-    std::vector<std::vector<double>> q, v, off, q1;
-    for (int l = 0; l < FloatPack::size; ++l) {
-      q.push_back(joints_.random_position(random_));
-      // Lanes on both sides of every case distinction.
-      const double sizes[] = {0.0, 1e-8, 1e-4, 0.05, 0.3, 0.6, 1.0, 3.0};
-      v.push_back(random_.vector(joints_.nv(), sizes[l]));
-      q1.push_back(joints_.integrate(q[l], v[l]));
-      off.push_back(random_.vector(joints_.nq(), l == 1 ? 0.0 : 2.0));
-    }
-    const auto kinematics = joints_.kinematics(pack_of_floats(q), pack_of_floats(v));
-    const auto moved = joints_.integrate(pack_of_floats(q), pack_of_floats(v));
-    const auto back = joints_.difference(pack_of_floats(q), pack_of_floats(q1));
-    const auto on = joints_.normalized(pack_of_floats(off));
-    for (int l = 0; l < FloatPack::size; ++l) {
-      const auto expected = joints_.kinematics(q[l], v[l]);
-      for (int k = 0; k < joints_.count(); ++k) {
-        EXPECT_LT(largest_difference(lanes(kinematics.X[k], l), expected.X[k]), floats);
-        EXPECT_LT(largest_difference(lanes(kinematics.bias[k], l), expected.bias[k]), 10 * floats);
-      }
-      for (int j = 0; j < joints_.nv(); ++j) {
-        EXPECT_LT(largest_difference(lanes(kinematics.S[j], l), expected.S[j]), floats);
-      }
-      EXPECT_LT(largest_difference(lanes(moved, l), q1[l]), floats);
-      EXPECT_LT(largest_difference(lanes(back, l), joints_.difference(q[l], q1[l])), floats);
-      EXPECT_LT(largest_difference(lanes(on, l), joints_.normalized(off[l])), floats);
-    }
-  }
+  expect_lanes_alone<FloatPack>(joints_, random_, {0.0, 1e-8, 1e-4, 0.05, 0.3, 0.6, 1.0, 3.0},
+                                2e-5);
 }
 
 TEST_P(JointConformanceTest, CountingChangesNoResultAndCounts) {

@@ -17,11 +17,13 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
+template <class P>
 struct SinCos {
-  Pack s, c;
+  P s, c;
 };
-SinCos sin_cos(Pack x) {
-  SinCos out;
+template <class P>
+SinCos<P> sin_cos(P x) {
+  SinCos<P> out;
   sincos(x, out.s, out.c);
   return out;
 }
@@ -86,15 +88,6 @@ TEST(PackSinCosTest, ALaneDependsOnItselfAlone) {
       }
     }
   }
-}
-
-struct FloatSinCos {
-  FloatPack s, c;
-};
-FloatSinCos sin_cos(FloatPack x) {
-  FloatSinCos out;
-  sincos(x, out.s, out.c);
-  return out;
 }
 
 TEST(FloatPackSinCosTest, AgreesWithTheStandardLibraryInEveryOctantAndFarFromZero) {
