@@ -128,8 +128,9 @@ class FourBar {
   template <class T>
   Bars<T> bars(const T* q) const {
     const T a0 = q[0] + zero_[0];
-    return {along(crank_, a0), along(rocker_, T(q[1] + zero_[1])),
-            along(coupler_, T(a0 + q[2] + zero_[2]))};
+    const T angles[] = {a0, T(q[1] + zero_[1]), T(a0 + q[2] + zero_[2])};
+    const auto [crank, rocker, coupler] = along({crank_, rocker_, coupler_}, angles);
+    return {crank, rocker, coupler};
   }
 
   PartSpec spec_;

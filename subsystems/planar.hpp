@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <espalier/plugin.hpp>
 #include <numbers>
+#include <type_traits>
 
 /// What planar linkages have in common.
 
@@ -20,6 +22,22 @@ PlanarVector<T> along(double length, const T& angle) {
   T s, c;
   sincos(angle, s, c);
   return {length * c, length * s};
+}
+
+/// The same for each of several; of doubles, sines and cosines are taken side by side.
+template <class T, int n>
+std::array<PlanarVector<T>, n> along(const double (&length)[n], const T (&angle)[n]) {
+  std::array<PlanarVector<T>, n> all;
+  if constexpr (std::is_same_v<T, double>) {
+    static_assert(n <= Pack::size);
+    Pack angles(0.0), s, c;
+    for (int k = 0; k < n; ++k) angles.set(k, angle[k]);
+    sincos(angles, s, c);
+    for (int k = 0; k < n; ++k) all[k] = {length[k] * c[k], length[k] * s[k]};
+  } else {
+    for (int k = 0; k < n; ++k) all[k] = along(length[k], angle[k]);
+  }
+  return all;
 }
 
 /// The angle less whole turns, in (-pi, pi].

@@ -106,7 +106,9 @@ class SliderCrank {
   template <class T>
   Bars<T> bars(const T* q) const {
     const T a0 = q[0] + zero_[0];
-    return {along(crank_, a0), along(rod_, T(a0 + q[2] + zero_[2]))};
+    const T angles[] = {a0, T(a0 + q[2] + zero_[2])};
+    const auto [crank, rod] = along({crank_, rod_}, angles);
+    return {crank, rod};
   }
 
   PartSpec spec_;
