@@ -18,15 +18,43 @@ inline bool is_geared_body(const Model& model, const Cluster& c) {
                      [&](const Rotor& r) { return r.carrier == model.body(c.first).parent; });
 }
 
+/// Whether a cluster is a body and another one on it, with parallel axes and rates that are the
+/// independent ones, and with rotors that both drive (by belts) on the first one's parent, about
+/// the same axes, or that the second drives on the first.
+inline bool is_belt_pair(const Model& model, const Cluster& c) {
+  if (!c.constrained || c.constraint != nullptr) return false;
+  if (c.count != 2 || c.nv != 2 || c.spanning_nv != 2) return false;
+  if (c.G[0] != 1.0 || c.G[1] != 0.0 || c.G[2] != 0.0 || c.G[3] != 1.0) return false;
+  constexpr double parallel = 1e-15;  // as LimbPlan sees it
+  const Transform<double>& first = model.body(c.first).placement;
+  const Transform<double>& second = model.body(c.first + 1).placement;
+  if (model.body(c.first + 1).parent != c.first) return false;
+  if (std::hypot(second.E.row[2].x, second.E.row[2].y) > parallel) return false;
+  for (int r = 0; r < c.rotors; ++r) {
+    const Rotor& rotor = model.rotors()[c.rotor + r];
+    const double* rho = c.G.data() + 2 * (2 + r);
+    if (rotor.carrier == c.first) {
+      if (rho[0] != 0.0) return false;
+    } else if (rotor.carrier != model.body(c.first).parent) {
+      return false;
+    } else if (rho[1] != 0.0) {
+      const Vec3<double> aside = cross(first.E.row[2], rotor.momentum);
+      if (dot(aside, aside) > 1e-28 * dot(rotor.momentum, rotor.momentum)) return false;
+    }
+  }
+  return true;
+}
+
 /// Joints that limbs may be made of, and what such a joint's rate carries beside bodies.
 struct LimbJoints {
   /// None of a model's.
   explicit LimbJoints(const Model& model)
       : turning(model.active_body_count() + 1, false),
         inertia(turning.size(), 0.0),
-        momentum(turning.size(), Vec3<double>{0, 0, 0}) {}
+        momentum(turning.size(), Vec3<double>{0, 0, 0}),
+        coupling(turning.size(), 0.0) {}
   /// All that turn about z, bring no equations of their own and are tied to nothing but rotors on
-  /// their parents.
+  /// their parents, or in belt pairs.
   static LimbJoints of(const Model& model) {
     LimbJoints joints(model);
     for (const auto& [rate, armature] : model.armature()) {
@@ -34,16 +62,15 @@ struct LimbJoints {
       if (body <= model.active_body_count()) joints.inertia[body] = armature;
     }
     for (const Cluster& c : model.clusters()) {
-      const bool geared = is_geared_body(model, c);
+      const bool geared = is_geared_body(model, c), pair = is_belt_pair(model, c);
+      bool turning = !c.constrained || geared || pair;
       for (int i = c.first; i < c.first + c.count; ++i) {
-        joints.turning[i] =
-            (!c.constrained || geared) && model.runs()[model.body(i).run].joints->turns_about_z();
+        turning = turning && model.runs()[model.body(i).run].joints->turns_about_z();
       }
-      for (int r = 0; geared && r < c.rotors; ++r) {
-        const Rotor& rotor = model.rotors()[c.rotor + r];
-        const double rho = c.G[c.spanning_nv + r];
-        joints.inertia[c.first] += rho * rho * rotor.inertia;
-        joints.momentum[c.first] += scale(rho, rotor.momentum);
+      for (int i = c.first; i < c.first + c.count; ++i) joints.turning[i] = turning;
+      for (int r = 0; r < c.rotors; ++r) {
+        if (geared) joints.add_rotor(model, c, r);
+        if (pair) joints.add_rotor_of_pair(model, c, r);
       }
     }
     for (const int i : model.bodies_with_equations()) joints.turning[i] = false;
@@ -53,6 +80,34 @@ struct LimbJoints {
   std::vector<bool> turning;           ///< per body: whether its joint may be in a limb
   std::vector<double> inertia;         ///< per body: armature and geared rotors [kg·m²]
   std::vector<Vec3<double>> momentum;  ///< per body: of these rotors for unit rate, parent's frame
+  /// Per body: inertia between its rate and its parent's, the other one of a belt pair [kg·m²].
+  std::vector<double> coupling;
+
+ private:
+  void add_rotor(const Model& model, const Cluster& c, int r) {
+    const Rotor& rotor = model.rotors()[c.rotor + r];
+    const double rho = c.G[c.spanning_nv + r];
+    inertia[c.first] += rho * rho * rotor.inertia;
+    momentum[c.first] += scale(rho, rotor.momentum);
+  }
+  /// A rotor on the parent that the second body drives is taken as one on the first, which turns
+  /// faster by the first one's rate: about the same axis, that is a matter of the coupling alone.
+  void add_rotor_of_pair(const Model& model, const Cluster& c, int r) {
+    const Rotor& rotor = model.rotors()[c.rotor + r];
+    const double* rho = c.G.data() + 2 * (2 + r);
+    const int first = c.first, second = c.first + 1;
+    inertia[first] += rho[0] * rho[0] * rotor.inertia;
+    inertia[second] += rho[1] * rho[1] * rotor.inertia;
+    coupling[second] += rho[0] * rho[1] * rotor.inertia;
+    if (rotor.carrier == first) {
+      momentum[second] += scale(rho[1], rotor.momentum);
+      return;
+    }
+    momentum[first] += scale(rho[0], rotor.momentum);
+    const double spin = rho[1] * dot(model.body(first).placement.E.row[2], rotor.momentum);
+    momentum[second].z += spin;
+    coupling[second] -= spin;
+  }
 };
 
 /// A body of a limb and its frame there: the model's, turned about z by gamma and moved along z, so
@@ -70,6 +125,7 @@ struct LimbBody {
   RigidInertia<double> inertia{};  ///< this frame
   double reflected = 0.0;          ///< inertia on its rate: armature and geared rotors
   Vec3<double> momentum{0, 0, 0};  ///< of these rotors for unit rate; frame of the body before
+  double coupling = 0.0;           ///< inertia between its rate and that of the body before
 };
 
 /// A chain of bodies on revolute joints.
@@ -95,7 +151,10 @@ class LimbPlan {
       if (!joints.turning[i]) continue;
       reach[i] = 1 + (heir[i] > 0 ? reach[heir[i]] : 0);
       const int p = model.body(i).parent;
-      if (p > 0 && joints.turning[p] && (heir[p] == 0 || reach[i] >= reach[heir[p]])) heir[p] = i;
+      if (p == 0 || !joints.turning[p]) continue;
+      const bool tied = joints.coupling[i] != 0.0;  // the two of a pair cannot part
+      const bool taken = heir[p] > 0 && joints.coupling[heir[p]] != 0.0;
+      if (tied || (!taken && (heir[p] == 0 || reach[i] >= reach[heir[p]]))) heir[p] = i;
     }
     for (int i = 1; i <= n; ++i) {
       if (!joints.turning[i] || limb_of[i] >= 0) continue;
@@ -188,6 +247,7 @@ class LimbPlan {
         b.d = parallel ? 0.0 : rounded(P.r.z + slide * b.cos_alpha);
       }
       b.reflected = joints.inertia[next];
+      b.coupling = joints.coupling[next];
       limb_of[next] = number, index_in[next] = static_cast<int>(limb.bodies.size());
       limb.bodies.push_back(b);
       next = heir[next];

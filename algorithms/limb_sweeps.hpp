@@ -6,7 +6,8 @@ namespace espalier {
 
 /// The limbs of a robot in a recursive algorithm: chains of bodies on revolute joints
 /// (limb_plan.hpp), written out by the kind of their placements (limb_kernels.hpp); where T is a
-/// double, several limbs are the lanes of a pack.
+/// double, several limbs are the lanes of a pack. Joints may drive rotors on the body before, and
+/// two that follow each other may be a belt pair, whose rates have an inertia between them.
 ///
 /// The owner calls the passes group by group: outward, in the order of the groups, with the motion
 /// of the carriers in their stations; inward, backwards, with all that hangs on stations added up.
@@ -17,10 +18,10 @@ class LimbSweeps : public LimbUnits<T> {
   using LimbUnits<T>::LimbUnits;
 
   /// Base to tip: motion, and the wrench that each body needs for it.
-  /// @param qd, qdd  spanning rates and accelerations; qdd may be nullptr for zero
-  void outward_motion(int group, const T* qd, const T* qdd) {
+  /// @param v, vdot  independent rates and accelerations; vdot may be nullptr for zero
+  void outward_motion(int group, const T* v, const T* vdot) {
     with_unit(group, [&](auto& unit) {
-      qdd == nullptr ? move<false>(unit, qd, qdd) : move<true>(unit, qd, qdd);
+      vdot == nullptr ? move<false>(unit, v, vdot) : move<true>(unit, v, vdot);
     });
   }
   /// Tip to base: articulated inertias.
@@ -34,7 +35,7 @@ class LimbSweeps : public LimbUnits<T> {
     with_unit(group, [&](auto& unit) { accelerate(unit, ydd); });
   }
   /// Tip to base: forces of inverse dynamics, with all that is reflected.
-  /// @param[out] tau  on the spanning rates
+  /// @param[out] tau  on the independent rates
   void inward_force(int group, T* tau) {
     with_unit(group, [&](auto& unit) { add_up(unit, tau); });
   }
@@ -53,6 +54,8 @@ class LimbSweeps : public LimbUnits<T> {
   using Base = LimbUnits<T>;
   template <class S>
   using Gear = typename Base::template Gear<S>;
+  template <class S>
+  using Tie = typename Base::template Tie<S>;
   using Base::cosine_, Base::for_numbers, Base::for_stations, Base::lane_of, Base::of_lane,
       Base::place_, Base::plan_, Base::sine_, Base::stations_, Base::with_unit;
 
@@ -78,7 +81,7 @@ class LimbSweeps : public LimbUnits<T> {
   // --- passes -----------------------------------------------------------------------------------
 
   template <bool accelerated, class Unit>
-  void move(Unit& unit, const T* qd_all, const T* qdd_all) {
+  void move(Unit& unit, const T* v, const T* vdot) {
     using S = typename Unit::S;
     constexpr int lanes = Unit::lanes;
     BodyMotion<S> m;
@@ -93,14 +96,15 @@ class LimbSweeps : public LimbUnits<T> {
       m.omega = unit.mounted(omega), m.alpha = unit.mounted(alpha), m.a = unit.mounted(a);
       m.Om = Mat3<S>::zero();  // the first body stands at the mount
     }
+    [[maybe_unused]] S before = S(0.0);  // acceleration of the last rate
     for (auto& b : unit.bodies) {
       const S c = Base::template gather<lanes>(cosine_.data(), b.body),
               s = Base::template gather<lanes>(sine_.data(), b.body);
       b.c = c * b.cos_theta - s * b.sin_theta;
       b.s = s * b.cos_theta + c * b.sin_theta;
-      const S qd = Base::template gather<lanes>(qd_all, b.rate);
+      const S qd = Base::template gather<lanes>(v, b.rate);
       S qdd = S(0.0);
-      if constexpr (accelerated) qdd = Base::template gather<lanes>(qdd_all, b.rate);
+      if constexpr (accelerated) qdd = Base::template gather<lanes>(vdot, b.rate);
       with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED {
         if constexpr (kind.offset) m.a += swept<kind>(b.P, m.Om);
         if constexpr (kind.geared) {
@@ -110,6 +114,10 @@ class LimbSweeps : public LimbUnits<T> {
           if constexpr (accelerated) {
             gear.couple += scale(qdd, b.momentum);
             gear.force += b.reflected * qdd;
+            if (b.tied) {
+              gear.force += b.coupling * before;
+              unit.gears[b.gear - 1].force += b.coupling * qdd;
+            }
           }
         }
         const Turn<S> t = Turn<S>::of(b.c, b.s);
@@ -119,19 +127,11 @@ class LimbSweeps : public LimbUnits<T> {
       });
       m.alpha.x += m.omega.y * qd;
       m.alpha.y -= m.omega.x * qd;
-      if constexpr (accelerated) m.alpha.z += qdd;
+      if constexpr (accelerated) m.alpha.z += qdd, before = qdd;
       m.omega.z += qd;
       m.Om = acceleration_matrix(m.omega, m.alpha);
       b.pA = inertial_wrench(b.moments, m);
-      for_stations(b, [&](int k, Station<T>& station, const Transform<double>& F) {
-        // The origin of the model's frame stands at -F.r here.
-        const Vec3<S> a = m.a + scale(-F.r.z, m.Om.column(2));
-        station.omega = transpose_times(F.E, of_lane(m.omega, k));
-        station.alpha = transpose_times(F.E, of_lane(m.alpha, k));
-        station.a = transpose_times(F.E, of_lane(a, k));
-        station.IA = ArticulatedInertia<T>::zero();
-        station.pA = Force<T>::zero();
-      });
+      if (b.stations) show_motion(b, m);
     }
   }
 
@@ -143,24 +143,17 @@ class LimbSweeps : public LimbUnits<T> {
     Force<S> p = Force<S>::zero();
     for (std::size_t i = unit.bodies.size(); i-- > 0;) {
       auto& b = unit.bodies[i];
-      add_body(b.moments, I);
-      p += b.pA;
-      for_stations(b, [&](int k, Station<T>& station, const Transform<double>& F) {
-        const auto add = [&](S& to, T& from) { lane_of(to, k) += from; };
-        ArticulatedInertia<T> IA = congruence(F.inverse(), station.IA);
-        Force<T> pA = F.force_to(station.pA);
-        // Copies, since what is pointed at does not stay in registers.
+      if (b.stations) {
         ArticulatedInertia<S> I_sum = I;
         Force<S> p_sum = p;
-        for_numbers(I_sum, IA, add);
-        for_numbers(p_sum, pA, add);
+        add_stations(b, I_sum, p_sum);
         I = I_sum, p = p_sum;
-      });
+      }
       const S tau =
           side_by_side<T, lanes>([&](int k) { return b.y[k] < 0 ? T(0.0) : tau_all[b.y[k]]; });
       with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED {
         if constexpr (kind.geared) {
-          eliminate_geared<kind>(b, unit.gears[b.gear], tau, I, p);
+          eliminate_geared<kind>(b, unit.gears[b.gear], unit.tie, tau, I, p);
         } else {
           eliminate<kind>(b, tau, I, p);
         }
@@ -180,8 +173,44 @@ class LimbSweeps : public LimbUnits<T> {
       for_numbers(station.pA, p, add);
     }
   }
+  // What stations get and give is passed by copies and not inlined: numbers that anything points at
+  // would not stay in registers.
+  template <class Body, class S>
+  [[gnu::noinline]] void show_motion(const Body& b, BodyMotion<S> m) {
+    for_stations(b, [&](int k, Station<T>& station, const Transform<double>& F) {
+      // The origin of the model's frame stands at -F.r here.
+      const Vec3<S> a = m.a + scale(-F.r.z, m.Om.column(2));
+      station.omega = transpose_times(F.E, of_lane(m.omega, k));
+      station.alpha = transpose_times(F.E, of_lane(m.alpha, k));
+      station.a = transpose_times(F.E, of_lane(a, k));
+      station.IA = ArticulatedInertia<T>::zero();
+      station.pA = Force<T>::zero();
+    });
+  }
+  template <class Body, class S>
+  [[gnu::noinline]] void add_stations(const Body& b, ArticulatedInertia<S>& I, Force<S>& p) {
+    for_stations(b, [&](int k, Station<T>& station, const Transform<double>& F) {
+      ArticulatedInertia<T> IA = congruence(F.inverse(), station.IA);
+      for_numbers(I, IA, [&](S& to, T& from) { lane_of(to, k) += from; });
+    });
+    add_stations(b, p);
+  }
+  template <class Body, class S>
+  [[gnu::noinline]] void add_stations(const Body& b, Force<S>& p) {
+    for_stations(b, [&](int k, Station<T>& station, const Transform<double>& F) {
+      Force<T> pA = F.force_to(station.pA);
+      for_numbers(p, pA, [&](S& to, T& from) { lane_of(to, k) += from; });
+    });
+  }
+  template <class Body, class S>
+  [[gnu::noinline]] void show_acceleration(const Body& b, Motion<S> m) {
+    for_stations(b, [&](int k, Station<T>& station, const Transform<double>& F) {
+      station.da = F.inverse_times(Motion<T>{of_lane(m.w, k), of_lane(m.v, k)});
+    });
+  }
+
   template <class S, class C>
-  static void add_body(const Moments<C, C>& b, ArticulatedInertia<S>& I) {
+  ESPALIER_ALWAYS_INLINE static void add_body(const Moments<C, C>& b, ArticulatedInertia<S>& I) {
     const Sym3<C>& M = b.Sigma;
     I.A += Sym3<C>{M.yy + M.zz, -M.xy, -M.xz, M.xx + M.zz, -M.yz, M.xx + M.yy};
     I.B(0, 1) -= b.h.z, I.B(0, 2) += b.h.y;
@@ -195,6 +224,8 @@ class LimbSweeps : public LimbUnits<T> {
   ESPALIER_ALWAYS_INLINE static void eliminate(Body& b, const S& tau, ArticulatedInertia<S>& I,
                                                Force<S>& p) {
     const Turn<S> t = Turn<S>::of(b.c, b.s);
+    add_body(b.moments, I);
+    p += b.pA;
     const S x = I.A.xz, y = I.A.yz, z = I.A.zz;
     const Vec3<S> f = I.B.row[2];
     const S inverse = S(1.0) / (z + b.reflected);
@@ -220,12 +251,21 @@ class LimbSweeps : public LimbUnits<T> {
   }
   /// U gets the momentum of the rotors, which lives in the body before: all is done there.
   template <LimbKind kind, class S, class Body>
-  ESPALIER_ALWAYS_INLINE static void eliminate_geared(Body& b, const Gear<S>& gear, const S& tau,
-                                                      ArticulatedInertia<S>& I, Force<S>& p) {
+  ESPALIER_ALWAYS_INLINE static void eliminate_geared(Body& b, Gear<S>& gear, Tie<S>& tie,
+                                                      const S& tau, ArticulatedInertia<S>& I,
+                                                      Force<S>& p) {
     const Turn<S> t = Turn<S>::of(b.c, b.s);
-    const S inverse = S(1.0) / (I.A.zz + b.reflected);
-    const S u = (tau - gear.force - p.n.z) * inverse;
+    add_body(b.moments, I);
+    p += b.pA;
     Force<S> U = I.column(2);
+    S D = I.A.zz + b.reflected, force = tau - gear.force - p.n.z;
+    if (b.leads) {
+      D += tie.momentum.n.z + tie.momentum.n.z + tie.inertia;
+      force += tie.force;
+      U += tie.momentum;
+    }
+    const S inverse = S(1.0) / D;
+    const S u = force * inverse;
     const auto P = b.P;
     hand_back_C<kind>(P, t, I.C);
     const Mat3<S> B = hand_back_B<kind, false>(P, t, I.C, I.B);
@@ -238,6 +278,10 @@ class LimbSweeps : public LimbUnits<T> {
     p.n += gear.couple;
     b.U() = scale(inverse, U);
     b.u = u;
+    if (b.tied) {
+      gear.share = inverse * b.coupling;
+      tie = {scale(-gear.share, U), -(gear.share * b.coupling), -(b.coupling * u)};
+    }
   }
 
   template <class Unit>
@@ -251,10 +295,14 @@ class LimbSweeps : public LimbUnits<T> {
         unit.carrier, [](auto& s) -> auto& { return s.da.v; });
     m.v += cross(m.w, unit.r);
     m = {unit.mounted(m.w), unit.mounted(m.v)};
+    S ydd = S(0.0);
     for (auto& b : unit.bodies) {
-      S ydd;
       with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED {
-        if constexpr (kind.geared) ydd = b.u - dot(m, b.U());
+        if constexpr (kind.geared) {
+          const S before = ydd;
+          ydd = b.u - dot(m, b.U());
+          if (b.tied) ydd -= unit.gears[b.gear].share * before;
+        }
         const Turn<S> t = Turn<S>::of(b.c, b.s);
         m = {turn_on<kind>(b.P, t, m.w), turn_on<kind>(b.P, t, shifted_velocity<kind>(b.P, m))};
         if constexpr (kind.geared) {
@@ -267,9 +315,7 @@ class LimbSweeps : public LimbUnits<T> {
         }
       });
       Base::template scatter<lanes>(ydd, ydd_all, b.y);
-      for_stations(b, [&](int k, Station<T>& station, const Transform<double>& F) {
-        station.da = F.inverse_times(Motion<T>{of_lane(m.w, k), of_lane(m.v, k)});
-      });
+      if (b.stations) show_acceleration(b, m);
     }
   }
 
@@ -280,12 +326,11 @@ class LimbSweeps : public LimbUnits<T> {
     for (std::size_t i = unit.bodies.size(); i-- > 0;) {
       auto& b = unit.bodies[i];
       f += b.pA;
-      for_stations(b, [&](int k, Station<T>& station, const Transform<double>& F) {
-        Force<T> pA = F.force_to(station.pA);
+      if (b.stations) {
         Force<S> sum = f;
-        for_numbers(sum, pA, [&](S& to, T& from) { lane_of(to, k) += from; });
+        add_stations(b, sum);
         f = sum;
-      });
+      }
       S tau = f.n.z;
       with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED {
         hand_back<kind>(b.P, Turn<S>::of(b.c, b.s), f);
@@ -296,7 +341,7 @@ class LimbSweeps : public LimbUnits<T> {
       });
       S out = tau;
       for (int k = 0; k < Unit::lanes; ++k) {
-        if (Unit::lanes == 1 || b.y[k] >= 0) tau_all[b.rate[k]] = lane_of(out, k);
+        if (Unit::lanes == 1 || b.y[k] >= 0) tau_all[b.y[k]] = lane_of(out, k);
       }
     }
     if (unit.on_ground) return;

@@ -46,6 +46,11 @@ class LimbUnits {
         sides_.push_back(lay_out<Side>(model, group));
       }
     }
+    for (const Cluster& c : model.clusters()) {
+      bool inside = c.count > 0;
+      for (int i = c.first; i < c.first + c.count; ++i) inside = inside && contains(i);
+      whole_clusters_.push_back(inside);
+    }
     for (const BodyRun& run : model.active_runs()) {
       int inside = 0;
       for (int k = 0; k < run.count; ++k) inside += contains(run.first + k) ? 1 : 0;
@@ -58,6 +63,8 @@ class LimbUnits {
   bool contains(int body) const { return plan_.limb_of[body] >= 0; }
   /// Per active run of the model: whether all its bodies are in limbs.
   const std::vector<bool>& whole_runs() const { return whole_runs_; }
+  /// Per cluster of the model, likewise.
+  const std::vector<bool>& whole_clusters() const { return whole_clusters_; }
   const LimbMoves& way() const { return way_; }
   Station<T>& station(int body) { return stations_[station_of_[body]]; }
 
@@ -95,24 +102,34 @@ class LimbUnits {
     Moments<C, C> moments;
     C reflected;
     Vec3<C> momentum;
+    C coupling;
     S c, s;       ///< of q + theta
     Force<S> pA;  ///< wrench that the motion takes, until U takes its place:
     /// I S / D; geared: about the body before, in its axes. Small states stay in the nearest cache.
     Force<S>& U() { return pA; }
     S u;                 ///< (tau - S^T pA) / D
     int body[lanes];     ///< lanes whose limb has ended repeat its last one
-    int rate[lanes];     ///< spanning
-    int y[lanes];        ///< independent rate; -1: ended
+    int rate[lanes];     ///< independent, which is that of its joint
+    int y[lanes];        ///< the same; -1: ended
     int station[lanes];  ///< -1: none
     bool stations = false;
     const Transform<double>* F[lanes];
-    int gear = -1;  ///< in Unit::gears
+    int gear = -1;       ///< in Unit::gears
+    bool tied = false;   ///< by the coupling to the body before, in one of the lanes
+    bool leads = false;  ///< the next one is tied
   };
   /// What geared rotors take.
   template <class S>
   struct Gear {
     Vec3<S> couple;  ///< of the body before
     S force;         ///< of their own rate
+    S share;         ///< coupling / D: of the rate of the body before in that of a tied one
+  };
+  /// What a tied body leaves to the rate of the body before, once its own is eliminated.
+  template <class S>
+  struct Tie {
+    Force<S> momentum;  ///< for unit rate, of the body before, in its axes
+    S inertia, force;
   };
   template <class S_, class C, int lanes_>
   struct Unit {
@@ -121,6 +138,7 @@ class LimbUnits {
     static constexpr int lanes = lanes_;
     std::vector<Body> bodies;
     std::vector<Gear<S_>> gears;
+    Tie<S_> tie;  ///< of the body that was passed last
     Vec3<C> r;
     Turn<C> mount;
     int carrier[lanes_];     ///< stations
@@ -224,7 +242,7 @@ class LimbUnits {
   std::vector<Station<T>> stations_;
   std::vector<T> sine_, cosine_;  ///< per body
   std::vector<int> turning_;      ///< runs with bodies in limbs
-  std::vector<bool> whole_runs_;
+  std::vector<bool> whole_runs_, whole_clusters_;
 
  private:
   // --- layout -----------------------------------------------------------------------------------
@@ -259,7 +277,9 @@ class LimbUnits {
       }
     }
     for (std::size_t i = 0; i < length; ++i) {
+      unit.bodies[i].leads = i + 1 < length && unit.bodies[i + 1].tied;
       unit.bodies[i].kind = common_kind(group, i);
+      if (unit.bodies[i].leads || unit.bodies[i].tied) unit.bodies[i].kind.geared = true;
       if (!unit.bodies[i].kind.geared) continue;
       unit.bodies[i].gear = static_cast<int>(unit.gears.size());
       unit.gears.emplace_back();
@@ -279,10 +299,13 @@ class LimbUnits {
     }
     for_numbers(to.moments.Sigma, moments.Sigma, [&](auto& x, double value) { set(x, k, value); });
     set(to.reflected, k, ended ? 1.0 : b.reflected);
+    set(to.coupling, k, ended ? 0.0 : b.coupling);
+    to.tied = to.tied || (!ended && b.coupling != 0.0);
     const auto& body = model.body(b.body);
     to.body[k] = b.body;
-    to.rate[k] = body.v;
-    to.y[k] = ended ? -1 : model.clusters()[body.cluster].v;
+    const Cluster& cluster = model.clusters()[body.cluster];
+    to.rate[k] = cluster.v + (body.v - cluster.spanning_v);
+    to.y[k] = ended ? -1 : to.rate[k];
     to.station[k] = ended ? -1 : station_of_[b.body];
     to.stations = to.stations || to.station[k] >= 0;
     to.F[k] = &plan_.body(b.body).F;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "algorithms/free_body.hpp"
 #include "algorithms/limb_sweeps.hpp"
 #include "algorithms/newton_euler.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
@@ -40,7 +41,7 @@ class Aba : public ForwardDynamics<T> {
         motion_(this->model(), SpanningMotion<T>::Rotors::skip) {
     const Model& m = this->model();
     limbs_ = std::make_unique<LimbSweeps<T>>(m, LimbPlan(m, joints), looked_at);
-    motion_.leave_out(limbs_->whole_runs());
+    motion_.leave_out(limbs_->whole_runs(), limbs_->whole_clusters());
     make_bodies();
     find_root();
   }
@@ -99,7 +100,7 @@ class Aba : public ForwardDynamics<T> {
     const T* g = motion_.g();
     for (const LimbMove& m : moves()) {
       if (m.group >= 0) {
-        move_limbs(m.group);
+        move_limbs(m.group, v);
         continue;
       }
       const BodyRun& run = model.runs()[m.run];
@@ -157,27 +158,24 @@ class Aba : public ForwardDynamics<T> {
     b.IA = moments.articulated();
   }
   void inward_root(const T* tau) {
-    const BodyState& b = body_[root_];
-    Ldlt<T, 6>& D = factor_of<6>(0);
-    for (int j = 0; j < 6; ++j) {
-      const Force<T> U = b.IA.column(j);
-      for (int l = j; l < 6; ++l) D.L[l][j] = U[l];
-      D.L[j][j] += rate_[j].armature;
-      rate_[j].u = tau[j] - b.pA[j];
-    }
-    D.factor();
+    BodyState& b = body_[root_];
+    b.IA.A.xx += rate_[0].armature, b.IA.A.yy += rate_[1].armature, b.IA.A.zz += rate_[2].armature;
+    b.IA.C.xx += rate_[3].armature, b.IA.C.yy += rate_[4].armature, b.IA.C.zz += rate_[5].armature;
+    for (int j = 0; j < 6; ++j) rate_[j].u = tau[j] - b.pA[j];
   }
   void outward_root(T* vdot) {
-    for (int j = 0; j < 6; ++j) vdot[j] = rate_[j].u;
-    factor_of<6>(0).solve(vdot);
-    body_[root_].da = {{vdot[0], vdot[1], vdot[2]}, {vdot[3], vdot[4], vdot[5]}};
+    BodyState& b = body_[root_];
+    const RateState* rate = rate_.data();
+    b.da = free_acceleration<T>(
+        b.IA, {{rate[0].u, rate[1].u, rate[2].u}, {rate[3].u, rate[4].u, rate[5].u}});
+    for (int j = 0; j < 6; ++j) vdot[j] = b.da[j];
   }
 
   const std::vector<LimbMove>& moves() const { return limbs_->way().moves; }
 
   // --- limbs --------------------------------------------------------------------------------------
 
-  void move_limbs(int group) {
+  void move_limbs(int group, const T* v) {
     for (const int c : limbs_->way().carriers[group]) {
       Station<T>& s = limbs_->station(c);
       const BodyState& b = body_[c];
@@ -188,7 +186,7 @@ class Aba : public ForwardDynamics<T> {
       s.IA = ArticulatedInertia<T>::zero();
       s.pA = Force<T>::zero();
     }
-    limbs_->outward_motion(group, motion_.qd(), nullptr);
+    limbs_->outward_motion(group, v, nullptr);
     for (const int p : limbs_->way().ports[group]) {
       const Station<T>& s = limbs_->station(p);
       BodyState& b = body_[p];

@@ -50,7 +50,7 @@ class CAba final : public Aba<T> {
         for (int i = c.first; (wide[k] || has_wide_child[k]) && i < c.first + c.count; ++i) {
           joints.turning[i] = false;
         }
-        if (!c.constrained || is_geared_body(m, c)) continue;
+        if (!c.constrained || is_geared_body(m, c) || joints.turning[c.first]) continue;
         for (int r = c.rotor; r < c.rotor + c.rotors; ++r) carriers.push_back(m.rotors()[r].carrier);
       }
     }

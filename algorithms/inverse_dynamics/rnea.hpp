@@ -24,7 +24,7 @@ class Rnea final : public InverseDynamics<T> {
  public:
   enum class Joints { needed, all };
 
-  /// @param joints  all: motion() has those, too, whose placements are not needed here
+  /// @param joints  all: motion() has those, too, whose placements are not needed here (not rates)
   explicit Rnea(ModelPtr model, Joints joints = Joints::needed)
       : InverseDynamics<T>(std::move(model)),
         motion_(this->model(), SpanningMotion<T>::Rotors::skip),
@@ -50,15 +50,16 @@ class Rnea final : public InverseDynamics<T> {
     motion_.update(q, v);
     limbs_->turn(model, q);
     const T* qdd = spanning_accelerations(vdot);
-    outward(qdd);
+    outward(v, vdot, qdd);
     if (wrenches != nullptr) {
       for (int i = 1; i <= model.active_body_count(); ++i) push(i, (*wrenches)[i]);
     }
     take_in_equations(q, qdd);
-    if (model.is_tree()) return inward(qdd, tau);
+    if (model.is_tree()) return inward(qdd, tau, tau);
     spin(q, qdd, wrenches);
-    inward(qdd, tau_.data());
+    inward(qdd, tau_.data(), tau);
     motion_.reduce(tau_.data(), tau);
+    if (wrenches != nullptr) push_rotors_of_limbs(*wrenches, tau);
   }
 
   /// What joints and constraints said at the last call.
@@ -91,7 +92,7 @@ class Rnea final : public InverseDynamics<T> {
   }
 
   /// Base to tips: motion, and the wrench that each body needs for it.
-  void outward(const T* qdd) {
+  void outward(const T* v, const T* vdot, const T* qdd) {
     const Model& model = this->model();
     newton_euler_.start(this->gravity());
     f_[0] = Force<T>::zero();
@@ -107,7 +108,7 @@ class Rnea final : public InverseDynamics<T> {
         s.omega = m.omega, s.alpha = m.alpha, s.a = m.a;
         s.pA = Force<T>::zero();
       }
-      limbs_->outward_motion(move.group, motion_.qd(), qdd);
+      limbs_->outward_motion(move.group, v, vdot);
       for (const int p : limbs_->way().ports[move.group]) {
         const Station<T>& s = limbs_->station(p);
         newton_euler_.motion[p] = {s.omega, s.alpha, s.a, acceleration_matrix(s.omega, s.alpha)};
@@ -127,25 +128,37 @@ class Rnea final : public InverseDynamics<T> {
   /// Folded rotors: what their spin takes of the carriers and of their own rates.
   void spin(const T* q, const T* qdd, const Wrenches<T>* wrenches) {
     const Model& model = this->model();
-    if (wrenches != nullptr) motion_.place_rotors(q);
-    for (std::size_t k = 0; k < model.rotors().size(); ++k) {
+    for (const int k : loose_rotors_) {
       const Rotor& rotor = model.rotors()[k];
-      T& tau = tau_[rotor.v];
-      if (in_limb_[k]) {
-        tau = T(0.0);
-      } else {
-        tau = espalier::spin(rotor, newton_euler_.motion[rotor.carrier], motion_.qd()[rotor.v],
-                             qdd == nullptr ? nullptr : qdd + rotor.v, f_[rotor.carrier]);
+      tau_[rotor.v] =
+          espalier::spin(rotor, newton_euler_.motion[rotor.carrier], motion_.qd()[rotor.v],
+                         qdd == nullptr ? nullptr : qdd + rotor.v, f_[rotor.carrier]);
+      if (wrenches != nullptr) tau_[rotor.v] -= (*wrenches)[rotor.body].n.z;
+    }
+    if (wrenches == nullptr) return;
+    motion_.place_rotors(q);
+    for (const Rotor& rotor : model.rotors()) {
+      push(rotor.carrier,
+           motion_.joints.X[rotor.body].transpose_times_force((*wrenches)[rotor.body]));
+    }
+  }
+  /// What wrenches on rotors that limbs take along do on the independent rates.
+  void push_rotors_of_limbs(const Wrenches<T>& wrenches, T* tau) const {
+    const Model& model = this->model();
+    for (const Cluster& c : model.clusters()) {
+      if (!limbs_->contains(c.first)) continue;
+      for (int r = 0; r < c.rotors; ++r) {
+        const T& force = wrenches[model.rotors()[c.rotor + r].body].n.z;
+        const T* rho = motion_.G(c) + (c.spanning_nv + r) * c.nv;
+        for (int j = 0; j < c.nv; ++j) tau[c.v + j] -= rho[j] * force;
       }
-      if (wrenches == nullptr) continue;
-      const Force<T>& wrench = (*wrenches)[rotor.body];
-      tau -= wrench.n.z;
-      push(rotor.carrier, motion_.joints.X[rotor.body].transpose_times_force(wrench));
     }
   }
 
   /// Tips to base: tau_i = S_i^T f_i, and f_i is handed on to the parent.
-  void inward(const T* qdd, T* tau) {
+  /// @param tau            on the spanning rates, of bodies in no limb
+  /// @param[out] of_limbs  on the independent rates, of bodies in limbs
+  void inward(const T* qdd, T* tau, T* of_limbs) {
     const Model& model = this->model();
     const std::vector<LimbMove>& moves = limbs_->way().moves;
     for (std::size_t k = moves.size(); k-- > 0;) {
@@ -155,7 +168,7 @@ class Rnea final : public InverseDynamics<T> {
       }
       const int group = moves[k].group;
       for (const int p : limbs_->way().ports[group]) limbs_->station(p).pA += f_[p];
-      limbs_->inward_force(group, tau);
+      limbs_->inward_force(group, of_limbs);
       for (const int c : limbs_->way().carriers[group]) f_[c] += limbs_->station(c).pA;
     }
     if (qdd != nullptr) {
@@ -185,16 +198,15 @@ class Rnea final : public InverseDynamics<T> {
     const Model& m = this->model();
     LimbPlan plan(m, LimbJoints::of(m));
     std::vector<int> carriers;
-    in_limb_.assign(m.rotors().size(), false);
     for (const Cluster& c : m.clusters()) {
-      for (int r = c.rotor; r < c.rotor + c.rotors; ++r) {
-        in_limb_[r] = is_geared_body(m, c) && plan.limb_of[c.first] >= 0;
-        if (!in_limb_[r]) carriers.push_back(m.rotors()[r].carrier);
+      for (int r = c.rotor; plan.limb_of[c.first] < 0 && r < c.rotor + c.rotors; ++r) {
+        loose_rotors_.push_back(r);
+        carriers.push_back(m.rotors()[r].carrier);
       }
     }
     limbs_ = std::make_unique<LimbSweeps<T>>(m, std::move(plan), carriers);
-    if (joints == Joints::all) return;
-    motion_.leave_out(limbs_->whole_runs());
+    motion_.leave_out(joints == Joints::all ? std::vector<bool>{} : limbs_->whole_runs(),
+                      limbs_->whole_clusters());
   }
 
   SpanningMotion<T> motion_;
@@ -205,7 +217,7 @@ class Rnea final : public InverseDynamics<T> {
   std::vector<T> own_tau_;  ///< per spanning rate; empty if no joint brings equations
   std::vector<std::pair<int, double>> armature_;  ///< of bodies in no limb
   std::unique_ptr<LimbSweeps<T>> limbs_;
-  std::vector<bool> in_limb_;  ///< per folded rotor: taken along by its joint
+  std::vector<int> loose_rotors_;  ///< folded ones that no limb takes along
 };
 
 /// Bias forces: RNEA at vdot = 0.

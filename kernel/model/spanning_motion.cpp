@@ -15,6 +15,7 @@ SpanningMotion<T>::SpanningMotion(const Model& model, Rotors rotors)
       qd_(tree_ ? 0 : model.spanning_nv()) {
   std::size_t largest = 0;
   for (const Cluster& c : model.clusters()) {
+    clusters_.push_back(&c);
     if (!c.constrained) continue;
     for (std::size_t i = 0; i < c.G.size(); ++i) G_[c.G_start + i] = T(c.G[i]);
     if (c.constraint == nullptr) continue;
@@ -28,8 +29,15 @@ SpanningMotion<T>::SpanningMotion(const Model& model, Rotors rotors)
 }
 
 template <class T>
+void SpanningMotion<T>::leave_out(std::vector<bool> runs, const std::vector<bool>& clusters) {
+  left_out_ = std::move(runs);
+  std::erase_if(clusters_, [&](const Cluster* c) { return clusters[c - model_.clusters().data()]; });
+}
+
+template <class T>
 void SpanningMotion<T>::expand(const T* x, T* out) const {
-  for (const Cluster& c : model_.clusters()) {
+  for (const Cluster* cluster : clusters_) {
+    const Cluster& c = *cluster;
     if (!c.constrained) {
       for (int i = 0; i < c.nv; ++i) out[c.spanning_v + i] = x[c.v + i];
       continue;
@@ -45,7 +53,8 @@ void SpanningMotion<T>::expand(const T* x, T* out) const {
 
 template <class T>
 void SpanningMotion<T>::reduce(const T* x, T* out) const {
-  for (const Cluster& c : model_.clusters()) {
+  for (const Cluster* cluster : clusters_) {
+    const Cluster& c = *cluster;
     if (!c.constrained) {
       for (int i = 0; i < c.nv; ++i) out[c.v + i] = x[c.spanning_v + i];
       continue;

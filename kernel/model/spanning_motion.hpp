@@ -19,9 +19,10 @@ class ESPALIER_API SpanningMotion {
 
   explicit SpanningMotion(const Model& model, Rotors rotors = Rotors::place);
 
-  /// Leaves joints out that somebody else evaluates, none of them in a constraint.
-  /// @param runs  per active run of the model
-  void leave_out(std::vector<bool> runs) { left_out_ = std::move(runs); }
+  /// Leaves out what somebody else evaluates, none of it in a constraint whose G depends on q.
+  /// @param runs      per active run of the model: whether its joints are not evaluated
+  /// @param clusters  per cluster: whether its rates are not expanded, and its forces not reduced
+  void leave_out(std::vector<bool> runs, const std::vector<bool>& clusters);
 
   /// @param q  spanning positions
   /// @param v  independent rates, or nullptr: then qd, bias and g are those of rest
@@ -39,7 +40,8 @@ class ESPALIER_API SpanningMotion {
   /// G of a constrained cluster, rows x nv, row-major; rows as Cluster::rate() says.
   const T* G(const Cluster& c) const { return G_.data() + c.G_start; }
 
-  /// out = G x for independent rates or accelerations x (g not added).
+  /// out = G x for independent rates or accelerations x (g not added). What is left out keeps its
+  /// entries of out, here and there.
   void expand(const T* x, T* out) const;
   /// out = G^T x for forces x on spanning rates.
   void reduce(const T* x, T* out) const;
@@ -51,6 +53,7 @@ class ESPALIER_API SpanningMotion {
   bool variable_;  ///< some G depends on the position
   bool moving_ = false;
   std::vector<bool> left_out_;
+  std::vector<const Cluster*> clusters_;  ///< that are not left out
   const T* qd_now_ = nullptr;
   std::vector<T> G_, qd_, g_, local_;
   std::vector<ConstraintWorkspace<T>> work_;  ///< per cluster with a variable G

@@ -87,7 +87,7 @@ struct ArticulatedInertia {
     return {B.column(k), {C(0, k), C(1, k), C(2, k)}};
   }
   /// this -= s u u^T.
-  void subtract_outer(const T& s, const Force<T>& u) {
+  [[gnu::always_inline]] void subtract_outer(const T& s, const Force<T>& u) {
     const Force<T> t = scale(s, u);
     A -= Sym3<T>{t.n.x * u.n.x, t.n.x * u.n.y, t.n.x * u.n.z,
                  t.n.y * u.n.y, t.n.y * u.n.z, t.n.z * u.n.z};

@@ -5,6 +5,7 @@
 
 #include "algorithms/limb_groups.hpp"
 #include "tests/support/host.hpp"
+#include "tests/support/random_cluster_robot.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/state.hpp"
 
@@ -30,7 +31,8 @@ ModelPtr turning_robot(Shape shape, int bodies, bool floating_base, unsigned lon
 
 /// Largest difference of any forward or inverse dynamics from the first one's, with wrenches.
 void expect_agreement(const ModelPtr& model, unsigned long long seed) {
-  const State s = random_state(*model, seed);
+  const State s =
+      model->is_tree() ? random_state(*model, seed) : random_cluster_state(*model, seed);
   const Wrenches<double> wrenches = s.wrenches(model);
   // Agreed in the project's specification; rounding of these trees is far below.
   constexpr double agreed = 1e-9;
@@ -143,6 +145,42 @@ TEST(LimbTest, AllAlgorithmsAgreeWhereOtherJointsStandBetween) {
     options.types = {"revolute", "revolute", "revolute", "prismatic", "spherical"};
     options.floating_base = seed % 2 == 0;
     expect_agreement(host().compile(random_robot(host().registry(), options)), seed);
+  }
+}
+
+TEST(LimbTest, AllAlgorithmsAgreeOnBeltPairs) {
+  int tied = 0, with_others = 0;
+  for (unsigned long long seed = 1; seed <= 60; ++seed) {
+    ClusterRobotOptions options;
+    options.seed = seed, options.floating_base = seed % 2 == 0;
+    options.kinds = {"parallel_carriers", "parallel_carriers", "belt_pair", "geared", "body"};
+    const ModelPtr model = host().compile(random_cluster_robot(host().registry(), options));
+    for (const Limb& limb : plan_of(*model).limbs) {
+      for (const LimbBody& b : limb.bodies) {
+        if (b.coupling == 0.0) continue;
+        ++tied;
+        with_others += limb.bodies.size() > 2 ? 1 : 0;
+      }
+    }
+    expect_agreement(model, seed);
+  }
+  EXPECT_GT(tied, 50);
+  EXPECT_GT(with_others, 20);
+}
+
+TEST(LimbPlanTest, BeltPairsStayTogether) {
+  // A longer chain hangs on the first link of the pair than on the second.
+  for (unsigned long long seed = 1; seed <= 20; ++seed) {
+    ClusterRobotOptions options;
+    options.seed = seed, options.parts = 12;
+    options.kinds = {"parallel_carriers", "geared"};
+    const ModelPtr model = host().compile(random_cluster_robot(host().registry(), options));
+    const LimbPlan plan = plan_of(*model);
+    for (const Cluster& c : model->clusters()) {
+      if (!is_belt_pair(*model, c)) continue;
+      EXPECT_EQ(plan.limb_of[c.first], plan.limb_of[c.first + 1]);
+      EXPECT_EQ(plan.index_in[c.first] + 1, plan.index_in[c.first + 1]);
+    }
   }
 }
 

@@ -100,6 +100,19 @@ class ClusterRobot {
       gear(thigh, rotor(on));
       gear(shin, rotor(on));
       attachable_.push_back(shin);
+    } else if (kind == "parallel_carriers") {  // the same about parallel axes
+      const std::string thigh = body("revolute", on);
+      const Pose hip = robot_.joints.back().origin;
+      reorient(hip.rpy, {0, 0, 1});
+      const std::string shin = body("revolute", thigh);
+      reorient({0, 0, rng_.uniform(-3.0, 3.0)}, {0, 0, rng_.chance(0.5) ? 1.0 : -1.0});
+      for (const std::string& link : {thigh, shin}) {
+        const std::string motor = rotor(on);
+        reorient(hip.rpy, robot_.joints.back().axis);
+        gear(link, motor);
+      }
+      if (rng_.chance(0.3)) gear(shin, rotor(thigh));
+      attachable_.insert(attachable_.end(), {thigh, shin});
     } else if (kind == "across") {  // joints far apart on two limbs
       const std::string a = limb(on, 2), b = limb(on, 2);
       couple(a, b, ratio());
@@ -169,6 +182,14 @@ class ClusterRobot {
     if (rng_.chance(0.2)) robot_.joints.back().armature = rng_.uniform(0.001, 0.1);
     place_[name] = robot_.joints.back().origin.transform() * place_.at(on);
     return name;
+  }
+
+  /// Turns the last joint.
+  void reorient(const Vec3<double>& rpy, const Vec3<double>& axis) {
+    JointDescription& joint = robot_.joints.back();
+    joint.origin.rpy = rpy;
+    joint.axis = axis;
+    place_[joint.child] = joint.origin.transform() * place_.at(joint.parent);
   }
 
   /// A small body that turns fast: three times out of four symmetric about its axis, so that it is
