@@ -1,8 +1,29 @@
 #pragma once
 
+#include <algorithm>
+
+#include "espalier/kernel/model/model.hpp"
 #include "espalier/kernel/spatial/inertia.hpp"
 
 namespace espalier {
+
+/// The floating body that all of a robot hangs on, whose axes may then stand for the world's; 0 if
+/// there is none.
+/// @param bodies  that count, from the first on: without folded rotors, or all
+inline int floating_root(const Model& model, int bodies) {
+  if (bodies == 0 || model.clusters()[model.body(1).cluster].constrained) return 0;
+  if (model.runs()[model.body(1).run].subspace != SubspaceKind::free) return 0;
+  for (const Cluster& c : model.clusters()) {
+    if (c.first > 1 && std::find(c.outputs.begin(), c.outputs.end(), 0) != c.outputs.end()) return 0;
+  }
+  for (int i = 2; i <= bodies; ++i) {
+    if (model.body(i).parent == 0) return 0;
+  }
+  for (const Rotor& rotor : model.rotors()) {
+    if (rotor.carrier == 0) return 0;
+  }
+  return 1;
+}
 
 /// By cofactors: one division.
 template <class T>

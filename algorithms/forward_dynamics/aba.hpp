@@ -43,7 +43,10 @@ class Aba : public ForwardDynamics<T> {
     limbs_ = std::make_unique<LimbSweeps<T>>(m, LimbPlan(m, joints), looked_at);
     motion_.leave_out(limbs_->whole_runs(), limbs_->whole_clusters());
     make_bodies();
-    find_root();
+    root_ = floating_root(m, m.active_body_count());
+    for (int j = 0; root_ > 0 && j < 6; ++j) {
+      rate_[j].S = SubspaceOps<FreeAxes>::column<T>(nullptr, j);
+    }
   }
 
   static constexpr int max_rates = 6;
@@ -126,23 +129,6 @@ class Aba : public ForwardDynamics<T> {
 
   // --- the root -----------------------------------------------------------------------------------
 
-  /// The floating body that all of the robot hangs on, if there is one.
-  void find_root() {
-    const Model& m = this->model();
-    if (m.active_body_count() == 0 || m.clusters()[m.body(1).cluster].constrained) return;
-    if (m.runs()[m.body(1).run].subspace != SubspaceKind::free) return;
-    for (const Cluster& c : m.clusters()) {
-      if (c.first > 1 && std::find(c.outputs.begin(), c.outputs.end(), 0) != c.outputs.end()) return;
-    }
-    for (int i = 2; i <= m.active_body_count(); ++i) {
-      if (m.body(i).parent == 0) return;
-    }
-    for (const Rotor& rotor : m.rotors()) {
-      if (rotor.carrier == 0) return;
-    }
-    root_ = 1;
-    for (int j = 0; j < 6; ++j) rate_[j].S = SubspaceOps<FreeAxes>::column<T>(nullptr, j);
-  }
   void move_root() {
     const T* v = motion_.qd();
     BodyState& b = body_[root_];
@@ -431,7 +417,7 @@ class Aba : public ForwardDynamics<T> {
   }
 
  protected:
-  int root_ = -1;  ///< body, or -1
+  int root_ = 0;  ///< floating_root()
   std::unique_ptr<LimbSweeps<T>> limbs_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "algorithms/free_body.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 
@@ -24,6 +25,8 @@ namespace espalier {
 ///
 /// Frames: world axes; inertias and J at body origins. Where F meets the J of many ancestors, both
 /// are taken about the first body of the way, whose columns lie in memory one beside the other.
+/// Where all of the robot hangs on one floating body, its axes stand for the world's: its J is the
+/// identity, F itself is what its rates meet, and its block of M is its composite inertia.
 template <class T>
 class CompositeBodies {
  public:
@@ -49,6 +52,7 @@ class CompositeBodies {
   /// @param[out] M  symmetric, full storage
   void compute(const SpanningMotion<T>& motion, T* M) {
     const TreeKinematics<T>& joints = motion.joints;
+    if (root_ > 0) place_root();
     for (const Stretch& s : stretches_) {
       if (s.run == nullptr) {
         place_cluster(nodes_[s.begin], motion);
@@ -69,6 +73,7 @@ class CompositeBodies {
         });
       }
     }
+    if (root_ > 0) add_root(M);
     if (sparse_) {
       for (const Node& node : nodes_) mirror_node(node, M);
     } else {
@@ -83,7 +88,8 @@ class CompositeBodies {
   };
   struct Way {
     int output = 0;             ///< body; 0: the ground, which takes nothing
-    std::vector<Range> ranges;  ///< by growing rates
+    bool root = false;          ///< it ends at the floating root
+    std::vector<Range> ranges;  ///< by growing rates, the root's left out
   };
   /// A plain body, or a cluster.
   struct Node {
@@ -121,7 +127,10 @@ class CompositeBodies {
     body_[0].E = Mat3<T>::identity();
     body_[0].x = Vec3<T>::zero();
     std::vector<int> node_of(bodies + 1, -1);
-    for (std::size_t n = 0; n < nodes_.size(); ++n) add_stretch(static_cast<int>(n));
+    root_ = floating_root(model_, bodies);
+    for (std::size_t n = root_ > 0 ? 1 : 0; n < nodes_.size(); ++n) {
+      add_stretch(static_cast<int>(n));
+    }
     int J = 0;
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       Node& node = nodes_[n];
@@ -133,7 +142,7 @@ class CompositeBodies {
         b.rate = model_.body(i).v;
         b.output = b.parent >= node.first ? body_[b.parent].output : b.parent;
         // Room for J of every plain body, so that columns of chains stay contiguous.
-        if (node.cluster == nullptr) b.column = next_column(node.nv);
+        if (node.cluster == nullptr && i != root_) b.column = next_column(node.nv);
         b.way = way_to(node, b.output);
       }
       if (node.cluster == nullptr) continue;
@@ -149,6 +158,11 @@ class CompositeBodies {
     for (Node& node : nodes_) {
       for (Way& way : node.ways) {
         for (int i = way.output; i != 0; i = body_[i].output) {
+          if (i == root_) {
+            way.root = true;
+            entries += 6L * node.nv;
+            continue;
+          }
           const Node& met = nodes_[node_of[i]];
           if (body_[i].column < 0) body_[i].column = next_column(met.nv);
           way.ranges.push_back({body_[i].column, met.v, met.nv});
@@ -184,7 +198,7 @@ class CompositeBodies {
     for (std::size_t w = 0; w < node.ways.size(); ++w) {
       if (node.ways[w].output == output) return static_cast<int>(w);
     }
-    node.ways.push_back({output, {}});
+    node.ways.push_back({output, false, {}});
     return static_cast<int>(node.ways.size()) - 1;
   }
   static void merge(std::vector<Range>& ranges) {
@@ -210,6 +224,12 @@ class CompositeBodies {
     b.x = b.parent == 0 ? Vec3<T>::zero() : p.x + b.step;
     b.r = b.parent == b.output ? b.step : p.r + b.step;
     b.Ic = {T(b.inertia.m), transpose_times(b.E, b.inertia.h), congruence(b.E, b.inertia.I)};
+  }
+  void place_root() {
+    BodyState& b = body_[root_];
+    b.E = Mat3<T>::identity();
+    b.x = b.r = Vec3<T>::zero();
+    b.Ic = {T(b.inertia.m), Vec3<T>::from(b.inertia.h), Sym3<T>::from(b.inertia.I)};
   }
   template <class Ops>
   void place_body(const Node& node, const TreeKinematics<T>& joints) {
@@ -302,6 +322,24 @@ class CompositeBodies {
     hand_on(b);
   }
 
+  /// Lower triangle of the root's block.
+  void add_root(T* M) const {
+    const RigidInertia<T>& I = body_[root_].Ic;
+    const Vec3<T>& h = I.h;
+    const T zero = T(0.0);
+    const T rows[6][6] = {{I.I.xx},
+                          {I.I.xy, I.I.yy},
+                          {I.I.xz, I.I.yz, I.I.zz},
+                          {zero, h.z, -h.y, I.m},
+                          {-h.z, zero, h.x, zero, I.m},
+                          {h.y, -h.x, zero, zero, zero, I.m}};
+    for (int k = 0; k < 6; ++k) {
+      T* row = M + static_cast<long>(k) * size_;
+      std::copy_n(rows[k], k + 1, row);
+      row[k] += T(armature_[k]);
+    }
+  }
+
   void add_cluster(const Node& node, const T* G, T* M) {
     const Cluster& c = *node.cluster;
     const int n = node.nv;
@@ -386,6 +424,11 @@ class CompositeBodies {
   /// Row of M up to `end`: zero where no ancestor is.
   void write_row(const Way& way, const Force<T>& F, int end, T* __restrict row) const {
     int next = 0;
+    if (way.root) {
+      row[0] = F.n.x, row[1] = F.n.y, row[2] = F.n.z;
+      row[3] = F.f.x, row[4] = F.f.y, row[5] = F.f.z;
+      next = 6;
+    }
     for (const Range& range : way.ranges) {
       if (!sparse_) std::fill(row + next, row + range.rate, T(0.0));
       meet(range, F, [&](int rate, const T& x) { row[rate] = x; });
@@ -394,6 +437,10 @@ class CompositeBodies {
     if (!sparse_) std::fill(row + next, row + end, T(0.0));
   }
   void add_row(const Way& way, const Force<T>& F, T* __restrict row) const {
+    if (way.root) {
+      row[0] += F.n.x, row[1] += F.n.y, row[2] += F.n.z;
+      row[3] += F.f.x, row[4] += F.f.y, row[5] += F.f.z;
+    }
     for (const Range& range : way.ranges) {
       meet(range, F, [&](int rate, const T& x) { row[rate] += x; });
     }
@@ -405,6 +452,9 @@ class CompositeBodies {
     for (int i = node.v; i < node.v + node.nv; ++i) {
       const T* row = M + i * n;
       for (const Way& way : node.ways) {
+        if (way.root) {
+          for (int j = 0; j < 6; ++j) M[j * n + i] = row[j];
+        }
         for (const Range& range : way.ranges) {
           for (int j = range.rate; j < range.rate + range.count; ++j) M[j * n + i] = row[j];
         }
@@ -430,6 +480,7 @@ class CompositeBodies {
 
   const Model& model_;
   int size_, columns_ = 0;
+  int root_ = 0;                   ///< floating_root(); its node is the first
   bool sparse_ = false;            ///< most of M is zero
   std::vector<Node> nodes_;
   std::vector<Stretch> stretches_;
