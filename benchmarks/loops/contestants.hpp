@@ -17,9 +17,10 @@ std::string with_rotors(const std::string& algorithm);
 /// Approximate ones may differ by any finite number.
 Contestants our_loop_contestants(const Host& host, const LoopRobot& robot, Refusals& refused);
 
-/// Pinocchio's exact ways for a robot with loops: rotors as bodies, projection and a dense factor
-/// where all clusters are geared; contact models where the robot consists of four-bars.
-/// @throws std::runtime_error: the module is absent, or what stands in the way
-Contestants pinocchio_loop_contestants(const LoopRobot& robot);
+/// Adds the exact ways of the libraries whose modules are there (benchmarks/peers), rotors as
+/// bodies. Pinocchio: projection and a dense factor where all clusters are geared; contact models
+/// where the robot consists of four-bars. generalized_rbda: C-ABA and projection on both. A library
+/// that cannot be loaded or cannot build the robot is among the refused.
+void add_loop_peers(const LoopRobot& robot, Contestants& all, Refusals& refused);
 
 }  // namespace espalier::bench

@@ -68,13 +68,7 @@ class Suite {
     const LoopRobot& robot = *robots_.emplace_back(std::make_unique<LoopRobot>(std::move(moved)));
     Refusals refused;
     Contestants all = our_loop_contestants(host_, robot, refused);
-    if (!growth) {
-      try {
-        for (auto& theirs : pinocchio_loop_contestants(robot)) all.push_back(std::move(theirs));
-      } catch (const std::exception& error) {
-        refused.emplace_back("Pinocchio", error.what());
-      }
-    }
+    if (!growth) add_loop_peers(robot, all, refused);
     if (growth) {
       std::erase_if(all, [&](const auto& c) {
         const bool exact = c->agreement < 1.0;

@@ -78,11 +78,7 @@ class Suite {
     refused.clear();
     add_batches(host_, robot.model, robot.states, Work::forward, "c-aba", all);
     add_batches(host_, robot.model, robot.states, Work::inverse, "c-rnea", all);
-    try {
-      for (auto& theirs : pinocchio_loop_contestants(robot)) all.push_back(std::move(theirs));
-    } catch (const std::exception& error) {
-      refused.emplace_back("Pinocchio", error.what());
-    }
+    add_loop_peers(robot, all, refused);
     contest_.add(robot, std::move(all), refused);
   }
 

@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 
 #include "benchmarks/loops/chains.hpp"
@@ -13,18 +14,18 @@ namespace espalier::bench {
 namespace {
 
 /// 3e-10 is the most seen, by the regularized solver of contacts.
-constexpr double pinocchio_agreement = 1e-8;
+constexpr double loop_peer_agreement = 1e-8;
 
-const espalier_loop_peer& table() {
-  static const espalier_loop_peer* const loaded = [] {
-    // Local: libraries that are compiled differently do not see each other's symbols.
-    void* library = dlopen(ESPALIER_PEER_FOLDER "/peer_pinocchio_loops.so", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) throw std::runtime_error(dlerror());
-    void* entry = dlsym(library, "espalier_loop_peer_table");
-    if (entry == nullptr) throw std::runtime_error(dlerror());
-    return reinterpret_cast<espalier_loop_peer_entry>(entry)();
-  }();
-  return *loaded;
+/// The table of a module, or null where it was not built.
+const espalier_loop_peer* load(const std::string& name) {
+  const std::string file = ESPALIER_PEER_FOLDER "/peer_" + name + ".so";
+  if (!std::filesystem::exists(file)) return nullptr;
+  // Local: libraries that are compiled differently do not see each other's symbols.
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw std::runtime_error(dlerror());
+  void* entry = dlsym(library, "espalier_loop_peer_table");
+  if (entry == nullptr) throw std::runtime_error(dlerror());
+  return reinterpret_cast<espalier_loop_peer_entry>(entry)();
 }
 
 void write(const Vec3<double>& v, double* out) { out[0] = v.x, out[1] = v.y, out[2] = v.z; }
@@ -90,7 +91,9 @@ std::vector<espalier_loop_pin> pins_of(const Model& model) {
 
 class Built {
  public:
-  Built(const LoopRobot& robot, const Model& model, const std::vector<RandomState>& states) {
+  Built(const espalier_loop_peer& peer, const LoopRobot& robot, const Model& model,
+        const std::vector<RandomState>& states)
+      : table(peer) {
     for (const BodyRun& run : model.runs()) {
       const bool root = robot.floating && run.first == 1;
       if (run.nv != 1 && !root) throw std::runtime_error("a joint has several rates");
@@ -115,33 +118,34 @@ class Built {
     plain.G = G.empty() ? nullptr : G.data();
     plain.pin_count = static_cast<int>(pins.size()), plain.pins = pins.data();
     char message[500] = "";
-    handle = table().open(&plain, message, sizeof message);
+    handle = table.open(&plain, message, sizeof message);
     if (handle == nullptr) throw std::runtime_error(message);
     SpanningMotion<double> motion(model);
     for (int k = 0; k < state_count; ++k) {
       motion.update(states[k].q.data(), states[k].v.data());
-      table().set(handle, k, states[k].q.data(), motion.qd(), states[k].tau.data());
+      table.set(handle, k, states[k].q.data(), motion.qd(), states[k].tau.data());
     }
   }
-  ~Built() { table().close(handle); }
+  ~Built() { table.close(handle); }
   Built(const Built&) = delete;
   Built& operator=(const Built&) = delete;
 
+  const espalier_loop_peer& table;
   void* handle = nullptr;
 };
 
 class Way final : public Contestant {
  public:
   Way(std::shared_ptr<Built> built, int way, const LoopRobot& robot)
-      : Contestant(Work::forward, table().library, table().way(built->handle, way),
-                   pinocchio_agreement),
+      : Contestant(Work::forward, built->table.library, built->table.way(built->handle, way),
+                   loop_peer_agreement),
         built_(std::move(built)),
         way_(way),
         robot_(robot) {}
-  void call(int k) override { table().run(built_->handle, way_, k); }
+  void call(int k) override { built_->table.run(built_->handle, way_, k); }
   std::vector<double> result(int) override {
     std::vector<double> vdot(robot_.model->nv());
-    table().read(built_->handle, way_, vdot.data());
+    built_->table.read(built_->handle, way_, vdot.data());
     if (robot_.kept == nullptr) return vdot;
     std::vector<double> ordered(vdot.size());
     for (std::size_t i = 0; i < ordered.size(); ++i) ordered[i] = vdot[robot_.kept_rate[i]];
@@ -156,15 +160,22 @@ class Way final : public Contestant {
 
 }  // namespace
 
-Contestants pinocchio_loop_contestants(const LoopRobot& robot) {
+void add_loop_peers(const LoopRobot& robot, Contestants& all, Refusals& refused) {
   const bool rotors = robot.kept != nullptr;
-  const auto built = std::make_shared<Built>(robot, rotors ? *robot.kept : *robot.model,
-                                             rotors ? robot.kept_states : robot.states);
-  Contestants all;
-  for (int way = 0; way < table().way_count(built->handle); ++way) {
-    all.push_back(std::make_unique<Way>(built, way, robot));
+  for (std::string name : {"pinocchio_loops", "generalized_rbda"}) {
+    try {
+      const espalier_loop_peer* table = load(name);
+      if (table == nullptr) continue;
+      name = table->library;
+      const auto built = std::make_shared<Built>(*table, robot, rotors ? *robot.kept : *robot.model,
+                                                 rotors ? robot.kept_states : robot.states);
+      for (int way = 0; way < table->way_count(built->handle); ++way) {
+        all.push_back(std::make_unique<Way>(built, way, robot));
+      }
+    } catch (const std::exception& error) {
+      refused.emplace_back(name, error.what());
+    }
   }
-  return all;
 }
 
 }  // namespace espalier::bench
