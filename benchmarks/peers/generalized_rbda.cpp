@@ -2,7 +2,6 @@
 #include <grbda/Dynamics/RigidBodyTreeModel.h>
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -11,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "loop_peer.h"
+#include "loop_peer.hpp"
 
 /// generalized_rbda's ways to forward dynamics of robots with loops: C-ABA on its cluster tree, and
 /// projection on its tree of rigid bodies, rotors being bodies. Clusters are made of its own joints
@@ -100,8 +99,10 @@ class Robot {
     }
   }
 
-  static constexpr std::array<const char*, 2> ways{"ClusterTreeModel (C-ABA)",
-                                                   "RigidBodyTreeModel, Projection"};
+  static int way_count() { return 2; }
+  static const char* way(int way) {
+    return way == 0 ? "ClusterTreeModel (C-ABA)" : "RigidBodyTreeModel, Projection";
+  }
 
  private:
   /// What of Espalier's state makes the library's for a cluster.
@@ -357,32 +358,12 @@ class Robot {
   grbda::DVec<double> vdot_;
 };
 
-Robot* robot_of(void* handle) { return static_cast<Robot*>(handle); }
-
-void* open(const espalier_loop_robot* robot, char* message, int size) {
-  try {
-    return new Robot(*robot);
-  } catch (const std::exception& error) {
-    std::snprintf(message, size, "%s", error.what());
-    return nullptr;
-  }
-}
-
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const espalier_loop_peer*
 espalier_loop_peer_table(void);
 const espalier_loop_peer* espalier_loop_peer_table(void) {
-  static const espalier_loop_peer table{
-      "generalized_rbda " ESPALIER_PEER_VERSION,
-      [](void*) { return static_cast<int>(Robot::ways.size()); },
-      [](void*, int i) { return Robot::ways[i]; },
-      open,
-      [](void* p) { delete robot_of(p); },
-      [](void* p, int k, const double* q, const double* v, const double* tau) {
-        robot_of(p)->set(k, q, v, tau);
-      },
-      [](void* p, int way, int k) { robot_of(p)->run(way, k); },
-      [](void* p, int way, double* out) { robot_of(p)->read(way, out); }};
+  static const espalier_loop_peer table =
+      peers::loop_peer_table<Robot>("generalized_rbda " ESPALIER_PEER_VERSION);
   return &table;
 }

@@ -2,7 +2,6 @@
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <memory>
 #include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/crba.hpp>
@@ -13,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "loop_peer.h"
+#include "loop_peer.hpp"
 
 /// Pinocchio's exact ways to forward dynamics of robots with loops.
 
@@ -85,7 +84,7 @@ class Robot {
     }
   }
   void run(int way, int k) { (this->*ways_[way].second)(k); }
-  void read(double* out) const { std::copy(vdot_.begin(), vdot_.end(), out); }
+  void read(int /*way*/, double* out) const { std::copy(vdot_.begin(), vdot_.end(), out); }
   int way_count() const { return static_cast<int>(ways_.size()); }
   const char* way(int i) const { return ways_[i].first; }
 
@@ -144,30 +143,12 @@ class Robot {
   State q_, v_, tau_, spanning_tau_;
 };
 
-Robot* robot_of(void* handle) { return static_cast<Robot*>(handle); }
-
-void* open(const espalier_loop_robot* robot, char* message, int size) {
-  try {
-    return new Robot(*robot);
-  } catch (const std::exception& error) {
-    std::snprintf(message, size, "%s", error.what());
-    return nullptr;
-  }
-}
-
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const espalier_loop_peer*
 espalier_loop_peer_table(void);
 const espalier_loop_peer* espalier_loop_peer_table(void) {
-  static const espalier_loop_peer table{"Pinocchio " PINOCCHIO_VERSION,
-                                        [](void* p) { return robot_of(p)->way_count(); },
-                                        [](void* p, int i) { return robot_of(p)->way(i); },
-                                        open,
-                                        [](void* p) { delete robot_of(p); },
-                                        [](void* p, int k, const double* q, const double* v,
-                                           const double* tau) { robot_of(p)->set(k, q, v, tau); },
-                                        [](void* p, int way, int k) { robot_of(p)->run(way, k); },
-                                        [](void* p, int, double* out) { robot_of(p)->read(out); }};
+  static const espalier_loop_peer table =
+      peers::loop_peer_table<Robot>("Pinocchio " PINOCCHIO_VERSION);
   return &table;
 }
