@@ -48,11 +48,18 @@ class Out {
   long size_;
 };
 
-/// @throws SizeMismatch if got != wanted
-inline void expect_size(const char* who, const char* what, long got, long wanted) {
-  if (got == wanted) return;
+namespace detail {
+/// Apart from expect_size(), which is then inlined into evaluate().
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_size(const char* who, const char* what,
+                                                               long got, long wanted) {
   throw SizeMismatch(std::string(who) + ": size of " + what + " is " + std::to_string(got) +
                      ", expected " + std::to_string(wanted));
+}
+}  // namespace detail
+
+/// @throws SizeMismatch if got != wanted
+inline void expect_size(const char* who, const char* what, long got, long wanted) {
+  if (got != wanted) detail::refuse_size(who, what, got, wanted);
 }
 
 }  // namespace espalier

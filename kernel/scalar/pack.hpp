@@ -97,12 +97,16 @@ inline constexpr bool is_pack<BasicPack<S, n>> = true;
 
 namespace detail {
 
-/// Coefficients of the highest power first.
+/// Coefficients of the highest power first. By pairs, so that fewer steps wait for each other.
+/// @param xx  x squared
 template <class P, int n>
-inline P polynomial(const double (&coefficients)[n], P x) {
+inline P polynomial(const double (&coefficients)[n], P x, P xx) {
   ESPALIER_FUSE
   P sum(coefficients[0]);
-  for (int k = 1; k < n; ++k) sum = sum * x + P(coefficients[k]);
+  if constexpr (n % 2 == 0) sum = sum * x + P(coefficients[1]);
+  for (int k = 2 - n % 2; k < n; k += 2) {
+    sum = sum * xx + (P(coefficients[k]) * x + P(coefficients[k + 1]));
+  }
   return sum;
 }
 
@@ -160,9 +164,9 @@ inline void sincos(BasicPack<S, n> x, BasicPack<S, n>& s, BasicPack<S, n>& c) {
       ((x - turns * P(Turn::part_1)) - turns * P(Turn::part_2)) - turns * P(Turn::part_3);
   const P r(inside ? reduced.lanes : P(0.0).lanes);
 
-  const P z = r * r;
-  const P sine_r = r + r * z * detail::polynomial(Turn::sine, z);
-  const P cosine_r = P(1.0) - P(0.5) * z + z * z * detail::polynomial(Turn::cosine, z);
+  const P z = r * r, zz = z * z;
+  const P sine_r = r + r * z * detail::polynomial(Turn::sine, z, zz);
+  const P cosine_r = P(1.0) - P(0.5) * z + zz * detail::polynomial(Turn::cosine, z, zz);
   // Its sign is that of r, also where both are zero.
   constexpr Integer sign = Integer(1) << (to_sign + 1);
   const Bits sine = reinterpret_cast<Bits>(sine_r.lanes) | (reinterpret_cast<Bits>(r.lanes) & sign);
