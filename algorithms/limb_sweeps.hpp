@@ -339,10 +339,7 @@ class LimbSweeps : public LimbUnits<T> {
           f.n += unit.gears[b.gear].couple;
         }
       });
-      S out = tau;
-      for (int k = 0; k < Unit::lanes; ++k) {
-        if (Unit::lanes == 1 || b.y[k] >= 0) tau_all[b.y[k]] = lane_of(out, k);
-      }
+      Base::template scatter<Unit::lanes>(tau, tau_all, b.y);
     }
     if (unit.on_ground) return;
     turn_back<0, 1>(f, unit.mount);
