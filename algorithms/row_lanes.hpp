@@ -5,8 +5,8 @@
 namespace espalier {
 
 /// How recursions carry many right-hand sides at once (rows of a task, columns of an input matrix):
-/// as many as the lanes of a V, side by side. A double takes four in a Pack; a pack, whose lanes are
-/// robots already, and a counter take one.
+/// as many as the lanes of a V, side by side. A double takes four in a Quad; a pack, whose lanes
+/// are robots already, and a counter take one.
 template <class T>
 struct RowLanes {
   using V = T;
@@ -14,8 +14,8 @@ struct RowLanes {
 };
 template <>
 struct RowLanes<double> {
-  using V = Pack;
-  static constexpr int size = Pack::size;
+  using V = Quad;
+  static constexpr int size = Quad::size;
 };
 
 /// How many V hold so many rows.

@@ -1,4 +1,4 @@
-// Four states of one robot at once: the same algorithm, at the scalar Pack with one state per lane.
+// Eight states of one robot at once: the same algorithm at the scalar Pack, one state per lane.
 //
 //   05_batch_of_states ROBOT
 
@@ -12,7 +12,7 @@ int main(int count, char** words) {
   if (count < 2) return std::fputs("usage: 05_batch_of_states ROBOT\n", stderr), 2;
   const espalier::Host host;
   const auto robot = host.load(words[1], {.root = espalier::CompileOptions::Root::floating});
-  const auto four = host.create<espalier::ForwardDynamics<Pack>>("aba", robot);
+  const auto all = host.create<espalier::ForwardDynamics<Pack>>("aba", robot);
   const auto one = host.create<espalier::ForwardDynamics<double>>("aba", robot);
 
   // Lane k holds the robot in random position k; joints move at k rad/s.
@@ -23,7 +23,7 @@ int main(int count, char** words) {
     for (int i = 0; i < robot->nq(); ++i) q[i].set(k, q_of[k][i]);
     for (int i = 0; i < robot->nv(); ++i) v[i].set(k, k);
   }
-  four->evaluate(q, v, tau, vdot);
+  all->evaluate(q, v, tau, vdot);
 
   double largest = 0;
   for (int k = 0; k < Pack::size; ++k) {

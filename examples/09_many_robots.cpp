@@ -26,7 +26,7 @@ int main(int count, char** words) {
   for (const espalier::BatchStatus s : status) good += s == espalier::BatchStatus::ok ? 1 : 0;
   std::printf("accelerations of %d of %d robots on %d threads\n", good, N, batch->threads());
 
-  // The same in one call, by floats: eight at a time, and about six digits.
+  // The same in one call, by floats: sixteen at a time, and about six digits.
   std::vector<double> rounded(nv * N);
   host.evaluate_batch<espalier::ForwardDynamics>("c-aba", robot, N, {.q = q, .v = v, .tau = tau},
                                                  {{"vdot", rounded}},

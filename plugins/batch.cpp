@@ -251,7 +251,7 @@ class Batch::ImplAt final : public Impl {
     std::vector<BasicResults<P>> out;
     std::array<std::vector<P*>, role_count> inputs;  ///< by role and block
     std::vector<std::vector<const P*>> results;      ///< by result and block
-    std::vector<Pack> q;      ///< of four states whose loops are looked at
+    std::vector<Pack> q;      ///< of a pack of states whose loops are looked at
     std::vector<double> one;  ///< of one of them
   };
 
@@ -356,7 +356,7 @@ void Batch::ImplAt<P>::choose_blocks() {
   for (int i = 0; i < role_count; ++i) numbers += needed_[i] ? rows_[i] : 0;
   for (const Result& r : shapes_) numbers += static_cast<std::size_t>(r.row_count) * r.column_count;
   constexpr std::size_t bytes = 256 * 1024;
-  blocks_ = static_cast<int>(std::clamp<std::size_t>(bytes / (numbers * sizeof(P)), 2, 32));
+  blocks_ = static_cast<int>(std::clamp<std::size_t>(bytes / (numbers * sizeof(P)), 2, 8));
   states_ = blocks_ * P::size;
 }
 
@@ -413,25 +413,25 @@ void Batch::ImplAt<P>::judge(Worker& worker, Robot& robot, const Call& call, int
     for (const P& x : r.values) zero += x - x;
   }
   const int N = call.N, end = std::min(first + P::size, N);
-  for (int four = first; four < end; four += Pack::size) {
+  for (int pack = first; pack < end; pack += Pack::size) {
     Pack residual(0.0);
     const bool looks = checks_loops_ && call.in->q.size() > 0;
     if (looks) {  // in doubles, as they were given
       const double* row = call.in->q.data();
-      for (Pack& q : worker.q) q = gather<Pack>(row, four, N), row += N;
+      for (Pack& q : worker.q) q = gather<Pack>(row, pack, N), row += N;
       residual = robot.loops.residual(worker.q.data());
     }
-    for (int k = four; k < std::min(four + Pack::size, end); ++k) {
+    for (int k = pack; k < std::min(pack + Pack::size, end); ++k) {
       BatchStatus& status = call.status[k];
       status = zero[k - first] != 0 ? BatchStatus::singular : BatchStatus::ok;
       if (looks && status == BatchStatus::ok) {
-        status = judge_loops(worker, robot, residual[k - four], k - four);
+        status = judge_loops(worker, robot, residual[k - pack], k - pack);
       }
     }
   }
 }
 
-/// Of one of the four states in worker.q.
+/// Of one of the states in worker.q.
 template <class P>
 BatchStatus Batch::ImplAt<P>::judge_loops(Worker& worker, Robot& robot, double residual,
                                           int lane) const {

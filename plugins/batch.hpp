@@ -9,7 +9,7 @@
 
 #include "espalier/kernel/algorithm.hpp"
 
-/// One algorithm on many states of one robot, four or eight at a time on every core.
+/// One algorithm on many states of one robot, eight or sixteen at a time on every core.
 
 namespace espalier {
 
@@ -29,8 +29,8 @@ ESPALIER_API std::string_view to_string(BatchStatus status);
 
 /// What a batch computes with. What goes in and comes out are doubles at both.
 enum class Precision {
-  doubles,  ///< four states at a time, at the scalar Pack
-  floats    ///< eight, at the scalar FloatPack: docs/batches.md has the error
+  doubles,  ///< eight states at a time, at the scalar Pack
+  floats    ///< sixteen, at the scalar FloatPack: docs/batches.md has the error
 };
 /// "double", "float".
 ESPALIER_API std::string_view to_string(Precision precision);

@@ -4,7 +4,7 @@
 
 #include "espalier/kernel/model/tree_kinematics.hpp"
 
-/// How far loops are open, four states at a time. Belongs to one thread. Not for plugins.
+/// How far loops are open, eight states at a time. Belongs to one thread. Not for plugins.
 
 namespace espalier::detail {
 

@@ -10,7 +10,7 @@
 #include "espalier/kernel/views.hpp"
 #include "espalier/plugins/batch.hpp"
 
-/// Many copies of one robot in time, four at a time on every core.
+/// Many copies of one robot in time, eight at a time on every core.
 
 namespace espalier {
 

@@ -88,19 +88,29 @@ class FourBar {
   static constexpr int positions = 3, equations = 2;
   template <class T>
   void phi(const T* q, T* phi) const {
-    const auto b = bars(q);
+    const Bars<T> b = terms(q);
     phi[0] = b.crank.x + b.coupler.x - x_ - b.rocker.x;
     phi[1] = b.crank.y + b.coupler.y - y_ - b.rocker.y;
   }
+  /// The bars as vectors from pivot to tip, base axes.
   template <class T>
-  void K(const T* q, T* K) const {
-    const auto b = bars(q);
+  struct Bars {
+    PlanarVector<T> crank, rocker, coupler;
+  };
+  template <class T>
+  Bars<T> terms(const T* q) const {
+    const T a0 = q[0] + zero_[0];
+    const T angles[] = {a0, T(q[1] + zero_[1]), T(a0 + q[2] + zero_[2])};
+    const auto [crank, rocker, coupler] = along({crank_, rocker_, coupler_}, angles);
+    return {crank, rocker, coupler};
+  }
+  template <class T>
+  void K(const Bars<T>& b, T* K) const {
     K[0] = -(b.crank.y + b.coupler.y), K[1] = b.rocker.y, K[2] = -b.coupler.y;
     K[3] = b.crank.x + b.coupler.x, K[4] = -b.rocker.x, K[5] = b.coupler.x;
   }
   template <class T>
-  void k(const T* q, const T* qd, T* k) const {
-    const auto b = bars(q);
+  void k(const Bars<T>& b, const T* qd, T* k) const {
     const T w2 = qd[0] + qd[2], s0 = qd[0] * qd[0], s1 = qd[1] * qd[1], s2 = w2 * w2;
     k[0] = b.crank.x * s0 + b.coupler.x * s2 - b.rocker.x * s1;
     k[1] = b.crank.y * s0 + b.coupler.y * s2 - b.rocker.y * s1;
@@ -120,19 +130,6 @@ class FourBar {
   }
 
  private:
-  template <class T>
-  struct Bars {
-    PlanarVector<T> crank, rocker, coupler;
-  };
-  /// The bars as vectors from pivot to tip, base axes.
-  template <class T>
-  Bars<T> bars(const T* q) const {
-    const T a0 = q[0] + zero_[0];
-    const T angles[] = {a0, T(q[1] + zero_[1]), T(a0 + q[2] + zero_[2])};
-    const auto [crank, rocker, coupler] = along({crank_, rocker_, coupler_}, angles);
-    return {crank, rocker, coupler};
-  }
-
   PartSpec spec_;
   double crank_, rocker_, coupler_, x_ = 0.0, y_ = 0.0;
   double zero_[3] = {0, 0, 0};

@@ -24,19 +24,27 @@ PlanarVector<T> along(double length, const T& angle) {
   return {length * c, length * s};
 }
 
-/// The same for each of several; of doubles, sines and cosines are taken side by side.
+/// Sines and cosines of several angles; of doubles, they are taken side by side.
+template <class T, int n>
+void sincos_of(const T (&angle)[n], T (&s)[n], T (&c)[n]) {
+  if constexpr (std::is_same_v<T, double>) {
+    static_assert(n <= Quad::size);
+    Quad angles(angle[0]), sines, cosines;
+    for (int k = 1; k < n; ++k) angles.set(k, angle[k]);
+    sincos(angles, sines, cosines);
+    for (int k = 0; k < n; ++k) s[k] = sines[k], c[k] = cosines[k];
+  } else {
+    for (int k = 0; k < n; ++k) sincos(angle[k], s[k], c[k]);
+  }
+}
+
+/// length (cos angle, sin angle) for each of several.
 template <class T, int n>
 std::array<PlanarVector<T>, n> along(const double (&length)[n], const T (&angle)[n]) {
+  T s[n], c[n];
+  sincos_of(angle, s, c);
   std::array<PlanarVector<T>, n> all;
-  if constexpr (std::is_same_v<T, double>) {
-    static_assert(n <= Pack::size);
-    Pack angles(0.0), s, c;
-    for (int k = 0; k < n; ++k) angles.set(k, angle[k]);
-    sincos(angles, s, c);
-    for (int k = 0; k < n; ++k) all[k] = {length[k] * c[k], length[k] * s[k]};
-  } else {
-    for (int k = 0; k < n; ++k) all[k] = along(length[k], angle[k]);
-  }
+  for (int k = 0; k < n; ++k) all[k] = {length[k] * c[k], length[k] * s[k]};
   return all;
 }
 

@@ -69,19 +69,31 @@ class SliderCrank {
   static constexpr int positions = 3, equations = 2;
   template <class T>
   void phi(const T* q, T* phi) const {
-    const auto [crank, rod] = bars(q);
+    const auto [crank, rod] = terms(q);
     phi[0] = crank.x + rod.x - q[1] - zero_[1];
     phi[1] = crank.y + rod.y - offset_;
   }
+  /// The bars as vectors from pivot to tip, base axes.
   template <class T>
-  void K(const T* q, T* K) const {
-    const auto [crank, rod] = bars(q);
+  struct Bars {
+    PlanarVector<T> crank, rod;
+  };
+  template <class T>
+  Bars<T> terms(const T* q) const {
+    const T a0 = q[0] + zero_[0];
+    const T angles[] = {a0, T(a0 + q[2] + zero_[2])};
+    const auto [crank, rod] = along({crank_, rod_}, angles);
+    return {crank, rod};
+  }
+  template <class T>
+  void K(const Bars<T>& bars, T* K) const {
+    const auto& [crank, rod] = bars;
     K[0] = -(crank.y + rod.y), K[1] = T(-1.0), K[2] = -rod.y;
     K[3] = crank.x + rod.x, K[4] = T(0.0), K[5] = rod.x;
   }
   template <class T>
-  void k(const T* q, const T* qd, T* k) const {
-    const auto [crank, rod] = bars(q);
+  void k(const Bars<T>& bars, const T* qd, T* k) const {
+    const auto& [crank, rod] = bars;
     const T w = qd[0] + qd[2], s0 = qd[0] * qd[0], s2 = w * w;
     k[0] = crank.x * s0 + rod.x * s2;
     k[1] = crank.y * s0 + rod.y * s2;
@@ -99,18 +111,6 @@ class SliderCrank {
   }
 
  private:
-  template <class T>
-  struct Bars {
-    PlanarVector<T> crank, rod;
-  };
-  template <class T>
-  Bars<T> bars(const T* q) const {
-    const T a0 = q[0] + zero_[0];
-    const T angles[] = {a0, T(a0 + q[2] + zero_[2])};
-    const auto [crank, rod] = along({crank_, rod_}, angles);
-    return {crank, rod};
-  }
-
   PartSpec spec_;
   double crank_, rod_, offset_;
   double zero_[3] = {0, 0, 0};

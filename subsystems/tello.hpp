@@ -70,18 +70,29 @@ class TelloHip {
   static constexpr int positions = 4, equations = 2;
   template <class T>
   void phi(const T* q, T* phi) const {
-    const Links<T> l(q);
+    const Angles<T> l = terms(q);
     for (int i = 0; i < 2; ++i) {
-      const Motor<T> m(q[i] * gear_, i, l);
+      const Motor<T> m(i, l);
       phi[i] = A * m.s - B * l.c1 - C * m.s1 - D * m.c * l.c2 - A * l.c1 * l.s2 -
                E * m.s1 * (m.s - l.s2) - D * m.s * m.c1s2 + F;
     }
   }
+  /// Sines and cosines of y, l1 and l2.
   template <class T>
-  void K(const T* q, T* K) const {
-    const Links<T> l(q);
+  struct Angles {
+    T s[2], c[2], s1, c1, s2, c2;
+  };
+  template <class T>
+  Angles<T> terms(const T* q) const {
+    const T angles[] = {T(q[0] * gear_), T(q[1] * gear_), q[2], q[3]};
+    T s[4], c[4];
+    sincos_of(angles, s, c);
+    return {{s[0], s[1]}, {c[0], c[1]}, s[2], c[2], s[3], c[3]};
+  }
+  template <class T>
+  void K(const Angles<T>& l, T* K) const {
     for (int i = 0; i < 2; ++i) {
-      const Motor<T> m(q[i] * gear_, i, l);
+      const Motor<T> m(i, l);
       T* row = K + 4 * i;
       row[i] = gear_ * (m.c * (A - E * m.s1 - D * m.c1s2) + D * m.s * l.c2);
       row[1 - i] = T(0.0);
@@ -90,10 +101,9 @@ class TelloHip {
     }
   }
   template <class T>
-  void k(const T* q, const T* qd, T* k) const {
-    const Links<T> l(q);
+  void k(const Angles<T>& l, const T* qd, T* k) const {
     for (int i = 0; i < 2; ++i) {
-      const Motor<T> m(q[i] * gear_, i, l);
+      const Motor<T> m(i, l);
       // Second derivatives of phi by y, l1 and l2.
       const T yy = D * (m.c * l.c2 + m.s * m.c1s2) - m.s * (A - E * m.s1);
       const T y1 = m.c * (D * l.s1 * l.s2 - E * m.c1);
@@ -110,22 +120,16 @@ class TelloHip {
  private:
   static constexpr double A = 57.0 / 2500.0, B = 49.0 / 5000.0, C = 399.0 / 20000.0,
                           D = 8.0 / 625.0, E = 7.0 / 625.0, F = 3021.0 / 160000.0;
-  template <class T>
-  struct Links {
-    T s1, c1, s2, c2;
-    explicit Links(const T* q) {
-      sincos(q[2], s1, c1);
-      sincos(q[3], s2, c2);
-    }
-  };
   /// Sine and cosine of y_i, and of l1 with the side's sign.
   template <class T>
   struct Motor {
     T s, c, s1, c1, c1s2;
-    Motor(const T& y, int i, const Links<T>& l)
-        : s1(i == 0 ? l.s1 : -l.s1), c1(i == 0 ? l.c1 : -l.c1), c1s2(l.c1 * l.s2) {
-      sincos(y, s, c);
-    }
+    Motor(int i, const Angles<T>& l)
+        : s(l.s[i]),
+          c(l.c[i]),
+          s1(i == 0 ? l.s1 : -l.s1),
+          c1(i == 0 ? l.c1 : -l.c1),
+          c1s2(l.c1 * l.s2) {}
   };
 
   PartSpec spec_;
@@ -169,30 +173,44 @@ class TelloKneeAnkle {
   static constexpr int positions = 4, equations = 2;
   template <class T>
   void phi(const T* q, T* phi) const {
-    const T d = half_gear_ * (q[0] - q[1]);
-    phi[0] = a1 * cos(T(d + d1)) - a2 * cos(T(d + d2)) - a3 * sin(T(d + q[3] + d3)) +
-             a4 * sin(T(q[3] + d4)) - a5 * sin(T(q[3] + d5)) + a6;
+    const Waves<T> t = terms(q);
+    phi[0] = t.motors - t.both + t.foot + a6;
     phi[1] = q[2] - half_gear_ * (q[0] + q[1]);
   }
+  /// The parts of phi_1 with their derivatives, of which the second is minus the part:
+  /// motors(d) = a1 cos(d + d1) - a2 cos(d + d2), foot(l2) = a4 sin(l2 + d4) - a5 sin(l2 + d5) and
+  /// both(d + l2) = a3 sin(d + l2 + d3), d being half the difference of y.
   template <class T>
-  void K(const T* q, T* K) const {
+  struct Waves {
+    T motors, motors_rate, foot, foot_rate, both, both_rate;
+  };
+  template <class T>
+  Waves<T> terms(const T* q) const {
     const T d = half_gear_ * (q[0] - q[1]);
-    const T both = a3 * cos(T(d + q[3] + d3));
-    K[0] = half_gear_ * (a2 * sin(T(d + d2)) - a1 * sin(T(d + d1)) - both);
+    const T angles[] = {d, q[3], T(d + q[3] + d3)};
+    T s[3], c[3];
+    sincos_of(angles, s, c);
+    return {motors_cos * c[0] + motors_sin * s[0],
+            motors_sin * c[0] - motors_cos * s[0],
+            foot_cos * c[1] + foot_sin * s[1],
+            foot_sin * c[1] - foot_cos * s[1],
+            a3 * s[2],
+            a3 * c[2]};
+  }
+  template <class T>
+  void K(const Waves<T>& t, T* K) const {
+    K[0] = half_gear_ * (t.motors_rate - t.both_rate);
     K[1] = -K[0];
     K[2] = T(0.0);
-    K[3] = a4 * cos(T(q[3] + d4)) - a5 * cos(T(q[3] + d5)) - both;
+    K[3] = t.foot_rate - t.both_rate;
     K[4] = K[5] = T(-half_gear_);
     K[6] = T(1.0);
     K[7] = T(0.0);
   }
   template <class T>
-  void k(const T* q, const T* qd, T* k) const {
-    const T d = half_gear_ * (q[0] - q[1]), rate = half_gear_ * (qd[0] - qd[1]);
-    const T both = rate + qd[3];
-    k[0] = (a1 * cos(T(d + d1)) - a2 * cos(T(d + d2))) * rate * rate -
-           a3 * sin(T(d + q[3] + d3)) * both * both +
-           (a4 * sin(T(q[3] + d4)) - a5 * sin(T(q[3] + d5))) * qd[3] * qd[3];
+  void k(const Waves<T>& t, const T* qd, T* k) const {
+    const T rate = half_gear_ * (qd[0] - qd[1]), both = rate + qd[3];
+    k[0] = t.motors * (rate * rate) - t.both * (both * both) + t.foot * (qd[3] * qd[3]);
     k[1] = T(0.0);
   }
 
@@ -200,9 +218,9 @@ class TelloKneeAnkle {
   static constexpr int branches = 2;
   bool solve(double* q, int branch) const {
     const double d = half_gear_ * (q[0] - q[1]);
-    const double P = a4 * std::cos(d4) - a5 * std::cos(d5) - a3 * std::cos(d + d3);
-    const double Q = a4 * std::sin(d4) - a5 * std::sin(d5) - a3 * std::sin(d + d3);
-    const double R = a1 * std::cos(d + d1) - a2 * std::cos(d + d2) + a6;
+    const double P = foot_sin - a3 * std::cos(d + d3);
+    const double Q = foot_cos - a3 * std::sin(d + d3);
+    const double R = motors_cos * std::cos(d) + motors_sin * std::sin(d) + a6;
     const double sine = -R / std::hypot(P, Q);
     if (!(std::abs(sine) <= 1.0)) return false;
     const double turn = std::asin(sine);
@@ -219,6 +237,11 @@ class TelloKneeAnkle {
                           d3 = 231.0 * pi / 500.0, d4 = 2.0 * pi / 15.0, d5 = pi / 45.0;
   /// 163349/6250000 - 273/12500 cos(pi/9).
   static inline const double a6 = 163349.0 / 6250000.0 - 273.0 / 12500.0 * std::cos(pi / 9.0);
+  /// Coefficients of the cosine and the sine of d in `motors`, of l2 in `foot`.
+  static inline const double motors_cos = a1 * std::cos(d1) - a2 * std::cos(d2),
+                             motors_sin = a2 * std::sin(d2) - a1 * std::sin(d1),
+                             foot_cos = a4 * std::sin(d4) - a5 * std::sin(d5),
+                             foot_sin = a4 * std::cos(d4) - a5 * std::cos(d5);
 
   PartSpec spec_;
   double half_gear_;

@@ -27,8 +27,9 @@ class Bench final : public Command {
     app.add_option("--threads", threads_, "threads of a batch; default: one for each core")
         ->type_name("K")
         ->check(CLI::Range(1, 1024));
-    app.add_option("--precision", precision_,
-                   "what a batch computes with: 'double', four states at a time, or 'float', eight")
+    app.add_option(
+           "--precision", precision_,
+           "what a batch computes with: 'double', eight states at a time, or 'float', sixteen")
         ->check(CLI::IsMember({"double", "float"}));
     app.add_option("--repeats", timing_.repeats, "runs of calls; each gives one time per call")
         ->check(CLI::Range(1, 100000))

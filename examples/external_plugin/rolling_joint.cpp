@@ -8,7 +8,7 @@ struct Rolling {
   using Subspace = Dense<1>;  // one column, which depends on q
   static constexpr std::array<std::string_view, 1> parameters{"radius"};
   explicit Rolling(const JointSpec& joint) : r(joint.number("radius")) {}
-  template <class T>  // a double, four doubles at once, a double that counts
+  template <class T>  // a double, eight doubles at once, a double that counts
   Transform<T> position(const T* q) const {  // parent to child: rotation, and where the child is
     const auto turn = RotationZ<T>::by(q[0]), half = RotationZ<T>::by(q[0] * 0.5);
     return {rotation_z(turn.s, turn.c), {half.s * (-2 * r), half.c * (2 * r), T(0.0)}};

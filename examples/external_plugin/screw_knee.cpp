@@ -10,7 +10,7 @@ struct ScrewKnee {
       : a(spec.number("a")), b(spec.number("b")), length(spec.number("length")),
         per_radian(spec.number("lead") / 6.283185307179586) {}
 
-  template <class T>  // a double, four doubles at once, a double that counts, a derivative
+  template <class T>  // a double, eight doubles at once, a double that counts, a derivative
   void phi(const T* q, T* phi) const {  // 0 = phi(motor, knee): the law of cosines
     const T screw = per_radian * q[0] + length;
     phi[0] = a * a + b * b - 2 * a * b * cos(q[1]) - screw * screw;

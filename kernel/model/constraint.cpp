@@ -251,10 +251,11 @@ template <class T>
 void ClusterConstraint::allocate(const Model& /*model*/, const Cluster& c,
                                  ConstraintWorkspace<T>& w) const {
   const int m = rows();
-  int largest = 0, equations = 0;
+  int largest = 0, equations = 0, terms = 0;
   for (const LawUse& use : laws) {
     largest = std::max(largest, use.law->positions());
     equations = std::max(equations, use.law->equations());
+    terms += use.law->terms();
   }
   if (planar) {
     w.plane.bars.resize(planar->bars.size());
@@ -268,7 +269,7 @@ void ClusterConstraint::allocate(const Model& /*model*/, const Cluster& c,
   w.factor.resize(static_cast<std::size_t>(m) * m);
   w.beta.resize(2 * static_cast<std::size_t>(m));
   w.k.resize(std::max(m, equations));
-  w.law_q.resize(largest), w.law_qd.resize(largest);
+  w.law_q.resize(largest), w.law_qd.resize(largest), w.law_terms.resize(terms);
   w.law_K.resize(static_cast<std::size_t>(equations) * largest);
   // Couplings are constant: written once.
   for (std::size_t i = 0; i < linear.size(); ++i) {
@@ -280,11 +281,13 @@ template <class T>
 void ClusterConstraint::jacobian(const Model& model, const Cluster& c, const SpanningView<T>& at,
                                  ConstraintWorkspace<T>& w) const {
   T* K = w.K.data() + linear.size() * columns;
+  T* terms = w.law_terms.data();
   for (const LawUse& use : laws) {
-    const int n = use.law->positions();
+    const int n = use.law->positions(), m = use.law->equations();
     for (int i = 0; i < n; ++i) w.law_q[i] = at.q[use.positions[i]];
-    use.law->jacobian(w.law_q.data(), w.law_K.data());
-    for (int e = 0; e < use.law->equations(); ++e) {
+    use.law->jacobian(w.law_q.data(), w.law_K.data(), terms);
+    terms += use.law->terms();
+    for (int e = 0; e < m; ++e) {
       if (!use.kept[e]) continue;
       for (int i = 0; i < n; ++i) K[use.columns[i]] = w.law_K[e * n + i];
       K += columns;
@@ -328,14 +331,16 @@ void ClusterConstraint::bias(const Model& model, const Cluster& c, const Spannin
                              ConstraintWorkspace<T>& w) const {
   std::size_t row = 0;
   for (; row < linear.size(); ++row) w.k[row] = T(0.0);
+  const T* terms = w.law_terms.data();
   for (const LawUse& use : laws) {
-    const int n = use.law->positions();
+    const int n = use.law->positions(), m = use.law->equations();
     for (int i = 0; i < n; ++i) {
       w.law_q[i] = at.q[use.positions[i]];
       w.law_qd[i] = at.qd[rate[use.columns[i]]];
     }
-    use.law->bias(w.law_q.data(), w.law_qd.data(), w.law_K.data());
-    for (int e = 0; e < use.law->equations(); ++e) {
+    use.law->bias(w.law_q.data(), w.law_qd.data(), terms, w.law_K.data());
+    terms += use.law->terms();
+    for (int e = 0; e < m; ++e) {
       if (use.kept[e]) w.k[row++] = w.law_K[e];
     }
   }

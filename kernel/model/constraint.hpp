@@ -48,6 +48,7 @@ struct ConstraintWorkspace {
   std::vector<T> beta;        ///< of the Householder reflections
   std::vector<T> k;
   std::vector<T> law_q, law_qd, law_K;
+  std::vector<T> law_terms;  ///< of all laws, in their order
   PlanarLoops::Workspace<T> plane;
 };
 

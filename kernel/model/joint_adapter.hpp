@@ -104,11 +104,11 @@ class JointRunOf final : public JointRun {
                 [[maybe_unused]] T* cosine) const {
     if constexpr (std::is_same_v<T, double> && alike) {
       const int count = static_cast<int>(joints_.size());
-      for (int k = 0; k < count; k += Pack::size) {
-        const int left = std::min(Pack::size, count - k);
-        Pack angles = 0.0;
+      for (int k = 0; k < count; k += Quad::size) {
+        const int left = std::min(Quad::size, count - k);
+        Quad angles = 0.0;
         for (int l = 0; l < left; ++l) angles.set(l, q[k + l]);
-        const RotationZ<Pack> R = joints_[k].position(&angles);
+        const RotationZ<Quad> R = joints_[k].position(&angles);
         for (int l = 0; l < left; ++l) sine[k + l] = R.s[l], cosine[k + l] = R.c[l];
       }
     } else if constexpr (turning) {
@@ -124,10 +124,10 @@ class JointRunOf final : public JointRun {
     std::size_t k = 0;
     // Joints about z share their sine and cosine: four joints, one call.
     if constexpr (std::is_same_v<T, double> && alike) {
-      for (; k + Pack::size <= joints_.size(); k += Pack::size) {
-        const Pack angles = Pack::load(q + k);
-        const RotationZ<Pack> R = joints_[k].position(&angles);
-        for (int l = 0; l < Pack::size; ++l) {
+      for (; k + Quad::size <= joints_.size(); k += Quad::size) {
+        const Quad angles = Quad::load(q + k);
+        const RotationZ<Quad> R = joints_[k].position(&angles);
+        for (int l = 0; l < Quad::size; ++l) {
           out.X[k + l] = RotationZ<double>{R.s[l], R.c[l]} * placements_[k + l];
         }
       }

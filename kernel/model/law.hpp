@@ -25,13 +25,15 @@ class ESPALIER_API Law {
   virtual int equations() const = 0;
   /// Whether the last positions are gamma of the first ones.
   virtual bool is_explicit() const = 0;
+  /// How many numbers jacobian() leaves for bias() at the same position.
+  virtual int terms() const = 0;
 
-#define ESPALIER_DECLARE(T)                                              \
-  virtual void phi(const T* q, T* phi) const = 0;                        \
-  /** K, equations x positions, row-major. */                            \
-  virtual void jacobian(const T* q, T* K) const = 0;                     \
-  /** k, one number per equation. */                                     \
-  virtual void bias(const T* q, const T* qd, T* k) const = 0;
+#define ESPALIER_DECLARE(T)                                             \
+  virtual void phi(const T* q, T* phi) const = 0;                       \
+  /** K, equations x positions, row-major, and the terms. */            \
+  virtual void jacobian(const T* q, T* K, T* terms) const = 0;          \
+  /** k, one number per equation, from jacobian()'s terms at this q. */ \
+  virtual void bias(const T* q, const T* qd, const T* terms, T* k) const = 0;
   ESPALIER_SCALARS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstring>
+#include <type_traits>
+
 #include "espalier/kernel/model/law.hpp"
 #include "espalier/kernel/scalar/functions.hpp"
 
@@ -21,6 +24,10 @@
 /// The kernel differentiates these. For speed, an author may add to phi
 ///   template <class T> void K(const T* q, T* K) const;         dphi/dq, row-major
 ///   template <class T> void k(const T* q, const T* qd, T* k) const;  -(dK/dt) qd
+/// or, where the two have sines or the like in common, these computed once for both,
+///   template <class T> Terms<T> terms(const T* q) const;       a struct of T's
+///   template <class T> void K(const Terms<T>&, T* K) const;
+///   template <class T> void k(const Terms<T>&, const T* qd, T* k) const;
 /// or to gamma
 ///   template <class T> void G(const T* y, T* G) const;         dgamma/dy, row-major
 ///   template <class T> void g(const T* y, const T* yd, T* g) const;  (dG/dt) yd
@@ -34,6 +41,9 @@ namespace detail {
 
 template <class L>
 concept ExplicitLaw = requires { L::dependent; };
+
+template <class L, class T>
+using Terms = decltype(std::declval<const L&>().terms(std::declval<const T*>()));
 
 template <class L>
 class LawOf final : public Law {
@@ -57,11 +67,20 @@ class LawOf final : public Law {
   int positions() const override { return position_count(); }
   int equations() const override { return equation_count(); }
   bool is_explicit() const override { return ExplicitLaw<L>; }
+  int terms() const override {
+    if constexpr (has_terms<double>) {
+      return static_cast<int>(sizeof(Terms<L, double>) / sizeof(double));
+    } else {
+      return 0;
+    }
+  }
 
-#define ESPALIER_OVERRIDE(T)                                                                  \
-  void phi(const T* q, T* phi) const override { phi_at(q, phi); }                             \
-  void jacobian(const T* q, T* K) const override { jacobian_at(q, K); }                       \
-  void bias(const T* q, const T* qd, T* k) const override { bias_at(q, qd, k); }
+#define ESPALIER_OVERRIDE(T)                                                             \
+  void phi(const T* q, T* phi) const override { phi_at(q, phi); }                        \
+  void jacobian(const T* q, T* K, T* terms) const override { jacobian_at(q, K, terms); } \
+  void bias(const T* q, const T* qd, const T* terms, T* k) const override {              \
+    bias_at(q, qd, terms, k);                                                            \
+  }
   ESPALIER_SCALARS(ESPALIER_OVERRIDE)
 #undef ESPALIER_OVERRIDE
 
@@ -87,6 +106,10 @@ class LawOf final : public Law {
 
  private:
   static constexpr int n = position_count(), m = equation_count();
+  template <class T>
+  static constexpr bool has_terms = requires(const L& law, const T* q) {
+    law.terms(q);
+  };
 
   template <class T>
   void phi_at(const T* q, T* phi) const {
@@ -100,8 +123,14 @@ class LawOf final : public Law {
   }
 
   template <class T>
-  void jacobian_at(const T* q, T* K) const {
-    if constexpr (ExplicitLaw<L>) {
+  void jacobian_at(const T* q, T* K, [[maybe_unused]] T* terms) const {
+    if constexpr (has_terms<T>) {
+      const Terms<L, T> now = law_.terms(q);
+      static_assert(std::is_trivially_copyable_v<Terms<L, T>> && sizeof now % sizeof(T) == 0,
+                    "terms() returns a struct of T's");
+      law_.K(now, K);
+      std::memcpy(static_cast<void*>(terms), &now, sizeof now);
+    } else if constexpr (ExplicitLaw<L>) {
       T G[m * L::independent];
       if constexpr (requires { law_.G(q, G); }) {
         law_.G(q, G);
@@ -130,8 +159,12 @@ class LawOf final : public Law {
   }
 
   template <class T>
-  void bias_at(const T* q, const T* qd, T* k) const {
-    if constexpr (ExplicitLaw<L>) {
+  void bias_at(const T* q, const T* qd, [[maybe_unused]] const T* terms, T* k) const {
+    if constexpr (has_terms<T>) {
+      Terms<L, T> then;
+      std::memcpy(static_cast<void*>(&then), terms, sizeof then);
+      law_.k(then, qd, k);
+    } else if constexpr (ExplicitLaw<L>) {
       if constexpr (requires { law_.g(q, qd, k); }) {
         law_.g(q, qd, k);
       } else {

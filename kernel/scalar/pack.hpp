@@ -15,21 +15,28 @@
 #define ESPALIER_FUSE
 #endif
 
+// Functions that this one is inlined into use whole registers of AVX-512 for packs, whatever width
+// is preferred elsewhere (clang; g++ does so of itself).
+#ifdef __clang__
+#define ESPALIER_WIDE __attribute__((min_vector_width(512)))
+#else
+#define ESPALIER_WIDE
+#endif
+
 namespace espalier {
 
 /// n numbers of type S that are computed on at once: one robot state per lane.
 ///
-/// The storage is the compiler's own vector type, so that its size, alignment (32) and name are the
-/// same in libraries compiled for different instruction sets, and arithmetic compiles to one AVX or
-/// two SSE2 instructions.
+/// The storage is the compiler's own vector type, so that size, alignment and name are the same in
+/// libraries compiled for different instruction sets, and arithmetic compiles to as few
+/// instructions as each needs: for 64 bytes one of AVX-512, two of AVX, four of SSE2.
 template <class S, int n>
 struct ESPALIER_API BasicPack {
   using Element = S;
-  using Lanes __attribute__((vector_size(32))) = S;
+  using Lanes __attribute__((vector_size(n * sizeof(S)))) = S;
   static constexpr int size = n;
-  static_assert(n * sizeof(S) == 32);
 
-  alignas(32) Lanes lanes;  // without AVX, g++ would align it to 16
+  alignas(n * sizeof(S)) Lanes lanes;  // without AVX, g++ would align it to 16
 
   BasicPack() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): a double is a pack with equal lanes. It is rounded
@@ -52,15 +59,15 @@ struct ESPALIER_API BasicPack {
   void set(int k, S x) { lanes[k] = x; }
 
   using P = BasicPack;
-  friend P operator+(P a, P b) { ESPALIER_FUSE return P(a.lanes + b.lanes); }
-  friend P operator-(P a, P b) { ESPALIER_FUSE return P(a.lanes - b.lanes); }
-  friend P operator*(P a, P b) { ESPALIER_FUSE return P(a.lanes * b.lanes); }
-  friend P operator/(P a, P b) { ESPALIER_FUSE return P(a.lanes / b.lanes); }
-  friend P operator-(P a) { ESPALIER_FUSE return P(-a.lanes); }
-  P& operator+=(P b) { ESPALIER_FUSE return lanes += b.lanes, *this; }
-  P& operator-=(P b) { ESPALIER_FUSE return lanes -= b.lanes, *this; }
-  P& operator*=(P b) { ESPALIER_FUSE return lanes *= b.lanes, *this; }
-  P& operator/=(P b) { ESPALIER_FUSE return lanes /= b.lanes, *this; }
+  ESPALIER_WIDE friend P operator+(P a, P b) { ESPALIER_FUSE return P(a.lanes + b.lanes); }
+  ESPALIER_WIDE friend P operator-(P a, P b) { ESPALIER_FUSE return P(a.lanes - b.lanes); }
+  ESPALIER_WIDE friend P operator*(P a, P b) { ESPALIER_FUSE return P(a.lanes * b.lanes); }
+  ESPALIER_WIDE friend P operator/(P a, P b) { ESPALIER_FUSE return P(a.lanes / b.lanes); }
+  ESPALIER_WIDE friend P operator-(P a) { ESPALIER_FUSE return P(-a.lanes); }
+  ESPALIER_WIDE P& operator+=(P b) { ESPALIER_FUSE return lanes += b.lanes, *this; }
+  ESPALIER_WIDE P& operator-=(P b) { ESPALIER_FUSE return lanes -= b.lanes, *this; }
+  ESPALIER_WIDE P& operator*=(P b) { ESPALIER_FUSE return lanes *= b.lanes, *this; }
+  ESPALIER_WIDE P& operator/=(P b) { ESPALIER_FUSE return lanes /= b.lanes, *this; }
 
   friend P sqrt(P x) {
     for (int k = 0; k < n; ++k) x.lanes[k] = std::sqrt(x.lanes[k]);
@@ -83,12 +90,14 @@ struct ESPALIER_API BasicPack {
       : lanes{(static_cast<void>(k), x)...} {}
 };
 
-/// Four doubles: the scalar of batches.
-using Pack = BasicPack<double, 4>;
-/// Eight floats: the scalar of batches that do with seven digits.
-using FloatPack = BasicPack<float, 8>;
-static_assert(sizeof(Pack) == 32 && alignof(Pack) == 32);
-static_assert(sizeof(FloatPack) == 32 && alignof(FloatPack) == 32);
+/// Eight doubles: the scalar of batches.
+using Pack = BasicPack<double, 8>;
+/// Sixteen floats: the scalar of batches that do with seven digits.
+using FloatPack = BasicPack<float, 16>;
+static_assert(sizeof(Pack) == 64 && alignof(Pack) == 64);
+static_assert(sizeof(FloatPack) == 64 && alignof(FloatPack) == 64);
+/// Four doubles of one state: what a single call computes side by side. No scalar of algorithms.
+using Quad = BasicPack<double, 4>;
 
 template <class T>
 inline constexpr bool is_pack = false;
@@ -153,7 +162,7 @@ inline void sincos(BasicPack<S, n> x, BasicPack<S, n>& s, BasicPack<S, n>& c) {
   using P = BasicPack<S, n>;
   using Turn = detail::QuarterTurn<S>;
   using Integer = typename Turn::Integer;
-  using Bits __attribute__((vector_size(32))) = Integer;
+  using Bits __attribute__((vector_size(n * sizeof(S)))) = Integer;
   constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
   constexpr int to_sign = 8 * sizeof(S) - 2;  // from the second bit
 
@@ -189,3 +198,4 @@ inline void sincos(BasicPack<S, n> x, BasicPack<S, n>& s, BasicPack<S, n>& c) {
 }  // namespace espalier
 
 #undef ESPALIER_FUSE
+#undef ESPALIER_WIDE

@@ -18,7 +18,7 @@ struct Call {
 inline constexpr int warming_calls = 4, counted_calls = 8;
 
 /// The fixed set: what every kernel for speed goes through, on trees and on robots with rotors and
-/// loops, one robot at a time and four in the lanes of a pack, and the way to a Model.
+/// loops, one robot at a time and eight in the lanes of a pack, and the way to a Model.
 /// @param host  outlives the calls
 std::vector<Call> fixed_calls(const Host& host);
 

@@ -183,9 +183,10 @@ TEST_F(BadPluginTest, FingerprintWithoutAllKeys) {
 }
 
 TEST_F(BadPluginTest, OtherAlignment) {
-  expect_contains(refusal(plugin_file("bad_other_alignment")),
-                  "fingerprint key 'eigen_max_align' is '64', expected '32' (link the CMake target "
-                  "espalier::plugin");
+  expect_contains(
+      refusal(plugin_file("bad_other_alignment")),
+      "fingerprint key 'eigen_max_align' is '128', expected '64' (link the CMake target "
+      "espalier::plugin");
 }
 
 TEST_F(BadPluginTest, OtherScalars) {

@@ -103,7 +103,7 @@ TEST_F(LoaderTest, TypesLieAlikeInTheMemoryOfAllVariants) {
     if (set == InstructionSet::baseline) plain = about.source;
     EXPECT_EQ(about.source, plain) << to_string(set);
   }
-  expect_contains(plain, "Pack 32/32 ");
+  expect_contains(plain, "Pack 64/64 ");
 }
 
 TEST_F(LoaderTest, CapAboveTheProcessorIsNoPromise) {

@@ -13,25 +13,41 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-void expect_lanes(const Pack& p, double a, double b, double c, double d) {
-  const double expected[4] = {a, b, c, d};
-  for (int k = 0; k < Pack::size; ++k) {
-    if (std::isnan(expected[k])) {
+/// Four numbers, again and again in all lanes.
+template <class P>
+P lanes_of(double a, double b, double c, double d) {
+  const double four[4] = {a, b, c, d};
+  P p;
+  for (int k = 0; k < P::size; ++k) p.set(k, four[k % 4]);
+  return p;
+}
+template <class P>
+void expect_lanes(const P& p, double a, double b, double c, double d) {
+  const double four[4] = {a, b, c, d};
+  for (int k = 0; k < P::size; ++k) {
+    const double expected = four[k % 4];
+    if (std::isnan(expected)) {
       EXPECT_TRUE(std::isnan(p[k])) << "lane " << k << " is " << p[k];
     } else {
-      EXPECT_EQ(p[k], expected[k]) << "lane " << k;
+      EXPECT_EQ(p[k], expected) << "lane " << k;
     }
   }
 }
 
-TEST(PackTest, ArithmeticIsExactlyThatOfDoublesInEachLane) {
-  const Pack a(1.5, -2.0, 0.0, 1e300), b(0.1, 4.0, -0.0, 1e10);
+template <class P>
+class PackTest : public ::testing::Test {};
+using PacksOfDoubles = ::testing::Types<Pack, Quad>;
+TYPED_TEST_SUITE(PackTest, PacksOfDoubles);
+
+TYPED_TEST(PackTest, ArithmeticIsExactlyThatOfDoublesInEachLane) {
+  const auto a = lanes_of<TypeParam>(1.5, -2.0, 0.0, 1e300);
+  const auto b = lanes_of<TypeParam>(0.1, 4.0, -0.0, 1e10);
   expect_lanes(a + b, 1.5 + 0.1, 2.0, 0.0, 1e300 + 1e10);
   expect_lanes(a - b, 1.5 - 0.1, -6.0, 0.0, 1e300 - 1e10);
   expect_lanes(a * b, 1.5 * 0.1, -8.0, -0.0, infinity);
   expect_lanes(a / b, 1.5 / 0.1, -0.5, nan, 1e290);
   expect_lanes(-a, -1.5, 2.0, -0.0, -1e300);
-  Pack c = a;
+  TypeParam c = a;
   c += b;
   expect_lanes(c, 1.5 + 0.1, 2.0, 0.0, 1e300 + 1e10);
   c = a, c -= b;
@@ -42,32 +58,34 @@ TEST(PackTest, ArithmeticIsExactlyThatOfDoublesInEachLane) {
   expect_lanes(c, 1.5 / 0.1, -0.5, nan, 1e290);
 }
 
-TEST(PackTest, ADoubleFillsAllLanes) {
-  expect_lanes(Pack(2.5), 2.5, 2.5, 2.5, 2.5);
-  expect_lanes(2.0 * Pack(1, 2, 3, 4), 2, 4, 6, 8);
-  static_assert(std::is_same_v<Product<double, Pack>, Pack>);
+TYPED_TEST(PackTest, ADoubleFillsAllLanes) {
+  expect_lanes(TypeParam(2.5), 2.5, 2.5, 2.5, 2.5);
+  expect_lanes(2.0 * lanes_of<TypeParam>(1, 2, 3, 4), 2, 4, 6, 8);
+  static_assert(std::is_same_v<Product<double, TypeParam>, TypeParam>);
 }
 
-TEST(PackTest, LanesAreLoadedStoredAndSet) {
-  const double from[5] = {0, 1, 2, 3, 4};  // from + 1 is not aligned to 32 bytes if from is
-  double to[5] = {};
-  Pack p = Pack::load(from + 1);
-  expect_lanes(p, 1, 2, 3, 4);
+TYPED_TEST(PackTest, LanesAreLoadedStoredAndSet) {
+  constexpr int n = TypeParam::size;
+  double from[n + 1], to[n + 1] = {};  // from + 1 is not aligned as a pack is if from is
+  for (int k = 0; k <= n; ++k) from[k] = k;
+  TypeParam p = TypeParam::load(from + 1);
+  for (int k = 0; k < n; ++k) EXPECT_EQ(p[k], k + 1.0);
   p.set(2, 7.0);
   p.store(to + 1);
-  EXPECT_EQ(std::vector<double>(to, to + 5), (std::vector<double>{0, 1, 2, 7, 4}));
+  EXPECT_EQ(to[0], 0.0);
+  for (int k = 0; k < n; ++k) EXPECT_EQ(to[k + 1], k == 2 ? 7.0 : k + 1.0);
   EXPECT_EQ(lane(p, 2), 7.0);
-  EXPECT_EQ(alignof(Pack), 32u);
-  EXPECT_EQ(sizeof(Pack), 32u);
+  EXPECT_EQ(alignof(TypeParam), n * sizeof(double));
+  EXPECT_EQ(sizeof(TypeParam), n * sizeof(double));
 }
 
-TEST(PackTest, SineAndCosineAreThoseOfTheCLibraryToTwoUnitsInTheLastPlace) {
+TYPED_TEST(PackTest, SineAndCosineAreThoseOfTheCLibraryToTwoUnitsInTheLastPlace) {
   const double ulp = std::numeric_limits<double>::epsilon();
   const auto check = [&](double x) {
-    const Pack angles(x, -x, 0.5 * x, 3.0 * x);
-    Pack s, c;
+    const auto angles = lanes_of<TypeParam>(x, -x, 0.5 * x, 3.0 * x);
+    TypeParam s, c;
     sincos(angles, s, c);
-    for (int k = 0; k < Pack::size; ++k) {
+    for (int k = 0; k < TypeParam::size; ++k) {
       EXPECT_NEAR(s[k], std::sin(angles[k]), 2 * ulp * std::abs(std::sin(angles[k]))) << angles[k];
       EXPECT_NEAR(c[k], std::cos(angles[k]), 2 * ulp) << angles[k];
     }
@@ -76,20 +94,26 @@ TEST(PackTest, SineAndCosineAreThoseOfTheCLibraryToTwoUnitsInTheLastPlace) {
   for (const double x : {1e-310, 1e-200, 1e-8, 1e3, 1e5, 1e8, 1e12, 1e100}) check(x);
 }
 
-TEST(PackTest, SineOfWhatHasNoneIsNoNumber) {
-  Pack s, c;
-  sincos(Pack(infinity, 0.0, nan, -infinity), s, c);
+TYPED_TEST(PackTest, SineOfWhatHasNoneIsNoNumber) {
+  TypeParam s, c;
+  sincos(lanes_of<TypeParam>(infinity, 0.0, nan, -infinity), s, c);
   expect_lanes(s, nan, 0.0, nan, nan);
   expect_lanes(c, nan, 1.0, nan, nan);
 }
 
-TEST(PackTest, RootsArcTangentsAndMagnitudesAreExactlyTheCLibrarys) {
-  const Pack x(2.0, 0.0, 1e-310, -1.0), y(-0.5, 0.0, 3.0, infinity);
-  const Pack root = sqrt(x), angle = atan2(y, x), size = abs(-x);
-  for (int k = 0; k < 3; ++k) EXPECT_EQ(root[k], std::sqrt(x[k]));
-  EXPECT_TRUE(std::isnan(root[3]));
-  for (int k = 0; k < 4; ++k) EXPECT_EQ(angle[k], std::atan2(y[k], x[k]));
-  for (int k = 0; k < 4; ++k) EXPECT_EQ(size[k], std::abs(x[k]));
+TYPED_TEST(PackTest, RootsArcTangentsAndMagnitudesAreExactlyTheCLibrarys) {
+  const auto x = lanes_of<TypeParam>(2.0, 0.0, 1e-310, -1.0);
+  const auto y = lanes_of<TypeParam>(-0.5, 0.0, 3.0, infinity);
+  const TypeParam root = sqrt(x), angle = atan2(y, x), size = abs(-x);
+  for (int k = 0; k < TypeParam::size; ++k) {
+    EXPECT_EQ(angle[k], std::atan2(y[k], x[k]));
+    EXPECT_EQ(size[k], std::abs(x[k]));
+    if (x[k] < 0.0) {
+      EXPECT_TRUE(std::isnan(root[k]));
+    } else {
+      EXPECT_EQ(root[k], std::sqrt(x[k]));
+    }
+  }
 }
 
 void expect_floats(const FloatPack& p, const std::vector<float>& expected) {
@@ -103,8 +127,9 @@ void expect_floats(const FloatPack& p, const std::vector<float>& expected) {
 }
 
 TEST(FloatPackTest, ArithmeticIsExactlyThatOfFloatsInEachLane) {
-  const std::vector<float> x{1.5f, -2.0f, 0.0f, 1e30f, 3.0f, -0.1f, 7.0f, 1e-30f};
-  const std::vector<float> y{0.1f, 4.0f, -0.0f, 1e10f, -7.0f, 0.3f, 7.0f, 1e20f};
+  std::vector<float> x{1.5f, -2.0f, 0.0f, 1e30f, 3.0f, -0.1f, 7.0f, 1e-30f};
+  std::vector<float> y{0.1f, 4.0f, -0.0f, 1e10f, -7.0f, 0.3f, 7.0f, 1e20f};
+  for (int k = 8; k < FloatPack::size; ++k) x.push_back(y[k - 8]), y.push_back(x[k - 5]);
   const FloatPack a = FloatPack::load(x.data()), b = FloatPack::load(y.data());
   std::vector<float> sum, difference, product, ratio, root, size, angle, less;
   for (std::size_t k = 0; k < x.size(); ++k) {
@@ -132,24 +157,31 @@ TEST(FloatPackTest, ArithmeticIsExactlyThatOfFloatsInEachLane) {
 TEST(FloatPackTest, ADoubleIsRoundedAndFillsAllLanes) {
   static_assert(std::is_same_v<Product<double, FloatPack>, FloatPack>);
   static_assert(is_single<FloatPack> && !is_single<Pack> && !is_single<double>);
-  expect_floats(FloatPack(0.1), std::vector<float>(8, 0.1f));
-  const FloatPack x(3.0f, 1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f, 7.0f);
+  expect_floats(FloatPack(0.1), std::vector<float>(FloatPack::size, 0.1f));
+  FloatPack x;
+  for (int k = 0; k < FloatPack::size; ++k) x.set(k, static_cast<float>(k) + 0.3f);
   const FloatPack y = 0.1 * x;
   for (int k = 0; k < FloatPack::size; ++k) EXPECT_EQ(y[k], 0.1f * x[k]);
-  EXPECT_EQ(lane(x, 7), 7.0);
+  EXPECT_EQ(lane(x, 7), 7.3f);
   EXPECT_EQ(sizeof(FloatPack), sizeof(Pack));
 }
 
-TEST(SelectTest, EachLaneChoosesForItself) {
-  expect_lanes(select_less(Pack(1, 2, 3, nan), Pack(2.0), Pack(10, 20, 30, 40), Pack(-1.0)), 10, -1,
-               -1, -1);
+TYPED_TEST(PackTest, EachLaneChoosesForItself) {
+  expect_lanes(select_less(lanes_of<TypeParam>(1, 2, 3, nan), TypeParam(2.0),
+                           lanes_of<TypeParam>(10, 20, 30, 40), TypeParam(-1.0)),
+               10, -1, -1, -1);
+}
+
+TYPED_TEST(PackTest, WhatIsNotChosenDoesNotSpoilTheResult) {
+  expect_lanes(
+      select_less(lanes_of<TypeParam>(1, 3, 1, 3), TypeParam(2.0), TypeParam(5.0), TypeParam(nan)),
+      5, nan, 5, nan);
+}
+
+TEST(SelectTest, ADoubleChooses) {
   EXPECT_EQ(select_less(1.0, 2.0, 10.0, -1.0), 10.0);
   EXPECT_EQ(select_less(2.0, 2.0, 10.0, -1.0), -1.0);
   EXPECT_EQ(select_less(nan, 2.0, 10.0, -1.0), -1.0);
-}
-
-TEST(SelectTest, WhatIsNotChosenDoesNotSpoilTheResult) {
-  expect_lanes(select_less(Pack(1, 3, 1, 3), Pack(2.0), Pack(5.0), Pack(nan)), 5, nan, 5, nan);
 }
 
 class CountTest : public ::testing::Test {
