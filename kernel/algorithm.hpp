@@ -65,7 +65,7 @@ struct BasicInputs {
   std::vector<T> measurements = {};
 };
 using Inputs = BasicInputs<double>;
-using PackInputs = BasicInputs<Pack>;            ///< of four robots
+using PackInputs = BasicInputs<Pack>;            ///< of eight robots
 using FloatPackInputs = BasicInputs<FloatPack>;  ///< of eight
 
 /// What rows and columns of results stand for.

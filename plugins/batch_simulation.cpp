@@ -96,7 +96,7 @@ class BatchSimulation::Impl {
   std::vector<std::unique_ptr<Worker>> workers_;
 
  private:
-  /// Four robots in the middle of a step.
+  /// A pack of robots in the middle of a step.
   struct Block {
     Packs q, v;   ///< at its start
     Packs q2;     ///< at the second stage
@@ -287,8 +287,8 @@ void BatchSimulation::Impl::rates(Worker& w, const Block& block, const Weights& 
   }
 }
 
-/// One stage of four robots, as algorithms/integrators/ do it for one: from the state in q_ and v_
-/// to that of the next stage, or of the end of the step.
+/// One stage of a pack of robots, as algorithms/integrators/ do it for one: from the state in q_
+/// and v_ to that of the next stage, or of the end of the step.
 void BatchSimulation::Impl::advance(Worker& w, Block& block, int first, int stage, double h) {
   load(w, first);
   for (std::size_t i = 0; i < w.tau.size(); ++i) {

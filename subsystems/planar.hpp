@@ -16,14 +16,6 @@ struct PlanarVector {
   T x, y;
 };
 
-/// length (cos angle, sin angle).
-template <class T>
-PlanarVector<T> along(double length, const T& angle) {
-  T s, c;
-  sincos(angle, s, c);
-  return {length * c, length * s};
-}
-
 /// Sines and cosines of several angles; of doubles, they are taken side by side.
 template <class T, int n>
 void sincos_of(const T (&angle)[n], T (&s)[n], T (&c)[n]) {

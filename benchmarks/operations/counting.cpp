@@ -1,7 +1,6 @@
 #include "benchmarks/operations/counting.hpp"
 
 #include <Eigen/Dense>
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 

@@ -35,8 +35,8 @@ struct Tally {
 Tally count(const Host& host, const Mechanism& mechanism,
             const std::vector<std::string>& algorithms);
 
-/// Share of zeros [%] in the joint-space inertia matrix that branches make, and of entries in columns of zeros in the
-/// Jacobian of the end-effectors' links.
+/// Share of zeros [%] that branches make in the joint-space inertia matrix, and of entries in
+/// columns of zeros in the Jacobian of the end-effectors' links.
 struct Sparsity {
   int bodies = 0, nv = 0;
   double inertia = 0.0, jacobian = 0.0;

@@ -360,8 +360,6 @@ class Robot {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const espalier_loop_peer*
-espalier_loop_peer_table(void);
 const espalier_loop_peer* espalier_loop_peer_table(void) {
   static const espalier_loop_peer table =
       peers::loop_peer_table<Robot>("generalized_rbda " ESPALIER_PEER_VERSION);

@@ -7,6 +7,10 @@
 
 /// What modules for robots with loops share. C++17 without Espalier's headers, see peer.h.
 
+/// What a module defines: its table.
+extern "C" __attribute__((visibility("default"))) const espalier_loop_peer*
+espalier_loop_peer_table(void);
+
 namespace peers {
 
 /// The table of a library.

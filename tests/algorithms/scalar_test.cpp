@@ -8,7 +8,7 @@
 #include "tests/support/simple_robot.hpp"
 #include "tests/support/state.hpp"
 
-// One template, three scalars: a pack computes four robots, a counter counts one.
+// One template, three scalars: a pack computes eight robots, a counter counts one.
 
 namespace espalier::test {
 namespace {
