@@ -57,18 +57,17 @@ class YamlWriter {
  private:
   /// A mapping from names to elements. Names given twice cannot be keys of one mapping.
   template <class Element, class Write>
-  void section(const char* key, const char* kind, const std::vector<Element>& elements,
+  void section(const char* title, const char* kind, const std::vector<Element>& elements,
                Write write) {
     if (elements.empty()) return;
-    out_ << YAML::Key << key << YAML::Value << YAML::BeginMap;
+    out_ << YAML::Key << title << YAML::Value << YAML::BeginMap;
     std::set<std::string> names;
     for (const Element& element : elements) {
       who_ = std::string("yaml: ") + kind + " " + in_quotes(element.name);
       if (!names.insert(element.name).second) {
         throw Unsupported(who_ + ": name is given twice, expected it once (rename one of them)");
       }
-      out_ << YAML::Key;
-      name(element.name);
+      key(element.name);
       out_ << YAML::Value;
       write(element);
     }
@@ -167,13 +166,12 @@ class YamlWriter {
   void parameters(const Parameters& parameters) {
     if (parameters.empty()) return;
     out_ << YAML::Key << "parameters" << YAML::Value << YAML::BeginMap;
-    for (const auto& [key, values] : parameters) {
+    for (const auto& [parameter, values] : parameters) {
       if (values.empty()) {
-        throw Unsupported(who_ + ": parameter " + in_quotes(key) +
+        throw Unsupported(who_ + ": parameter " + in_quotes(parameter) +
                           " has no values, expected one or more");
       }
-      out_ << YAML::Key;
-      name(key);
+      key(parameter);
       out_ << YAML::Value;
       list(values);
     }
@@ -198,6 +196,15 @@ class YamlWriter {
   }
   void text(const char* key, const std::string& value) {
     out_ << YAML::Key << key << YAML::Value;
+    name(value);
+  }
+  /// A name as key of a mapping. Before a colon YAML allows 1024 characters (1.2, 7.4.2), counted
+  /// as written, where an escape takes up to twice the bytes of what it stands for; a longer key is
+  /// marked by "?". yaml-cpp marks those of more than 1024 bytes, and would mark all that follow if
+  /// it were told to mark them.
+  void key(const std::string& value) {
+    out_ << YAML::Key;
+    if (value.size() <= 1024 && 2 * value.size() + 2 > 1024) out_ << YAML::LongKey;
     name(value);
   }
   /// Names are quoted unless they are plain words, so that no YAML reader takes them for a number.

@@ -175,8 +175,25 @@ TEST(YamlWriteTest, AnyNameReadsBackEqual) {
                            "\xc2\x85", "\xe2\x80\xa8"}) {
     d.links.emplace_back().name = name;
   }
-  d.links.emplace_back().name = std::string(5000, 'x');  // longer than what YAML calls a simple key
   expect_same(read(YamlFormat().write(d)), d);
+}
+
+// YAML allows a key 1024 characters as written, with quotes and escapes, unless "?" marks it.
+TEST(YamlWriteTest, NamesOfAnyLengthReadBackEqual) {
+  for (const char* piece : {"x", "\"", "\\", "é", "\xc2\x85", "\xef\xbb\xbf"}) {
+    for (const std::size_t size : {200, 255, 256, 340, 341, 342, 510, 511, 512, 1023, 1025, 5000}) {
+      SCOPED_TRACE(std::to_string(size) + " times " + piece);
+      std::string name;
+      for (std::size_t i = 0; i < size; ++i) name += piece;
+      Description d = test::everything();
+      LinkDescription& link = d.links.emplace_back(d.links[0]);
+      link.name = name;
+      JointDescription& joint = d.joints.emplace_back(d.joints[0]);
+      joint.name = joint.child = name;
+      joint.parameters[name] = {1.0, 2.0};
+      expect_same(read(YamlFormat().write(d)), d);
+    }
+  }
 }
 
 TEST(YamlWriteTest, PlainWordsAreNotQuoted) {
