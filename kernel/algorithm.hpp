@@ -66,7 +66,7 @@ struct BasicInputs {
 };
 using Inputs = BasicInputs<double>;
 using PackInputs = BasicInputs<Pack>;            ///< of eight robots
-using FloatPackInputs = BasicInputs<FloatPack>;  ///< of eight
+using FloatPackInputs = BasicInputs<FloatPack>;  ///< of sixteen
 
 /// What rows and columns of results stand for.
 enum class ResultAxis { one, rates, links, components, task, inputs, named };

@@ -259,6 +259,7 @@ class Batch::ImplAt final : public Impl {
   void choose_blocks();
   void run(int worker, const Call& call, int piece) override;
   void judge(Worker& worker, Robot& robot, const Call& call, int first, int block);
+  const Pack* as_given(Worker& worker, const Call& call, int first, int block) const;
   BatchStatus judge_loops(Worker& worker, Robot& robot, double residual, int lane) const;
 
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -416,11 +417,7 @@ void Batch::ImplAt<P>::judge(Worker& worker, Robot& robot, const Call& call, int
   for (int pack = first; pack < end; pack += Pack::size) {
     Pack residual(0.0);
     const bool looks = checks_loops_ && call.in->q.size() > 0;
-    if (looks) {  // in doubles, as they were given
-      const double* row = call.in->q.data();
-      for (Pack& q : worker.q) q = gather<Pack>(row, pack, N), row += N;
-      residual = robot.loops.residual(worker.q.data());
-    }
+    if (looks) residual = robot.loops.residual(as_given(worker, call, pack, block));
     for (int k = pack; k < std::min(pack + Pack::size, end); ++k) {
       BatchStatus& status = call.status[k];
       status = zero[k - first] != 0 ? BatchStatus::singular : BatchStatus::ok;
@@ -431,7 +428,19 @@ void Batch::ImplAt<P>::judge(Worker& worker, Robot& robot, const Call& call, int
   }
 }
 
-/// Of one of the states in worker.q.
+/// Positions of eight states in doubles; floats were rounded from them, into worker.q.
+template <class P>
+const Pack* Batch::ImplAt<P>::as_given(Worker& worker, const Call& call, int first,
+                                       int block) const {
+  if constexpr (std::is_same_v<P, Pack>) {
+    if (needed_[0]) return worker.inputs[0][block];
+  }
+  const double* row = call.in->q.data();
+  for (Pack& q : worker.q) q = gather<Pack>(row, first, call.N), row += call.N;
+  return worker.q.data();
+}
+
+/// Of one of the states in worker.q: floats alone are judged one by one.
 template <class P>
 BatchStatus Batch::ImplAt<P>::judge_loops(Worker& worker, Robot& robot, double residual,
                                           int lane) const {

@@ -1,15 +1,20 @@
 #include "espalier/plugins/batch_loops.hpp"
 
+#include <set>
+
 namespace espalier::detail {
 
 BatchLoops::BatchLoops(ModelPtr model)
     : model_(std::move(model)), joints_(*model_) {
   const std::span<const int> independent = model_->independent_rates();
+  std::set<int> placed;
   for (const Cluster& c : model_->clusters()) {
     if (c.constraint != nullptr) {
       Loop& loop = loops_.emplace_back();
       loop.cluster = &c;
       c.constraint->allocate(*model_, c, loop.work);
+      const int bodies = c.constraint->loops.empty() ? 0 : c.count;  // laws take positions alone
+      for (int i = c.first; i < c.first + bodies; ++i) placed.insert(model_->body(i).run);
     }
     if (c.G.empty()) continue;
     for (int i = 0; i < c.rows(); ++i) {  // as Model::apply_couplings()
@@ -27,6 +32,7 @@ BatchLoops::BatchLoops(ModelPtr model)
       }
     }
   }
+  placed_runs_.assign(placed.begin(), placed.end());
 }
 
 void BatchLoops::follow(Pack* q) const {
@@ -47,7 +53,12 @@ Pack BatchLoops::residual(const Pack* q) {
   }
   worst += zero;
   if (loops_.empty()) return worst;
-  joints_.update(*model_, q, nullptr);
+  for (const int r : placed_runs_) {
+    const BodyRun& run = model_->runs()[r];
+    run.joints->kinematics(
+        q + run.q, nullptr,
+        {joints_.X.data() + run.first, joints_.S.data() + run.v, joints_.bias.data() + run.first});
+  }
   const SpanningView<Pack> at{q, nullptr, joints_.X.data(), joints_.S.data(), nullptr};
   for (Loop& loop : loops_) {
     loop.cluster->constraint->residual(*model_, *loop.cluster, at, ClusterConstraint::Rows::all,

@@ -33,7 +33,8 @@ class BatchLoops {
   ModelPtr model_;
   std::vector<Follower> followers_;
   std::vector<Loop> loops_;
-  TreeKinematics<Pack> joints_;
+  std::vector<int> placed_runs_;  ///< of the model: of bodies of loops
+  TreeKinematics<Pack> joints_;   ///< of these
   std::vector<Pack> phi_;
 };
 
