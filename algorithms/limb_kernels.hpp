@@ -45,6 +45,14 @@ struct LimbPlacement {
   C a, d;
 };
 
+/// Moments of a body that has handed on the rod on its axis (limb_plan.hpp): first ones x and y,
+/// second ones without zz.
+template <class C>
+struct LimbMoments {
+  C x, y;
+  C xx, xy, xz, yy, yz;
+};
+
 /// Entry (i, j) of a symmetric matrix.
 template <int i, int j, class T>
 ESPALIER_ALWAYS_INLINE T& entry(Sym3<T>& m) {
@@ -86,6 +94,33 @@ ESPALIER_ALWAYS_INLINE void turn_back(Mat3<S>& B, const Turn<C>& t) {
   B(i, i) += e, B(j, j) -= e, B(i, j) -= f, B(j, i) -= f;
   turn_back(B(i, k), B(j, k), t);
   if constexpr (!flat) turn_back(B(k, i), B(k, j), t);
+}
+
+// --- bodies ------------------------------------------------------------------------------------
+
+/// The wrench that a body needs to move so (newton_euler.hpp, inertial_wrench).
+template <class S, class C>
+ESPALIER_ALWAYS_INLINE Force<S> inertial_wrench(const LimbMoments<C>& b, const BodyMotion<S>& m) {
+  const Mat3<S>& Om = m.Om;
+  const auto times_x = [&](const Vec3<S>& row)
+                           ESPALIER_INLINED { return b.xx * row.x + b.xy * row.y + b.xz * row.z; };
+  const auto times_y = [&](const Vec3<S>& row)
+                           ESPALIER_INLINED { return b.xy * row.x + b.yy * row.y + b.yz * row.z; };
+  const auto times_z = [&](const Vec3<S>& row)
+                           ESPALIER_INLINED { return b.xz * row.x + b.yz * row.y; };
+  return {{times_y(Om.row[2]) - times_z(Om.row[1]) + b.y * m.a.z,
+           times_z(Om.row[0]) - times_x(Om.row[2]) - b.x * m.a.z,
+           times_x(Om.row[1]) - times_y(Om.row[0]) + (b.x * m.a.y - b.y * m.a.x)},
+          {b.x * Om(0, 0) + b.y * Om(0, 1), b.x * Om(1, 0) + b.y * Om(1, 1),
+           b.x * Om(2, 0) + b.y * Om(2, 1)}};
+}
+/// I += the body's.
+template <class S, class C>
+ESPALIER_ALWAYS_INLINE void add_body(const LimbMoments<C>& b, ArticulatedInertia<S>& I) {
+  I.A += Sym3<C>{b.yy, -b.xy, -b.xz, b.xx, -b.yz, b.xx + b.yy};
+  I.B(0, 2) += b.y;
+  I.B(1, 2) -= b.x;
+  I.B(2, 0) -= b.y, I.B(2, 1) += b.x;
 }
 
 // --- placements --------------------------------------------------------------------------------
@@ -199,6 +234,44 @@ ESPALIER_ALWAYS_INLINE void hand_back_A(const LimbPlacement<C>& P, const Turn<S>
     }
     A.zz += a * (n(2, 1) + b(2, 1));
   }
+}
+
+template <LimbKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE void hand_back(const LimbPlacement<C>& P, const Turn<S>& t,
+                                      ArticulatedInertia<S>& I) {
+  hand_back_C<kind>(P, t, I.C);
+  const Mat3<S> B = hand_back_B<kind, false>(P, t, I.C, I.B);
+  hand_back_A<kind, false>(P, t, B, I.B, I.A);
+}
+
+// --- what elimination asks for -----------------------------------------------------------------
+
+/// What a unit acceleration about z takes, and of that the moment about z.
+template <class S>
+ESPALIER_ALWAYS_INLINE Force<S> axis_column(const ArticulatedInertia<S>& I) {
+  return I.column(2);
+}
+template <class S>
+ESPALIER_ALWAYS_INLINE S axis_inertia(const ArticulatedInertia<S>& I) {
+  return I.A.zz;
+}
+template <class S>
+ESPALIER_ALWAYS_INLINE S axis_moment(const Force<S>& f) {
+  return f.n.z;
+}
+template <class S, class C>
+ESPALIER_ALWAYS_INLINE void add_axis_moment(Force<S>& f, const C& x) {
+  f.n.z += x;
+}
+template <class S, class C>
+ESPALIER_ALWAYS_INLINE void add_moment(Force<S>& f, const Vec3<C>& n) {
+  f.n += n;
+}
+/// I -= s U U^T.
+template <class S>
+ESPALIER_ALWAYS_INLINE void subtract_outer(ArticulatedInertia<S>& I, const S& s,
+                                           const Force<S>& U) {
+  I.subtract_outer(s, U);
 }
 
 }  // namespace espalier

@@ -46,14 +46,17 @@ class LimbSweeps : public LimbUnits<T> {
     const auto& place = place_[body];
     with_unit(place.group, [&](auto& unit) {
       auto& pA = unit.bodies[place.index].pA;
-      for (int a = 0; a < 6; ++a) lane_of(pA[a], place.lane) -= f[a];
+      using Unit = std::decay_t<decltype(unit)>;
+      if constexpr (Unit::lanes == 1) {
+        pA += wrench_of<Unit>(Force<T>{-f.n, -f.f});
+      } else {
+        for (int a = 0; a < 6; ++a) Base::lane_of(pA[a], place.lane) -= f[a];
+      }
     });
   }
 
  private:
   using Base = LimbUnits<T>;
-  template <class S>
-  using Gear = typename Base::template Gear<S>;
   template <class S>
   using Tie = typename Base::template Tie<S>;
   using Base::cosine_, Base::for_numbers, Base::for_stations, Base::lane_of, Base::of_lane,
@@ -76,6 +79,35 @@ class LimbSweeps : public LimbUnits<T> {
     if (kind.geared) return f.template operator()<LimbKind{twist, true, true}>();
     if (kind.offset) return f.template operator()<LimbKind{twist, true, false}>();
     f.template operator()<LimbKind{twist, false, false}>();
+  }
+
+  // --- pairs and single numbers ------------------------------------------------------------------
+
+  template <class Unit, class S>
+  ESPALIER_ALWAYS_INLINE static auto wrench_of(const Force<S>& f) {
+    if constexpr (Unit::Body::paired) {
+      return PairedForce::of(f);
+    } else {
+      return f;
+    }
+  }
+  template <class Unit, class S>
+  static auto inertia_of(const ArticulatedInertia<S>& I) {
+    if constexpr (Unit::Body::paired) {
+      return PairedInertia::of(I);
+    } else {
+      return I;
+    }
+  }
+  ESPALIER_ALWAYS_INLINE static Force<double> plain(const PairedForce& f) { return f.plain(); }
+  static ArticulatedInertia<double> plain(const PairedInertia& I) { return I.plain(); }
+  template <class S>
+  ESPALIER_ALWAYS_INLINE static const Force<S>& plain(const Force<S>& f) {
+    return f;
+  }
+  template <class S>
+  static const ArticulatedInertia<S>& plain(const ArticulatedInertia<S>& I) {
+    return I;
   }
 
   // --- passes -----------------------------------------------------------------------------------
@@ -108,29 +140,45 @@ class LimbSweeps : public LimbUnits<T> {
       with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED {
         if constexpr (kind.offset) m.a += swept<kind>(b.P, m.Om);
         if constexpr (kind.geared) {
-          Gear<S>& gear = unit.gears[b.gear];
-          gear.couple = cross(m.omega, scale(qd, b.momentum));
-          gear.force = dot(m.alpha, b.momentum);
-          if constexpr (accelerated) {
-            gear.couple += scale(qdd, b.momentum);
-            gear.force += b.reflected * qdd;
-            if (b.tied) {
-              gear.force += b.coupling * before;
-              unit.gears[b.gear - 1].force += b.coupling * qdd;
-            }
+          auto& gear = unit.gears[b.gear];
+          gear.force = S(0.0);
+          if (b.aside) {
+            gear.couple = cross(m.omega, scale(qd, gear.momentum));
+            gear.force = dot(m.alpha, gear.momentum);
+            if constexpr (accelerated) gear.couple += scale(qdd, gear.momentum);
           }
         }
         const Turn<S> t = Turn<S>::of(b.c, b.s);
         m.omega = turn_on<kind>(b.P, t, m.omega);
         m.alpha = turn_on<kind>(b.P, t, m.alpha);
         m.a = turn_on<kind>(b.P, t, m.a);
+        if constexpr (kind.geared) {
+          // What spins about the axis takes its couple here as well as on the body before; what
+          // of that is about the axis is no force of the rate.
+          auto& gear = unit.gears[b.gear];
+          gear.force += gear.spin * m.alpha.z;
+          if constexpr (accelerated) {
+            gear.force += (b.reflected - gear.spin) * qdd;
+            if (b.tied) {
+              gear.force += gear.coupling * before;
+              unit.gears[b.gear - 1].force += gear.coupling * qdd;
+            }
+          }
+        }
+        const S x = m.omega.x * qd, y = m.omega.y * qd;
+        m.alpha.x += y;
+        m.alpha.y -= x;
+        if constexpr (accelerated) m.alpha.z += qdd, before = qdd;
+        m.omega.z += qd;
+        m.Om = acceleration_matrix(m.omega, m.alpha);
+        Force<S> f = inertial_wrench(b.moments, m);
+        if constexpr (kind.geared) {
+          const auto& spin = unit.gears[b.gear].spin;
+          f.n.x += spin * y, f.n.y -= spin * x;
+          if constexpr (accelerated) f.n.z += spin * qdd;
+        }
+        b.pA = wrench_of<Unit>(f);
       });
-      m.alpha.x += m.omega.y * qd;
-      m.alpha.y -= m.omega.x * qd;
-      if constexpr (accelerated) m.alpha.z += qdd, before = qdd;
-      m.omega.z += qd;
-      m.Om = acceleration_matrix(m.omega, m.alpha);
-      b.pA = inertial_wrench(b.moments, m);
       if (b.stations) show_motion(b, m);
     }
   }
@@ -139,27 +187,49 @@ class LimbSweeps : public LimbUnits<T> {
   void take_in(Unit& unit, const T* tau_all) {
     using S = typename Unit::S;
     constexpr int lanes = Unit::lanes;
-    ArticulatedInertia<S> I = ArticulatedInertia<S>::zero();
-    Force<S> p = Force<S>::zero();
+    using Body = typename Unit::Body;
+    auto I = Body::Inertia::zero();
+    auto p = Body::Wrench::zero();
     for (std::size_t i = unit.bodies.size(); i-- > 0;) {
       auto& b = unit.bodies[i];
       if (b.stations) {
-        ArticulatedInertia<S> I_sum = I;
-        Force<S> p_sum = p;
+        ArticulatedInertia<S> I_sum = plain(I);
+        Force<S> p_sum = plain(p);
         add_stations(b, I_sum, p_sum);
-        I = I_sum, p = p_sum;
+        I = inertia_of<Unit>(I_sum), p = wrench_of<Unit>(p_sum);
       }
       const S tau =
           side_by_side<T, lanes>([&](int k) { return b.y[k] < 0 ? T(0.0) : tau_all[b.y[k]]; });
+      if (i == 0 && unit.on_ground) return stand(unit, axis_inertia(I), tau - axis_moment(p));
       with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED {
-        if constexpr (kind.geared) {
-          eliminate_geared<kind>(b, unit.gears[b.gear], unit.tie, tau, I, p);
+        if constexpr (turns_first<Unit>(kind)) {
+          eliminate_turned<kind>(unit, b, tau, I, p);
         } else {
           eliminate<kind>(b, tau, I, p);
         }
       });
     }
-    if (unit.on_ground) return;
+    hand_over(unit, plain(I), plain(p));
+  }
+  /// The first body of limbs on the ground, which takes nothing and does not move. Not inlined, so
+  /// that the loop over the others keeps its numbers in registers.
+  /// @param D, force  of its rate, without its own inertia and wrench
+  template <class Unit, class S>
+  [[gnu::noinline]] static void stand(Unit& unit, S D, S force) {
+    auto& b = unit.bodies[0];
+    D += (b.moments.xx + b.moments.yy) + b.reflected;
+    force -= axis_moment(b.pA);
+    if (b.kind.geared) force -= unit.gears[b.gear].force;
+    if (b.leads) {
+      D += unit.tie.momentum.n.z + unit.tie.momentum.n.z + unit.tie.inertia;
+      force += unit.tie.force;
+    }
+    b.U() = Unit::Body::Wrench::zero();
+    b.u = force / D;
+  }
+  /// To the carriers.
+  template <class Unit, class S>
+  void hand_over(const Unit& unit, ArticulatedInertia<S> I, Force<S> p) {
     turn_back<0, 1, false>(I.A, unit.mount);
     turn_back<0, 1, false>(I.B, unit.mount);
     turn_back<0, 1, false>(I.C, unit.mount);
@@ -209,15 +279,6 @@ class LimbSweeps : public LimbUnits<T> {
     });
   }
 
-  template <class S, class C>
-  ESPALIER_ALWAYS_INLINE static void add_body(const Moments<C, C>& b, ArticulatedInertia<S>& I) {
-    const Sym3<C>& M = b.Sigma;
-    I.A += Sym3<C>{M.yy + M.zz, -M.xy, -M.xz, M.xx + M.zz, -M.yz, M.xx + M.yy};
-    I.B(0, 1) -= b.h.z, I.B(0, 2) += b.h.y;
-    I.B(1, 0) += b.h.z, I.B(1, 2) -= b.h.x;
-    I.B(2, 0) -= b.h.y, I.B(2, 1) += b.h.x;
-    I.C.xx += b.m, I.C.yy += b.m, I.C.zz += b.m;
-  }
   /// U is a column of I, and what the body before feels has no moment of inertia about the axis:
   /// with nothing reflected, D is the last number of U. (Ended lanes have no inertia, and 1 added.)
   template <LimbKind kind, class S, class Body>
@@ -249,39 +310,55 @@ class LimbSweeps : public LimbUnits<T> {
     I.A.xz = I.A.yz = I.A.zz = S(0.0);
     hand_back_A<kind, true>(P, t, B, I.B, I.A);
   }
-  /// U gets the momentum of the rotors, which lives in the body before: all is done there.
-  template <LimbKind kind, class S, class Body>
-  ESPALIER_ALWAYS_INLINE static void eliminate_geared(Body& b, Gear<S>& gear, Tie<S>& tie,
-                                                      const S& tau, ArticulatedInertia<S>& I,
-                                                      Force<S>& p) {
-    const Turn<S> t = Turn<S>::of(b.c, b.s);
+  /// All turned to the body before first: rotors may have their momentum there, and what is turned
+  /// does not wait for the division. What is waited for longest comes first.
+  template <LimbKind kind, class Unit, class S, class Inertia, class Wrench>
+  ESPALIER_ALWAYS_INLINE static void eliminate_turned(Unit& unit, typename Unit::Body& b,
+                                                      const S& tau, Inertia& I, Wrench& p) {
+    const auto t = Unit::Body::InwardTurn::of(b.c, b.s);
     add_body(b.moments, I);
     p += b.pA;
-    Force<S> U = I.column(2);
-    S D = I.A.zz + b.reflected, force = tau - gear.force - p.n.z;
-    if (b.leads) {
-      D += tie.momentum.n.z + tie.momentum.n.z + tie.inertia;
-      force += tie.force;
-      U += tie.momentum;
+    Wrench U = axis_column(I);
+    S D = axis_inertia(I) + b.reflected, force = tau - axis_moment(p);
+    if constexpr (kind.geared) {
+      force -= unit.gears[b.gear].force;
+      add_axis_moment(U, unit.gears[b.gear].spin);
+      if (b.leads) {
+        const Tie<S>& tie = unit.tie;
+        D += tie.momentum.n.z + tie.momentum.n.z + tie.inertia;
+        force += tie.force;
+        U += wrench_of<Unit>(tie.momentum);
+      }
     }
     const S inverse = S(1.0) / D;
     const S u = force * inverse;
     const auto P = b.P;
-    hand_back_C<kind>(P, t, I.C);
-    const Mat3<S> B = hand_back_B<kind, false>(P, t, I.C, I.B);
-    hand_back_A<kind, false>(P, t, B, I.B, I.A);
-    hand_back<kind>(P, t, p);
     hand_back<kind>(P, t, U);
-    U.n += b.momentum;
-    I.subtract_outer(inverse, U);
+    hand_back<kind>(P, t, I);
+    hand_back<kind>(P, t, p);
+    if constexpr (kind.geared) {
+      if (b.aside) {
+        add_moment(U, unit.gears[b.gear].momentum);
+        add_moment(p, unit.gears[b.gear].couple);
+      }
+    }
+    subtract_outer(I, inverse, U);
     p += scale(u, U);
-    p.n += gear.couple;
     b.U() = scale(inverse, U);
     b.u = u;
-    if (b.tied) {
-      gear.share = inverse * b.coupling;
-      tie = {scale(-gear.share, U), -(gear.share * b.coupling), -(b.coupling * u)};
+    if constexpr (kind.geared) {
+      if (b.tied) {
+        auto& gear = unit.gears[b.gear];
+        gear.share = inverse * gear.coupling;
+        unit.tie = {scale(-gear.share, plain(U)), -(gear.share * gear.coupling),
+                    -(gear.coupling * u)};
+      }
     }
+  }
+  /// Whether a body is eliminated so. Else, with nothing reflected, there is less to do before.
+  template <class Unit>
+  static constexpr bool turns_first(const LimbKind& kind) {
+    return kind.geared || Unit::Body::paired;
   }
 
   template <class Unit>
@@ -298,17 +375,19 @@ class LimbSweeps : public LimbUnits<T> {
     S ydd = S(0.0);
     for (auto& b : unit.bodies) {
       with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED {
-        if constexpr (kind.geared) {
-          const S before = ydd;
-          ydd = b.u - dot(m, b.U());
-          if (b.tied) ydd -= unit.gears[b.gear].share * before;
+        if constexpr (turns_first<Unit>(kind)) {
+          [[maybe_unused]] const S before = ydd;
+          ydd = b.u - dot(m, plain(b.U()));
+          if constexpr (kind.geared) {
+            if (b.tied) ydd -= unit.gears[b.gear].share * before;
+          }
         }
         const Turn<S> t = Turn<S>::of(b.c, b.s);
         m = {turn_on<kind>(b.P, t, m.w), turn_on<kind>(b.P, t, shifted_velocity<kind>(b.P, m))};
-        if constexpr (kind.geared) {
+        if constexpr (turns_first<Unit>(kind)) {
           m.w.z += ydd;
         } else {  // U.n.z is 1
-          const Force<S>& U = b.U();
+          const Force<S>& U = plain(b.U());
           const S w = b.u - (m.w.x * U.n.x + m.w.y * U.n.y + dot(m.v, U.f));
           ydd = w - m.w.z;
           m.w.z = w;
@@ -322,26 +401,33 @@ class LimbSweeps : public LimbUnits<T> {
   template <class Unit>
   void add_up(Unit& unit, T* tau_all) {
     using S = typename Unit::S;
-    Force<S> f = Force<S>::zero();
+    auto f = Unit::Body::Wrench::zero();
     for (std::size_t i = unit.bodies.size(); i-- > 0;) {
       auto& b = unit.bodies[i];
       f += b.pA;
       if (b.stations) {
-        Force<S> sum = f;
+        Force<S> sum = plain(f);
         add_stations(b, sum);
-        f = sum;
+        f = wrench_of<Unit>(sum);
       }
-      S tau = f.n.z;
+      S tau = axis_moment(f);
+      if (i == 0 && unit.on_ground) {
+        if (b.kind.geared) tau += unit.gears[b.gear].force;
+        return Base::template scatter<Unit::lanes>(tau, tau_all, b.y);
+      }
       with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED {
-        hand_back<kind>(b.P, Turn<S>::of(b.c, b.s), f);
+        hand_back<kind>(b.P, Unit::Body::InwardTurn::of(b.c, b.s), f);
         if constexpr (kind.geared) {
           tau += unit.gears[b.gear].force;
-          f.n += unit.gears[b.gear].couple;
+          if (b.aside) add_moment(f, unit.gears[b.gear].couple);
         }
       });
       Base::template scatter<Unit::lanes>(tau, tau_all, b.y);
     }
-    if (unit.on_ground) return;
+    hand_over(unit, plain(f));
+  }
+  template <class Unit, class S>
+  void hand_over(const Unit& unit, Force<S> f) {
     turn_back<0, 1>(f, unit.mount);
     f.n += cross(unit.r, f.f);
     for (int k = 0; k < unit.used; ++k) {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/limb_kernels.hpp"
 #include "algorithms/limb_moves.hpp"
+#include "algorithms/limb_pairs.hpp"
 #include "algorithms/row_lanes.hpp"
 
 namespace espalier {
@@ -57,6 +57,7 @@ class LimbUnits {
       if (inside > 0) turning_.push_back(static_cast<int>(&run - model.runs().data()));
       whole_runs_.push_back(inside == run.count);
     }
+    std::vector<RigidInertia<double>>().swap(plan_.inertia);  // laid out
   }
 
   const LimbPlan& plan() const { return plan_; }
@@ -96,17 +97,20 @@ class LimbUnits {
   /// A body of each limb of a group: S and C as in limb_kernels.hpp.
   template <class S, class C, int lanes>
   struct UnitBody {
+    static constexpr bool paired = std::is_same_v<S, double>;  ///< limb_pairs.hpp
+    using Wrench = std::conditional_t<paired, PairedForce, Force<S>>;
+    using Inertia = std::conditional_t<paired, PairedInertia, ArticulatedInertia<S>>;
+    using InwardTurn = Turn<std::conditional_t<paired, Pair, S>>;
     LimbKind kind;
-    LimbPlacement<C> P;
+    std::conditional_t<paired, PairedPlacement, LimbPlacement<C>> P;
     C cos_theta, sin_theta;
-    Moments<C, C> moments;
+    std::conditional_t<paired, PairedMoments, LimbMoments<C>> moments;
     C reflected;
-    Vec3<C> momentum;
-    C coupling;
-    S c, s;       ///< of q + theta
-    Force<S> pA;  ///< wrench that the motion takes, until U takes its place:
-    /// I S / D; geared: about the body before, in its axes. Small states stay in the nearest cache.
-    Force<S>& U() { return pA; }
+    S c, s;     ///< of q + theta
+    Wrench pA;  ///< that the motion takes, until U takes its place:
+    /// I S / D; geared or paired: about the body before, in its axes. Small states stay in the
+    /// nearest cache.
+    Wrench& U() { return pA; }
     S u;                 ///< (tau - S^T pA) / D
     int body[lanes];     ///< lanes whose limb has ended repeat its last one
     int rate[lanes];     ///< independent, which is that of its joint
@@ -115,15 +119,19 @@ class LimbUnits {
     bool stations = false;
     const Transform<double>* F[lanes];
     int gear = -1;       ///< in Unit::gears
+    bool aside = false;  ///< the axes of rotors are not the joint's
     bool tied = false;   ///< by the coupling to the body before, in one of the lanes
     bool leads = false;  ///< the next one is tied
   };
   /// What geared rotors take.
-  template <class S>
+  template <class S, class C>
   struct Gear {
-    Vec3<S> couple;  ///< of the body before
-    S force;         ///< of their own rate
-    S share;         ///< coupling / D: of the rate of the body before in that of a tied one
+    C spin;            ///< momentum for unit rate along the axis
+    Vec3<C> momentum;  ///< and aside of it, of the body before, in its axes
+    C coupling;        ///< LimbBody::coupling
+    Vec3<S> couple;    ///< of the body before, by the momentum aside
+    S force;           ///< of their own rate
+    S share;           ///< coupling / D: of the rate of the body before in that of a tied one
   };
   /// What a tied body leaves to the rate of the body before, once its own is eliminated.
   template <class S>
@@ -137,7 +145,7 @@ class LimbUnits {
     using Body = UnitBody<S_, C, lanes_>;
     static constexpr int lanes = lanes_;
     std::vector<Body> bodies;
-    std::vector<Gear<S_>> gears;
+    std::vector<Gear<S_, C>> gears;
     Tie<S_> tie;  ///< of the body that was passed last
     Vec3<C> r;
     Turn<C> mount;
@@ -282,7 +290,10 @@ class LimbUnits {
       if (unit.bodies[i].leads || unit.bodies[i].tied) unit.bodies[i].kind.geared = true;
       if (!unit.bodies[i].kind.geared) continue;
       unit.bodies[i].gear = static_cast<int>(unit.gears.size());
-      unit.gears.emplace_back();
+      put_gear(unit.gears.emplace_back(), group, i);
+    }
+    if constexpr (Unit::Body::paired) {
+      for (auto& b : unit.bodies) b.P.make_pairs(), b.moments.make_pairs();
     }
     return unit;
   }
@@ -291,16 +302,19 @@ class LimbUnits {
     set(to.P.alpha, k, b.cos_alpha, b.sin_alpha);
     set(to.P.a, k, b.a), set(to.P.d, k, b.d);
     set(to.cos_theta, k, b.cos_theta), set(to.sin_theta, k, b.sin_theta);
-    auto moments = Moments<double>::from(ended ? RigidInertia<double>::zero() : b.inertia);
-    set(to.moments.m, k, moments.m);
-    for (int a = 0; a < 3; ++a) {
-      set(to.moments.h[a], k, moments.h[a]);
-      set(to.momentum[a], k, ended ? 0.0 : b.momentum[a]);
-    }
-    for_numbers(to.moments.Sigma, moments.Sigma, [&](auto& x, double value) { set(x, k, value); });
+    const auto moments =
+        Moments<double>::from(ended ? RigidInertia<double>::zero() : plan_.inertia[b.body]);
+    const Sym3<double>& Sigma = moments.Sigma;
+    auto& m = to.moments;
+    set(m.x, k, moments.h.x), set(m.y, k, moments.h.y);
+    set(m.xx, k, Sigma.xx), set(m.xy, k, Sigma.xy), set(m.xz, k, Sigma.xz);
+    set(m.yy, k, Sigma.yy), set(m.yz, k, Sigma.yz);
     set(to.reflected, k, ended ? 1.0 : b.reflected);
-    set(to.coupling, k, ended ? 0.0 : b.coupling);
-    to.tied = to.tied || (!ended && b.coupling != 0.0);
+    if (!ended) {
+      const Vec3<double>& aside = b.momentum;
+      to.aside = to.aside || aside.x != 0.0 || aside.y != 0.0 || aside.z != 0.0;
+      to.tied = to.tied || b.coupling != 0.0;
+    }
     const auto& body = model.body(b.body);
     to.body[k] = b.body;
     const Cluster& cluster = model.clusters()[body.cluster];
@@ -309,6 +323,18 @@ class LimbUnits {
     to.station[k] = ended ? -1 : station_of_[b.body];
     to.stations = to.stations || to.station[k] >= 0;
     to.F[k] = &plan_.body(b.body).F;
+  }
+  template <class Gear>
+  void put_gear(Gear& to, const std::vector<int>& group, std::size_t i) const {
+    using C = decltype(to.spin);
+    to.spin = to.coupling = C(0.0), to.momentum = Vec3<C>::zero();  // of idle and ended lanes
+    for (std::size_t k = 0; k < group.size(); ++k) {
+      const std::vector<LimbBody>& bodies = plan_.limbs[group[k]].bodies;
+      if (i >= bodies.size()) continue;
+      const int lane = static_cast<int>(k);
+      set(to.spin, lane, bodies[i].spin), set(to.coupling, lane, bodies[i].coupling);
+      for (int a = 0; a < 3; ++a) set(to.momentum[a], lane, bodies[i].momentum[a]);
+    }
   }
   template <class C>
   static void set(C& x, int k, double value) {
@@ -329,8 +355,7 @@ class LimbUnits {
       parallel = parallel && b.cos_alpha == 1.0 && b.sin_alpha == 0.0;
       right = right && b.sin_alpha == 1.0 && b.cos_alpha == 0.0;
       kind.offset = kind.offset || b.a != 0.0 || b.d != 0.0;
-      kind.geared = kind.geared || b.reflected != 0.0 || b.momentum.x != 0.0 ||
-                    b.momentum.y != 0.0 || b.momentum.z != 0.0;
+      kind.geared = kind.geared || b.reflected != 0.0 || b.spin != 0.0;
     }
     if (parallel) kind.twist = Twist::parallel;
     if (right) kind.twist = Twist::right;

@@ -134,6 +134,13 @@ class NewtonEuler {
     rest_ground();
   }
 
+  /// Other inertias. @param inertia  per body, body frame
+  void set_inertia(std::span<const RigidInertia<double>> inertia) {
+    for (std::size_t i = 0; i < inertia.size(); ++i) {
+      moments_[i] = Moments<double>::from(inertia[i]);
+    }
+  }
+
   /// @param v, vdot  spanning rates and accelerations; vdot may be nullptr for zero
   /// @param[out] f   f[i]: wrench that body i needs, external wrenches already taken off
   void outward(const Model& model, const Vec3<double>& gravity, const TreeKinematics<T>& kinematics,

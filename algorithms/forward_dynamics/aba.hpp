@@ -21,12 +21,13 @@ namespace espalier {
 ///   f_i + I_i da_i,   da_i = da_parent + S_i qdd_i (shifted),
 /// so that the articulated sweep needs no c_i, and bodies start with pA = f.
 ///
-/// Chains of bodies on revolute joints are limbs (limb_sweeps.hpp), which have the same three passes
-/// in frames of their own. All other bodies are here.
-/// Frames: world axes, origin of each body's frame. Inertias then pass from body to parent by a
-/// shift alone, and only the ten numbers of each rigid inertia are ever turned. Where all of the
-/// robot hangs on one floating joint, the axes of that body stand for the world's: gravity is turned
-/// instead, and the body's own motion subspace is the identity.
+/// Chains of bodies on revolute joints are limbs (limb_sweeps.hpp), which have the same three
+/// passes in frames of their own. All other bodies are here. Frames: world axes, origin of each
+/// body's frame. Inertias then pass from body to parent by a shift alone, and only the ten numbers
+/// of each rigid inertia are ever turned. Where all of the robot hangs on one floating joint, the
+/// axes of that body stand for the world's: gravity is turned instead, and the body's own motion
+/// subspace is the identity. So do the axes of a body of a limb for what hangs on it, unless a
+/// cluster hangs on others, too.
 ///
 /// C-ABA (c_aba.hpp) is made of the same passes, with clusters in between.
 template <class T>
@@ -40,10 +41,13 @@ class Aba : public ForwardDynamics<T> {
       : ForwardDynamics<T>(std::move(model)),
         motion_(this->model(), SpanningMotion<T>::Rotors::skip) {
     const Model& m = this->model();
-    limbs_ = std::make_unique<LimbSweeps<T>>(m, LimbPlan(m, joints), looked_at);
+    LimbPlan plan(m, joints);
+    const std::vector<RigidInertia<double>> inertia = plan.inertia;
+    limbs_ = std::make_unique<LimbSweeps<T>>(m, std::move(plan), looked_at);
     motion_.leave_out(limbs_->whole_runs(), limbs_->whole_clusters());
-    make_bodies();
     root_ = floating_root(m, m.active_body_count());
+    make_bodies(inertia);
+    align();
     for (int j = 0; root_ > 0 && j < 6; ++j) {
       rate_[j].S = SubspaceOps<FreeAxes>::column<T>(nullptr, j);
     }
@@ -53,6 +57,7 @@ class Aba : public ForwardDynamics<T> {
 
   struct BodyState {
     int parent = 0;
+    bool aligned = false;       // its axes stand for the world's: E is the identity
     Moments<double> moments;    // body axes
     Mat3<T> E;                  // world to body axes
     Vec3<T> r;                  // from the parent's origin to the body's
@@ -66,6 +71,7 @@ class Aba : public ForwardDynamics<T> {
     Force<T> U;   // IA S
     T u;          // tau - S^T pA
     double armature = 0.0;
+    bool turns = false;  // S is a rotation about the body's origin
   };
 
   void compute(const T* q, const T* v, const T* tau, T* vdot,
@@ -132,7 +138,6 @@ class Aba : public ForwardDynamics<T> {
   void move_root() {
     const T* v = motion_.qd();
     BodyState& b = body_[root_];
-    b.E = Mat3<T>::identity();
     b.r = Vec3<T>::zero();
     const Vec3<T> omega{v[0], v[1], v[2]}, velocity{v[3], v[4], v[5]};
     b.motion.omega = omega;
@@ -165,10 +170,9 @@ class Aba : public ForwardDynamics<T> {
     for (const int c : limbs_->way().carriers[group]) {
       Station<T>& s = limbs_->station(c);
       const BodyState& b = body_[c];
-      const bool same = c == 0 || c == root_;
-      s.omega = same ? b.motion.omega : b.E * b.motion.omega;
-      s.alpha = same ? b.motion.alpha : b.E * b.motion.alpha;
-      s.a = same ? b.motion.a : b.E * b.motion.a;
+      s.omega = b.aligned ? b.motion.omega : b.E * b.motion.omega;
+      s.alpha = b.aligned ? b.motion.alpha : b.E * b.motion.alpha;
+      s.a = b.aligned ? b.motion.a : b.E * b.motion.a;
       s.IA = ArticulatedInertia<T>::zero();
       s.pA = Force<T>::zero();
     }
@@ -176,10 +180,14 @@ class Aba : public ForwardDynamics<T> {
     for (const int p : limbs_->way().ports[group]) {
       const Station<T>& s = limbs_->station(p);
       BodyState& b = body_[p];
-      b.E = limbs_->attitude(p, body_[limbs_->plan().limbs[limbs_->plan().limb_of[p]].carrier].E);
-      b.motion.omega = transpose_times(b.E, s.omega);
-      b.motion.alpha = transpose_times(b.E, s.alpha);
-      b.motion.a = transpose_times(b.E, s.a);
+      if (b.aligned) {
+        b.motion.omega = s.omega, b.motion.alpha = s.alpha, b.motion.a = s.a;
+      } else {
+        b.E = limbs_->attitude(p, body_[limbs_->plan().carrier(p)].E);
+        b.motion.omega = transpose_times(b.E, s.omega);
+        b.motion.alpha = transpose_times(b.E, s.alpha);
+        b.motion.a = transpose_times(b.E, s.a);
+      }
       b.motion.Om = acceleration_matrix(b.motion.omega, b.motion.alpha);
       b.IA = ArticulatedInertia<T>::zero();
       b.pA = Force<T>::zero();
@@ -189,17 +197,20 @@ class Aba : public ForwardDynamics<T> {
     for (const int p : limbs_->way().ports[group]) {
       Station<T>& s = limbs_->station(p);
       const BodyState& b = body_[p];
-      s.IA += turned(b.IA, b.E.transposed());
-      s.pA += Force<T>{b.E * b.pA.n, b.E * b.pA.f};
+      if (b.aligned) {
+        s.IA += b.IA, s.pA += b.pA;
+      } else {
+        s.IA += turned(b.IA, b.E.transposed());
+        s.pA += Force<T>{b.E * b.pA.n, b.E * b.pA.f};
+      }
     }
     limbs_->inward_inertia(group, tau);
     for (const int c : limbs_->way().carriers[group]) {
       const Station<T>& s = limbs_->station(c);
       BodyState& b = body_[c];
       if (c == 0) continue;
-      if (c == root_) {
-        b.IA += s.IA;
-        b.pA += s.pA;
+      if (b.aligned) {
+        b.IA += s.IA, b.pA += s.pA;
       } else {
         b.IA += turned(s.IA, b.E);
         b.pA += Force<T>{transpose_times(b.E, s.pA.n), transpose_times(b.E, s.pA.f)};
@@ -209,14 +220,13 @@ class Aba : public ForwardDynamics<T> {
   void outward_limbs(int group, T* vdot) {
     for (const int c : limbs_->way().carriers[group]) {
       const BodyState& b = body_[c];
-      const bool same = c == 0 || c == root_;
-      limbs_->station(c).da = same ? b.da : Motion<T>{b.E * b.da.w, b.E * b.da.v};
+      limbs_->station(c).da = b.aligned ? b.da : Motion<T>{b.E * b.da.w, b.E * b.da.v};
     }
     limbs_->outward_acceleration(group, vdot);
     for (const int p : limbs_->way().ports[group]) {
       BodyState& b = body_[p];
       const Motion<T>& da = limbs_->station(p).da;
-      b.da = {transpose_times(b.E, da.w), transpose_times(b.E, da.v)};
+      b.da = b.aligned ? da : Motion<T>{transpose_times(b.E, da.w), transpose_times(b.E, da.v)};
     }
   }
   /// E^T I E.
@@ -379,6 +389,14 @@ class Aba : public ForwardDynamics<T> {
     }
   }
 
+  // The same where the subspace is not known.
+  static Force<T> times(const ArticulatedInertia<T>& I, const RateState& rate) {
+    return rate.turns ? Force<T>{I.A * rate.S.w, transpose_times(I.B, rate.S.w)} : I * rate.S;
+  }
+  static T power(const RateState& rate, const Force<T>& f) {
+    return rate.turns ? dot(rate.S.w, f.n) : dot(rate.S, f);
+  }
+
   template <int n>
   Ldlt<T, n>& factor_of(int rate) {
     static_assert(sizeof(Ldlt<T, n>) <= sizeof(T) * max_rates * n);
@@ -392,7 +410,8 @@ class Aba : public ForwardDynamics<T> {
 
  private:
   /// The ground, and all bodies and rates up to the last ones that are seen here.
-  void make_bodies() {
+  /// @param inertia  LimbPlan::inertia
+  void make_bodies(const std::vector<RigidInertia<double>>& inertia) {
     const Model& m = this->model();
     int last = 0, rates = 0;
     for (int i = 1; i <= m.active_body_count(); ++i) {
@@ -404,15 +423,43 @@ class Aba : public ForwardDynamics<T> {
     body_.resize(last + 1);
     rate_.resize(rates);
     D_.resize(rates * max_rates);
-    body_[0].E = Mat3<T>::identity();
     body_[0].motion = {Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero(), Mat3<T>::zero()};
     body_[0].da = Motion<T>::zero();
     for (int i = 1; i <= last; ++i) {
       body_[i].parent = m.body(i).parent;
-      body_[i].moments = Moments<double>::from(m.folded_inertia(i));
+      const bool turns = m.runs()[m.body(i).run].subspace == SubspaceKind::revolute_z;
+      if (turns && m.body(i).v < rates) rate_[m.body(i).v].turns = true;
+      body_[i].moments = Moments<double>::from(inertia[i]);
     }
-    for (const auto& [rate, inertia] : m.armature()) {
-      if (rate < rates) rate_[rate].armature = inertia;
+    for (const auto& [rate, armature] : m.armature()) {
+      if (rate < rates) rate_[rate].armature = armature;
+    }
+  }
+
+  /// Chooses whose axes stand for the world's: of the ground, of the root, and of ports (bodies of
+  /// limbs that others hang on) unless a cluster meets axes of several.
+  void align() {
+    const Model& m = this->model();
+    const LimbPlan& plan = limbs_->plan();
+    std::vector<int> axes(m.active_body_count() + 1, 0);  // per body: the port, or 0: the world's
+    for (int i = 1; i <= m.active_body_count(); ++i) {
+      axes[i] = limbs_->contains(i) ? i : axes[m.body(i).parent];
+    }
+    for (const int port : limbs_->way().all_ports) body_[port].aligned = true;
+    for (const Cluster& c : m.clusters()) {
+      if (limbs_->contains(c.first)) continue;
+      std::vector<int> met;
+      for (int i = c.first; i < c.first + c.count; ++i) met.push_back(axes[i]);
+      for (const int output : c.outputs) met.push_back(axes[output]);
+      for (int r = c.rotor; r < c.rotor + c.rotors; ++r) met.push_back(axes[m.rotors()[r].carrier]);
+      if (std::equal(met.begin() + 1, met.end(), met.begin())) continue;
+      for (int port : met) {  // and all on the way to it have the world's
+        for (; port != 0; port = axes[plan.carrier(port)]) body_[port].aligned = false;
+      }
+    }
+    body_[0].aligned = body_[root_].aligned = true;
+    for (BodyState& b : body_) {
+      if (b.aligned) b.E = Mat3<T>::identity();
     }
   }
 

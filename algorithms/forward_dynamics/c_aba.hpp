@@ -64,7 +64,7 @@ class CAba final : public Aba<T> {
         rotor_(this->model().rotors().size()),
         own_(this->model()) {
     const Model& m = this->model();
-    int columns = 0, factors = 0;
+    int factors = 0;
     for (std::size_t i = 0; i < m.clusters().size(); ++i) {
       const Cluster& c = m.clusters()[i];
       if (this->limbs_->contains(c.first)) continue;
@@ -94,9 +94,7 @@ class CAba final : public Aba<T> {
             {nodes.joints.momentum[c.first], nodes.joints.inertia[c.first], Vec3<T>::zero()});
       } else {
         step.kind = Step::Kind::cluster;
-        step.first = columns;
         step.factor = factors;
-        columns += c.count * c.nv;
         factors += c.nv * c.nv + c.nv;
         largest_ = std::max(largest_, c.nv);
       }
@@ -112,12 +110,9 @@ class CAba final : public Aba<T> {
     }
     std::stable_sort(steps_.begin(), steps_.end(),
                      [](const Step& a, const Step& b) { return a.order < b.order; });
-    J_.resize(columns);
-    U_.resize(columns);
     factor_.resize(factors);
     Moq_.resize(m.nv());
-    ydd_.resize(largest_);
-    x_.resize(m.active_body_count() + 1);
+    ydd_.resize(largest_), w_.resize(largest_);
     tau_.reserve(m.nv());
     for (WideCluster<T>& w : wide_) w.connect(wide_);
     for (const auto& [rate, inertia] : m.armature()) {
@@ -135,7 +130,7 @@ class CAba final : public Aba<T> {
     const Cluster* cluster = nullptr;
     int run = 0, begin = 0, end = 0;  ///< bodies of the run; plain and geared
     int tau_shift = 0;                ///< from spanning to independent rates
-    int first = 0;                    ///< first column in J_, index in gears_, or group of limbs
+    int first = 0;                    ///< index in gears_, or group of limbs
     int factor = 0;                   ///< in factor_
     int wide = 0;
   };
@@ -299,6 +294,9 @@ class CAba final : public Aba<T> {
 
   // --- clusters with one output body ------------------------------------------------------------
 
+  /// Rate by rate of the spanning tree, as composite bodies: with F what a unit of a rate takes of
+  /// all that hangs on it inside, Mqq = G^T M G, M_kl = S_l^T F_k, and Moq = F G. So bodies are
+  /// multiplied by one unit motion, however many independent rates there are.
   template <int fixed>
   void inward_cluster(const Step& step, const T* tau) {
     const Model& model = this->model();
@@ -313,59 +311,55 @@ class CAba final : public Aba<T> {
       Moq[j] = Force<T>::zero();
       for (int l = 0; l <= j; ++l) D[j * n + l] = T(0.0);
     }
-    const int output = c.outputs[0];
-    auto& o = this->body_[output];
-    for (int i = c.first; i < c.first + c.count; ++i) {
-      const auto& b = this->body_[i];
-      const Body& body = model.body(i);
-      Motion<T>* J = J_.data() + step.first + (i - c.first) * n;
-      const bool inside = b.parent >= c.first;
-      x_[i] = inside ? x_[b.parent] + b.r : b.r;
-      const Motion<T>* J_parent = inside ? J_.data() + step.first + (b.parent - c.first) * n : nullptr;
-      for (int j = 0; j < n; ++j) {
-        if (inside) {
-          J[j] = {J_parent[j].w, J_parent[j].v + cross(J_parent[j].w, b.r)};
-        } else {
-          J[j] = Motion<T>::zero();
-        }
+    // F, seen from body `at` inside or from the output, goes on to the output and meets all rates
+    // between.
+    const auto hand_on = [&](Force<T> F, int at, const T* rho) ESPALIER_INLINED {
+      while (at >= c.first) {
+        const Body& body = model.body(at);
         for (int k = 0; k < body.nv; ++k) {
-          const int row = body.v - c.spanning_v + k;
-          J[j] += scale(G[row * n + j], this->rate_[body.v + k].S);
+          const int rate = body.v + k;
+          add_product(this->power(this->rate_[rate], F), G + (rate - c.spanning_v) * n, rho, n, D);
         }
-        const Force<T> U = b.IA * J[j];
-        for (int l = 0; l <= j; ++l) D[j * n + l] += dot(J[l], U);
-        r[j] -= dot(J[j], b.pA);
-        Moq[j] += Force<T>{U.n + cross(x_[i], U.f), U.f};
+        const auto& b = this->body_[at];
+        F.n += cross(b.r, F.f);
+        at = b.parent;
       }
-      for (int k = 0; k < body.nv; ++k) {
-        const double armature = this->rate_[body.v + k].armature;
-        if (armature == 0.0) continue;
-        add_square(T(armature), G + (body.v - c.spanning_v + k) * n, n, D);
-      }
-      if (output == 0) continue;
-      o.IA += shifted(b.IA, x_[i]);
-      o.pA += Force<T>{b.pA.n + cross(x_[i], b.pA.f), b.pA.f};
-    }
+      for (int j = 0; j < n; ++j) Moq[j] += scale(rho[j], F);
+    };
     for (int k = 0; k < c.rotors; ++k) {
       const Rotor& rotor = model.rotors()[c.rotor + k];
       const RotorState& state = rotor_[c.rotor + k];
       const T* rho = G + (c.spanning_nv + k) * n;
       add_square(T(rotor.inertia), rho, n, D);
-      const bool inside = rotor.carrier >= c.first;
-      const Motion<T>* J = inside ? J_.data() + step.first + (rotor.carrier - c.first) * n : nullptr;
-      for (int j = 0; j < n; ++j) {
-        Moq[j].n += scale(rho[j], state.k);
-        r[j] -= rho[j] * state.tau;
-        if (!inside) continue;
-        for (int l = 0; l <= j; ++l) {
-          D[j * n + l] += rho[j] * dot(J[l].w, state.k) + rho[l] * dot(J[j].w, state.k);
+      for (int j = 0; j < n; ++j) r[j] -= rho[j] * state.tau;
+      hand_on({state.k, Vec3<T>::zero()}, rotor.carrier, rho);
+    }
+    const int output = c.outputs[0];
+    for (int i = c.first + c.count; i-- > c.first;) {
+      const auto& b = this->body_[i];
+      const Body& body = model.body(i);
+      for (int k = 0; k < body.nv; ++k) {
+        const auto& rate = this->rate_[body.v + k];
+        const T* rho = G + (body.v + k - c.spanning_v) * n;
+        const Force<T> F = this->times(b.IA, rate);
+        add_square(this->power(rate, F) + rate.armature, rho, n, D);
+        for (int l = 0; l < k; ++l) {
+          add_product(this->power(this->rate_[body.v + l], F), rho - (k - l) * n, rho, n, D);
         }
+        const T force = this->power(rate, b.pA);
+        for (int j = 0; j < n; ++j) r[j] -= rho[j] * force;
+        hand_on({F.n + cross(b.r, F.f), F.f}, b.parent, rho);
       }
+      if (b.parent == 0) continue;
+      auto& p = this->body_[b.parent];
+      p.IA += shifted(b.IA, b.r);
+      p.pA += Force<T>{b.pA.n + cross(b.r, b.pA.f), b.pA.f};
     }
     ldlt(D, n);
     if (output == 0) return;
+    auto& o = this->body_[output];
     // Moq D^-1 Moq^T as a sum of w_j w_j^T / d_j with w = L^-1 Moq.
-    Force<T>* w = U_.data() + step.first;
+    Force<T>* w = w_.data();
     T* x = ydd_.data();
     for (int j = 0; j < n; ++j) {
       w[j] = Moq[j];
@@ -389,11 +383,18 @@ class CAba final : public Aba<T> {
     T* ydd = vdot + c.v;
     for (int j = 0; j < n; ++j) ydd[j] = r[j] - dot(a, Moq_[c.v + j]);
     ldlt_solve(D, n, ydd);
+    const T* G = this->motion_.G(c);
     for (int i = c.first; i < c.first + c.count; ++i) {
-      const Motion<T>* J = J_.data() + step.first + (i - c.first) * n;
-      Motion<T>& da = this->body_[i].da;
-      da = {a.w, a.v + cross(a.w, x_[i])};
-      for (int j = 0; j < n; ++j) da += scale(ydd[j], J[j]);
+      const Body& body = this->model().body(i);
+      auto& b = this->body_[i];
+      const Motion<T>& p = this->body_[b.parent].da;
+      b.da = {p.w, p.v + cross(p.w, b.r)};
+      for (int k = 0; k < body.nv; ++k) {
+        const T* rho = G + (body.v + k - c.spanning_v) * n;
+        T qdd = rho[0] * ydd[0];
+        for (int j = 1; j < n; ++j) qdd += rho[j] * ydd[j];
+        b.da += scale(qdd, this->rate_[body.v + k].S);
+      }
     }
   }
 
@@ -451,6 +452,13 @@ class CAba final : public Aba<T> {
       for (int l = 0; l <= j; ++l) D[j * n + l] += t * row[l];
     }
   }
+  /// D += s (a^T b + b^T a), lower triangle.
+  static void add_product(const T& s, const T* a, const T* b, int n, T* D) {
+    for (int j = 0; j < n; ++j) {
+      const T x = s * a[j], y = s * b[j];
+      for (int l = 0; l <= j; ++l) D[j * n + l] += x * b[l] + y * a[l];
+    }
+  }
 
   std::vector<Step> steps_;
   std::vector<Gear> gears_;
@@ -458,12 +466,10 @@ class CAba final : public Aba<T> {
   std::vector<LoopArmature> loop_armature_;
   std::vector<WideCluster<T>> wide_;
   OwnEquations<T> own_;
-  std::vector<Motion<T>> J_;   ///< per body of a cluster and independent rate
-  std::vector<Force<T>> U_;
+  std::vector<Force<T>> w_;    ///< of one cluster
   std::vector<Force<T>> Moq_;  ///< per independent rate
   std::vector<T> factor_;      ///< per cluster: factor of Mqq and r
   std::vector<T> ydd_, tau_;
-  std::vector<Vec3<T>> x_;     ///< per body of a cluster: from the output body's origin
   int largest_ = 0;
 };
 

@@ -204,6 +204,7 @@ class Rnea final : public InverseDynamics<T> {
         carriers.push_back(m.rotors()[r].carrier);
       }
     }
+    newton_euler_.set_inertia(plan.inertia);
     limbs_ = std::make_unique<LimbSweeps<T>>(m, std::move(plan), carriers);
     motion_.leave_out(joints == Joints::all ? std::vector<bool>{} : limbs_->whole_runs(),
                       limbs_->whole_clusters());

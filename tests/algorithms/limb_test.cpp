@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "algorithms/limb_groups.hpp"
+#include "algorithms/newton_euler.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"
 #include "tests/support/random_robot.hpp"
@@ -95,6 +96,41 @@ TEST(LimbPlanTest, RightAnglesAndZerosOfARealRobotAreExact) {
   EXPECT_EQ(exact, all);
 }
 
+TEST(LimbPlanTest, BodiesHandOnTheRodsOnTheirAxes) {
+  for (unsigned long long seed = 1; seed <= 20; ++seed) {
+    const ModelPtr model = turning_robot(Shape::random, 12, seed % 2 == 0, seed);
+    const LimbPlan plan = plan_of(*model);
+    double mass = 0.0, handed_on = 0.0;
+    for (int i = 0; i <= model->active_body_count(); ++i) {
+      mass += model->folded_inertia(i).m;
+      handed_on += plan.inertia[i].m;
+      if (plan.limb_of[i] < 0) continue;
+      EXPECT_EQ(plan.inertia[i].m, 0.0);
+      EXPECT_EQ(plan.inertia[i].h.z, 0.0);
+      const Sym3<double> Sigma = Moments<double>::from(plan.inertia[i]).Sigma;
+      // Rounding of a sum of moments.
+      EXPECT_NEAR(Sigma.zz, 0.0, 1e-14 * (std::fabs(Sigma.xx) + std::fabs(Sigma.yy)));
+    }
+    EXPECT_NEAR(handed_on, mass, 1e-12 * mass);
+  }
+}
+
+TEST(LimbPlanTest, RotorsOfARealRobotSpinAboutTheJointsAxes) {
+  const ModelPtr model = host().load(ESPALIER_SOURCE_DIR "/robots/mit_humanoid.yaml",
+                                     {.root = CompileOptions::Root::floating});
+  int geared = 0;
+  const LimbPlan plan = plan_of(*model);
+  for (const Limb& limb : plan.limbs) {
+    for (const LimbBody& b : limb.bodies) {
+      geared += b.spin != 0.0 ? 1 : 0;
+      EXPECT_EQ(b.momentum.x, 0.0);
+      EXPECT_EQ(b.momentum.y, 0.0);
+      EXPECT_EQ(b.momentum.z, 0.0);
+    }
+  }
+  EXPECT_GE(geared, 14);
+}
+
 TEST(LimbGroupsTest, ArmsAndLegsOfAHumanoidAreComputedAtOnce) {
   const ModelPtr model = host().load(ESPALIER_SOURCE_DIR "/robots/humanoid.urdf",
                                      {.root = CompileOptions::Root::floating});
@@ -166,6 +202,29 @@ TEST(LimbTest, AllAlgorithmsAgreeOnBeltPairs) {
   }
   EXPECT_GT(tied, 50);
   EXPECT_GT(with_others, 20);
+}
+
+TEST(LimbTest, AllAlgorithmsAgreeOnRotorsAboutAndAsideOfTheAxes) {
+  int about = 0, aside = 0, together = 0;
+  for (unsigned long long seed = 1; seed <= 60; ++seed) {
+    ClusterRobotOptions options;
+    options.seed = seed, options.floating_base = seed % 2 == 0, options.parts = 12;
+    options.kinds = {"geared", "geared", "parallel_carriers", "geared_joint"};
+    const ModelPtr model = host().compile(random_cluster_robot(host().registry(), options));
+    for (const Limb& limb : plan_of(*model).limbs) {
+      int of_limb = 0;
+      for (const LimbBody& b : limb.bodies) {
+        const bool is_aside = dot(b.momentum, b.momentum) > 0.0;
+        (is_aside ? aside : about) += b.reflected > 0.0 ? 1 : 0;
+        of_limb |= is_aside ? 1 : 2;
+      }
+      together += of_limb == 3 ? 1 : 0;
+    }
+    expect_agreement(model, seed);
+  }
+  EXPECT_GT(about, 50);
+  EXPECT_GT(aside, 50);
+  EXPECT_GT(together, 20);
 }
 
 TEST(LimbPlanTest, BeltPairsStayTogether) {
