@@ -26,6 +26,11 @@ Demand single_calls(const Measured& m, const std::string& title,
   return d;
 }
 
+/// Doubles differ by rounding alone.
+void note_difference(Demand& d, double difference) {
+  if (difference > 1e-8) d.note = format("largest relative difference %.0e", difference);
+}
+
 Demand batches(const Measured& m, const std::string& title, const std::string& suffix,
                double wanted, std::optional<double> stretch) {
   Demand d{.work = title, .wanted = wanted, .stretch = stretch};
@@ -37,8 +42,7 @@ Demand batches(const Measured& m, const std::string& title, const std::string& s
     d.add(robot, m.theirs(robot, many_forward, "Pinocchio") / ours->best());
     difference = std::max(difference, ours->difference);
   }
-  // Doubles differ by rounding alone.
-  if (difference > 1e-8) d.note = format("largest relative difference %.0e", difference);
+  note_difference(d, difference);
   return d;
 }
 
@@ -72,13 +76,16 @@ Demand against_exact_routes(const Measured& m) {
   return d;
 }
 
-Demand own_batches(const Measured& m) {
-  Demand d{.work = "C-ABA with loops in a batch, per core, against our own single call",
-           .wanted = 4};
+Demand own_batches(const Measured& m, const std::string& title, const std::string& suffix) {
+  Demand d{.work = title, .wanted = 4};
+  double difference = 0.0;
   for (const std::string& robot : m.robots(many_forward)) {
-    d.add(robot,
-          m.ours(robot, forward, "c-aba") / m.ours(robot, many_forward, batch_name("c-aba")));
+    const Row* batch = m.find(robot, many_forward, "Espalier", batch_name("c-aba", suffix));
+    if (batch == nullptr) continue;
+    d.add(robot, m.ours(robot, forward, "c-aba") / batch->best());
+    difference = std::max(difference, batch->difference);
   }
+  note_difference(d, difference);
   return d;
 }
 
@@ -154,7 +161,9 @@ std::vector<Demand> demands(const Measured& m) {
     osims.add(robot, m.theirs(robot, osim, "Pinocchio") / m.theirs(robot, osim, "Espalier"));
   }
   all.push_back(osims);
-  all.push_back(own_batches(m));
+  all.push_back(own_batches(
+      m, "C-ABA with loops in a batch, double, per core, against our own single call", ""));
+  all.push_back(own_batches(m, "the same, float", ", float"));
   all.push_back(two_threads(m));
   add_properties(m, all);
   return all;
