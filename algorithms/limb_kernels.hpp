@@ -26,6 +26,25 @@ struct LimbKind {
   bool geared = true;  ///< whether anything is reflected on the joint's rate
 };
 
+/// Calls f with the kind as a constant. Geared joints have kernels for any offset only.
+template <Twist twist, class F>
+ESPALIER_ALWAYS_INLINE void with_kind_of(const LimbKind& kind, F&& f) {
+  if (kind.geared) return f.template operator()<LimbKind{twist, true, true}>();
+  if (kind.offset) return f.template operator()<LimbKind{twist, true, false}>();
+  f.template operator()<LimbKind{twist, false, false}>();
+}
+template <class F>
+ESPALIER_ALWAYS_INLINE void with_kind(const LimbKind& kind, F&& f) {
+  switch (kind.twist) {
+    case Twist::parallel:
+      return with_kind_of<Twist::parallel>(kind, f);
+    case Twist::right:
+      return with_kind_of<Twist::right>(kind, f);
+    case Twist::any:
+      return with_kind_of<Twist::any>(kind, f);
+  }
+}
+
 // --- turns about an axis -----------------------------------------------------------------------
 
 /// An angle by its cosine and sine, and what turns of matrices need of it.

@@ -192,4 +192,34 @@ ESPALIER_ALWAYS_INLINE void subtract_outer(PairedInertia& I, double s, const Pai
   B.yy -= y * Y, B.yz -= y * Z, B.zz -= z * Z;
 }
 
+// --- either pairs or single numbers ------------------------------------------------------------
+
+/// @tparam Body  of LimbUnits
+template <class Body, class S>
+ESPALIER_ALWAYS_INLINE auto wrench_of(const Force<S>& f) {
+  if constexpr (Body::paired) {
+    return PairedForce::of(f);
+  } else {
+    return f;
+  }
+}
+template <class Body, class S>
+auto inertia_of(const ArticulatedInertia<S>& I) {
+  if constexpr (Body::paired) {
+    return PairedInertia::of(I);
+  } else {
+    return I;
+  }
+}
+ESPALIER_ALWAYS_INLINE Force<double> plain(const PairedForce& f) { return f.plain(); }
+inline ArticulatedInertia<double> plain(const PairedInertia& I) { return I.plain(); }
+template <class S>
+ESPALIER_ALWAYS_INLINE const Force<S>& plain(const Force<S>& f) {
+  return f;
+}
+template <class S>
+const ArticulatedInertia<S>& plain(const ArticulatedInertia<S>& I) {
+  return I;
+}
+
 }  // namespace espalier

@@ -150,17 +150,24 @@ struct Limb {
 /// joints feel is the same (base inertial parameters; Khalil, Dombre 2002, section 9.4).
 class LimbPlan {
  public:
-  LimbPlan(const Model& model, const LimbJoints& joints)
+  /// Where a body carries several limbs, its own goes on with the longest one, or ends.
+  enum class Branches { longest, end };
+
+  LimbPlan(const Model& model, const LimbJoints& joints, Branches branches = Branches::longest)
       : limb_of(model.active_body_count() + 1, -1),
         index_in(limb_of.size(), -1),
         inertia(limb_of.size(), RigidInertia<double>::zero()) {
     const int n = model.active_body_count();
     std::vector<int> heir(n + 1, 0), reach(n + 1, 0);  // who goes on with the limb: the longest way
+    std::vector<int> carried(n + 1, 0);
     for (int i = n; i > 0; --i) {
       if (!joints.turning[i]) continue;
+      if (branches == Branches::end && carried[i] > 1 && joints.coupling[heir[i]] == 0.0)
+        heir[i] = 0;
       reach[i] = 1 + (heir[i] > 0 ? reach[heir[i]] : 0);
       const int p = model.body(i).parent;
       if (p == 0 || !joints.turning[p]) continue;
+      ++carried[p];
       const bool tied = joints.coupling[i] != 0.0;  // the two of a pair cannot part
       const bool taken = heir[p] > 0 && joints.coupling[heir[p]] != 0.0;
       if (tied || (!taken && (heir[p] == 0 || reach[i] >= reach[heir[p]]))) heir[p] = i;

@@ -48,7 +48,7 @@ class LimbSweeps : public LimbUnits<T> {
       auto& pA = unit.bodies[place.index].pA;
       using Unit = std::decay_t<decltype(unit)>;
       if constexpr (Unit::lanes == 1) {
-        pA += wrench_of<Unit>(Force<T>{-f.n, -f.f});
+        pA += wrench_of<typename Unit::Body>(Force<T>{-f.n, -f.f});
       } else {
         for (int a = 0; a < 6; ++a) Base::lane_of(pA[a], place.lane) -= f[a];
       }
@@ -61,54 +61,6 @@ class LimbSweeps : public LimbUnits<T> {
   using Tie = typename Base::template Tie<S>;
   using Base::cosine_, Base::for_numbers, Base::for_stations, Base::lane_of, Base::of_lane,
       Base::place_, Base::plan_, Base::sine_, Base::stations_, Base::with_unit;
-
-  /// Calls f with the kind as a constant. Geared joints have kernels for any offset only.
-  template <class F>
-  ESPALIER_ALWAYS_INLINE static void with_kind(const LimbKind& kind, F&& f) {
-    switch (kind.twist) {
-      case Twist::parallel:
-        return with_kind_of<Twist::parallel>(kind, f);
-      case Twist::right:
-        return with_kind_of<Twist::right>(kind, f);
-      case Twist::any:
-        return with_kind_of<Twist::any>(kind, f);
-    }
-  }
-  template <Twist twist, class F>
-  ESPALIER_ALWAYS_INLINE static void with_kind_of(const LimbKind& kind, F&& f) {
-    if (kind.geared) return f.template operator()<LimbKind{twist, true, true}>();
-    if (kind.offset) return f.template operator()<LimbKind{twist, true, false}>();
-    f.template operator()<LimbKind{twist, false, false}>();
-  }
-
-  // --- pairs and single numbers ------------------------------------------------------------------
-
-  template <class Unit, class S>
-  ESPALIER_ALWAYS_INLINE static auto wrench_of(const Force<S>& f) {
-    if constexpr (Unit::Body::paired) {
-      return PairedForce::of(f);
-    } else {
-      return f;
-    }
-  }
-  template <class Unit, class S>
-  static auto inertia_of(const ArticulatedInertia<S>& I) {
-    if constexpr (Unit::Body::paired) {
-      return PairedInertia::of(I);
-    } else {
-      return I;
-    }
-  }
-  ESPALIER_ALWAYS_INLINE static Force<double> plain(const PairedForce& f) { return f.plain(); }
-  static ArticulatedInertia<double> plain(const PairedInertia& I) { return I.plain(); }
-  template <class S>
-  ESPALIER_ALWAYS_INLINE static const Force<S>& plain(const Force<S>& f) {
-    return f;
-  }
-  template <class S>
-  static const ArticulatedInertia<S>& plain(const ArticulatedInertia<S>& I) {
-    return I;
-  }
 
   // --- passes -----------------------------------------------------------------------------------
 
@@ -177,7 +129,7 @@ class LimbSweeps : public LimbUnits<T> {
           f.n.x += spin * y, f.n.y -= spin * x;
           if constexpr (accelerated) f.n.z += spin * qdd;
         }
-        b.pA = wrench_of<Unit>(f);
+        b.pA = wrench_of<typename Unit::Body>(f);
       });
       if (b.stations) show_motion(b, m);
     }
@@ -196,7 +148,7 @@ class LimbSweeps : public LimbUnits<T> {
         ArticulatedInertia<S> I_sum = plain(I);
         Force<S> p_sum = plain(p);
         add_stations(b, I_sum, p_sum);
-        I = inertia_of<Unit>(I_sum), p = wrench_of<Unit>(p_sum);
+        I = inertia_of<typename Unit::Body>(I_sum), p = wrench_of<typename Unit::Body>(p_sum);
       }
       const S tau =
           side_by_side<T, lanes>([&](int k) { return b.y[k] < 0 ? T(0.0) : tau_all[b.y[k]]; });
@@ -327,7 +279,7 @@ class LimbSweeps : public LimbUnits<T> {
         const Tie<S>& tie = unit.tie;
         D += tie.momentum.n.z + tie.momentum.n.z + tie.inertia;
         force += tie.force;
-        U += wrench_of<Unit>(tie.momentum);
+        U += wrench_of<typename Unit::Body>(tie.momentum);
       }
     }
     const S inverse = S(1.0) / D;
@@ -408,7 +360,7 @@ class LimbSweeps : public LimbUnits<T> {
       if (b.stations) {
         Force<S> sum = plain(f);
         add_stations(b, sum);
-        f = wrench_of<Unit>(sum);
+        f = wrench_of<typename Unit::Body>(sum);
       }
       S tau = axis_moment(f);
       if (i == 0 && unit.on_ground) {

@@ -111,6 +111,8 @@ class LimbUnits {
     /// I S / D; geared or paired: about the body before, in its axes. Small states stay in the
     /// nearest cache.
     Wrench& U() { return pA; }
+    /// And in composite bodies: of a unit acceleration of its rate, wherever that has been handed.
+    Wrench& column() { return pA; }
     S u;                 ///< (tau - S^T pA) / D
     int body[lanes];     ///< lanes whose limb has ended repeat its last one
     int rate[lanes];     ///< independent, which is that of its joint

@@ -17,10 +17,11 @@ class ProjectedInertia {
         HG_(static_cast<std::size_t>(model.spanning_nv()) * model.nv()),
         M_(static_cast<std::size_t>(model.nv()) * model.nv()) {}
 
-  /// @param motion  updated at the position, rotors placed
+  /// @param q       spanning positions
+  /// @param motion  updated at them, rotors placed
   /// @returns the upper triangle of M, nv x nv, row-major; the caller may overwrite it
-  T* compute(const SpanningMotion<T>& motion) {
-    crba_.compute(motion, H_.data());
+  T* compute(const T* q, const SpanningMotion<T>& motion) {
+    crba_.compute(q, motion, H_.data());
     project(motion);
     return M_.data();
   }

@@ -27,7 +27,7 @@ class CrbaLtl final : public ForwardDynamics<T> {
     rnea_.set_gravity(this->gravity());
     rnea_.compute(q, v, nullptr, vdot, wrenches);
     for (int k = 0; k < nv; ++k) vdot[k] = tau[k] - vdot[k];
-    crba_.compute(rnea_.motion(), H_.data());
+    crba_.compute(q, rnea_.motion(), H_.data());
     const auto parent = this->model().rate_parents();
     ltl(H_.data(), parent);
     ltl_solve_transposed(H_.data(), parent, vdot);

@@ -67,7 +67,7 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
     for (unsigned seed = 1; seed <= 3; ++seed) {
       m.random(seed, q.data());
       motion.update(q.data(), nullptr);
-      bodies.compute(motion, H.data());
+      bodies.compute(q.data(), motion, H.data());
       for (int k = 0; k < n; ++k) largest[k] = std::max(largest[k], H[k * (n + 1L)]);
     }
     // Rounding of inertias that cancel is far below that of the smallest rotors.
@@ -127,7 +127,7 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
     rnea_.compute(motion_, this->gravity(), nullptr, wrenches, x_.data());
     for (long k = 0; k < n; ++k) x_[k] = -x_[k];
     for (int j = 0; j < model.nv(); ++j) x_[independent[j]] += tau[j];
-    crba_.compute(motion_, H_.data());
+    crba_.compute(q, motion_, H_.data());
     for (const auto& [c, row, rate] : massless_) {
       for (int j = 0; j < c->nv; ++j) {
         x_[independent[c->v + j]] += motion_.G(*c)[row * c->nv + j] * x_[rate];

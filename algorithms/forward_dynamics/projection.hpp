@@ -30,7 +30,7 @@ class Projection final : public ForwardDynamics<T> {
     rnea_.compute(motion_, this->gravity(), motion_.g(), wrenches, bias_.data());
     motion_.reduce(bias_.data(), vdot);
     for (int j = 0; j < nv; ++j) vdot[j] = tau[j] - vdot[j];
-    T* M = inertia_.compute(motion_);
+    T* M = inertia_.compute(q, motion_);
     large_ldlt(M, nv);
     large_ldlt_solve(M, nv, vdot);
   }

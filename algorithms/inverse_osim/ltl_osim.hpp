@@ -36,7 +36,7 @@ class LtlOsim final : public InverseOsim<T> {
     const auto parent = this->model().rate_parents();
     const long nv = this->model().nv(), m = this->task().size();
     jacobian_.compute(q, Y_.data());
-    crba_.compute(jacobian_.motion(), H_.data());
+    crba_.compute(q, jacobian_.motion(), H_.data());
     ltl(H_.data(), parent);
     for (long r = 0; r < m; ++r) {
       T* Y = Y_.data() + r * nv;

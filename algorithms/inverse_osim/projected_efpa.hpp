@@ -26,7 +26,7 @@ class ProjectedEfpa final : public InverseOsim<T> {
   void compute(const T* q, T* inverse_osim) override {
     const long nv = this->model().nv(), m = this->task().size();
     jacobian_.compute(q, J_.data());
-    T* M = inertia_.compute(jacobian_.motion());
+    T* M = inertia_.compute(q, jacobian_.motion());
     large_ldlt(M, nv);
     for (long r = 0; r < m; ++r) {
       std::copy_n(J_.data() + r * nv, nv, x_.data());

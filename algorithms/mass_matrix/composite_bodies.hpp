@@ -1,9 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "algorithms/free_body.hpp"
+#include "algorithms/limb_composites.hpp"
+#include "algorithms/mass_matrix/ways_inward.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 
@@ -27,6 +30,8 @@ namespace espalier {
 /// are taken about the first body of the way, whose columns lie in memory one beside the other.
 /// Where all of the robot hangs on one floating body, its axes stand for the world's: its J is the
 /// identity, F itself is what its rates meet, and its block of M is its composite inertia.
+/// Limbs are computed by themselves (limb_composites.hpp). To what they hang on they are rigid
+/// bodies; to what hangs on them, the body of theirs that carries it stands for the world.
 template <class T>
 class CompositeBodies {
  public:
@@ -35,25 +40,46 @@ class CompositeBodies {
   enum class Rates { independent, spanning };
 
   CompositeBodies(const Model& model, Rates rates)
-      : model_(model), size_(rates == Rates::spanning ? model.spanning_nv() : model.nv()) {
+      : model_(model),
+        size_(rates == Rates::spanning ? model.spanning_nv() : model.nv()),
+        inward_(size_) {
     if (rates == Rates::spanning) {
       for (int i = 1; i <= model.body_count(); ++i) {
-        nodes_.push_back({nullptr, i, 1, model.body(i).v, model.body(i).nv, {}, 0});
+        nodes_.push_back({nullptr, i, 1, model.body(i).v, model.body(i).nv, {}});
       }
     } else {
+      LimbPlan plan = LimbComposites<T>::limbs_of(model);
       for (const Cluster& c : model.clusters()) {
-        nodes_.push_back({c.constrained ? &c : nullptr, c.first, c.count, c.v, c.nv, {}, 0});
+        if (plan.limb_of[c.first] >= 0) continue;
+        nodes_.push_back({c.constrained ? &c : nullptr, c.first, c.count, c.v, c.nv, {}});
+        nodes_.back().level = plan.level[c.first];
+      }
+      std::stable_sort(nodes_.begin(), nodes_.end(),
+                       [](const Node& a, const Node& b) { return a.level < b.level; });
+      if (!plan.limbs.empty()) {
+        inertia_ = plan.inertia;
+        limbs_ = std::make_unique<LimbComposites<T>>(model, std::move(plan));
       }
     }
     lay_out(rates);
   }
 
+  /// Leaves out of a motion, before it is updated, what is not needed here.
+  void leave_out_of(SpanningMotion<T>& motion) const {
+    if (limbs_ != nullptr) motion.leave_out(limbs_->whole_runs(), limbs_->whole_clusters());
+  }
+
+  /// @param q       spanning positions
   /// @param motion  updated at the position, with rotors placed if the rates are spanning ones
   /// @param[out] M  symmetric, full storage
-  void compute(const SpanningMotion<T>& motion, T* M) {
+  void compute(const T* q, const SpanningMotion<T>& motion, T* M) {
     const TreeKinematics<T>& joints = motion.joints;
-    if (root_ > 0) place_root();
+    if (root_ > 0) {
+      const RigidInertia<double>& I = body_[root_].inertia;
+      body_[root_].Ic = {T(I.m), Vec3<T>::from(I.h), Sym3<T>::from(I.I)};
+    }
     for (const Stretch& s : stretches_) {
+      if (s.group >= 0) continue;
       if (s.run == nullptr) {
         place_cluster(nodes_[s.begin], motion);
       } else {
@@ -62,10 +88,13 @@ class CompositeBodies {
         });
       }
     }
-    if (sparse_) std::fill(M, M + static_cast<long>(size_) * size_, T(0.0));
+    if (has_zeros_) std::fill(M, M + static_cast<long>(size_) * size_, T(0.0));
+    if (limbs_ != nullptr) limbs_->start(model_, q);
     for (std::size_t k = stretches_.size(); k-- > 0;) {
       const Stretch& s = stretches_[k];
-      if (s.run == nullptr) {
+      if (s.group >= 0) {
+        limbs_->inward(s.group, M, size_, LimbsHangOn{*this, M});
+      } else if (s.run == nullptr) {
         add_cluster(nodes_[s.begin], motion.G(*nodes_[s.begin].cluster), M);
       } else {
         with_subspace(*s.run, [&](auto ops) {
@@ -75,74 +104,78 @@ class CompositeBodies {
     }
     if (root_ > 0) add_root(M);
     if (sparse_) {
-      for (const Node& node : nodes_) mirror_node(node, M);
+      for (std::size_t n = root_ > 0 ? 1 : 0; n < nodes_.size(); ++n) mirror_node(nodes_[n], M);
     } else {
-      mirror(M);
+      inward_.mirror_all(M);
     }
   }
 
  private:
-  /// Columns of ancestors that lie side by side in memory and in M.
-  struct Range {
-    int column, rate, count;
-  };
-  struct Way {
-    int output = 0;             ///< body; 0: the ground, which takes nothing
-    bool root = false;          ///< it ends at the floating root
-    std::vector<Range> ranges;  ///< by growing rates, the root's left out
-  };
+  using Way = typename WaysInward<T>::Way;
+
   /// A plain body, or a cluster.
   struct Node {
     const Cluster* cluster;  ///< null for a plain body
     int first, count;
     int v, nv;  ///< rates in M
     std::vector<Way> ways;
-    int J = 0;  ///< of a cluster: where the J of its bodies about their origins start
+    int J = 0;      ///< of a cluster: where the J of its bodies about their origins start
+    int level = 0;  ///< as in LimbPlan
   };
-  /// Plain bodies of one run that follow each other, or (no run) one cluster.
+  /// Plain bodies of one run that follow each other, or (no run) one cluster, or a group of limbs.
   struct Stretch {
     const BodyRun* run;
     int begin, end;  ///< nodes
+    int order;       ///< outward, as in LimbMove
+    int group = -1;
   };
   struct BodyState {
     RigidInertia<double> inertia;  // body axes
     int parent = 0;
-    int rate = 0;          // spanning rate at which its joint starts
-    int output = 0;        // nearest supporting body outside of the node
-    int way = 0;           // that begins there
-    int column = -1;       // of its J about the first body; -1: nothing hangs on it
-    Mat3<T> E;             // world to body axes
-    Vec3<T> step;          // from the parent's origin to the body's
-    Vec3<T> r;             // from the output body's origin to the body's
-    Vec3<T> x;             // from the first body's origin to the body's
+    int rate = 0;     // spanning rate at which its joint starts
+    int output = 0;   // nearest supporting body outside of the node
+    int way = 0;      // that begins there
+    int column = -1;  // of its J about the first body; -1: nothing hangs on it
+    Mat3<T> E;        // world to body axes
+    Vec3<T> step;     // from the parent's origin to the body's
+    Vec3<T> r;        // from the output body's origin to the body's
+    Vec3<T> x;        // from the world's origin to the body's
     RigidInertia<T> Ic;
   };
 
   void lay_out(Rates rates) {
-    const int bodies =
-        rates == Rates::spanning ? model_.body_count() : model_.active_body_count();
+    const int bodies = rates == Rates::spanning ? model_.body_count() : model_.active_body_count();
     body_.resize(bodies + 1);
     armature_.assign(model_.spanning_nv(), 0.0);
     for (const auto& [rate, inertia] : model_.armature()) armature_[rate] = inertia;
-    body_[0].E = Mat3<T>::identity();
-    body_[0].x = Vec3<T>::zero();
+    for (int i = 0; i <= bodies; ++i) {  // what stands for the world
+      body_[i].E = Mat3<T>::identity();
+      body_[i].x = Vec3<T>::zero();
+    }
     std::vector<int> node_of(bodies + 1, -1);
     root_ = floating_root(model_, bodies);
     for (std::size_t n = root_ > 0 ? 1 : 0; n < nodes_.size(); ++n) {
       add_stretch(static_cast<int>(n));
     }
+    for (int g = 0; limbs_ != nullptr && g < limbs_->group_count(); ++g) {
+      stretches_.push_back({nullptr, 0, 0, 2 * limbs_->level(g) + 1, g});
+    }
+    std::stable_sort(stretches_.begin(), stretches_.end(),
+                     [](const Stretch& a, const Stretch& b) { return a.order < b.order; });
     int J = 0;
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       Node& node = nodes_[n];
       for (int i = node.first; i < node.first + node.count; ++i) {
         BodyState& b = body_[i];
         node_of[i] = static_cast<int>(n);
-        b.inertia = rates == Rates::spanning ? model_.body(i).inertia : model_.folded_inertia(i);
+        b.inertia = rates == Rates::spanning ? model_.body(i).inertia
+                    : limbs_ != nullptr      ? inertia_[i]
+                                             : model_.folded_inertia(i);
         b.parent = model_.body(i).parent;
         b.rate = model_.body(i).v;
         b.output = b.parent >= node.first ? body_[b.parent].output : b.parent;
         // Room for J of every plain body, so that columns of chains stay contiguous.
-        if (node.cluster == nullptr && i != root_) b.column = next_column(node.nv);
+        if (node.cluster == nullptr && i != root_) b.column = inward_.add_columns(node.nv);
         b.way = way_to(node, b.output);
       }
       if (node.cluster == nullptr) continue;
@@ -153,67 +186,68 @@ class CompositeBodies {
         if (carrier < node.first) way_to(node, carrier);
       }
     }
-    // What do the ways meet?
-    long entries = 0;
+    long met = 0;
     for (Node& node : nodes_) {
-      for (Way& way : node.ways) {
-        for (int i = way.output; i != 0; i = body_[i].output) {
-          if (i == root_) {
-            way.root = true;
-            entries += 6L * node.nv;
-            continue;
-          }
-          const Node& met = nodes_[node_of[i]];
-          if (body_[i].column < 0) body_[i].column = next_column(met.nv);
-          way.ranges.push_back({body_[i].column, met.v, met.nv});
-        }
-        std::reverse(way.ranges.begin(), way.ranges.end());
-        merge(way.ranges);
-        for (const Range& range : way.ranges) entries += static_cast<long>(node.nv) * range.count;
+      for (Way& way : node.ways) met += static_cast<long>(node.nv) * follow(way, node_of);
+    }
+    sparse_ = limbs_ != nullptr || 8 * met < static_cast<long>(size_) * size_;
+    if (limbs_ != nullptr) {
+      for (const Limb& limb : limbs_->plan().limbs) {
+        Way& way = way_of_limb_.emplace_back();
+        way.output = limb.carrier;
+        if (!in_limb(limb.carrier)) follow(way, node_of);
       }
     }
-    sparse_ = 8 * entries < static_cast<long>(size_) * size_;
-    J_.assign(static_cast<std::size_t>(6) * columns_, T(0.0));
+    has_zeros_ = sparse_ && !is_chain();
+    inward_.lay_out(root_, limbs_.get(), sparse_);
     local_.resize(J);
     F_.resize(6);
     for (const Node& node : nodes_) {
       F_.resize(std::max(F_.size(), node.ways.size() * static_cast<std::size_t>(node.nv)));
     }
   }
+  bool in_limb(int body) const { return limbs_ != nullptr && limbs_->contains(body); }
+  /// Whether every body moves all that come after it.
+  bool is_chain() const {
+    for (std::size_t i = 2; i < body_.size(); ++i) {
+      if (model_.body(static_cast<int>(i)).parent + 1 != static_cast<int>(i)) return false;
+    }
+    return true;
+  }
+  /// Finds what a way meets. @returns how many rates
+  int follow(Way& way, const std::vector<int>& node_of) {
+    int rates = 0;
+    for (int i = way.output; i != 0; i = body_[i].output) {
+      if (i == root_ || in_limb(i)) {
+        way.end = i;
+        rates += 6;
+        break;
+      }
+      const Node& met = nodes_[node_of[i]];
+      rates += met.nv;
+      if (body_[i].column < 0) body_[i].column = inward_.add_columns(met.nv);
+      way.ranges.push_back({body_[i].column, met.v, met.nv});
+    }
+    WaysInward<T>::join(way);
+    return rates;
+  }
   void add_stretch(int node) {
     const bool cluster = nodes_[node].cluster != nullptr;
-    const BodyRun* run =
-        cluster ? nullptr : &model_.runs()[model_.body(nodes_[node].first).run];
-    if (!cluster && !stretches_.empty() && stretches_.back().run == run) {
+    const BodyRun* run = cluster ? nullptr : &model_.runs()[model_.body(nodes_[node].first).run];
+    const int order = 2 * nodes_[node].level;
+    if (!cluster && !stretches_.empty() && stretches_.back().run == run &&
+        stretches_.back().order == order) {
       ++stretches_.back().end;
     } else {
-      stretches_.push_back({run, node, node + 1});
+      stretches_.push_back({run, node, node + 1, order});
     }
-  }
-  int next_column(int count) {
-    columns_ += count;
-    return columns_ - count;
   }
   static int way_to(Node& node, int output) {
     for (std::size_t w = 0; w < node.ways.size(); ++w) {
       if (node.ways[w].output == output) return static_cast<int>(w);
     }
-    node.ways.push_back({output, false, {}});
+    node.ways.push_back({output, 0, {}});
     return static_cast<int>(node.ways.size()) - 1;
-  }
-  static void merge(std::vector<Range>& ranges) {
-    std::vector<Range> merged;
-    for (const Range& r : ranges) {
-      if (!merged.empty()) {
-        Range& last = merged.back();
-        if (last.column + last.count == r.column && last.rate + last.count == r.rate) {
-          last.count += r.count;
-          continue;
-        }
-      }
-      merged.push_back(r);
-    }
-    ranges = std::move(merged);
   }
 
   /// Base to tips: attitude, place, inertia in world axes.
@@ -225,19 +259,13 @@ class CompositeBodies {
     b.r = b.parent == b.output ? b.step : p.r + b.step;
     b.Ic = {T(b.inertia.m), transpose_times(b.E, b.inertia.h), congruence(b.E, b.inertia.I)};
   }
-  void place_root() {
-    BodyState& b = body_[root_];
-    b.E = Mat3<T>::identity();
-    b.x = b.r = Vec3<T>::zero();
-    b.Ic = {T(b.inertia.m), Vec3<T>::from(b.inertia.h), Sym3<T>::from(b.inertia.I)};
-  }
   template <class Ops>
   void place_body(const Node& node, const TreeKinematics<T>& joints) {
     const int i = node.first;
     BodyState& b = body_[i];
     place(b, joints.X[i]);
     const Motion<T>* S = joints.S.data() + b.rate;
-    for (int k = 0; k < Ops::n; ++k) store_column(b.column + k, column<Ops>(b, S, k), b.x);
+    for (int k = 0; k < Ops::n; ++k) inward_.store(b.column + k, column<Ops>(b, S, k), b.x);
   }
   void place_cluster(const Node& node, const SpanningMotion<T>& motion) {
     const T* G = motion.G(*node.cluster);
@@ -278,13 +306,13 @@ class CompositeBodies {
       for (int j = 0; j < n; ++j) J[j] += scale(row[j], c);
     }
     if (b.column < 0) return;
-    for (int j = 0; j < n; ++j) store_column(b.column + j, J[j], b.x);
+    for (int j = 0; j < n; ++j) inward_.store(b.column + j, J[j], b.x);
   }
 
   /// A body's composite inertia is all there: into its output body.
   void hand_on(const BodyState& b) {
     if (b.output == 0) return;
-    RigidInertia<T>& o = body_[b.output].Ic;
+    RigidInertia<T>& o = in_limb(b.output) ? limbs_->port(b.output).composite : body_[b.output].Ic;
     const RigidInertia<T>& I = b.Ic;
     // Steiner, with h seen from the output body's origin: I + (r·h + r·h') 1 - (r h^T + h' r^T).
     const Vec3<T>&r = b.r, &h = I.h;
@@ -299,6 +327,50 @@ class CompositeBodies {
     o.I.xz += I.I.xz - (r.x * h.z + g.x * r.z);
     o.I.yz += I.I.yz - (r.y * h.z + g.y * r.z);
   }
+
+  /// What takes over what limbs hand to plain bodies and clusters.
+  struct LimbsHangOn {
+    CompositeBodies& all;
+    T* M;
+
+    template <class F>
+    ESPALIER_ALWAYS_INLINE void with_carrier(int limb, F&& f) const {
+      const Way& way = all.way_of_limb_[limb];
+      BodyState& b = all.body_[way.output];
+      if (way.output == all.root_) {
+        f(Root{b.Ic, M, all.size_});
+      } else {
+        f(Carrier{all, way, b, M});
+      }
+    }
+  };
+  struct Root {
+    RigidInertia<T>& Ic;
+    T* M;
+    long size;
+
+    void operator()(const RigidInertia<T>& I) const { Ic += I; }
+    ESPALIER_ALWAYS_INLINE void operator()(int rate, const Force<T>& F) const {
+      T *row = M + rate * size, *column = M + rate;
+      for (int i = 0; i < 6; ++i) row[i] = column[i * size] = F[i];
+    }
+  };
+  struct Carrier {
+    CompositeBodies& all;
+    const Way& way;
+    BodyState& b;
+    T* M;
+
+    void operator()(const RigidInertia<T>& I) const {
+      b.Ic.m += I.m;
+      b.Ic.h += transpose_times(b.E, I.h);
+      b.Ic.I += congruence(b.E, I.I);
+    }
+    void operator()(int rate, const Force<T>& F) const {
+      const Vec3<T> f = transpose_times(b.E, F.f);
+      all.inward_.write_both(way, {transpose_times(b.E, F.n) + cross(b.x, f), f}, rate, M);
+    }
+  };
 
   template <class Ops>
   void add_body(const Node& node, const TreeKinematics<T>& joints, T* M) {
@@ -317,25 +389,23 @@ class CompositeBodies {
       for (int l = 0; l <= k; ++l) row[node.v + l] = dot(S[l], U);
       row[node.v + k] += T(armature_[b.rate + k]);
       const Force<T> F{U.n + cross(b.x, U.f), U.f};
-      write_row(node.ways[0], F, node.v, row);
+      inward_.write_row(node.ways[0], F, node.v + k, node.v, M);
     }
     hand_on(b);
   }
 
-  /// Lower triangle of the root's block.
+  /// The root's block.
   void add_root(T* M) const {
     const RigidInertia<T>& I = body_[root_].Ic;
     const Vec3<T>& h = I.h;
     const T zero = T(0.0);
-    const T rows[6][6] = {{I.I.xx},
-                          {I.I.xy, I.I.yy},
-                          {I.I.xz, I.I.yz, I.I.zz},
-                          {zero, h.z, -h.y, I.m},
-                          {-h.z, zero, h.x, zero, I.m},
-                          {h.y, -h.x, zero, zero, zero, I.m}};
+    const T rows[6][6] = {
+        {I.I.xx, I.I.xy, I.I.xz, zero, -h.z, h.y}, {I.I.xy, I.I.yy, I.I.yz, h.z, zero, -h.x},
+        {I.I.xz, I.I.yz, I.I.zz, -h.y, h.x, zero}, {zero, h.z, -h.y, I.m, zero, zero},
+        {-h.z, zero, h.x, zero, I.m, zero},        {h.y, -h.x, zero, zero, zero, I.m}};
     for (int k = 0; k < 6; ++k) {
       T* row = M + static_cast<long>(k) * size_;
-      std::copy_n(rows[k], k + 1, row);
+      std::copy_n(rows[k], 6, row);
       row[k] += T(armature_[k]);
     }
   }
@@ -369,7 +439,7 @@ class CompositeBodies {
     }
     for (std::size_t w = 0; w < node.ways.size(); ++w) {
       for (int j = 0; j < n; ++j) {
-        add_row(node.ways[w], F_[w * n + j], M + static_cast<long>(node.v + j) * size_);
+        inward_.add_row(node.ways[w], F_[w * n + j], node.v + j, M);
       }
     }
   }
@@ -402,93 +472,31 @@ class CompositeBodies {
     }
   }
 
-  /// A motion at x, kept as one about the first body's origin.
-  void store_column(int column, const Motion<T>& m, const Vec3<T>& x) {
-    const Vec3<T> v = m.v + cross(x, m.w);
-    T* J = J_.data() + column;
-    const long n = columns_;
-    J[0] = m.w.x, J[n] = m.w.y, J[2 * n] = m.w.z;
-    J[3 * n] = v.x, J[4 * n] = v.y, J[5 * n] = v.z;
-  }
-
-  /// J^T F for the columns of a range, `take` for each.
-  template <class Take>
-  void meet(const Range& range, const Force<T>& F, Take&& take) const {
-    const long n = columns_;
-    const T* J = J_.data() + range.column;
-    for (int k = 0; k < range.count; ++k) {
-      take(range.rate + k, J[k] * F.n.x + J[n + k] * F.n.y + J[2 * n + k] * F.n.z +
-                               J[3 * n + k] * F.f.x + J[4 * n + k] * F.f.y + J[5 * n + k] * F.f.z);
-    }
-  }
-  /// Row of M up to `end`: zero where no ancestor is.
-  void write_row(const Way& way, const Force<T>& F, int end, T* __restrict row) const {
-    int next = 0;
-    if (way.root) {
-      row[0] = F.n.x, row[1] = F.n.y, row[2] = F.n.z;
-      row[3] = F.f.x, row[4] = F.f.y, row[5] = F.f.z;
-      next = 6;
-    }
-    for (const Range& range : way.ranges) {
-      if (!sparse_) std::fill(row + next, row + range.rate, T(0.0));
-      meet(range, F, [&](int rate, const T& x) { row[rate] = x; });
-      next = range.rate + range.count;
-    }
-    if (!sparse_) std::fill(row + next, row + end, T(0.0));
-  }
-  void add_row(const Way& way, const Force<T>& F, T* __restrict row) const {
-    if (way.root) {
-      row[0] += F.n.x, row[1] += F.n.y, row[2] += F.n.z;
-      row[3] += F.f.x, row[4] += F.f.y, row[5] += F.f.z;
-    }
-    for (const Range& range : way.ranges) {
-      meet(range, F, [&](int rate, const T& x) { row[rate] += x; });
-    }
-  }
-
   /// Copies a node's rows to its columns where they are not zero.
   void mirror_node(const Node& node, T* M) const {
     const long n = size_;
     for (int i = node.v; i < node.v + node.nv; ++i) {
       const T* row = M + i * n;
-      for (const Way& way : node.ways) {
-        if (way.root) {
-          for (int j = 0; j < 6; ++j) M[j * n + i] = row[j];
-        }
-        for (const Range& range : way.ranges) {
-          for (int j = range.rate; j < range.rate + range.count; ++j) M[j * n + i] = row[j];
-        }
-      }
+      for (const Way& way : node.ways) inward_.mirror(way, i, M);
       for (int j = node.v; j < i; ++j) M[j * n + i] = row[j];
     }
   }
 
-  /// Copies the lower triangle to the upper one, in blocks that stay in the cache.
-  void mirror(T* M) const {
-    constexpr int block = 16;
-    const long n = size_;
-    for (long I = 0; I < n; I += block) {
-      const long i_end = std::min(n, I + block);
-      for (long J = 0; J <= I; J += block) {
-        for (long i = I; i < i_end; ++i) {
-          const long j_end = std::min(i, J + block);
-          for (long j = J; j < j_end; ++j) M[j * n + i] = M[i * n + j];
-        }
-      }
-    }
-  }
-
   const Model& model_;
-  int size_, columns_ = 0;
-  int root_ = 0;                   ///< floating_root(); its node is the first
-  bool sparse_ = false;            ///< most of M is zero
+  int size_;
+  int root_ = 0;            ///< floating_root(); its node is the first
+  bool sparse_ = false;     ///< only what is not zero is written after M is zeroed,
+  bool has_zeros_ = false;  ///< if anything of it is zero
+  std::unique_ptr<LimbComposites<T>> limbs_;   ///< null if there are none
+  std::vector<RigidInertia<double>> inertia_;  ///< per body, with what these hand on
+  WaysInward<T> inward_;
+  std::vector<Way> way_of_limb_;  ///< that starts from its carrier
   std::vector<Node> nodes_;
   std::vector<Stretch> stretches_;
   std::vector<BodyState> body_;
-  std::vector<double> armature_;   ///< per spanning rate
-  std::vector<T> J_;               ///< 6 rows of columns about the first body's origin
-  std::vector<Motion<T>> local_;   ///< J of clusters' bodies about their origins
-  std::vector<Force<T>> F_;        ///< of one cluster, per way and rate
+  std::vector<double> armature_;  ///< per spanning rate
+  std::vector<Motion<T>> local_;  ///< J of clusters' bodies about their origins
+  std::vector<Force<T>> F_;       ///< of one cluster, per way and rate
 };
 
 }  // namespace espalier

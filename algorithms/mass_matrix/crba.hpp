@@ -14,12 +14,14 @@ class Crba final : public MassMatrix<T> {
   explicit Crba(ModelPtr model)
       : MassMatrix<T>(std::move(model)),
         motion_(this->model(), SpanningMotion<T>::Rotors::skip),
-        bodies_(this->model(), CompositeBodies<T>::Rates::independent) {}
+        bodies_(this->model(), CompositeBodies<T>::Rates::independent) {
+    bodies_.leave_out_of(motion_);
+  }
 
  private:
   void compute(const T* q, T* M) override {
     motion_.update(q, nullptr);
-    bodies_.compute(motion_, M);
+    bodies_.compute(q, motion_, M);
   }
 
   SpanningMotion<T> motion_;

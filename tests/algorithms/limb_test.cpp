@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "algorithms/limb_groups.hpp"
 #include "algorithms/newton_euler.hpp"
@@ -30,7 +31,7 @@ ModelPtr turning_robot(Shape shape, int bodies, bool floating_base, unsigned lon
   return host().compile(random_robot(host().registry(), options));
 }
 
-/// Largest difference of any forward or inverse dynamics from the first one's, with wrenches.
+/// All forward and inverse dynamics with wrenches, and all mass matrices.
 void expect_agreement(const ModelPtr& model, unsigned long long seed) {
   const State s =
       model->is_tree() ? random_state(*model, seed) : random_cluster_state(*model, seed);
@@ -50,6 +51,13 @@ void expect_agreement(const ModelPtr& model, unsigned long long seed) {
     algorithm->evaluate(s.q, s.v, s.vdot, tau, &wrenches);
     if (first.empty()) first = tau;
     EXPECT_LE(relative_difference(tau, first), agreed) << name << " on " << model->name();
+  }
+  first.clear();
+  for (const auto& [name, algorithm] : every<MassMatrix<double>>(model)) {
+    std::vector<double> M(s.v.size() * s.v.size(), std::numeric_limits<double>::quiet_NaN());
+    algorithm->evaluate(s.q, M);
+    if (first.empty()) first = M;
+    EXPECT_LE(relative_difference(M, first), agreed) << name << " on " << model->name();
   }
 }
 
@@ -141,6 +149,15 @@ TEST(LimbGroupsTest, ArmsAndLegsOfAHumanoidAreComputedAtOnce) {
   EXPECT_EQ(largest, 4u);
 }
 
+TEST(LimbPlanTest, LimbsMayEndWhereTheyBranch) {
+  const ModelPtr model = host().load(ESPALIER_SOURCE_DIR "/robots/humanoid.urdf",
+                                     {.root = CompileOptions::Root::floating});
+  const LimbPlan plan(*model, LimbJoints::of(*model), LimbPlan::Branches::end);
+  std::multiset<std::size_t> lengths;
+  for (const Limb& limb : plan.limbs) lengths.insert(limb.bodies.size());
+  EXPECT_EQ(lengths, (std::multiset<std::size_t>{3, 3, 6, 6, 7, 7}));  // torso, neck, legs, arms
+}
+
 TEST(LimbGroupsTest, CarriersComeFirst) {
   for (unsigned long long seed = 1; seed <= 30; ++seed) {
     const ModelPtr model = turning_robot(Shape::random, 40, seed % 2 == 0, seed);
@@ -171,6 +188,17 @@ TEST(LimbTest, AllAlgorithmsAgreeOnTreesOfTurningJoints) {
                          seed);
       }
     }
+  }
+}
+
+TEST(LimbTest, AllAlgorithmsAgreeOnLongLimbs) {
+  for (const int bodies : {19, 20, 21, 22, 60}) {  // mass matrices take limbs of up to 20
+    for (const bool floating : {false, true}) {
+      expect_agreement(turning_robot(Shape::chain, bodies, floating, bodies), 1);
+    }
+  }
+  for (unsigned long long seed = 1; seed <= 5; ++seed) {
+    expect_agreement(turning_robot(Shape::random, 120, seed % 2 == 0, seed), seed);
   }
 }
 
@@ -259,8 +287,8 @@ TEST(LimbTest, AxesMayBeNearlyParallelOrNearlyAtRightAngles) {
   }
 }
 
-TEST(LimbTest, WhatIsNoNumberStaysInItsLimb) {
-  // Three arms of different lengths on the ground; the lanes of the shorter ones end early.
+/// Three arms of two, three and four joints on the ground: lanes of the shorter ones end early.
+ModelPtr three_arms() {
   Description robot;
   robot.name = "arms";
   robot.links.push_back({"base", {}, {}});
@@ -278,11 +306,44 @@ TEST(LimbTest, WhatIsNoNumberStaysInItsLimb) {
       from = link.name;
     }
   }
-  const ModelPtr model = host().compile(robot);
+  return host().compile(robot);
+}
+const Joint& joint_of_arm(const Model& model, int arm, int i) {
+  return model.joint("joint" + std::to_string(arm) + "_" + std::to_string(i));
+}
+
+TEST(LimbTest, WhatIsNoNumberStaysInItsLimbInMassMatrices) {
+  const ModelPtr model = three_arms();
+  const State s = random_state(*model, 1);
+  const std::size_t nv = s.v.size();
+  const auto crba = host().create<MassMatrix<double>>("crba", model);
+  std::vector<double> whole(nv * nv), M(nv * nv);
+  crba->evaluate(s.q, whole);
+  for (int arm = 0; arm < 3; ++arm) {
+    State broken = s;
+    broken.q[joint_of_arm(*model, arm, 1).q] = std::numeric_limits<double>::quiet_NaN();
+    crba->evaluate(broken.q, M);
+    const int first = joint_of_arm(*model, arm, 0).v;
+    EXPECT_TRUE(std::isnan(M[first * (nv + 1)])) << "arm " << arm;
+    for (std::size_t i = 0; i < nv; ++i) {
+      for (std::size_t j = 0; j < nv; ++j) {
+        const auto of_arm = [&](std::size_t rate) {
+          return rate >= static_cast<std::size_t>(first) &&
+                 rate < static_cast<std::size_t>(first + 2 + arm);
+        };
+        if (of_arm(i) && of_arm(j)) continue;
+        EXPECT_EQ(M[i * nv + j], whole[i * nv + j]) << "arm " << arm << ": " << i << ", " << j;
+      }
+    }
+  }
+}
+
+TEST(LimbTest, WhatIsNoNumberStaysInItsLimb) {
+  const ModelPtr model = three_arms();
   const State s = random_state(*model, 1);
   for (int arm = 0; arm < 3; ++arm) {
     State broken = s;
-    const int v = model->joint("joint" + std::to_string(arm) + "_1").v;
+    const int v = joint_of_arm(*model, arm, 1).v;
     broken.tau[v] = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> vdot(s.v.size()), whole(s.v.size());
     const auto aba = host().create<ForwardDynamics<double>>("aba", espalier::Setup{model});
@@ -290,12 +351,11 @@ TEST(LimbTest, WhatIsNoNumberStaysInItsLimb) {
     aba->evaluate(broken.q, broken.v, broken.tau, vdot);
     for (int other = 0; other < 3; ++other) {
       for (int i = 0; i < 2 + other; ++i) {
-        const std::string name = "joint" + std::to_string(other) + "_" + std::to_string(i);
-        const int rate = model->joint(name).v;
+        const Joint& joint = joint_of_arm(*model, other, i);
         if (other == arm) {
-          EXPECT_TRUE(std::isnan(vdot[rate])) << name;
+          EXPECT_TRUE(std::isnan(vdot[joint.v])) << joint.name;
         } else {
-          EXPECT_EQ(vdot[rate], whole[rate]) << name;
+          EXPECT_EQ(vdot[joint.v], whole[joint.v]) << joint.name;
         }
       }
     }

@@ -1,0 +1,360 @@
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "algorithms/limb_units.hpp"
+
+namespace espalier {
+
+/// A composite body in a limb. Bodies there have handed on the rods on their axes (limb_plan.hpp):
+/// it has the mass of what the limb carries.
+template <class S>
+using CompositeMoments = Moments<S, S>;
+
+template <class S, class C>
+ESPALIER_ALWAYS_INLINE void add_body(const LimbMoments<C>& b, CompositeMoments<S>& I) {
+  I.h.x += b.x, I.h.y += b.y;
+  I.Sigma.xx += b.xx, I.Sigma.xy += b.xy, I.Sigma.xz += b.xz;
+  I.Sigma.yy += b.yy, I.Sigma.yz += b.yz;
+}
+template <int i, int j, class S, class C>
+ESPALIER_ALWAYS_INLINE void turn_back(CompositeMoments<S>& I, const Turn<C>& t) {
+  turn_back(I.h[i], I.h[j], t);
+  turn_back<i, j, false>(I.Sigma, t);
+}
+/// In the axes of the body before, about its origin: with g = h + m r, Sigma + r h^T + g r^T.
+template <LimbKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE void hand_back(const LimbPlacement<C>& P, const Turn<S>& t,
+                                      CompositeMoments<S>& I) {
+  turn_back<0, 1>(I, t);
+  Vec3<S>& h = I.h;
+  Sym3<S>& m = I.Sigma;
+  if constexpr (kind.twist == Twist::right) {
+    h = {h.x, -h.z, h.y};
+    m = Sym3<S>(m.xx, -m.xz, m.xy, m.zz, -m.yz, m.yy);
+  }
+  if constexpr (kind.twist == Twist::any) turn_back<1, 2>(I, P.alpha);
+  if constexpr (kind.offset) {  // r = (a, 0, d); parallel: (a, 0, 0)
+    const S x = h.x + P.a * I.m;
+    m.xx += P.a * (h.x + x);
+    m.xy += P.a * h.y;
+    m.xz += P.a * h.z;
+    if constexpr (kind.twist != Twist::parallel) {
+      const S z = h.z + P.d * I.m;
+      m.zz += P.d * (h.z + z);
+      m.xz += P.d * x;
+      m.yz += P.d * h.y;
+      h.z = z;
+    }
+    h.x = x;
+  }
+}
+/// About a point from which this one's is seen at r.
+template <class S, class C>
+inline void shift(CompositeMoments<S>& I, const Vec3<C>& r) {
+  const Vec3<S> h = I.h, g = h + Vec3<S>{r.x * I.m, r.y * I.m, r.z * I.m};
+  I.Sigma += Sym3<S>{r.x * (h.x + g.x), r.x * h.y + g.x * r.y, r.x * h.z + g.x * r.z,
+                     r.y * (h.y + g.y), r.y * h.z + g.y * r.z, r.z * (h.z + g.z)};
+  I.h = g;
+}
+
+/// The limbs of a robot (limb_plan.hpp) in the composite-rigid-body algorithm. From a limb's tip
+/// on, the wrenches that unit accelerations of its joints take are handed from body to body and
+/// meet each joint's axis; then those of what it carries, as many at once as a vector register
+/// holds. Frames: LimbBody::F.  Cost: O(L) for every rate of a limb of L bodies, and every one it
+/// carries. Source: Featherstone (2008), Table 6.2; SPEC section 5.4.
+template <class T>
+class LimbComposites : public LimbUnits<T> {
+ public:
+  using V = typename RowLanes<T>::V;
+  static constexpr int width = RowLanes<T>::size;
+
+  /// What hangs on a body of a limb; the model's frame.
+  struct Port {
+    RigidInertia<T> composite;
+    std::vector<int> rates;          ///< independent ones, in the order in which they came
+    std::vector<Force<V>> wrenches;  ///< that unit accelerations of these take, side by side
+
+    void operator()(const RigidInertia<T>& I) { composite += I; }
+    void operator()(int rate, const Force<T>& f) {
+      const int n = static_cast<int>(rates.size()), lane_of_n = n % width;
+      if (lane_of_n == 0) wrenches.push_back({Vec3<V>::zero(), Vec3<V>::zero()});
+      Force<V>& to = wrenches.back();
+      for (int a = 0; a < 6; ++a) row_of<T>(&to[a], lane_of_n) = f[a];
+      rates.push_back(rate);
+    }
+  };
+
+  LimbComposites(const Model& model, LimbPlan plan) : LimbUnits<T>(model, std::move(plan), {}) {
+    ports_.resize(this->stations_.size());
+    std::vector<int> rates(ports_.size(), 0);
+    for_ports(model, this->plan_, [&](int body, int nv) { rates[this->station_of_[body]] += nv; });
+    for (std::size_t k = 0; k < ports_.size(); ++k) {
+      ports_[k].rates.reserve(rates[k]);
+      ports_[k].wrenches.reserve(blocks_of<T>(rates[k]));
+    }
+  }
+
+  /// Limbs that end where they branch, so that as many as can be stand side by side. None is on the
+  /// way to a cluster that hangs on several bodies, whose wrenches meet further in, and none so
+  /// long or with so much on it that to hand on each wrench from body to body costs more than to
+  /// take all to the world's axes.
+  static LimbPlan limbs_of(const Model& model) {
+    LimbJoints joints = LimbJoints::of(model);
+    for (const Cluster& c : model.clusters()) {
+      if (joints.turning[c.first]) continue;
+      std::vector<int> on(c.outputs.begin(), c.outputs.end());
+      for (int r = c.rotor; r < c.rotor + c.rotors; ++r) {
+        if (model.rotors()[r].carrier < c.first) on.push_back(model.rotors()[r].carrier);
+      }
+      if (std::all_of(on.begin(), on.end(), [&](int o) { return o == on.front(); })) continue;
+      for (int o : on) {
+        for (; o != 0; o = model.body(o).parent) keep_out(model, o, joints);
+      }
+    }
+    const LimbPlan all(model, joints, LimbPlan::Branches::end);
+    std::vector<int> carried(all.limbs.size(), 0);
+    for_ports(model, all, [&](int body, int nv) { carried[all.limb_of[body]] += nv; });
+    bool too_much = false;
+    for (std::size_t l = 0; l < all.limbs.size(); ++l) {
+      const std::vector<LimbBody>& bodies = all.limbs[l].bodies;
+      if (static_cast<int>(bodies.size()) <= longest && carried[l] <= longest) continue;
+      too_much = true;
+      for (const LimbBody& b : bodies) keep_out(model, b.body, joints);
+    }
+    return too_much ? LimbPlan(model, joints, LimbPlan::Branches::end) : all;
+  }
+
+  int group_count() const { return static_cast<int>(this->units_.size()); }
+  /// As in LimbPlan, the highest one of its limbs.
+  int level(int group) const { return this->groups_.levels[group]; }
+  /// Of a body of a limb that something hangs on.
+  Port& port(int body) { return ports_[this->station_of_[body]]; }
+
+  /// Before the groups. @param q  spanning positions
+  void start(const Model& model, const T* q) {
+    this->turn(model, q);
+    for (Port& port : ports_) {
+      port.composite = RigidInertia<T>::zero();
+      port.rates.clear(), port.wrenches.clear();
+    }
+  }
+  /// The limbs of a group, after all that hangs on them has come to their ports.
+  /// @param[out] M   size x size; entries of rates of a limb, and of those that it carries, with
+  ///   rates of the limb, both triangles
+  /// @param hang_on  hang_on.with_carrier(limb, f), for a limb of the plan that is not on the
+  ///   ground or on another, calls f(to), where to(I) and to(rate, F) take its composite inertia
+  ///   and the wrenches of its rates and of those that it carries; in the model's frame of the
+  ///   carrier
+  template <class HangOn>
+  void inward(int group, T* M, long size, HangOn&& hang_on) {
+    this->with_unit(group, [&](auto& unit) {
+      const auto moments = inward(unit, M, size);
+      hand_over(unit, moments, this->groups_.groups[group], hang_on);
+      carry(unit, this->groups_.groups[group], M, size, hang_on);
+    });
+  }
+
+ private:
+  using Base = LimbUnits<T>;
+  /// Rates of a limb, and that it carries, where both cost about the same in single calls.
+  static constexpr int longest = 20;
+
+  /// Calls f(body, rates) for each body of a limb that something hangs on, cluster by cluster.
+  template <class F>
+  static void for_ports(const Model& model, const LimbPlan& plan, F&& f) {
+    for (const Cluster& c : model.clusters()) {
+      for (int i = model.body(c.first).parent, limb = plan.limb_of[c.first]; i != 0;) {
+        const int met = plan.limb_of[i];
+        if (met >= 0 && met != limb) f(i, c.nv);
+        limb = met;
+        i = model.body(met >= 0 ? i : model.clusters()[model.body(i).cluster].first).parent;
+      }
+    }
+  }
+
+  static void keep_out(const Model& model, int body, LimbJoints& joints) {
+    const Cluster& c = model.clusters()[model.body(body).cluster];
+    for (int i = c.first; i < c.first + c.count; ++i) joints.turning[i] = false;
+  }
+
+  /// @returns  moments at the mount
+  template <class Unit>
+  auto inward(Unit& unit, T* M, long size) {
+    using S = typename Unit::S;
+    constexpr int lanes = Unit::lanes;
+    auto& bodies = unit.bodies;
+    CompositeMoments<S> I{S(0.0), Vec3<S>::zero(), Sym3<S>::zero()};
+    for (std::size_t i = bodies.size(); i-- > 0;) {
+      auto& b = bodies[i];
+      const S c = Base::template gather<lanes>(this->cosine_.data(), b.body),
+              s = Base::template gather<lanes>(this->sine_.data(), b.body);
+      b.c = c * b.cos_theta - s * b.sin_theta;
+      b.s = s * b.cos_theta + c * b.sin_theta;
+      if (b.stations) I = with_ports(b, I);
+      add_body(b.moments, I);
+      // Ended lanes repeat the last rate of their limb: what they write is written over after.
+      for (std::size_t j = bodies.size(); --j > i;) {
+        S entry = axis_moment(bodies[j].column());
+        if (j == i + 1 && bodies[j].tied) entry += unit.gears[bodies[j].gear].coupling;
+        write<lanes>(unit.used, entry, bodies[j].rate, b.rate, M, size);
+      }
+      const S about = I.Sigma.xx + I.Sigma.yy;
+      write<lanes>(unit.used, about + b.reflected, b.rate, b.rate, M, size);
+      b.column() = wrench_of<typename Unit::Body>(
+          Force<S>{{-I.Sigma.xz, -I.Sigma.yz, about}, {-I.h.y, I.h.x, S(0.0)}});
+      if (i == 0 && unit.on_ground) break;
+      with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED {
+        if constexpr (kind.geared) add_axis_moment(b.column(), unit.gears[b.gear].spin);
+        const auto P = b.P;
+        const auto t = Unit::Body::InwardTurn::of(b.c, b.s);
+        for (std::size_t j = i; j < bodies.size(); ++j) {
+          auto F = bodies[j].column();
+          hand_back<kind>(P, t, F);
+          bodies[j].column() = F;
+        }
+        if constexpr (kind.geared) {
+          if (b.aside) add_moment(b.column(), unit.gears[b.gear].momentum);
+        }
+        hand_back<kind>(P, Turn<S>::of(b.c, b.s), I);
+      });
+    }
+    return I;
+  }
+  /// With what hangs on a body. Passed by copies, so that the numbers stay in registers elsewhere.
+  template <class Body, class S>
+  [[gnu::noinline]] CompositeMoments<S> with_ports(const Body& b, CompositeMoments<S> I) {
+    for (std::size_t k = 0; k < std::size(b.station); ++k) {
+      if (b.station[k] < 0) continue;
+      const int lane = static_cast<int>(k);
+      const RigidInertia<T> on = congruence(b.F[k]->inverse(), ports_[b.station[k]].composite);
+      const T half_trace = T(0.5) * (on.I.xx + on.I.yy + on.I.zz);
+      const auto add = [&](S& to, const T& x) { Base::lane_of(to, lane) += x; };
+      add(I.m, on.m);
+      add(I.h.x, on.h.x), add(I.h.y, on.h.y), add(I.h.z, on.h.z);
+      add(I.Sigma.xx, half_trace - on.I.xx), add(I.Sigma.xy, -on.I.xy);
+      add(I.Sigma.xz, -on.I.xz), add(I.Sigma.yy, half_trace - on.I.yy);
+      add(I.Sigma.yz, -on.I.yz), add(I.Sigma.zz, half_trace - on.I.zz);
+    }
+    return I;
+  }
+
+  /// Limbs as rigid bodies, and their rates, to the carriers.
+  template <class Unit, class S, class HangOn>
+  [[gnu::noinline]] void hand_over(Unit& unit, CompositeMoments<S> I, const std::vector<int>& limbs,
+                                   HangOn& hang_on) {
+    if (unit.on_ground) return;
+    turn_back<0, 1>(I, unit.mount);
+    shift(I, unit.r);
+    Sym3<S>& m = I.Sigma;
+    for (auto& b : unit.bodies) {
+      Force<S> F = plain(b.column());
+      turn_back<0, 1>(F, unit.mount);
+      F.n += cross(unit.r, F.f);
+      b.column() = wrench_of<typename Unit::Body>(F);
+    }
+    for (int k = 0; k < unit.used; ++k) {
+      const auto lane = [&](S& x) { return Base::lane_of(x, k); };
+      const T xx = lane(m.xx), yy = lane(m.yy), zz = lane(m.zz);
+      const RigidInertia<T> of_limb{
+          lane(I.m),
+          {lane(I.h.x), lane(I.h.y), lane(I.h.z)},
+          {yy + zz, -lane(m.xy), -lane(m.xz), xx + zz, -lane(m.yz), xx + yy}};
+      with_carrier(limbs[k], hang_on, [&](auto&& to) ESPALIER_INLINED {
+        to(of_limb);
+        for (auto& b : unit.bodies) {
+          if (b.y[k] >= 0) to(b.y[k], of_lane(b.column(), k));
+        }
+      });
+    }
+  }
+  /// One lane of a wrench.
+  template <class S>
+  ESPALIER_ALWAYS_INLINE static Force<T> of_lane(Force<S>& f, int k) {
+    return {{Base::lane_of(f.n.x, k), Base::lane_of(f.n.y, k), Base::lane_of(f.n.z, k)},
+            {Base::lane_of(f.f.x, k), Base::lane_of(f.f.y, k), Base::lane_of(f.f.z, k)}};
+  }
+  ESPALIER_ALWAYS_INLINE static Force<double> of_lane(const PairedForce& f, int) {
+    return f.plain();
+  }
+  /// Calls f(to), where to(I) and to(rate, F) take what hangs on the carrier of a limb.
+  template <class HangOn, class F>
+  ESPALIER_ALWAYS_INLINE void with_carrier(int limb, HangOn& hang_on, F&& f) {
+    const int carrier = this->plan_.limbs[limb].carrier;
+    if (carrier == 0) return;  // beside it in the group are limbs on others
+    if (this->contains(carrier)) {
+      f(port(carrier));
+    } else {
+      hang_on.with_carrier(limb, f);
+    }
+  }
+
+  /// The rates of what limbs carry, past their joints.
+  template <class Unit, class HangOn>
+  void carry(Unit& unit, const std::vector<int>& limbs, T* M, long size, HangOn& hang_on) {
+    for (std::size_t i = 0; i < unit.bodies.size(); ++i) {
+      const auto& b = unit.bodies[i];
+      if (!b.stations) continue;
+      for (int k = 0; k < unit.used; ++k) {
+        if (b.station[k] >= 0) {
+          carry(unit, k, static_cast<int>(i), ports_[b.station[k]], limbs[k], M, size, hang_on);
+        }
+      }
+    }
+  }
+  template <class Unit, class HangOn>
+  [[gnu::noinline]] void carry(Unit& unit, int lane, int body, const Port& port, int limb, T* M,
+                               long size, HangOn& hang_on) {
+    const int rates = static_cast<int>(port.rates.size());
+    const int carrier = this->plan_.limbs[limb].carrier;
+    for (int first = 0; first < rates; first += width) {
+      const int count = std::min(width, rates - first);
+      const int* rate = port.rates.data() + first;
+      Force<V> F = unit.bodies[body].F[lane]->force_to(port.wrenches[first / width]);
+      for (int i = body; i >= 0; --i) {
+        auto& b = unit.bodies[i];
+        for (int l = 0; l < count; ++l) {
+          const T x = row_of<T>(&F.n.z, l);
+          M[rate[l] * size + b.y[lane]] = M[b.y[lane] * size + rate[l]] = x;
+        }
+        if (i == 0 && carrier == 0) break;
+        const LimbPlacement<double> P{turn_of(b.P.alpha, lane), number(b.P.a, lane),
+                                      number(b.P.d, lane)};
+        const auto t = Turn<V>::of(V(Base::lane_of(b.c, lane)), V(Base::lane_of(b.s, lane)));
+        with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED { hand_back<kind>(P, t, F); });
+      }
+      if (carrier == 0) continue;
+      turn_back<0, 1>(F, turn_of(unit.mount, lane));
+      F.n += cross(
+          Vec3<double>{number(unit.r.x, lane), number(unit.r.y, lane), number(unit.r.z, lane)},
+          F.f);
+      with_carrier(limb, hang_on, [&](auto&& to) ESPALIER_INLINED {
+        for (int l = 0; l < count; ++l) to(rate[l], of_lane(F, l));
+      });
+    }
+  }
+  /// One lane of the robot's constants.
+  template <class C>
+  static double number(const C& x, int lane) {
+    return reinterpret_cast<const double*>(&x)[lane];
+  }
+  template <class C>
+  static Turn<double> turn_of(const Turn<C>& t, int lane) {
+    return {number(t.c, lane), number(t.s, lane), number(t.ss, lane), number(t.sc, lane)};
+  }
+
+  /// An entry of each limb, and its mirror image.
+  template <int lanes, class S>
+  ESPALIER_ALWAYS_INLINE static void write(int used, S x, const int* row, const int* column, T* M,
+                                           long size) {
+    for (int k = 0; k < (lanes == 1 ? 1 : used); ++k) {
+      M[row[k] * size + column[k]] = M[column[k] * size + row[k]] = Base::lane_of(x, k);
+    }
+  }
+
+  std::vector<Port> ports_;  ///< per station
+};
+
+}  // namespace espalier
