@@ -114,17 +114,19 @@ class LimbComposites : public LimbUnits<T> {
         for (; o != 0; o = model.body(o).parent) keep_out(model, o, joints);
       }
     }
-    const LimbPlan all(model, joints, LimbPlan::Branches::end);
-    std::vector<int> carried(all.limbs.size(), 0);
-    for_ports(model, all, [&](int body, int nv) { carried[all.limb_of[body]] += nv; });
-    bool too_much = false;
-    for (std::size_t l = 0; l < all.limbs.size(); ++l) {
-      const std::vector<LimbBody>& bodies = all.limbs[l].bodies;
-      if (static_cast<int>(bodies.size()) <= longest && carried[l] <= longest) continue;
-      too_much = true;
-      for (const LimbBody& b : bodies) keep_out(model, b.body, joints);
+    for (;;) {
+      LimbPlan plan(model, joints, LimbPlan::Branches::end);
+      std::vector<int> carried(plan.limbs.size(), 0);
+      for_ports(model, plan, [&](int body, int nv) { carried[plan.limb_of[body]] += nv; });
+      bool too_much = false;
+      for (std::size_t l = 0; l < plan.limbs.size(); ++l) {
+        const std::vector<LimbBody>& bodies = plan.limbs[l].bodies;
+        if (static_cast<int>(bodies.size()) <= longest && carried[l] <= longest) continue;
+        too_much = true;
+        for (const LimbBody& b : bodies) keep_out(model, b.body, joints);
+      }
+      if (!too_much) return plan;
     }
-    return too_much ? LimbPlan(model, joints, LimbPlan::Branches::end) : all;
   }
 
   int group_count() const { return static_cast<int>(this->units_.size()); }
