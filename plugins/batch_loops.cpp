@@ -53,12 +53,7 @@ Pack BatchLoops::residual(const Pack* q) {
   }
   worst += zero;
   if (loops_.empty()) return worst;
-  for (const int r : placed_runs_) {
-    const BodyRun& run = model_->runs()[r];
-    run.joints->kinematics(
-        q + run.q, nullptr,
-        {joints_.X.data() + run.first, joints_.S.data() + run.v, joints_.bias.data() + run.first});
-  }
+  for (const int r : placed_runs_) joints_.update(model_->runs()[r], q, nullptr);
   const SpanningView<Pack> at{q, nullptr, joints_.X.data(), joints_.S.data(), nullptr};
   for (Loop& loop : loops_) {
     loop.cluster->constraint->residual(*model_, *loop.cluster, at, ClusterConstraint::Rows::all,

@@ -74,10 +74,7 @@ void SpanningMotion<T>::update(const T* q, const T* v) {
   const std::span<const BodyRun> runs = all_ ? model_.runs() : model_.active_runs();
   const auto kinematics = [&](const BodyRun& run, const T* qd) {
     const std::size_t index = &run - model_.runs().data();
-    if (index < left_out_.size() && left_out_[index]) return;
-    run.joints->kinematics(
-        q + run.q, qd == nullptr ? nullptr : qd + run.v,
-        {joints.X.data() + run.first, joints.S.data() + run.v, joints.bias.data() + run.first});
+    if (index >= left_out_.size() || !left_out_[index]) joints.update(run, q, qd);
   };
   if (tree_) {
     qd_now_ = v;
@@ -118,9 +115,7 @@ void SpanningMotion<T>::update(const T* q, const T* v) {
 template <class T>
 void SpanningMotion<T>::place_rotors(const T* q) {
   for (const BodyRun& run : model_.runs().subspan(model_.active_runs().size())) {
-    run.joints->kinematics(
-        q + run.q, nullptr,
-        {joints.X.data() + run.first, joints.S.data() + run.v, joints.bias.data() + run.first});
+    joints.update(run, q, nullptr);
   }
 }
 

@@ -16,10 +16,12 @@ class TreeKinematics {
   /// @param q   spanning positions
   /// @param qd  spanning rates, or nullptr: then bias is zero
   void update(const Model& model, const T* q, const T* qd) {
-    for (const BodyRun& run : model.runs()) {
-      run.joints->kinematics(q + run.q, qd == nullptr ? nullptr : qd + run.v,
-                             {X.data() + run.first, S.data() + run.v, bias.data() + run.first});
-    }
+    for (const BodyRun& run : model.runs()) update(run, q, qd);
+  }
+  /// The joints of one run alone.
+  void update(const BodyRun& run, const T* q, const T* qd) {
+    run.joints->kinematics(q + run.q, qd == nullptr ? nullptr : qd + run.v,
+                           {X.data() + run.first, S.data() + run.v, bias.data() + run.first});
   }
 
   std::vector<Transform<T>> X;  ///< per body: from the parent body's frame to the body's
