@@ -104,13 +104,19 @@ class JointRunOf final : public JointRun {
                 [[maybe_unused]] T* cosine) const {
     if constexpr (std::is_same_v<T, double> && alike) {
       const int count = static_cast<int>(joints_.size());
-      for (int k = 0; k < count; k += Quad::size) {
-        const int left = std::min(Quad::size, count - k);
-        Quad angles = 0.0;
-        for (int l = 0; l < left; ++l) angles.set(l, q[k + l]);
-        const RotationZ<Quad> R = joints_[k].position(&angles);
-        for (int l = 0; l < left; ++l) sine[k + l] = R.s[l], cosine[k + l] = R.c[l];
+      if (count >= Quad::size) {
+        for (int k = 0; k < count; k += Quad::size) {
+          const int first = std::min(k, count - Quad::size);  // the last four may be done twice
+          const Quad angles = Quad::load(q + first);
+          const RotationZ<Quad> R = joints_[first].position(&angles);
+          R.s.store(sine + first), R.c.store(cosine + first);
+        }
+        return;
       }
+      Quad angles = 0.0;
+      for (int k = 0; k < count; ++k) angles.set(k, q[k]);
+      const RotationZ<Quad> R = joints_.front().position(&angles);
+      for (int k = 0; k < count; ++k) sine[k] = R.s[k], cosine[k] = R.c[k];
     } else if constexpr (turning) {
       for (std::size_t k = 0; k < joints_.size(); ++k) {
         const RotationZ<T> R = joints_[k].position(q + k * J::nq);
