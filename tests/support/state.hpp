@@ -64,7 +64,8 @@ inline double largest_difference(const std::vector<double>& a, const std::vector
   double x = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double d = std::abs(a[i] - b[i]);
-    if (!(d <= x)) x = d;  // keeps NaN
+    if (std::isnan(d)) return d;
+    x = std::max(x, d);
   }
   return x;
 }
