@@ -71,7 +71,7 @@ class LimbComposites : public LimbUnits<T> {
   using V = typename RowLanes<T>::V;
   static constexpr int width = RowLanes<T>::size;
 
-  /// What hangs on a body of a limb; the model's frame.
+  /// What hangs on a body of a limb; the model's frame. Each rate comes once (limbs_of()).
   struct Port {
     RigidInertia<T> composite;
     std::vector<int> rates;          ///< independent ones, in the order in which they came
@@ -164,7 +164,8 @@ class LimbComposites : public LimbUnits<T> {
   /// Rates of a limb, and that it carries, where both cost about the same in single calls.
   static constexpr int longest = 20;
 
-  /// Calls f(body, rates) for each body of a limb that something hangs on, cluster by cluster.
+  /// Calls f(body, rates) for every port that the wrenches of a cluster pass, with its number of
+  /// rates.
   template <class F>
   static void for_ports(const Model& model, const LimbPlan& plan, F&& f) {
     for (const Cluster& c : model.clusters()) {

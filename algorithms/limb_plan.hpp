@@ -52,7 +52,8 @@ struct LimbJoints {
       : turning(model.active_body_count() + 1, false),
         inertia(turning.size(), 0.0),
         momentum(turning.size(), Vec3<double>{0, 0, 0}),
-        coupling(turning.size(), 0.0) {}
+        coupling(turning.size(), 0.0),
+        tied(turning.size(), false) {}
   /// All that turn about z, bring no equations of their own and are tied to nothing but rotors on
   /// their parents, or in belt pairs.
   static LimbJoints of(const Model& model) {
@@ -68,6 +69,7 @@ struct LimbJoints {
         turning = turning && model.runs()[model.body(i).run].joints->turns_about_z();
       }
       for (int i = c.first; i < c.first + c.count; ++i) joints.turning[i] = turning;
+      if (pair && turning) joints.tied[c.first + 1] = true;
       for (int r = 0; r < c.rotors; ++r) {
         if (geared) joints.add_rotor(model, c, r);
         if (pair) joints.add_rotor_of_pair(model, c, r);
@@ -82,6 +84,8 @@ struct LimbJoints {
   std::vector<Vec3<double>> momentum;  ///< per body: of these rotors for unit rate, parent's frame
   /// Per body: inertia between its rate and its parent's, the other one of a belt pair [kg·m²].
   std::vector<double> coupling;
+  std::vector<bool>
+      tied;  ///< per body: the second one of a belt pair, which the first goes on with
 
  private:
   void add_rotor(const Model& model, const Cluster& c, int r) {
@@ -150,7 +154,8 @@ struct Limb {
 /// joints feel is the same (base inertial parameters; Khalil, Dombre 2002, section 9.4).
 class LimbPlan {
  public:
-  /// Where a body carries several limbs, its own goes on with the longest one, or ends.
+  /// Where a body carries several limbs, its own goes on with the longest one, or ends. (The two of
+  /// a belt pair never part.)
   enum class Branches { longest, end };
 
   LimbPlan(const Model& model, const LimbJoints& joints, Branches branches = Branches::longest)
@@ -162,15 +167,13 @@ class LimbPlan {
     std::vector<int> carried(n + 1, 0);
     for (int i = n; i > 0; --i) {
       if (!joints.turning[i]) continue;
-      if (branches == Branches::end && carried[i] > 1 && joints.coupling[heir[i]] == 0.0)
-        heir[i] = 0;
+      if (branches == Branches::end && carried[i] > 1 && !joints.tied[heir[i]]) heir[i] = 0;
       reach[i] = 1 + (heir[i] > 0 ? reach[heir[i]] : 0);
       const int p = model.body(i).parent;
       if (p == 0 || !joints.turning[p]) continue;
       ++carried[p];
-      const bool tied = joints.coupling[i] != 0.0;  // the two of a pair cannot part
-      const bool taken = heir[p] > 0 && joints.coupling[heir[p]] != 0.0;
-      if (tied || (!taken && (heir[p] == 0 || reach[i] >= reach[heir[p]]))) heir[p] = i;
+      if (joints.tied[i] || (!joints.tied[heir[p]] && (heir[p] == 0 || reach[i] >= reach[heir[p]])))
+        heir[p] = i;
     }
     for (int i = 1; i <= n; ++i) {
       if (!joints.turning[i] || limb_of[i] >= 0) continue;

@@ -139,7 +139,7 @@ class CompositeBodies {
     Mat3<T> E;        // world to body axes
     Vec3<T> step;     // from the parent's origin to the body's
     Vec3<T> r;        // from the output body's origin to the body's
-    Vec3<T> x;        // from the world's origin to the body's
+    Vec3<T> x;        // from the origin of the first body, or what stands for the world
     RigidInertia<T> Ic;
   };
 

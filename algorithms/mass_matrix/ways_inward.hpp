@@ -57,7 +57,7 @@ class WaysInward {
     way.ranges = std::move(joined);
   }
 
-  /// A motion at x, kept as one about the world's origin.
+  /// A motion at x, seen from where the frames of the class begin, kept as one about there.
   void store(int column, const Motion<T>& m, const Vec3<T>& x) {
     const Vec3<T> v = m.v + cross(x, m.w);
     T* J = J_.data() + column;
@@ -66,7 +66,7 @@ class WaysInward {
     J[3 * n] = v.x, J[4 * n] = v.y, J[5 * n] = v.z;
   }
 
-  /// Row of M up to `end`, with zeros where nothing moves both rates.
+  /// Row of M up to `end`; where M is not sparse, with zeros where nothing moves both rates.
   void write_row(const Way& way, const Force<T>& F, int rate, int end, T* M) const {
     T* row = M + static_cast<long>(rate) * size_;
     int next = reach_end(way, F, rate, [&](int i, const T& x) { row[i] = x; });

@@ -106,7 +106,7 @@ class JointRunOf final : public JointRun {
       const int count = static_cast<int>(joints_.size());
       if (count >= Quad::size) {
         for (int k = 0; k < count; k += Quad::size) {
-          const int first = std::min(k, count - Quad::size);  // the last four may be done twice
+          const int first = std::min(k, count - Quad::size);  // up to three are done twice
           const Quad angles = Quad::load(q + first);
           const RotationZ<Quad> R = joints_[first].position(&angles);
           R.s.store(sine + first), R.c.store(cosine + first);

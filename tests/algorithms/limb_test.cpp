@@ -255,6 +255,22 @@ TEST(LimbTest, AllAlgorithmsAgreeOnRotorsAboutAndAsideOfTheAxes) {
   EXPECT_GT(together, 20);
 }
 
+/// @returns how many there are
+int expect_pairs_together(const Model& model) {
+  int pairs = 0;
+  for (const auto branches : {LimbPlan::Branches::longest, LimbPlan::Branches::end}) {
+    const LimbPlan plan(model, LimbJoints::of(model), branches);
+    pairs = 0;
+    for (const Cluster& c : model.clusters()) {
+      if (!is_belt_pair(model, c)) continue;
+      ++pairs;
+      EXPECT_EQ(plan.limb_of[c.first], plan.limb_of[c.first + 1]);
+      EXPECT_EQ(plan.index_in[c.first] + 1, plan.index_in[c.first + 1]);
+    }
+  }
+  return pairs;
+}
+
 TEST(LimbPlanTest, BeltPairsStayTogether) {
   // A longer chain hangs on the first link of the pair than on the second.
   for (unsigned long long seed = 1; seed <= 20; ++seed) {
@@ -262,11 +278,59 @@ TEST(LimbPlanTest, BeltPairsStayTogether) {
     options.seed = seed, options.parts = 12;
     options.kinds = {"parallel_carriers", "geared"};
     const ModelPtr model = host().compile(random_cluster_robot(host().registry(), options));
-    const LimbPlan plan = plan_of(*model);
-    for (const Cluster& c : model->clusters()) {
-      if (!is_belt_pair(*model, c)) continue;
-      EXPECT_EQ(plan.limb_of[c.first], plan.limb_of[c.first + 1]);
-      EXPECT_EQ(plan.index_in[c.first] + 1, plan.index_in[c.first + 1]);
+    expect_pairs_together(*model);
+  }
+}
+
+/// A leg whose knee is driven by a belt from the pelvis, with a foot, and a flap on the thigh.
+Description leg_with_flap(double ratio, double rotor_inertia, bool yaw) {
+  Description robot;
+  robot.name = "leg";
+  const auto link = [&](const std::string& name, double mass, double I) {
+    LinkDescription& added = robot.links.emplace_back();
+    added.name = name;
+    added.inertial = Inertial{{{0.01, 0.02, -0.2}, {0, 0, 0}}, mass, {2 * I, 0, 0, 2 * I, 0, I}};
+  };
+  const auto joint = [&](const std::string& parent, const std::string& child,
+                         const Vec3<double>& axis, const Vec3<double>& xyz) {
+    JointDescription& added = robot.joints.emplace_back();
+    added.name = child + "_joint", added.type = "revolute";
+    added.parent = parent, added.child = child, added.axis = axis, added.origin.xyz = xyz;
+  };
+  link("pelvis", 10, 0.3), link("hip", 1, 0.01), link("thigh", 3, 0.04), link("shank", 2, 0.03);
+  link("foot", 1, 0.002), link("flap", 0.4, 0.002);
+  LinkDescription& rotor = robot.links.emplace_back();
+  rotor.name = "rotor";
+  rotor.inertial = Inertial{{}, 0.0, {0, 0, 0, 0, 0, 0}};
+  if (rotor_inertia > 0.0) {
+    const double I = rotor_inertia;
+    rotor.inertial = Inertial{{}, 0.1, {I, 0, 0, 2 * I, 0, I}};  // about y, its axis
+  }
+  const std::string carrier = yaw ? "hip" : "pelvis";
+  joint("pelvis", "hip", {0, 0, 1}, {0, 0.1, 0});
+  joint(carrier, "thigh", {0, 1, 0}, {0, 0, 0});
+  joint("thigh", "shank", {0, 1, 0}, {0, 0, -0.4});
+  joint("shank", "foot", {1, 0, 0}, {0, 0, -0.4});
+  joint("thigh", "flap", {1, 0, 0}, {0, 0.1, -0.1});
+  joint(carrier, "rotor", {0, 1, 0}, {0, 0, 0});
+  robot.joints.back().independent = false;
+  CouplingDescription& belt = robot.couplings.emplace_back();
+  belt.name = "belt", belt.predecessor = "shank", belt.successor = "rotor", belt.ratio = ratio;
+  return robot;
+}
+
+// Where nothing is between the rates of a pair, its second body still goes with the first.
+TEST(LimbTest, BeltPairsWithoutInertiaBetweenTheirRatesStayTogether) {
+  for (const double ratio : {1.0, -1.0, 6.0}) {
+    for (const double rotor_inertia : {0.0, 1e-3}) {
+      for (const bool yaw : {false, true}) {
+        const Description robot = leg_with_flap(ratio, rotor_inertia, yaw);
+        for (const auto root : {CompileOptions::Root::fixed, CompileOptions::Root::floating}) {
+          const ModelPtr model = host().compile(robot, {.root = root});
+          EXPECT_EQ(expect_pairs_together(*model), 1) << ratio << ", " << rotor_inertia;
+          expect_agreement(model, 1);
+        }
+      }
     }
   }
 }
