@@ -63,8 +63,11 @@ inline void shift(CompositeMoments<S>& I, const Vec3<C>& r) {
 /// The limbs of a robot (limb_plan.hpp) in the composite-rigid-body algorithm. From a limb's tip
 /// on, the wrenches that unit accelerations of its joints take are handed from body to body and
 /// meet each joint's axis; then those of what it carries, as many at once as a vector register
-/// holds. Frames: LimbBody::F.  Cost: O(L) for every rate of a limb of L bodies, and every one it
-/// carries. Source: Featherstone (2008), Table 6.2; SPEC section 5.4.
+/// holds.
+///
+/// Frames: LimbBody::F.  Cost: O(L) for every rate of a limb of L bodies, and every one it carries.
+///
+/// Source: Featherstone (2008), Table 6.2; SPEC section 5.4.
 template <class T>
 class LimbComposites : public LimbUnits<T> {
  public:
@@ -192,10 +195,7 @@ class LimbComposites : public LimbUnits<T> {
     CompositeMoments<S> I{S(0.0), Vec3<S>::zero(), Sym3<S>::zero()};
     for (std::size_t i = bodies.size(); i-- > 0;) {
       auto& b = bodies[i];
-      const S c = Base::template gather<lanes>(this->cosine_.data(), b.body),
-              s = Base::template gather<lanes>(this->sine_.data(), b.body);
-      b.c = c * b.cos_theta - s * b.sin_theta;
-      b.s = s * b.cos_theta + c * b.sin_theta;
+      this->template turn_body<Unit>(b);
       if (b.stations) I = with_ports(b, I);
       add_body(b.moments, I);
       // Ended lanes repeat the last rate of their limb: what they write is written over after.
@@ -232,14 +232,12 @@ class LimbComposites : public LimbUnits<T> {
     for (std::size_t k = 0; k < std::size(b.station); ++k) {
       if (b.station[k] < 0) continue;
       const int lane = static_cast<int>(k);
-      const RigidInertia<T> on = congruence(b.F[k]->inverse(), ports_[b.station[k]].composite);
-      const T half_trace = T(0.5) * (on.I.xx + on.I.yy + on.I.zz);
+      auto on =
+          CompositeMoments<T>::from(congruence(b.F[k]->inverse(), ports_[b.station[k]].composite));
       const auto add = [&](S& to, const T& x) { Base::lane_of(to, lane) += x; };
       add(I.m, on.m);
-      add(I.h.x, on.h.x), add(I.h.y, on.h.y), add(I.h.z, on.h.z);
-      add(I.Sigma.xx, half_trace - on.I.xx), add(I.Sigma.xy, -on.I.xy);
-      add(I.Sigma.xz, -on.I.xz), add(I.Sigma.yy, half_trace - on.I.yy);
-      add(I.Sigma.yz, -on.I.yz), add(I.Sigma.zz, half_trace - on.I.zz);
+      Base::for_numbers(I.h, on.h, add);
+      Base::for_numbers(I.Sigma, on.Sigma, add);
     }
     return I;
   }
@@ -251,22 +249,19 @@ class LimbComposites : public LimbUnits<T> {
     if (unit.on_ground) return;
     turn_back<0, 1>(I, unit.mount);
     shift(I, unit.r);
-    Sym3<S>& m = I.Sigma;
     for (auto& b : unit.bodies) {
       Force<S> F = plain(b.column());
-      turn_back<0, 1>(F, unit.mount);
-      F.n += cross(unit.r, F.f);
+      unit.hand_to_carrier(F);
       b.column() = wrench_of<typename Unit::Body>(F);
     }
     for (int k = 0; k < unit.used; ++k) {
-      const auto lane = [&](S& x) { return Base::lane_of(x, k); };
-      const T xx = lane(m.xx), yy = lane(m.yy), zz = lane(m.zz);
-      const RigidInertia<T> of_limb{
-          lane(I.m),
-          {lane(I.h.x), lane(I.h.y), lane(I.h.z)},
-          {yy + zz, -lane(m.xy), -lane(m.xz), xx + zz, -lane(m.yz), xx + yy}};
+      CompositeMoments<T> of_limb;
+      const auto take = [&](T& to, S& from) { to = Base::lane_of(from, k); };
+      take(of_limb.m, I.m);
+      Base::for_numbers(of_limb.h, I.h, take);
+      Base::for_numbers(of_limb.Sigma, I.Sigma, take);
       with_carrier(limbs[k], hang_on, [&](auto&& to) ESPALIER_INLINED {
-        to(of_limb);
+        to(RigidInertia<T>{of_limb.m, of_limb.h, of_limb.inertia()});
         for (auto& b : unit.bodies) {
           if (b.y[k] >= 0) to(b.y[k], of_lane(b.column(), k));
         }

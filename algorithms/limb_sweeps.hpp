@@ -59,8 +59,8 @@ class LimbSweeps : public LimbUnits<T> {
   using Base = LimbUnits<T>;
   template <class S>
   using Tie = typename Base::template Tie<S>;
-  using Base::cosine_, Base::for_numbers, Base::for_stations, Base::lane_of, Base::of_lane,
-      Base::place_, Base::plan_, Base::sine_, Base::stations_, Base::with_unit;
+  using Base::for_numbers, Base::for_stations, Base::lane_of, Base::of_lane, Base::place_,
+      Base::plan_, Base::stations_, Base::with_unit;
 
   // --- passes -----------------------------------------------------------------------------------
 
@@ -82,10 +82,7 @@ class LimbSweeps : public LimbUnits<T> {
     }
     [[maybe_unused]] S before = S(0.0);  // acceleration of the last rate
     for (auto& b : unit.bodies) {
-      const S c = Base::template gather<lanes>(cosine_.data(), b.body),
-              s = Base::template gather<lanes>(sine_.data(), b.body);
-      b.c = c * b.cos_theta - s * b.sin_theta;
-      b.s = s * b.cos_theta + c * b.sin_theta;
+      this->template turn_body<Unit>(b);
       const S qd = Base::template gather<lanes>(v, b.rate);
       S qdd = S(0.0);
       if constexpr (accelerated) qdd = Base::template gather<lanes>(vdot, b.rate);
@@ -185,9 +182,8 @@ class LimbSweeps : public LimbUnits<T> {
     turn_back<0, 1, false>(I.A, unit.mount);
     turn_back<0, 1, false>(I.B, unit.mount);
     turn_back<0, 1, false>(I.C, unit.mount);
-    turn_back<0, 1>(p, unit.mount);
     ArticulatedInertia<S> Ia = shifted(I, unit.r);
-    p.n += cross(unit.r, p.f);
+    unit.hand_to_carrier(p);
     for (int k = 0; k < unit.used; ++k) {
       Station<T>& station = stations_[unit.carrier[k]];
       const auto add = [&](T& to, S& from) { to += lane_of(from, k); };
@@ -380,8 +376,7 @@ class LimbSweeps : public LimbUnits<T> {
   }
   template <class Unit, class S>
   void hand_over(const Unit& unit, Force<S> f) {
-    turn_back<0, 1>(f, unit.mount);
-    f.n += cross(unit.r, f.f);
+    unit.hand_to_carrier(f);
     for (int k = 0; k < unit.used; ++k) {
       for_numbers(stations_[unit.carrier[k]].pA, f,
                   [&](T& to, S& from) { to += lane_of(from, k); });

@@ -160,6 +160,11 @@ class LimbUnits {
     Vec3<V> mounted(const Vec3<V>& v) const {
       return {mount.c * v.x + mount.s * v.y, mount.c * v.y - mount.s * v.x, v.z};
     }
+    /// A wrench at the mount, in the carrier's axes, about its origin.
+    ESPALIER_ALWAYS_INLINE void hand_to_carrier(Force<S_>& f) const {
+      turn_back<0, 1>(f, mount);
+      f.n += cross(r, f.f);
+    }
   };
   using Single = Unit<T, double, 1>;
   using Side =
@@ -180,6 +185,15 @@ class LimbUnits {
       if (unit.side) return f(sides_[unit.index]);
     }
     f(singles_[unit.index]);
+  }
+
+  /// Sine and cosine of a body's own angle, after turn().
+  template <class Unit>
+  ESPALIER_ALWAYS_INLINE void turn_body(typename Unit::Body& b) const {
+    const auto c = gather<Unit::lanes>(cosine_.data(), b.body),
+               s = gather<Unit::lanes>(sine_.data(), b.body);
+    b.c = c * b.cos_theta - s * b.sin_theta;
+    b.s = s * b.cos_theta + c * b.sin_theta;
   }
 
   // --- lanes ------------------------------------------------------------------------------------

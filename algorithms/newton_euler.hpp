@@ -27,20 +27,23 @@ struct Moments {
   Vec3<T> h;
   Sym3<T> Sigma;
 
-  static Moments from(const RigidInertia<double>& I) {
-    const double half_trace = 0.5 * (I.I.xx + I.I.yy + I.I.zz);
+  template <class U>
+  static Moments from(const RigidInertia<U>& I) {
+    const U half_trace = 0.5 * (I.I.xx + I.I.yy + I.I.zz);
     return {I.m,
             I.h,
             {half_trace - I.I.xx, -I.I.xy, -I.I.xz, half_trace - I.I.yy, -I.I.yz,
              half_trace - I.I.zz}};
   }
+  /// Rotational inertia about the same point.
+  Sym3<T> inertia() const {
+    return {Sigma.yy + Sigma.zz, -Sigma.xy, -Sigma.xz,
+            Sigma.xx + Sigma.zz, -Sigma.yz, Sigma.xx + Sigma.yy};
+  }
   /// The same as a 6 x 6 inertia.
   ArticulatedInertia<T> articulated() const {
     const T zero = T(0.0), mass = T(m);
-    return {{Sigma.yy + Sigma.zz, -Sigma.xy, -Sigma.xz, Sigma.xx + Sigma.zz, -Sigma.yz,
-             Sigma.xx + Sigma.yy},
-            cross_matrix(h),
-            {mass, zero, zero, mass, zero, mass}};
+    return {inertia(), cross_matrix(h), {mass, zero, zero, mass, zero, mass}};
   }
 };
 

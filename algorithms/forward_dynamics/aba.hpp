@@ -22,12 +22,13 @@ namespace espalier {
 /// so that the articulated sweep needs no c_i, and bodies start with pA = f.
 ///
 /// Chains of bodies on revolute joints are limbs (limb_sweeps.hpp), which have the same three
-/// passes in frames of their own. All other bodies are here. Frames: world axes, origin of each
-/// body's frame. Inertias then pass from body to parent by a shift alone, and only the ten numbers
-/// of each rigid inertia are ever turned. Where all of the robot hangs on one floating joint, the
-/// axes of that body stand for the world's: gravity is turned instead, and the body's own motion
-/// subspace is the identity. So do the axes of a body of a limb for what hangs on it, unless a
-/// cluster hangs on others, too.
+/// passes in frames of their own. All other bodies are here.
+///
+/// Frames: world axes, origin of each body's frame. Inertias then pass from body to parent by a
+/// shift alone, and only the ten numbers of each rigid inertia are ever turned. Where all of the
+/// robot hangs on one floating joint, the axes of that body stand for the world's: gravity is
+/// turned instead, and the body's own motion subspace is the identity. So do the axes of a body of
+/// a limb for what hangs on it, unless a cluster hangs on others, too.
 ///
 /// C-ABA (c_aba.hpp) is made of the same passes, with clusters in between.
 template <class T>

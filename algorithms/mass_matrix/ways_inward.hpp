@@ -11,7 +11,9 @@ namespace espalier {
 /// The entries of a mass matrix that the wrench of a rate makes on its way inward: with the rates
 /// of all that moves the body, up to the ground or to a body whose axes stand for the world's. That
 /// is the floating root, whose rates meet the wrench itself, or a body of a limb, whose port takes
-/// it. Frames: world axes; wrenches and the motions J that they meet about the origin of the first
+/// it.
+///
+/// Frames: world axes; wrenches and the motions J that they meet about the origin of the first
 /// body, or of the one that stands for the world, where J of bodies lie side by side in memory.
 template <class T>
 class WaysInward {
