@@ -69,17 +69,19 @@ class LimbSweeps : public LimbUnits<T> {
     using S = typename Unit::S;
     constexpr int lanes = Unit::lanes;
     BodyMotion<S> m;
-    {
+    m.omega = m.alpha = Vec3<S>::zero();
+    auto a = this->template gather_vector<lanes>(
+        unit.carrier, [](auto& s) -> auto& { return s.a; });
+    if (!unit.on_ground) {
       const auto omega = this->template gather_vector<lanes>(
           unit.carrier, [](auto& s) -> auto& { return s.omega; });
       const auto alpha = this->template gather_vector<lanes>(
           unit.carrier, [](auto& s) -> auto& { return s.alpha; });
-      auto a = this->template gather_vector<lanes>(
-          unit.carrier, [](auto& s) -> auto& { return s.a; });
       a += acceleration_matrix(omega, alpha) * unit.r;
-      m.omega = unit.mounted(omega), m.alpha = unit.mounted(alpha), m.a = unit.mounted(a);
-      m.Om = Mat3<S>::zero();  // the first body stands at the mount
+      m.omega = unit.mounted(omega), m.alpha = unit.mounted(alpha);
     }
+    m.a = unit.mounted(a);
+    m.Om = Mat3<S>::zero();              // the first body stands at the mount
     [[maybe_unused]] S before = S(0.0);  // acceleration of the last rate
     for (auto& b : unit.bodies) {
       this->template turn_body<Unit>(b);
@@ -313,13 +315,15 @@ class LimbSweeps : public LimbUnits<T> {
   void accelerate(Unit& unit, T* ydd_all) {
     using S = typename Unit::S;
     constexpr int lanes = Unit::lanes;
-    Motion<S> m;
-    m.w = this->template gather_vector<lanes>(
-        unit.carrier, [](auto& s) -> auto& { return s.da.w; });
-    m.v = this->template gather_vector<lanes>(
-        unit.carrier, [](auto& s) -> auto& { return s.da.v; });
-    m.v += cross(m.w, unit.r);
-    m = {unit.mounted(m.w), unit.mounted(m.v)};
+    Motion<S> m = Motion<S>::zero();
+    if (!unit.on_ground) {
+      m.w = this->template gather_vector<lanes>(
+          unit.carrier, [](auto& s) -> auto& { return s.da.w; });
+      m.v = this->template gather_vector<lanes>(
+          unit.carrier, [](auto& s) -> auto& { return s.da.v; });
+      m.v += cross(m.w, unit.r);
+      m = {unit.mounted(m.w), unit.mounted(m.v)};
+    }
     S ydd = S(0.0);
     for (auto& b : unit.bodies) {
       with_kind(b.kind, [&]<LimbKind kind>() ESPALIER_INLINED {

@@ -171,6 +171,10 @@ class Aba : public ForwardDynamics<T> {
     for (const int c : limbs_->way().carriers[group]) {
       Station<T>& s = limbs_->station(c);
       const BodyState& b = body_[c];
+      if (c == 0) {  // stands still, and takes what it is handed
+        s.a = b.motion.a;
+        continue;
+      }
       s.omega = b.aligned ? b.motion.omega : b.E * b.motion.omega;
       s.alpha = b.aligned ? b.motion.alpha : b.E * b.motion.alpha;
       s.a = b.aligned ? b.motion.a : b.E * b.motion.a;
@@ -220,6 +224,7 @@ class Aba : public ForwardDynamics<T> {
   }
   void outward_limbs(int group, T* vdot) {
     for (const int c : limbs_->way().carriers[group]) {
+      if (c == 0) continue;
       const BodyState& b = body_[c];
       limbs_->station(c).da = b.aligned ? b.da : Motion<T>{b.E * b.da.w, b.E * b.da.v};
     }
