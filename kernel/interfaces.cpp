@@ -3,6 +3,7 @@
 #include "espalier/kernel/format.hpp"
 #include "espalier/kernel/integrator.hpp"
 #include "espalier/kernel/model/joint.hpp"
+#include "espalier/kernel/pack_code.hpp"
 #include "espalier/kernel/simulation.hpp"
 #include "espalier/kernel/sub_mechanism.hpp"
 
@@ -42,6 +43,8 @@ class NoSubMechanisms final : public SubMechanisms {
 const LawType& ModelTypes::law(std::string_view name) const {
   throw UnknownName("law '" + std::string(name) + "' is unknown, but no laws are known here");
 }
+
+const PackCode& ModelTypes::pack_code() const { return PackCode::plain(); }
 
 Description Format::read(std::string_view text, const std::string& origin) const {
   return read(text, origin, NoSubMechanisms());

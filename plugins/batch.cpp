@@ -5,12 +5,11 @@
 #include <cmath>
 #include <string>
 
-#include "espalier/kernel/model/loop_projector.hpp"
+#include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/plugins/batch_loops.hpp"
 #include "espalier/plugins/batch_variants.hpp"
 #include "espalier/plugins/block_threads.hpp"
 #include "espalier/plugins/registry.hpp"
-#include "espalier/plugins/structure_of_arrays.hpp"
 
 namespace espalier {
 
@@ -35,17 +34,8 @@ constexpr std::array<std::vector<P> BasicInputs<P>::*, role_count> packs_of{
 /// leave of the dependent joints' rates.
 constexpr double least_margin_of_floats = 1e-3;
 
-/// Rows of structures of arrays lie far apart, and for N like 4096 in few sets of the caches: they
-/// are asked for so many rows ahead.
-constexpr int ahead = 3;
-inline void prefetch(const double* row, int count) {
-  for (int k = 0; k < count; k += 8) __builtin_prefetch(row + k);
-}
-
 using detail::gather;
-using detail::load;
 using detail::scatter;
-using detail::store;
 
 }  // namespace
 
@@ -238,11 +228,10 @@ class Batch::ImplAt final : public Impl {
  private:
   /// One variant.
   struct Robot {
-    explicit Robot(const ModelPtr& model) : wrenches(model), loops(model), margins(model) {}
+    explicit Robot(const ModelPtr& model) : wrenches(model), loops(model) {}
     std::unique_ptr<Algorithm> algorithm;
     Wrenches<P> wrenches;
     detail::BatchLoops loops;
-    LoopProjector margins;
   };
   /// What one thread owns.
   struct alignas(64) Worker {
@@ -251,8 +240,7 @@ class Batch::ImplAt final : public Impl {
     std::vector<BasicResults<P>> out;
     std::array<std::vector<P*>, role_count> inputs;  ///< by role and block
     std::vector<std::vector<const P*>> results;      ///< by result and block
-    std::vector<Pack> q;      ///< of a pack of states whose loops are looked at
-    std::vector<double> one;  ///< of one of them
+    std::vector<Pack> q;  ///< of a pack of states whose loops are looked at
   };
 
   void find_needed(Worker& worker);
@@ -260,7 +248,6 @@ class Batch::ImplAt final : public Impl {
   void run(int worker, const Call& call, int piece) override;
   void judge(Worker& worker, Robot& robot, const Call& call, int first, int block);
   const Pack* as_given(Worker& worker, const Call& call, int first, int block) const;
-  BatchStatus judge_loops(Worker& worker, Robot& robot, double residual, int lane) const;
 
   std::vector<std::unique_ptr<Worker>> workers_;
   bool checks_loops_;
@@ -289,7 +276,6 @@ Batch::ImplAt<P>::ImplAt(const Registry& registry, const Entry& algorithm, const
   for (int k = 0; k < threads_.count(); ++k) {
     Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
     worker.q.resize(model_->nq());
-    worker.one.resize(model_->nq());
     for (const ModelPtr& variant : options_.variants) {
       Setup own = setup;
       own.model = variant;
@@ -367,14 +353,14 @@ void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
   const int N = call.N, begin = piece * states_;
   const int states = std::min(N - begin, states_);
   const int whole = states / P::size, blocks = (states + P::size - 1) / P::size;
+  const PackCode& packs = model_->pack_code();
   for (int i = 0; i < role_count; ++i) {
     if (!needed_[i]) continue;
     const double* row = (call.in->*roles[i].batch).data() + begin;
     P* const* to = worker.inputs[i].data();
-    for (int r = 0; r < rows_[i]; ++r, row += N) {
-      if (r + ahead < rows_[i]) prefetch(row + static_cast<long>(ahead) * N, states);
-      for (int b = 0; b < whole; ++b) to[b][r] = load<P>(row + b * P::size);
-      if (whole < blocks) to[whole][r] = gather<P>(row, whole * P::size, N - begin);
+    packs.load(row, N, rows_[i], std::span(to, whole));
+    for (int r = 0; whole < blocks && r < rows_[i]; ++r, row += N) {
+      to[whole][r] = gather<P>(row, whole * P::size, N - begin);
     }
   }
   for (int b = 0; b < blocks; ++b) {
@@ -399,30 +385,39 @@ void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
     const Result& shape = shapes_[result_of_[k]];
     const int numbers = shape.row_count * shape.column_count;
     const P* const* from = worker.results[result_of_[k]].data();
-    for (int i = 0; i < numbers; ++i, row += N) {
-      if (i + ahead < numbers) prefetch(row + static_cast<long>(ahead) * N, states);
-      for (int b = 0; b < whole; ++b) store(from[b][i], row + b * P::size);
-      if (whole < blocks) scatter(from[whole][i], row, whole * P::size, N - begin);
+    packs.store(std::span(from, whole), numbers, row, N);
+    for (int i = 0; whole < blocks && i < numbers; ++i, row += N) {
+      scatter(from[whole][i], row, whole * P::size, N - begin);
     }
   }
 }
 
 template <class P>
 void Batch::ImplAt<P>::judge(Worker& worker, Robot& robot, const Call& call, int first, int block) {
-  P zero(0.0);  // stays zero as long as all is finite
+  P zero(0.0);
   for (const BasicResult<P>& r : worker.out[block]) {
-    for (const P& x : r.values) zero += x - x;
+    model_->pack_code().take_not_finite(r.values, zero);
   }
-  const int N = call.N, end = std::min(first + P::size, N);
+  const bool loops = checks_loops_ && call.in->q.size() > 0;
+  const bool margins = loops && is_single<P> && model_->has_variable_constraints();
+  const int end = std::min(first + P::size, call.N);
   for (int pack = first; pack < end; pack += Pack::size) {
-    Pack residual(0.0);
-    const bool looks = checks_loops_ && call.in->q.size() > 0;
-    if (looks) residual = robot.loops.residual(as_given(worker, call, pack, block));
+    Pack residual(0.0), margin(1.0);
+    if (loops) {
+      const Pack* q = as_given(worker, call, pack, block);
+      residual = robot.loops.residual(q);
+      if (margins) margin = robot.loops.margin(q);
+    }
     for (int k = pack; k < std::min(pack + Pack::size, end); ++k) {
+      const int lane = k - pack;
       BatchStatus& status = call.status[k];
-      status = zero[k - first] != 0 ? BatchStatus::singular : BatchStatus::ok;
-      if (looks && status == BatchStatus::ok) {
-        status = judge_loops(worker, robot, residual[k - pack], k - pack);
+      if (zero[k - first] != 0) {
+        status = BatchStatus::singular;
+      } else if (loops && !(residual[lane] <= options_.loop_tolerance)) {
+        status = BatchStatus::loop_open;
+      } else {
+        const bool enough = !margins || margin[lane] >= least_margin_of_floats;
+        status = enough ? BatchStatus::ok : BatchStatus::singular;
       }
     }
   }
@@ -436,20 +431,13 @@ const Pack* Batch::ImplAt<P>::as_given(Worker& worker, const Call& call, int fir
     if (needed_[0]) return worker.inputs[0][block];
   }
   const double* row = call.in->q.data();
-  for (Pack& q : worker.q) q = gather<Pack>(row, first, call.N), row += call.N;
-  return worker.q.data();
-}
-
-/// Of one of the states in worker.q: floats alone are judged one by one.
-template <class P>
-BatchStatus Batch::ImplAt<P>::judge_loops(Worker& worker, Robot& robot, double residual,
-                                          int lane) const {
-  if (!(residual <= options_.loop_tolerance)) return BatchStatus::loop_open;
-  if (!is_single<P> || !model_->has_variable_constraints()) return BatchStatus::ok;
-  for (std::size_t i = 0; i < worker.q.size(); ++i) worker.one[i] = worker.q[i][lane];
-  robot.margins.residual(worker.one.data());
-  return robot.margins.margin() >= least_margin_of_floats ? BatchStatus::ok
-                                                           : BatchStatus::singular;
+  Pack* const q = worker.q.data();
+  if (first + Pack::size <= call.N) {
+    model_->pack_code().load(row + first, call.N, rows_[0], std::span(&q, 1));
+    return q;
+  }
+  for (Pack& x : worker.q) x = gather<Pack>(row, first, call.N), row += call.N;
+  return q;
 }
 
 Batch::Batch(const Registry& registry, const Entry& algorithm, const Setup& setup,

@@ -20,7 +20,7 @@ BatchLoops::BatchLoops(ModelPtr model)
     for (int i = 0; i < c.rows(); ++i) {  // as Model::apply_couplings()
       const Joint& joint = model_->joint_of_rate(c.rate(i));
       if (joint.independent >= 0) continue;
-      Follower& follower = followers_.emplace_back();
+      CoupledPosition& follower = followers_.emplace_back();
       follower.position = joint.q;
       follower.offset = c.offset[i];
       for (int j = 0; j < c.nv; ++j) {
@@ -36,7 +36,7 @@ BatchLoops::BatchLoops(ModelPtr model)
 }
 
 void BatchLoops::follow(Pack* q) const {
-  for (const Follower& follower : followers_) {
+  for (const CoupledPosition& follower : followers_) {
     Pack sum(follower.offset);
     for (const auto& [position, factor] : follower.terms) sum += Pack(factor) * q[position];
     q[follower.position] = sum;
@@ -44,26 +44,32 @@ void BatchLoops::follow(Pack* q) const {
 }
 
 Pack BatchLoops::residual(const Pack* q) {
-  Pack worst(0.0), zero(0.0);  // the latter stays zero as long as all is finite
-  for (const Follower& follower : followers_) {
-    Pack sum = q[follower.position] - Pack(follower.offset);
-    for (const auto& [position, factor] : follower.terms) sum -= Pack(factor) * q[position];
-    worst = select_less(worst, abs(sum), abs(sum), worst);
-    zero += sum - sum;
-  }
-  worst += zero;
+  const PackCode& packs = model_->pack_code();
+  Pack worst(0.0);
+  packs.take_largest_miss(followers_, q, worst);
   if (loops_.empty()) return worst;
   for (const int r : placed_runs_) joints_.update(model_->runs()[r], q, nullptr);
-  const SpanningView<Pack> at{q, nullptr, joints_.X.data(), joints_.S.data(), nullptr};
   for (Loop& loop : loops_) {
-    loop.cluster->constraint->residual(*model_, *loop.cluster, at, ClusterConstraint::Rows::all,
-                                       loop.work, phi_);
-    for (const Pack& x : phi_) {
-      worst = select_less(worst, abs(x), abs(x), worst);
-      worst += x - x;  // stays where x is finite
-    }
+    packs.residual(*loop.cluster->constraint, *model_, *loop.cluster, view(q),
+                   ClusterConstraint::Rows::all, loop.work, phi_);
+    packs.take_largest(phi_, worst);
   }
   return worst;
+}
+
+Pack BatchLoops::margin(const Pack* q) {
+  const PackCode& packs = model_->pack_code();
+  Pack least(1.0);
+  for (Loop& loop : loops_) {
+    const ClusterConstraint& constraint = *loop.cluster->constraint;
+    packs.jacobian(constraint, *model_, *loop.cluster, view(q), loop.work);
+    packs.take_margin(constraint, loop.work, least);
+  }
+  return least;
+}
+
+SpanningView<Pack> BatchLoops::view(const Pack* q) const {
+  return {q, nullptr, joints_.X.data(), joints_.S.data(), nullptr};
 }
 
 }  // namespace espalier::detail

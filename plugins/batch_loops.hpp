@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/pack_code.hpp"
 
 /// How far loops are open, eight states at a time. Belongs to one thread. Not for plugins.
 
@@ -15,23 +16,21 @@ class BatchLoops {
   /// Largest |phi| of couplings, laws and loops in each lane; not a number where q is not.
   /// @param q  spanning positions, size nq
   Pack residual(const Pack* q);
+  /// Smallest singularity margin in each lane, where residual() was called last; see LoopProjector.
+  Pack margin(const Pack* q);
   /// Model::apply_couplings() for packs.
   void follow(Pack* q) const;
 
  private:
-  /// A position that constant couplings give: offset + sum of factor * q.
-  struct Follower {
-    int position = 0;
-    double offset = 0.0;
-    std::vector<std::pair<int, double>> terms;
-  };
   struct Loop {
     const Cluster* cluster = nullptr;
     ConstraintWorkspace<Pack> work;
   };
 
+  SpanningView<Pack> view(const Pack* q) const;
+
   ModelPtr model_;
-  std::vector<Follower> followers_;
+  std::vector<CoupledPosition> followers_;
   std::vector<Loop> loops_;
   std::vector<int> placed_runs_;  ///< of the model: of bodies of loops
   TreeKinematics<Pack> joints_;   ///< of these

@@ -8,11 +8,11 @@
 #include "espalier/kernel/model/loop_projector.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/plugins/batch_loops.hpp"
 #include "espalier/plugins/block_threads.hpp"
 #include "espalier/plugins/registry.hpp"
-#include "espalier/plugins/structure_of_arrays.hpp"
 
 namespace espalier {
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <typeinfo>
 
+#include "espalier/kernel/pack_code.hpp"
 #include "espalier/kernel/text.hpp"
 
 namespace espalier {
@@ -74,6 +75,8 @@ std::string_view missing_content(const Entry& e) {
       return !e.integrator ? "no factory" : "";
     case Kind::qp_solver:
       return !e.qp_solver ? "no factory" : "";
+    case Kind::pack_code:
+      return e.pack_code == nullptr ? "no code" : "";
     case Kind::algorithm:
       if (e.problem.empty()) return "no problem";
       return std::all_of(e.algorithm.begin(), e.algorithm.end(), empty) ? "no factory" : "";
@@ -137,6 +140,8 @@ std::string_view to_string(Kind kind) {
       return "integrator";
     case Kind::qp_solver:
       return "QP solver";
+    case Kind::pack_code:
+      return "pack code";
   }
   return "unknown kind";
 }
@@ -288,6 +293,11 @@ const LoopJoint& Registry::loop_joint(std::string_view name) const {
   std::sort(names.begin(), names.end());
   throw UnknownName("loop joint " + quoted(name) + " is unknown" + suggest(name, names) +
                     std::string(plugin_hint));
+}
+
+const PackCode& Registry::pack_code() const {
+  const std::vector<const Entry*> known = entries(Kind::pack_code);
+  return known.empty() ? PackCode::plain() : *known.front()->pack_code;
 }
 
 const LawType& Registry::law(std::string_view name) const { return *find(Kind::law, name).law; }

@@ -22,7 +22,17 @@
 namespace espalier {
 
 /// What can be registered.
-enum class Kind { joint, loop_joint, law, sub_mechanism, format, algorithm, integrator, qp_solver };
+enum class Kind {
+  joint,
+  loop_joint,
+  law,
+  sub_mechanism,
+  format,
+  algorithm,
+  integrator,
+  qp_solver,
+  pack_code
+};
 /// "joint", "sub-mechanism", ...
 ESPALIER_API std::string_view to_string(Kind kind);
 
@@ -52,6 +62,7 @@ struct Entry {
   std::shared_ptr<const LawType> law;
   std::shared_ptr<const SubMechanism> sub_mechanism;
   std::shared_ptr<const Format> format;
+  std::shared_ptr<const PackCode> pack_code;
   IntegratorFactory integrator;
   std::vector<std::string_view> options;  ///< of an integrator
   QpSolverFactory qp_solver;
@@ -125,6 +136,11 @@ class ESPALIER_API Registrar {
   template <class S>
   void qp_solver(About about) {
     add(Kind::qp_solver, std::move(about)).qp_solver = [] { return std::make_unique<S>(); };
+  }
+  /// What the kernel computes on packs, of this plugin's instruction set.
+  template <class C>
+  void pack_code(About about) {
+    add(Kind::pack_code, std::move(about)).pack_code = std::make_shared<const C>();
   }
   /// An algorithm A<T> for a problem, at every scalar. One name may be registered for several
   /// problems.
@@ -206,6 +222,8 @@ class ESPALIER_API Registry final : public ModelTypes, public SubMechanisms {
   const JointType& joint_type(std::string_view name) const override;
   const LoopJoint& loop_joint(std::string_view name) const override;
   const LawType& law(std::string_view name) const override;
+  /// The one that is registered, or that for plain x86-64.
+  const PackCode& pack_code() const override;
   const SubMechanism* find_sub_mechanism(std::string_view name) const override;
   std::vector<std::string> sub_mechanism_names() const override;
   /// The format for a file name by its ending. @throws UnknownName

@@ -120,6 +120,7 @@ void ClusterCompiler::build_constraint(const graph::Cluster& from, Cluster& c) {
   const auto constraint = std::make_shared<ClusterConstraint>();
   const auto index = &c - model_.clusters_.data();
   constraint->columns = c.rows();
+  constraint->pack_code = &model_.pack_code();
   for (int i = 0; i < c.rows(); ++i) {
     const Joint& joint = model_.joint_of_rate(c.rate(i));
     constraint->rate.push_back(c.rate(i));

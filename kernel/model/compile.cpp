@@ -19,7 +19,9 @@ namespace espalier {
 class Compiler {
  public:
   Compiler(const Description& robot, const ModelTypes& types, const CompileOptions& options)
-      : robot_(robot), types_(types), options_(options), model_(new Model) {}
+      : robot_(robot), types_(types), options_(options), model_(new Model) {
+    model_->pack_code_ = &types.pack_code();
+  }
 
   void run() {
     try {

@@ -17,6 +17,7 @@
 namespace espalier {
 
 class Model;
+class PackCode;
 struct Cluster;
 
 /// State of a model's spanning joints, arrays of the whole model. Pointers may be null where a
@@ -87,7 +88,9 @@ class ESPALIER_API ClusterConstraint {
   int columns = 0;
   std::vector<int> rate, position;  ///< of each column: spanning rate; position or -1
   std::vector<int> independent, dependent;  ///< columns
-  int rows() const;                         ///< of K
+  bool unit_dependents = false;  ///< K's dependent columns are a unit matrix; set by choose()
+  int rows() const;              ///< of K
+  const PackCode* pack_code = nullptr;  ///< that evaluates it on packs
 
   /// phi: 0 on an assembled cluster. `kept`: of the rows that K has, in their order; `all`: of
   /// redundant rows and violated `facing` conditions, too.
@@ -123,9 +126,6 @@ class ESPALIER_API ClusterConstraint {
   void keep(const std::vector<bool>& kept);
   /// Settles which columns are independent.
   void choose(const std::vector<bool>& is_independent);
-
- private:
-  bool unit_dependents_ = false;  ///< K's dependent columns are a unit matrix
 };
 
 }  // namespace espalier

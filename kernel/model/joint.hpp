@@ -183,6 +183,7 @@ class ESPALIER_API JointType : public LoopJoint {
 };
 
 class LawType;
+class PackCode;
 
 /// Looks up by name what a model is made of; the registry of plugins implements it.
 class ESPALIER_API ModelTypes {
@@ -194,6 +195,8 @@ class ESPALIER_API ModelTypes {
   virtual const LoopJoint& loop_joint(std::string_view name) const { return joint_type(name); }
   /// A law between joint positions. @throws UnknownName listing the known ones
   virtual const LawType& law(std::string_view name) const;
+  /// What evaluates loops on packs; without plugins that for plain x86-64.
+  virtual const PackCode& pack_code() const;
 };
 
 /// The rows of common loop joints: an axis that stays parallel (two rows and a facing), and the

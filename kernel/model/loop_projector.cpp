@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "espalier/kernel/model/constraint_code.hpp"
+
 namespace espalier {
 
 namespace {
@@ -38,12 +40,6 @@ void back_substitute(const std::vector<double>& A, int n, const std::vector<doub
   }
 }
 
-double square_sum(const std::vector<double>& x) {
-  double sum = 0.0;
-  for (const double xi : x) sum += xi * xi;
-  return sum;
-}
-
 }  // namespace
 
 LoopProjector::LoopProjector(ModelPtr model, const CloseOptions& options)
@@ -60,7 +56,7 @@ LoopProjector::LoopProjector(ModelPtr model, const CloseOptions& options)
     constraint.allocate(*model_, c, loop.work);
     const std::size_t m = constraint.rows(), n = constraint.dependent.size();
     loop.K.resize(m * n), loop.last.resize(m * n), loop.factor.resize(std::max(m, n) * n);
-    loop.beta.resize(2 * n), loop.inverse.resize(n);
+    loop.beta.resize(2 * n);
     std::size_t equations = constraint.all_linear.size();
     for (const auto& use : constraint.laws) equations += use.law->equations();
     for (const auto& closure : constraint.loops) equations += closure.all_rows.size();
@@ -127,7 +123,7 @@ double LoopProjector::residual(const double* q) { return evaluate(q); }
 double LoopProjector::margin() {
   double least = 1.0;
   for (Loop& loop : loops_) {
-    const double margin = this->margin(loop);
+    const double margin = detail::margin(*loop.cluster->constraint, loop.work);
     least = margin < least ? margin : least;
   }
   return least;
@@ -174,23 +170,6 @@ bool LoopProjector::turned_over(Loop& loop) {
   return negative;
 }
 
-/// Not more than the smallest singular value of the dependent columns over the largest of K.
-double LoopProjector::margin(Loop& loop) {
-  const ClusterConstraint& constraint = *loop.cluster->constraint;
-  const int m = constraint.rows(), n = static_cast<int>(constraint.dependent.size());
-  if (n == 0) return 1.0;
-  std::copy(loop.K.begin(), loop.K.end(), loop.factor.begin());
-  if (m < n || !factor(loop.factor, m, n, loop.beta)) return 0.0;
-  double inverse = 0.0;
-  for (int j = 0; j < n; ++j) {
-    std::fill(loop.inverse.begin(), loop.inverse.end(), 0.0);
-    loop.inverse[j] = 1.0;
-    back_substitute(loop.factor, n, loop.beta, loop.inverse.data());
-    inverse += square_sum(loop.inverse);
-  }
-  return 1.0 / std::sqrt(inverse * square_sum(loop.work.K));
-}
-
 Closure LoopProjector::project(double* q) {
   Closure closure;
   model_->normalize(q);
@@ -219,7 +198,7 @@ Closure LoopProjector::project(double* q) {
   }
   closure.residual = worst;
   for (Loop& loop : loops_) {
-    const double margin = this->margin(loop);
+    const double margin = detail::margin(*loop.cluster->constraint, loop.work);
     closure.margin = margin < closure.margin ? margin : closure.margin;
     Closure::Verdict verdict = Closure::Verdict::closed;
     if (!(loop.residual <= 100.0 * options_.tolerance)) {

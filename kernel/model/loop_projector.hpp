@@ -42,7 +42,6 @@ class ESPALIER_API LoopProjector {
     std::vector<double> phi, kept;     ///< of all rows, and of those that K has
     std::vector<double> K, last;       ///< dependent columns now and when last closed, row-major
     std::vector<double> factor, beta;  ///< of K, or of last^T K
-    std::vector<double> inverse;       ///< one column of R^-1
     bool has_last = false;
     double residual = 0.0;
   };
@@ -51,7 +50,6 @@ class ESPALIER_API LoopProjector {
   SpanningView<double> view(const double* q) const;
   bool add_newton_step(const double* q, Loop& loop);
   bool turned_over(Loop& loop);
-  double margin(Loop& loop);
 
   ModelPtr model_;
   CloseOptions options_;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "espalier/kernel/model/constraint_code.hpp"
+#include "espalier/kernel/pack_code.hpp"
+
 namespace espalier {
 
 template <class T>
@@ -36,34 +39,22 @@ void SpanningMotion<T>::leave_out(std::vector<bool> runs, const std::vector<bool
 
 template <class T>
 void SpanningMotion<T>::expand(const T* x, T* out) const {
-  for (const Cluster* cluster : clusters_) {
-    const Cluster& c = *cluster;
-    if (!c.constrained) {
-      for (int i = 0; i < c.nv; ++i) out[c.spanning_v + i] = x[c.v + i];
-      continue;
-    }
-    const T* G = this->G(c);
-    for (int i = 0; i < c.rows(); ++i) {
-      T sum = T(0.0);
-      for (int j = 0; j < c.nv; ++j) sum += G[i * c.nv + j] * x[c.v + j];
-      out[c.rate(i)] = sum;
+  for (const Cluster* c : clusters_) {
+    if constexpr (is_pack<T>) {
+      model_.pack_code().expand(*c, G(*c), x, out);
+    } else {
+      detail::expand(*c, G(*c), x, out);
     }
   }
 }
 
 template <class T>
 void SpanningMotion<T>::reduce(const T* x, T* out) const {
-  for (const Cluster* cluster : clusters_) {
-    const Cluster& c = *cluster;
-    if (!c.constrained) {
-      for (int i = 0; i < c.nv; ++i) out[c.v + i] = x[c.spanning_v + i];
-      continue;
-    }
-    const T* G = this->G(c);
-    for (int j = 0; j < c.nv; ++j) {
-      T sum = T(0.0);
-      for (int i = 0; i < c.rows(); ++i) sum += G[i * c.nv + j] * x[c.rate(i)];
-      out[c.v + j] = sum;
+  for (const Cluster* c : clusters_) {
+    if constexpr (is_pack<T>) {
+      model_.pack_code().reduce(*c, G(*c), x, out);
+    } else {
+      detail::reduce(*c, G(*c), x, out);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "espalier/kernel/model/loop_projector.hpp"
 #include "tests/batch/support.hpp"
 #include "tests/support/four_bar.hpp"
 
@@ -195,6 +196,39 @@ TEST(FloatBatchTest, NearADeadPointItIsSingularWhereDoublesStillHaveDigits) {
       EXPECT_EQ(status[0], lost ? BatchStatus::singular : BatchStatus::ok) << off;
     }
   }
+}
+
+TEST(FloatBatchTest, EachStateIsJudgedByItsOwnMargin) {
+  FourBar bars;
+  bars.independent = "rocker";
+  const ModelPtr model = host().compile(four_bar(bars));
+  const double a = bars.base, b = bars.crank + bars.coupler, c = bars.rocker;
+  const double dead = std::acos((a * a + b * b - c * c) / (2.0 * a * b));
+  constexpr int N = 45;  // not of whole packs
+  Values q(model->nq() * N), zero(model->nv() * N, 0.0), vdot(zero);
+  LoopProjector projector(model);
+  std::vector<BatchStatus> expected, status(N);
+  for (int k = 0; k < N; ++k) {  // one in three is far from the dead point
+    const double off = k % 3 == 0 ? 0.3 : std::pow(10.0, -5.0 + 0.1 * k);
+    const FourBarAngles angles = solve(bars, dead + off, 1.0);
+    ASSERT_TRUE(angles.reachable);
+    Values one(model->nq());
+    for (const Joint& joint : model->joints()) {
+      one[joint.q] = joint.name == "crank"     ? dead + off
+                     : joint.name == "coupler" ? angles.coupler
+                                               : angles.rocker;
+    }
+    put(q, N, k, one);
+    projector.residual(one.data());
+    expected.push_back(projector.margin() < 1e-3 ? BatchStatus::singular : BatchStatus::ok);
+  }
+  const auto singular = std::count(expected.begin(), expected.end(), BatchStatus::singular);
+  EXPECT_GT(singular, 5);
+  EXPECT_LT(singular, N - 20);
+  const auto batch =
+      host().batch<ForwardDynamics>("c-aba", model, {.threads = 1, .precision = Precision::floats});
+  batch->evaluate(N, {.q = q, .v = zero, .tau = zero}, {{"vdot", vdot}}, status);
+  EXPECT_EQ(status, expected);
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
+#include "espalier/kernel/model/loop_projector.hpp"
+#include "espalier/kernel/pack_code.hpp"
 #include "espalier/plugins/instruction_set.hpp"
 #include "tests/batch/support.hpp"
 #include "tests/support/environment_variable.hpp"
@@ -115,6 +118,143 @@ TEST_P(InstructionSetTest, BatchesAgreeWithPlainOnes) {
       EXPECT_LE(relative_difference(again[r], results[r]), agreed) << label << ", result " << r;
     }
   });
+}
+
+/// What PackCode computes of one cluster's loops, lane by lane.
+template <class P>
+std::vector<double> loops_of(const PackCode& code, const Model& model, const Cluster& cluster,
+                             const std::vector<P>& q, const std::vector<P>& v, P& margin) {
+  const ClusterConstraint& constraint = *cluster.constraint;
+  ConstraintWorkspace<P> w;
+  constraint.allocate(model, cluster, w);
+  TreeKinematics<P> joints(model);
+  joints.update(model, q.data(), nullptr);
+  std::vector<P> all, G(model.G_size()), g(cluster.rows()), phi, qd(model.spanning_nv(), P(0.0));
+  std::vector<P> forces(model.nv(), P(0.0));
+  const auto keep = [&](const std::vector<P>& x) { all.insert(all.end(), x.begin(), x.end()); };
+  const SpanningView<P> at{q.data(), qd.data(), joints.X.data(), joints.S.data(),
+                           joints.bias.data()};
+  code.jacobian(constraint, model, cluster, at, w);
+  keep(w.K);
+  code.take_margin(constraint, w, margin);
+  code.eliminate(constraint, w, G.data());
+  keep(G);
+  code.expand(cluster, G.data(), v.data(), qd.data());
+  keep(qd);
+  code.reduce(cluster, G.data(), qd.data(), forces.data());
+  keep(forces);
+  code.bias(constraint, model, cluster, at, w);
+  code.eliminate_bias(constraint, w, g.data());
+  keep(g);
+  code.residual(constraint, model, cluster, at, ClusterConstraint::Rows::all, w, phi);
+  keep(phi);
+  P most(0.0);
+  code.take_largest(phi, most);
+  keep({most});
+  std::vector<double> lanes;
+  for (const P& x : all) {
+    for (int k = 0; k < P::size; ++k) lanes.push_back(x[k]);
+  }
+  return lanes;
+}
+
+template <class P>
+void expect_same_loops(const PackCode& code, const ModelPtr& model, double tolerance) {
+  const std::vector<State> states = states_of(*model, P::size);
+  std::vector<P> q(model->nq()), v(model->nv());
+  for (int k = 0; k < P::size; ++k) {
+    for (int i = 0; i < model->nq(); ++i) q[i].set(k, states[k].q[i]);
+    for (int i = 0; i < model->nv(); ++i) v[i].set(k, states[k].v[i]);
+  }
+  P least(1.0), least_plainly(1.0);
+  int loops = 0;
+  for (const Cluster& cluster : model->clusters()) {
+    if (cluster.constraint == nullptr) continue;
+    const auto plainly = loops_of(PackCode::plain(), *model, cluster, q, v, least_plainly);
+    EXPECT_LE(relative_difference(loops_of(code, *model, cluster, q, v, least), plainly), tolerance)
+        << model->name() << ", " << cluster.name;
+    ++loops;
+  }
+  EXPECT_GT(loops, 2);
+  LoopProjector projector(model);
+  for (int k = 0; k < P::size; ++k) {
+    projector.residual(states[k].q.data());
+    EXPECT_NEAR(least[k], projector.margin(), tolerance) << k;
+    EXPECT_NEAR(least_plainly[k], projector.margin(), tolerance) << k;
+  }
+}
+
+TEST_P(InstructionSetTest, LoopsOfPacksAgreeWithPlainOnes) {
+  ClusterRobotOptions some, others;
+  some.parts = others.parts = 24;
+  others.seed = 2, others.floating_base = true;
+  const PackCode& code = wide().registry().pack_code();
+  EXPECT_NE(&code, &PackCode::plain());
+  for (const ClusterRobotOptions& options : {some, others}) {
+    const ModelPtr model = wide().compile(random_cluster_robot(wide().registry(), options));
+    EXPECT_EQ(&model->pack_code(), &code);
+    expect_same_loops<Pack>(code, model, agreed);
+    expect_same_loops<FloatPack>(code, model, 1e-3);
+  }
+}
+
+template <class P>
+void expect_rows_there_and_back(const PackCode& code) {
+  constexpr int rows = 9, most = 3, N = most * P::size + 5, begin = 2;
+  Values array(rows * N), back(rows * N, -1.0);
+  for (int i = 0; i < rows * N; ++i) array[i] = 0.1 * i;
+  for (int count = 0; count <= most; ++count) {
+    std::vector<std::vector<P>> packs(count, std::vector<P>(rows));
+    std::vector<P*> to;
+    for (std::vector<P>& pack : packs) to.push_back(pack.data());
+    code.load(array.data() + begin, N, rows, to);
+    const std::vector<const P*> from(to.begin(), to.end());
+    code.store(from, rows, back.data() + begin, N);
+    for (int r = 0; r < rows; ++r) {
+      for (int k = 0; k < N; ++k) {
+        const int at = k - begin, i = r * N + k;
+        const bool inside = at >= 0 && at < count * P::size;
+        const auto kept = static_cast<typename P::Element>(array[i]);
+        if (inside) EXPECT_EQ(packs[at / P::size][r][at % P::size], kept);
+        EXPECT_EQ(back[i], inside ? static_cast<double>(kept) : -1.0);
+      }
+    }
+  }
+}
+
+template <class P>
+void expect_numbers_that_are_none_to_be_seen(const PackCode& code) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr int bad = 5, endless = 3;
+  std::vector<P> numbers(4, P(-2.0));
+  numbers[1].set(bad, std::numeric_limits<typename P::Element>::quiet_NaN());
+  numbers[2].set(endless, -infinity);
+  numbers[3].set(0, 7.0);
+  P zero(0.0), most(1.0), miss(0.0);
+  code.take_not_finite(numbers, zero);
+  code.take_largest(numbers, most);
+  code.take_largest_miss(std::vector<CoupledPosition>{{0, 0.5, {{1, 2.0}, {3, -1.0}}}},
+                         numbers.data(), miss);
+  for (int k = 0; k < P::size; ++k) {
+    const bool finite = k != bad && k != endless;
+    EXPECT_EQ(zero[k] == 0, finite) << k;
+    EXPECT_EQ(most[k] <= infinity, finite) << k;
+    if (finite) EXPECT_EQ(most[k], k == 0 ? 7.0 : 2.0) << k;
+    if (k == bad) {
+      EXPECT_FALSE(miss[k] <= infinity);
+    } else {  // |-2 - 0.5 - 2 (-2) + x|
+      EXPECT_EQ(miss[k], k == 0 ? 8.5 : 0.5) << k;
+    }
+  }
+}
+
+TEST_P(InstructionSetTest, RowsComeAndGoAndNumbersThatAreNoneAreSeen) {
+  for (const PackCode* code : {&wide().registry().pack_code(), &PackCode::plain()}) {
+    expect_rows_there_and_back<Pack>(*code);
+    expect_rows_there_and_back<FloatPack>(*code);
+    expect_numbers_that_are_none_to_be_seen<Pack>(*code);
+    expect_numbers_that_are_none_to_be_seen<FloatPack>(*code);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Wide, InstructionSetTest, ::testing::Values("x86-64-v3", "x86-64-v4"),

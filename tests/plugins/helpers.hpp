@@ -78,7 +78,7 @@ inline void expect_contains(const std::string& text, const std::string& part) {
 inline std::vector<std::string> inventory(const Registry& registry) {
   std::vector<std::string> result;
   for (const Kind kind : {Kind::joint, Kind::sub_mechanism, Kind::format, Kind::algorithm,
-                          Kind::integrator, Kind::qp_solver}) {
+                          Kind::integrator, Kind::qp_solver, Kind::pack_code}) {
     for (const Entry* e : registry.entries(kind)) {
       result.push_back(std::string(to_string(kind)) + " " + e->problem + " " + e->about.name +
                        " of " + e->origin);

@@ -1,5 +1,6 @@
 #include "espalier/plugins/registry.hpp"
 
+#include "espalier/kernel/compiled_pack_code.hpp"
 #include "tests/plugins/entries.hpp"
 #include "tests/plugins/helpers.hpp"
 
@@ -159,7 +160,7 @@ TEST_F(RegistryTest, DuplicateLeavesTheRegistryAsItWas) {
 
 TEST_F(RegistryTest, NullContentIsRefusedForEveryKind) {
   for (const Kind kind : {Kind::joint, Kind::sub_mechanism, Kind::format, Kind::algorithm,
-                          Kind::integrator, Kind::qp_solver}) {
+                          Kind::integrator, Kind::qp_solver, Kind::pack_code}) {
     Registrar registrar("hollow.so");
     registrar.add(kind, named("hollow"));
     const std::string text = error_of<PluginError>([&] { registry_.commit(std::move(registrar)); });
@@ -167,6 +168,15 @@ TEST_F(RegistryTest, NullContentIsRefusedForEveryKind) {
     expect_contains(text, " has no ");
   }
   EXPECT_TRUE(inventory(registry_).empty());
+}
+
+TEST_F(RegistryTest, CodeOfPacksIsThatForAnyProcessorUntilAPluginBringsAnother) {
+  EXPECT_EQ(&registry_.pack_code(), &PackCode::plain());
+  Registrar registrar("packs.so");
+  registrar.pack_code<espalier::detail::CompiledPackCode>(named("packs"));
+  registry_.commit(std::move(registrar));
+  EXPECT_EQ(&registry_.pack_code(), registry_.find(Kind::pack_code, "packs").pack_code.get());
+  EXPECT_NE(&registry_.pack_code(), &PackCode::plain());
 }
 
 TEST_F(RegistryTest, UnknownNameListsTheKnownOnesAndWhereMoreComeFrom) {

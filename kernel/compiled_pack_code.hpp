@@ -1,0 +1,68 @@
+#pragma once
+
+#include "espalier/kernel/model/constraint_code.hpp"
+#include "espalier/kernel/pack_code.hpp"
+#include "espalier/kernel/scalar/structure_of_arrays.hpp"
+
+namespace espalier::detail {
+
+/// PackCode for the instruction set that this header is compiled for.
+class CompiledPackCode final : public PackCode {
+ public:
+#define ESPALIER_OVERRIDE(P)                                                                       \
+  void jacobian(const ClusterConstraint& constraint, const Model& model, const Cluster& cluster,   \
+                const SpanningView<P>& at, ConstraintWorkspace<P>& w) const override {             \
+    detail::jacobian(constraint, model, cluster, at, w);                                           \
+  }                                                                                                \
+  void bias(const ClusterConstraint& constraint, const Model& model, const Cluster& cluster,       \
+            const SpanningView<P>& at, ConstraintWorkspace<P>& w) const override {                 \
+    detail::bias(constraint, model, cluster, at, w);                                               \
+  }                                                                                                \
+  void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P* G)             \
+      const override {                                                                             \
+    detail::eliminate(constraint, w, G);                                                           \
+  }                                                                                                \
+  void eliminate_bias(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P* g)        \
+      const override {                                                                             \
+    detail::eliminate_bias(constraint, w, g);                                                      \
+  }                                                                                                \
+  void residual(const ClusterConstraint& constraint, const Model& model, const Cluster& cluster,   \
+                const SpanningView<P>& at, ClusterConstraint::Rows which,                          \
+                ConstraintWorkspace<P>& w, std::vector<P>& phi) const override {                   \
+    detail::residual(constraint, model, cluster, at, which, w, phi);                               \
+  }                                                                                                \
+  void expand(const Cluster& cluster, const P* G, const P* x, P* out) const override {             \
+    detail::expand(cluster, G, x, out);                                                            \
+  }                                                                                                \
+  void reduce(const Cluster& cluster, const P* G, const P* x, P* out) const override {             \
+    detail::reduce(cluster, G, x, out);                                                            \
+  }                                                                                                \
+  void take_margin(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P& least)       \
+      const override {                                                                             \
+    const P margin = detail::margin(constraint, w);                                                \
+    least = select_less(margin, least, margin, least);                                             \
+  }                                                                                                \
+  void take_largest(std::span<const P> numbers, P& most) const override {                          \
+    detail::take_largest(numbers, most);                                                           \
+  }                                                                                                \
+  void take_largest_miss(std::span<const CoupledPosition> coupled, const P* q, P& most)            \
+      const override {                                                                             \
+    detail::take_largest_miss(coupled, q, most);                                                   \
+  }                                                                                                \
+  void take_not_finite(std::span<const P> numbers, P& zero) const override {                       \
+    P sum = zero;                                                                                  \
+    for (const P& x : numbers) sum += x - x;                                                       \
+    zero = sum;                                                                                    \
+  }                                                                                                \
+  void load(const double* first, long N, int rows, std::span<P* const> packs) const override {     \
+    detail::load_rows(first, N, rows, packs);                                                      \
+  }                                                                                                \
+  void store(std::span<const P* const> packs, int rows, double* first, long N) const override {    \
+    detail::store_rows(packs, rows, first, N);                                                     \
+  }
+  ESPALIER_OVERRIDE(Pack)
+  ESPALIER_OVERRIDE(FloatPack)
+#undef ESPALIER_OVERRIDE
+};
+
+}  // namespace espalier::detail

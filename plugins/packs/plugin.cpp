@@ -1,0 +1,7 @@
+#include "espalier/kernel/compiled_pack_code.hpp"
+#include "espalier/plugin.hpp"
+
+ESPALIER_PLUGIN("packs", "0.1.0") {
+  registrar.pack_code<espalier::detail::CompiledPackCode>(
+      {.name = "packs", .summary = "what the kernel computes on packs, for an instruction set"});
+}
