@@ -12,7 +12,8 @@
 namespace espalier {
 
 /// What limbs and that which they hang on tell each other about a body: one that carries limbs, or
-/// one of a limb that carries anything. Frame: the model's.
+/// one of a limb that carries anything. Frame: the model's. That of the ground stays zero but for
+/// `a`; what is handed to it beside others is never read.
 template <class T>
 struct Station {
   Vec3<T> omega, alpha, a;   ///< as in BodyMotion
@@ -152,7 +153,7 @@ class LimbUnits {
     Vec3<C> r;
     Turn<C> mount;
     int carrier[lanes_];     ///< stations
-    bool on_ground = false;  ///< nothing is handed on
+    bool on_ground = false;  ///< of whose motion `a` alone is asked; nothing is handed on
     int used = 0;            ///< lanes
 
     /// From the carrier's axes to those of the mount.

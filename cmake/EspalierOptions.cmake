@@ -6,7 +6,7 @@ option(ESPALIER_FUZZ "Build fuzz targets (clang only)" OFF)
 option(ESPALIER_WERROR "Warnings are errors" ON)
 set(ESPALIER_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
 set(ESPALIER_VARIANTS "x86-64-v3;x86-64-v4" CACHE STRING
-  "Instruction sets that algorithm and joint plugins are built for besides the baseline")
+  "Instruction sets that plugins of algorithms, joints, sub-mechanisms and packs are built for besides the baseline")
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

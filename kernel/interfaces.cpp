@@ -44,7 +44,9 @@ const LawType& ModelTypes::law(std::string_view name) const {
   throw UnknownName("law '" + std::string(name) + "' is unknown, but no laws are known here");
 }
 
-const PackCode& ModelTypes::pack_code() const { return PackCode::plain(); }
+std::shared_ptr<const PackCode> ModelTypes::pack_code() const {
+  return {std::shared_ptr<const PackCode>(), &PackCode::plain()};  // lives as long as the program
+}
 
 Description Format::read(std::string_view text, const std::string& origin) const {
   return read(text, origin, NoSubMechanisms());

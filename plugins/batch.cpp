@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <limits>
 #include <string>
 
+#include "espalier/kernel/pack_code.hpp"
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/plugins/batch_loops.hpp"
 #include "espalier/plugins/batch_variants.hpp"
@@ -240,17 +241,22 @@ class Batch::ImplAt final : public Impl {
     std::vector<BasicResults<P>> out;
     std::array<std::vector<P*>, role_count> inputs;  ///< by role and block
     std::vector<std::vector<const P*>> results;      ///< by result and block
-    std::vector<Pack> q;  ///< of a pack of states whose loops are looked at
+    std::vector<std::vector<Pack>> positions;        ///< of eight states each, in doubles
+    std::vector<Pack*> given;                        ///< these, or where the algorithm has them
   };
 
   void find_needed(Worker& worker);
   void choose_blocks();
   void run(int worker, const Call& call, int piece) override;
   void judge(Worker& worker, Robot& robot, const Call& call, int first, int block);
-  const Pack* as_given(Worker& worker, const Call& call, int first, int block) const;
+  bool judges_loops(const Call& call) const {
+    return call.status != nullptr && checks_loops_ && call.in->q.size() > 0;
+  }
+  void load_given(Worker& worker, const Call& call, int begin, int states);
+  void round_given(const Worker& worker, std::span<P* const> to) const;
 
   std::vector<std::unique_ptr<Worker>> workers_;
-  bool checks_loops_;
+  bool checks_loops_, checks_margins_;
   int blocks_ = 1;  ///< packs that a thread takes at once
 };
 
@@ -273,9 +279,9 @@ Batch::ImplAt<P>::ImplAt(const Registry& registry, const Entry& algorithm, const
   rows_ = {model_->nq(), model_->nv(), model_->nv(), model_->nv()};
   checks_loops_ =
       !model_->is_tree() && options.loop_tolerance < std::numeric_limits<double>::infinity();
+  checks_margins_ = is_single<P> && model_->has_variable_constraints();
   for (int k = 0; k < threads_.count(); ++k) {
     Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
-    worker.q.resize(model_->nq());
     for (const ModelPtr& variant : options_.variants) {
       Setup own = setup;
       own.model = variant;
@@ -287,14 +293,20 @@ Batch::ImplAt<P>::ImplAt(const Registry& registry, const Entry& algorithm, const
   for (const auto& worker : workers_) {  // so that all of them have all their memory
     worker->in.resize(blocks_, workers_.front()->in.front());
     worker->out.resize(blocks_);
+    const bool apart = checks_loops_ && !(std::is_same_v<P, Pack> && needed_[0]);
+    worker->positions.assign(apart ? states_ / Pack::size : 0, std::vector<Pack>(model_->nq()));
+    for (std::vector<Pack>& q : worker->positions) worker->given.push_back(q.data());
     for (Robot& robot : worker->robots) {
       robot.algorithm->solve_packs(worker->in[0], worker->out[0]);
-      if (checks_loops_) robot.loops.residual(worker->q.data());
+      if (checks_loops_) robot.loops.residual(std::vector<Pack>(model_->nq()).data());
     }
     for (int block = 0; block < blocks_; ++block) {
       worker->robots[0].algorithm->solve_packs(worker->in[block], worker->out[block]);
       for (int i = 0; i < role_count; ++i) {
         worker->inputs[i].push_back((worker->in[block].*packs_of<P>[i]).data());
+      }
+      if constexpr (std::is_same_v<P, Pack>) {
+        if (!apart) worker->given.push_back(worker->inputs[0].back());
       }
       worker->results.resize(shapes_.size());
       for (std::size_t k = 0; k < shapes_.size(); ++k) {
@@ -354,11 +366,17 @@ void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
   const int states = std::min(N - begin, states_);
   const int whole = states / P::size, blocks = (states + P::size - 1) / P::size;
   const PackCode& packs = model_->pack_code();
+  const bool reads_positions = judges_loops(call) && !worker.positions.empty();
+  if (reads_positions) load_given(worker, call, begin, states);
   for (int i = 0; i < role_count; ++i) {
     if (!needed_[i]) continue;
     const double* row = (call.in->*roles[i].batch).data() + begin;
     P* const* to = worker.inputs[i].data();
-    packs.load(row, N, rows_[i], std::span(to, whole));
+    if (i == 0 && reads_positions) {
+      round_given(worker, std::span(to, whole));
+    } else {
+      packs.load(row, N, rows_[i], std::span(to, whole));
+    }
     for (int r = 0; whole < blocks && r < rows_[i]; ++r, row += N) {
       to[whole][r] = gather<P>(row, whole * P::size, N - begin);
     }
@@ -398,15 +416,14 @@ void Batch::ImplAt<P>::judge(Worker& worker, Robot& robot, const Call& call, int
   for (const BasicResult<P>& r : worker.out[block]) {
     model_->pack_code().take_not_finite(r.values, zero);
   }
-  const bool loops = checks_loops_ && call.in->q.size() > 0;
-  const bool margins = loops && is_single<P> && model_->has_variable_constraints();
+  const bool loops = judges_loops(call);
   const int end = std::min(first + P::size, call.N);
   for (int pack = first; pack < end; pack += Pack::size) {
     Pack residual(0.0), margin(1.0);
     if (loops) {
-      const Pack* q = as_given(worker, call, pack, block);
+      const Pack* q = worker.given[(block * P::size + pack - first) / Pack::size];
       residual = robot.loops.residual(q);
-      if (margins) margin = robot.loops.margin(q);
+      if (checks_margins_) margin = robot.loops.margin(q);
     }
     for (int k = pack; k < std::min(pack + Pack::size, end); ++k) {
       const int lane = k - pack;
@@ -416,28 +433,32 @@ void Batch::ImplAt<P>::judge(Worker& worker, Robot& robot, const Call& call, int
       } else if (loops && !(residual[lane] <= options_.loop_tolerance)) {
         status = BatchStatus::loop_open;
       } else {
-        const bool enough = !margins || margin[lane] >= least_margin_of_floats;
+        const bool enough = !checks_margins_ || margin[lane] >= least_margin_of_floats;
         status = enough ? BatchStatus::ok : BatchStatus::singular;
       }
     }
   }
 }
 
-/// Positions of eight states in doubles; floats were rounded from them, into worker.q.
+/// Positions of the states of a piece in doubles, eight to a pack, for those who judge loops.
 template <class P>
-const Pack* Batch::ImplAt<P>::as_given(Worker& worker, const Call& call, int first,
-                                       int block) const {
-  if constexpr (std::is_same_v<P, Pack>) {
-    if (needed_[0]) return worker.inputs[0][block];
+void Batch::ImplAt<P>::load_given(Worker& worker, const Call& call, int begin, int states) {
+  const double* row = call.in->q.data() + begin;
+  const int whole = states / Pack::size;
+  model_->pack_code().load(row, call.N, rows_[0], std::span(worker.given.data(), whole));
+  if (whole * Pack::size == states) return;
+  for (int r = 0; r < rows_[0]; ++r, row += call.N) {
+    worker.given[whole][r] = gather<Pack>(row, whole * Pack::size, call.N - begin);
   }
-  const double* row = call.in->q.data();
-  Pack* const q = worker.q.data();
-  if (first + Pack::size <= call.N) {
-    model_->pack_code().load(row + first, call.N, rows_[0], std::span(&q, 1));
-    return q;
+}
+
+/// The positions of an algorithm's own scalar from these.
+template <class P>
+void Batch::ImplAt<P>::round_given(const Worker& worker, std::span<P* const> to) const {
+  if constexpr (is_single<P>) {
+    const std::span<const Pack* const> from(worker.given.data(), worker.given.size());
+    model_->pack_code().round(from, rows_[0], to);
   }
-  for (Pack& x : worker.q) x = gather<Pack>(row, first, call.N), row += call.N;
-  return q;
 }
 
 Batch::Batch(const Registry& registry, const Entry& algorithm, const Setup& setup,

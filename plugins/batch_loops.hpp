@@ -5,7 +5,8 @@
 #include "espalier/kernel/model/tree_kinematics.hpp"
 #include "espalier/kernel/pack_code.hpp"
 
-/// How far loops are open, eight states at a time. Belongs to one thread. Not for plugins.
+/// How far loops are open and how near to singular, eight states at a time. Belongs to one thread.
+/// Not for plugins.
 
 namespace espalier::detail {
 

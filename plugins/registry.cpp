@@ -7,7 +7,6 @@
 #include <set>
 #include <typeinfo>
 
-#include "espalier/kernel/pack_code.hpp"
 #include "espalier/kernel/text.hpp"
 
 namespace espalier {
@@ -295,9 +294,10 @@ const LoopJoint& Registry::loop_joint(std::string_view name) const {
                     std::string(plugin_hint));
 }
 
-const PackCode& Registry::pack_code() const {
-  const std::vector<const Entry*> known = entries(Kind::pack_code);
-  return known.empty() ? PackCode::plain() : *known.front()->pack_code;
+std::shared_ptr<const PackCode> Registry::pack_code() const {
+  const std::lock_guard lock(mutex_);
+  const auto known = by_key_.find(Key{Kind::pack_code, "", "packs"});
+  return known == by_key_.end() ? ModelTypes::pack_code() : known->second->pack_code;
 }
 
 const LawType& Registry::law(std::string_view name) const { return *find(Kind::law, name).law; }

@@ -137,7 +137,8 @@ class ESPALIER_API Registrar {
   void qp_solver(About about) {
     add(Kind::qp_solver, std::move(about)).qp_solver = [] { return std::make_unique<S>(); };
   }
-  /// What the kernel computes on packs, of this plugin's instruction set.
+  /// What the kernel and batches compute on packs, at this plugin's instruction set, from a class
+  /// that implements PackCode (see kernel/pack_code.hpp); taken if its name is "packs".
   template <class C>
   void pack_code(About about) {
     add(Kind::pack_code, std::move(about)).pack_code = std::make_shared<const C>();
@@ -222,8 +223,8 @@ class ESPALIER_API Registry final : public ModelTypes, public SubMechanisms {
   const JointType& joint_type(std::string_view name) const override;
   const LoopJoint& loop_joint(std::string_view name) const override;
   const LawType& law(std::string_view name) const override;
-  /// The one that is registered, or that for plain x86-64.
-  const PackCode& pack_code() const override;
+  /// The one registered as "packs", or that for plain x86-64.
+  std::shared_ptr<const PackCode> pack_code() const override;
   const SubMechanism* find_sub_mechanism(std::string_view name) const override;
   std::vector<std::string> sub_mechanism_names() const override;
   /// The format for a file name by its ending. @throws UnknownName

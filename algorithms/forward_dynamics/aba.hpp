@@ -171,7 +171,7 @@ class Aba : public ForwardDynamics<T> {
     for (const int c : limbs_->way().carriers[group]) {
       Station<T>& s = limbs_->station(c);
       const BodyState& b = body_[c];
-      if (c == 0) {  // stands still, and takes what it is handed
+      if (c == 0) {  // stands still
         s.a = b.motion.a;
         continue;
       }

@@ -20,7 +20,7 @@ class Compiler {
  public:
   Compiler(const Description& robot, const ModelTypes& types, const CompileOptions& options)
       : robot_(robot), types_(types), options_(options), model_(new Model) {
-    model_->pack_code_ = &types.pack_code();
+    model_->pack_code_ = types.pack_code();
   }
 
   void run() {

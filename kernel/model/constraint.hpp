@@ -90,7 +90,7 @@ class ESPALIER_API ClusterConstraint {
   std::vector<int> independent, dependent;  ///< columns
   bool unit_dependents = false;  ///< K's dependent columns are a unit matrix; set by choose()
   int rows() const;              ///< of K
-  const PackCode* pack_code = nullptr;  ///< that evaluates it on packs
+  const PackCode* pack_code = nullptr;  ///< the model's, which evaluates it on packs
 
   /// phi: 0 on an assembled cluster. `kept`: of the rows that K has, in their order; `all`: of
   /// redundant rows and violated `facing` conditions, too.

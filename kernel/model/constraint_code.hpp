@@ -1,18 +1,14 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <span>
 #include <vector>
 
 #include "espalier/kernel/model/constraint.hpp"
 #include "espalier/kernel/model/model.hpp"
 #include "espalier/kernel/model/subspace.hpp"
-#include "espalier/kernel/pack_code.hpp"
 
-/// What ClusterConstraint, SpanningMotion and batches compute of loops, for whoever compiles it: the
-/// kernel, and on packs each variant of the plugin espalier_packs (kernel/pack_code.hpp). Not for
-/// other plugins. Functions are static: every library has its own.
+/// What ClusterConstraint, SpanningMotion and batches compute of loops, for whoever compiles it:
+/// the kernel, and on packs each variant of the plugin espalier_packs (kernel/pack_code.hpp). Not
+/// for other plugins. Functions are static: every library has its own.
 
 namespace espalier::detail {
 
@@ -30,7 +26,7 @@ struct LoopFrame {
 
 template <class T>
 static LoopFrame<T> frame_on(const Cluster& c, int body, const Transform<double>& place,
-                      const ConstraintWorkspace<T>& w, bool moving) {
+                             const ConstraintWorkspace<T>& w, bool moving) {
   LoopFrame<T> f;
   const Vec3<T> zero = Vec3<T>::zero();
   if (body < c.first || body >= c.first + c.count) {  // the output body itself
@@ -55,9 +51,12 @@ template <class T>
 static T phi_of(const LoopRow& row, const LoopFrame<T>& p, const LoopFrame<T>& s) {
   const Vec3<T> r = s.x - p.x;
   switch (row.kind) {
-    case LoopRow::Kind::along: return dot(p.direction(row.a), r) - row.value;
-    case LoopRow::Kind::distance: return (dot(r, r) - row.value * row.value) / (2.0 * row.value);
-    default: return dot(p.direction(row.a), s.direction(row.b)) - row.value;
+    case LoopRow::Kind::along:
+      return dot(p.direction(row.a), r) - row.value;
+    case LoopRow::Kind::distance:
+      return (dot(r, r) - row.value * row.value) / (2.0 * row.value);
+    default:
+      return dot(p.direction(row.a), s.direction(row.b)) - row.value;
   }
 }
 
@@ -71,7 +70,8 @@ static T second_derivative(const LoopRow& row, const LoopFrame<T>& p, const Loop
       const T cross_term = dot(p.rate(a), dr);
       return dot(p.second(a), r) + (cross_term + cross_term) + dot(a, ddr);
     }
-    case LoopRow::Kind::distance: return (dot(dr, dr) + dot(r, ddr)) * (1.0 / row.value);
+    case LoopRow::Kind::distance:
+      return (dot(dr, dr) + dot(r, ddr)) * (1.0 / row.value);
     default: {
       const Vec3<T> a = p.direction(row.a), b = s.direction(row.b);
       const T cross_term = dot(p.rate(a), s.rate(b));
@@ -83,7 +83,7 @@ static T second_derivative(const LoopRow& row, const LoopFrame<T>& p, const Loop
 /// Poses of the cluster's bodies and unit motions of their rates, relative to their output bodies.
 template <class T>
 static void place(const Model& model, const Cluster& c, const SpanningView<T>& at,
-           ConstraintWorkspace<T>& w) {
+                  ConstraintWorkspace<T>& w) {
   for (int i = c.first; i < c.first + c.count; ++i) {
     const Body& body = model.body(i);
     const Transform<T>& X = at.X[i];
@@ -108,7 +108,7 @@ static void place(const Model& model, const Cluster& c, const SpanningView<T>& a
 /// Velocities, and accelerations at qdd = 0, relative to the output bodies.
 template <class T>
 static void move(const Model& model, const Cluster& c, const SpanningView<T>& at,
-          ConstraintWorkspace<T>& w) {
+                 ConstraintWorkspace<T>& w) {
   const Vec3<T> zero = Vec3<T>::zero();
   for (int i = c.first; i < c.first + c.count; ++i) {
     const Body& body = model.body(i);
@@ -141,7 +141,7 @@ static void move(const Model& model, const Cluster& c, const SpanningView<T>& at
 /// K of planar loops: rows along the plane's fixed axes.
 template <class T>
 static void plane_jacobian(const PlanarLoops& loops, const Cluster& c, const SpanningView<T>& at,
-                    int columns, PlanarLoops::Workspace<T>& w, T* K) {
+                           int columns, PlanarLoops::Workspace<T>& w, T* K) {
   for (std::size_t i = 0; i < loops.bars.size(); ++i) {
     const PlanarLoops::Bar& bar = loops.bars[i];
     auto& b = w.bars[i];
@@ -246,7 +246,7 @@ static void qr_solve(const T* A, int m, int n, const T* beta, T* b) {
 
 template <class T>
 static void jacobian(const ClusterConstraint& constraint, const Model& model, const Cluster& c,
-              const SpanningView<T>& at, ConstraintWorkspace<T>& w) {
+                     const SpanningView<T>& at, ConstraintWorkspace<T>& w) {
   T* K = w.K.data() + constraint.linear.size() * constraint.columns;
   T* terms = w.law_terms.data();
   for (const ClusterConstraint::LawUse& use : constraint.laws) {
@@ -260,7 +260,8 @@ static void jacobian(const ClusterConstraint& constraint, const Model& model, co
       K += constraint.columns;
     }
   }
-  if (constraint.planar) return plane_jacobian(*constraint.planar, c, at, constraint.columns, w.plane, K);
+  if (constraint.planar)
+    return plane_jacobian(*constraint.planar, c, at, constraint.columns, w.plane, K);
   if (constraint.loops.empty()) return;
   place(model, c, at, w);
   for (const ClusterConstraint::Loop& loop : constraint.loops) {
@@ -295,7 +296,7 @@ static void jacobian(const ClusterConstraint& constraint, const Model& model, co
 
 template <class T>
 static void bias(const ClusterConstraint& constraint, const Model& model, const Cluster& c,
-          const SpanningView<T>& at, ConstraintWorkspace<T>& w) {
+                 const SpanningView<T>& at, ConstraintWorkspace<T>& w) {
   std::size_t row = 0;
   for (; row < constraint.linear.size(); ++row) w.k[row] = T(0.0);
   const T* terms = w.law_terms.data();
@@ -311,7 +312,8 @@ static void bias(const ClusterConstraint& constraint, const Model& model, const 
       if (use.kept[e]) w.k[row++] = w.law_K[e];
     }
   }
-  if (constraint.planar) return plane_bias(*constraint.planar, at.qd + c.spanning_v, w.plane, w.k.data() + row);
+  if (constraint.planar)
+    return plane_bias(*constraint.planar, at.qd + c.spanning_v, w.plane, w.k.data() + row);
   if (constraint.loops.empty()) return;
   move(model, c, at, w);
   for (const ClusterConstraint::Loop& loop : constraint.loops) {
@@ -328,10 +330,13 @@ static void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<T
   for (int j = 0; j < nv; ++j) {
     for (int i = 0; i < nv; ++i) G[constraint.independent[i] * nv + j] = T(i == j ? 1.0 : 0.0);
   }
-  const auto K = [&](int row, int column) -> const T& { return w.K[row * constraint.columns + column]; };
+  const auto K = [&](int row, int column) -> const T& {
+    return w.K[row * constraint.columns + column];
+  };
   if (constraint.unit_dependents) {
     for (int i = 0; i < r; ++i) {
-      for (int j = 0; j < nv; ++j) G[constraint.dependent[i] * nv + j] = -K(i, constraint.independent[j]);
+      for (int j = 0; j < nv; ++j)
+        G[constraint.dependent[i] * nv + j] = -K(i, constraint.independent[j]);
     }
     return;
   }
@@ -376,7 +381,8 @@ static void eliminate_bias(const ClusterConstraint& constraint, ConstraintWorksp
 }
 
 /// Not more than the smallest singular value of K's dependent columns over the largest of K, after
-/// jacobian(): a lower bound by Frobenius norms, 0 where there is none.
+/// jacobian(): a lower bound by Frobenius norms, 0 where there is none. Overwrites what eliminate()
+/// keeps.
 template <class T>
 static T margin(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w) {
   const int m = constraint.rows(), r = static_cast<int>(constraint.dependent.size());
@@ -384,7 +390,8 @@ static T margin(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w) 
   if (m < r) return T(0.0);
   T* A = w.factor.data();
   for (int i = 0; i < m; ++i) {
-    for (int j = 0; j < r; ++j) A[i * r + j] = w.K[i * constraint.columns + constraint.dependent[j]];
+    for (int j = 0; j < r; ++j)
+      A[i * r + j] = w.K[i * constraint.columns + constraint.dependent[j]];
   }
   qr_factor(A, m, r, w.beta.data());
   T inverse = T(0.0), all = T(0.0);
@@ -404,12 +411,12 @@ static T margin(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w) 
 
 template <class T>
 static void residual(const ClusterConstraint& constraint, const Model& model, const Cluster& c,
-              const SpanningView<T>& at, ClusterConstraint::Rows which, ConstraintWorkspace<T>& w,
-              std::vector<T>& phi) {
+                     const SpanningView<T>& at, ClusterConstraint::Rows which,
+                     ConstraintWorkspace<T>& w, std::vector<T>& phi) {
   const bool all = which == ClusterConstraint::Rows::all;
   phi.clear();
-  for (const ClusterConstraint::Linear& equation : all ? constraint.all_linear
-                                                       : constraint.linear) {
+  for (const ClusterConstraint::Linear& equation :
+       all ? constraint.all_linear : constraint.linear) {
     T sum = T(-equation.constant);
     for (const auto& [column, coefficient] : equation.terms) {
       sum += coefficient * at.q[constraint.position[column]];
@@ -444,7 +451,7 @@ static void residual(const ClusterConstraint& constraint, const Model& model, co
   }
 }
 
-/// Rows of a cluster, out = G x. @param G  of the cluster, or nullptr if it is not constrained
+/// Rows of a cluster, out = G x. @param G  of the cluster, not read if it is not constrained
 template <class T>
 static void expand(const Cluster& c, const T* G, const T* x, T* out) {
   if (!c.constrained) {
@@ -469,29 +476,6 @@ static void reduce(const Cluster& c, const T* G, const T* x, T* out) {
     for (int i = 0; i < c.rows(); ++i) sum += G[i * c.nv + j] * x[c.rate(i)];
     out[c.v + j] = sum;
   }
-}
-
-/// The largest of `most` and the |x|; not a number where one is none.
-template <class T>
-static void take_largest(std::span<const T> numbers, T& most) {
-  T zero = T(0.0);  // as long as all is finite
-  for (const T& x : numbers) {
-    most = select_less(most, abs(x), abs(x), most);
-    zero += x - x;
-  }
-  most += zero;
-}
-/// The same of what positions miss of those that constant couplings give.
-template <class T>
-static void take_largest_miss(std::span<const CoupledPosition> coupled, const T* q, T& most) {
-  T zero = T(0.0);
-  for (const CoupledPosition& c : coupled) {
-    T miss = q[c.position] - T(c.offset);
-    for (const auto& [position, factor] : c.terms) miss -= T(factor) * q[position];
-    most = select_less(most, abs(miss), abs(miss), most);
-    zero += miss - miss;
-  }
-  most += zero;
 }
 
 }  // namespace espalier::detail

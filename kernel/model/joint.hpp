@@ -195,8 +195,8 @@ class ESPALIER_API ModelTypes {
   virtual const LoopJoint& loop_joint(std::string_view name) const { return joint_type(name); }
   /// A law between joint positions. @throws UnknownName listing the known ones
   virtual const LawType& law(std::string_view name) const;
-  /// What evaluates loops on packs; without plugins that for plain x86-64.
-  virtual const PackCode& pack_code() const;
+  /// What is computed on packs apart from algorithms; without plugins that for plain x86-64.
+  virtual std::shared_ptr<const PackCode> pack_code() const;
 };
 
 /// The rows of common loop joints: an axis that stays parallel (two rows and a facing), and the

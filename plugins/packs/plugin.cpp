@@ -1,5 +1,5 @@
-#include "espalier/kernel/compiled_pack_code.hpp"
 #include "espalier/plugin.hpp"
+#include "espalier/kernel/compiled_pack_code.hpp"
 
 ESPALIER_PLUGIN("packs", "0.1.0") {
   registrar.pack_code<espalier::detail::CompiledPackCode>(

@@ -287,6 +287,25 @@ std::string message_of(F&& f) {
   return "nothing";
 }
 
+TEST_P(BatchTest, OutlivesItsHost) {
+  for (const bool loops : {false, true}) {
+    auto passing =
+        std::make_unique<const Host>(Host::Options{{ESPALIER_BINARY_DIR "/plugins"}, false});
+    ClusterRobotOptions parts;
+    parts.seed = 2;
+    const ModelPtr model = passing->compile(loops ? random_cluster_robot(passing->registry(), parts)
+                                                  : random_robot(passing->registry(), {}));
+    constexpr int N = 2 * FloatPack::size + 3;
+    const States states = gathered(*model, states_of(*model, N));
+    const auto batch = passing->batch<ForwardDynamics>("c-aba", model, on(1));
+    std::vector<BatchStatus> before, after;
+    const std::vector<Values> expected = answers(*batch, N, states.inputs(), &before);
+    passing.reset();
+    EXPECT_EQ(answers(*batch, N, states.inputs(), &after), expected);
+    EXPECT_EQ(before, after);
+  }
+}
+
 TEST(BatchCallTest, WrongSizesAreRefusedByName) {
   const ModelPtr model = tree(2, 5);
   constexpr int N = 6;

@@ -105,14 +105,16 @@ TEST_P(InstructionSetTest, SingleCallsAgreeWithPlainOnes) {
 TEST_P(InstructionSetTest, BatchesAgreeWithPlainOnes) {
   for_every_algorithm<Pack>([](const Entry& e, const Entry&, const Bound& setup, const Bound& same,
                                const std::string& label) {
-    constexpr int N = 6;
+    constexpr int N = 2 * Pack::size + 6;
     const States states = gathered(*setup.model, states_of(*setup.model, N));
+    std::vector<BatchStatus> status[2];
     const auto answers_of = [&](const Host& host, const Bound& bound) {
       const auto batch = host.batch(e.problem, e.about.name, bound, {.threads = 1});
-      return answers(*batch, N, states.with_wrenches());
+      return answers(*batch, N, states.with_wrenches(), &status[&host == &plain() ? 0 : 1]);
     };
     const std::vector<Values> results = answers_of(plain(), setup);
     const std::vector<Values> again = answers_of(wide(), same);
+    EXPECT_EQ(status[0], status[1]) << label;
     ASSERT_EQ(results.size(), again.size()) << label;
     for (std::size_t r = 0; r < results.size(); ++r) {
       EXPECT_LE(relative_difference(again[r], results[r]), agreed) << label << ", result " << r;
@@ -170,6 +172,7 @@ void expect_same_loops(const PackCode& code, const ModelPtr& model, double toler
   int loops = 0;
   for (const Cluster& cluster : model->clusters()) {
     if (cluster.constraint == nullptr) continue;
+    EXPECT_EQ(cluster.constraint->pack_code, &code);
     const auto plainly = loops_of(PackCode::plain(), *model, cluster, q, v, least_plainly);
     EXPECT_LE(relative_difference(loops_of(code, *model, cluster, q, v, least), plainly), tolerance)
         << model->name() << ", " << cluster.name;
@@ -188,7 +191,7 @@ TEST_P(InstructionSetTest, LoopsOfPacksAgreeWithPlainOnes) {
   ClusterRobotOptions some, others;
   some.parts = others.parts = 24;
   others.seed = 2, others.floating_base = true;
-  const PackCode& code = wide().registry().pack_code();
+  const PackCode& code = *wide().registry().pack_code();
   EXPECT_NE(&code, &PackCode::plain());
   for (const ClusterRobotOptions& options : {some, others}) {
     const ModelPtr model = wide().compile(random_cluster_robot(wide().registry(), options));
@@ -249,7 +252,7 @@ void expect_numbers_that_are_none_to_be_seen(const PackCode& code) {
 }
 
 TEST_P(InstructionSetTest, RowsComeAndGoAndNumbersThatAreNoneAreSeen) {
-  for (const PackCode* code : {&wide().registry().pack_code(), &PackCode::plain()}) {
+  for (const PackCode* code : {wide().registry().pack_code().get(), &PackCode::plain()}) {
     expect_rows_there_and_back<Pack>(*code);
     expect_rows_there_and_back<FloatPack>(*code);
     expect_numbers_that_are_none_to_be_seen<Pack>(*code);
