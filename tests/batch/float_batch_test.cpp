@@ -166,30 +166,39 @@ TEST(FloatBatchTest, WhatDoesNotFitAFloatIsSingular) {
   }
 }
 
-// A crank that its rocker drives is at a dead point where it is in line with the coupler: the law
-// of cosines says at which angle.
-TEST(FloatBatchTest, NearADeadPointItIsSingularWhereDoublesStillHaveDigits) {
-  FourBar bars;
-  bars.independent = "rocker";
-  const ModelPtr model = host().compile(four_bar(bars));
-  const double a = bars.base, b = bars.crank + bars.coupler, c = bars.rocker;
-  const double dead = std::acos((a * a + b * b - c * c) / (2.0 * a * b));
-  const Values zero(model->nv(), 0.0);
+/// A crank that its rocker drives is at a dead point where it is in line with the coupler: the law
+/// of cosines says at which angle.
+class DeadPointTest : public ::testing::Test {
+ protected:
+  DeadPointTest() { bars_.independent = "rocker", model_ = host().compile(four_bar(bars_)); }
+
+  /// Positions with the crank `off` beyond the dead point.
+  Values beyond(double off) const {
+    const double a = bars_.base, b = bars_.crank + bars_.coupler, c = bars_.rocker;
+    const double crank = std::acos((a * a + b * b - c * c) / (2.0 * a * b)) + off;
+    const FourBarAngles angles = solve(bars_, crank, 1.0);
+    EXPECT_TRUE(angles.reachable);
+    Values q(model_->nq());
+    q[model_->joint("crank").q] = crank;
+    q[model_->joint("coupler").q] = angles.coupler;
+    q[model_->joint("rocker").q] = angles.rocker;
+    return q;
+  }
+
+  FourBar bars_;
+  ModelPtr model_;
+};
+
+TEST_F(DeadPointTest, NearItFloatsAreSingularWhereDoublesStillHaveDigits) {
+  const Values zero(model_->nv(), 0.0);
   for (const double off : {1e-5, 0.3}) {
-    const FourBarAngles angles = solve(bars, dead + off, 1.0);
-    ASSERT_TRUE(angles.reachable);
-    Values q(model->nq());
-    for (const Joint& joint : model->joints()) {
-      q[joint.q] = joint.name == "crank"     ? dead + off
-                   : joint.name == "coupler" ? angles.coupler
-                                             : angles.rocker;
-    }
-    const double margin = examine(*model, q.data()).margin;
+    const Values q = beyond(off);
+    const double margin = examine(*model_, q.data()).margin;
     EXPECT_EQ(off < 1e-3, margin < 1e-4) << margin;
     Values vdot(zero);
     for (const Precision precision : precisions) {
       const auto batch =
-          host().batch<ForwardDynamics>("c-aba", model, {.threads = 1, .precision = precision});
+          host().batch<ForwardDynamics>("c-aba", model_, {.threads = 1, .precision = precision});
       std::vector<BatchStatus> status(1);
       batch->evaluate(1, {.q = q, .v = zero, .tau = zero}, {{"vdot", vdot}}, status);
       const bool lost = off < 1e-3 && precision == Precision::floats;
@@ -198,30 +207,17 @@ TEST(FloatBatchTest, NearADeadPointItIsSingularWhereDoublesStillHaveDigits) {
   }
 }
 
-TEST(FloatBatchTest, EachStateIsJudgedByItsOwnMargin) {
-  FourBar bars;
-  bars.independent = "rocker";
-  const ModelPtr model = host().compile(four_bar(bars));
-  const double a = bars.base, b = bars.crank + bars.coupler, c = bars.rocker;
-  const double dead = std::acos((a * a + b * b - c * c) / (2.0 * a * b));
+TEST_F(DeadPointTest, EachStateOfFloatsIsJudgedByItsOwnMargin) {
   constexpr int N = 45;  // not of whole packs
-  Values q(model->nq() * N), zero(model->nv() * N, 0.0), vdot(zero);
-  LoopProjector projector(model);
+  Values q(model_->nq() * N), zero(model_->nv() * N, 0.0), vdot(zero);
+  LoopProjector projector(model_);
   std::vector<BatchStatus> expected, status(N);
   for (int k = 0; k < N; ++k) {  // one in three is far from the dead point
-    const double off = k % 3 == 0 ? 0.3 : std::pow(10.0, -5.0 + 0.1 * k);
-    const FourBarAngles angles = solve(bars, dead + off, 1.0);
-    ASSERT_TRUE(angles.reachable);
-    Values one(model->nq());
-    for (const Joint& joint : model->joints()) {
-      one[joint.q] = joint.name == "crank"     ? dead + off
-                     : joint.name == "coupler" ? angles.coupler
-                                               : angles.rocker;
-    }
+    const Values one = beyond(k % 3 == 0 ? 0.3 : std::pow(10.0, -5.0 + 0.1 * k));
     put(q, N, k, one);
     projector.residual(one.data());
-    // By Frobenius norms of two dependent columns: at most half of what singular values say.
-    const double margin = projector.margin(), exactly = examine(*model, one.data()).margin;
+    // By Frobenius norms of two dependent columns: at least half of what singular values say.
+    const double margin = projector.margin(), exactly = examine(*model_, one.data()).margin;
     EXPECT_LE(margin, exactly * (1.0 + 1e-6));
     EXPECT_GE(margin, 0.5 * exactly);
     expected.push_back(margin < 1e-3 ? BatchStatus::singular : BatchStatus::ok);
@@ -229,8 +225,8 @@ TEST(FloatBatchTest, EachStateIsJudgedByItsOwnMargin) {
   const auto singular = std::count(expected.begin(), expected.end(), BatchStatus::singular);
   EXPECT_GT(singular, 5);
   EXPECT_LT(singular, N - 20);
-  const auto batch =
-      host().batch<ForwardDynamics>("c-aba", model, {.threads = 1, .precision = Precision::floats});
+  const auto batch = host().batch<ForwardDynamics>("c-aba", model_,
+                                                   {.threads = 1, .precision = Precision::floats});
   batch->evaluate(N, {.q = q, .v = zero, .tau = zero}, {{"vdot", vdot}}, status);
   EXPECT_EQ(status, expected);
 }
