@@ -230,6 +230,14 @@ static void qr_factor(T* A, int m, int n, T* beta) {
     beta[n + j] = T(1.0) / alpha;
   }
 }
+/// R x = b in place, for the first `size` of n unknowns.
+template <class T>
+static void back_substitute(const T* A, int n, int size, const T* beta, T* b) {
+  for (int j = size - 1; j >= 0; --j) {
+    for (int l = j + 1; l < size; ++l) b[j] -= A[j * n + l] * b[l];
+    b[j] *= beta[n + j];
+  }
+}
 template <class T>
 static void qr_solve(const T* A, int m, int n, const T* beta, T* b) {
   for (int j = 0; j < n; ++j) {
@@ -238,9 +246,14 @@ static void qr_solve(const T* A, int m, int n, const T* beta, T* b) {
     s *= beta[j];
     for (int i = j; i < m; ++i) b[i] -= s * A[i * n + j];
   }
-  for (int j = n - 1; j >= 0; --j) {
-    for (int l = j + 1; l < n; ++l) b[j] -= A[j * n + l] * b[l];
-    b[j] *= beta[n + j];
+  back_substitute(A, n, n, beta, b);
+}
+
+/// K's dependent columns, row-major.
+template <class T>
+static void take_dependents(const ClusterConstraint& constraint, const std::vector<T>& K, T* A) {
+  for (int i = 0, rows = constraint.rows(); i < rows; ++i) {
+    for (const int column : constraint.dependent) *A++ = K[i * constraint.columns + column];
   }
 }
 
@@ -341,9 +354,7 @@ static void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<T
     return;
   }
   T* A = w.factor.data();
-  for (int i = 0; i < m; ++i) {
-    for (int j = 0; j < r; ++j) A[i * r + j] = K(i, constraint.dependent[j]);
-  }
+  take_dependents(constraint, w.K, A);
   if (r == 2 && m == 2) {  // inverse in place
     const T inverse = T(1.0) / (A[0] * A[3] - A[1] * A[2]);
     const T a = A[3] * inverse, b = -(A[1] * inverse), c = -(A[2] * inverse), d = A[0] * inverse;
@@ -389,20 +400,14 @@ static T margin(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w) 
   if (r == 0) return T(1.0);
   if (m < r) return T(0.0);
   T* A = w.factor.data();
-  for (int i = 0; i < m; ++i) {
-    for (int j = 0; j < r; ++j)
-      A[i * r + j] = w.K[i * constraint.columns + constraint.dependent[j]];
-  }
+  take_dependents(constraint, w.K, A);
   qr_factor(A, m, r, w.beta.data());
   T inverse = T(0.0), all = T(0.0);
   for (int j = 0; j < r; ++j) {  // column j of R^-1
     T* x = w.k.data();
-    for (int i = j; i >= 0; --i) {
-      x[i] = T(i == j ? 1.0 : 0.0);
-      for (int l = i + 1; l <= j; ++l) x[i] -= A[i * r + l] * x[l];
-      x[i] *= w.beta[r + i];
-      inverse += x[i] * x[i];
-    }
+    for (int i = 0; i <= j; ++i) x[i] = T(i == j ? 1.0 : 0.0);
+    back_substitute(A, r, j + 1, w.beta.data(), x);
+    for (int i = 0; i <= j; ++i) inverse += x[i] * x[i];
   }
   for (const T& x : w.K) all += x * x;
   const T margin = T(1.0) / sqrt(inverse * all);

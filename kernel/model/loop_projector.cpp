@@ -103,12 +103,7 @@ double LoopProjector::evaluate(const double* q) {
     const ClusterConstraint& constraint = *c.constraint;
     constraint.jacobian(*model_, c, at, loop.work);
     constraint.residual(*model_, c, at, ClusterConstraint::Rows::all, loop.work, loop.phi);
-    const int m = constraint.rows(), n = static_cast<int>(constraint.dependent.size());
-    for (int i = 0; i < m; ++i) {
-      for (int j = 0; j < n; ++j) {
-        loop.K[i * n + j] = loop.work.K[i * constraint.columns + constraint.dependent[j]];
-      }
-    }
+    detail::take_dependents(constraint, loop.work.K, loop.K.data());
     loop.residual = 0.0;
     for (const double x : loop.phi) {  // keeps NaN
       loop.residual = std::abs(x) <= loop.residual ? loop.residual : std::abs(x);

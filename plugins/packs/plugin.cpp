@@ -3,5 +3,5 @@
 
 ESPALIER_PLUGIN("packs", "0.1.0") {
   registrar.pack_code<espalier::detail::CompiledPackCode>(
-      {.name = "packs", .summary = "what the kernel computes on packs, for an instruction set"});
+      {.name = "packs", .summary = "what the kernel and batches compute on packs"});
 }
