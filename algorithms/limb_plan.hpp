@@ -8,6 +8,11 @@
 
 namespace espalier {
 
+/// Whether joints are turns about z by their positions, so that sine and cosine say all.
+inline bool are_revolute(const BodyRun& run) {
+  return run.subspace == SubspaceKind::revolute_z && run.joints->turns_about_z();
+}
+
 /// Whether a cluster is one body of one rate that is the independent one, with all rotors that this
 /// drives on the parent.
 inline bool is_geared_body(const Model& model, const Cluster& c) {
@@ -66,7 +71,7 @@ struct LimbJoints {
       const bool geared = is_geared_body(model, c), pair = is_belt_pair(model, c);
       bool turning = !c.constrained || geared || pair;
       for (int i = c.first; i < c.first + c.count; ++i) {
-        turning = turning && model.runs()[model.body(i).run].joints->turns_about_z();
+        turning = turning && are_revolute(model.runs()[model.body(i).run]);
       }
       for (int i = c.first; i < c.first + c.count; ++i) joints.turning[i] = turning;
       if (pair && turning) joints.tied[c.first + 1] = true;

@@ -9,6 +9,7 @@
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"
 #include "tests/support/random_robot.hpp"
+#include "tests/support/simple_robot.hpp"
 #include "tests/support/state.hpp"
 
 // Chains of bodies on revolute joints: their frames, their groups, and the algorithms that pass
@@ -209,6 +210,47 @@ TEST(LimbTest, AllAlgorithmsAgreeWhereOtherJointsStandBetween) {
     options.types = {"revolute", "revolute", "revolute", "prismatic", "spherical"};
     options.floating_base = seed % 2 == 0;
     expect_agreement(host().compile(random_robot(host().registry(), options)), seed);
+  }
+}
+
+/// Turns about its axis by `times` q, and says so by a dense subspace if `times` is not 1.
+template <int times>
+struct Turning {
+  static constexpr int nq = 1, nv = 1;
+  using Subspace = std::conditional_t<times == 1, RevoluteAxes, Dense<1>>;
+  explicit Turning(const JointSpec& /*joint*/) {}
+  template <class T>
+  RotationZ<T> position(const T* q) const {
+    return RotationZ<T>::by(q[0] * double(times));
+  }
+  template <class T>
+  void subspace(const T* /*q*/, Motion<T>* S) const {
+    S[0] = {{T(0.0), T(0.0), T(double(times))}, Vec3<T>::zero()};
+  }
+};
+
+TEST(LimbTest, JointsThatTurnByAnotherAngleThanTheirPositionAreNotOfThem) {
+  Registry registry;
+  Registrar registrar("turning.so");
+  registrar.joint<Turning<1>>({.name = "once", .summary = "turns by q"});
+  registrar.joint<Turning<2>>({.name = "twice", .summary = "turns by 2 q"});
+  registry.commit(std::move(registrar));
+  for (const std::vector<std::string>& types :
+       {std::vector<std::string>{"twice", "twice", "twice"}, {"once", "once", "twice", "once"}}) {
+    const ModelPtr model = Model::compile(chain_of(types), registry);
+    expect_agreement(model, 5);
+    // As the same chain of other joints does at the angles.
+    const ModelPtr plain =
+        Model::compile(chain_of(std::vector<std::string>(types.size(), "once")), registry);
+    State s = random_state(*model, 5);
+    std::vector<double> vdot(types.size()), expected = vdot;
+    host().create<ForwardDynamics<double>>("aba", model)->evaluate(s.q, s.v, s.tau, vdot);
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      if (types[i] != "twice") continue;
+      s.q[i] *= 2, s.v[i] *= 2, s.tau[i] /= 2, vdot[i] *= 2;
+    }
+    host().create<ForwardDynamics<double>>("aba", plain)->evaluate(s.q, s.v, s.tau, expected);
+    EXPECT_LE(relative_difference(vdot, expected), 1e-9);
   }
 }
 
