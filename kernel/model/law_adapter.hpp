@@ -1,6 +1,7 @@
 #pragma once
 
-#include <cstring>
+#include <memory>
+#include <new>
 #include <type_traits>
 
 #include "espalier/kernel/model/law.hpp"
@@ -126,10 +127,11 @@ class LawOf final : public Law {
   void jacobian_at(const T* q, T* K, [[maybe_unused]] T* terms) const {
     if constexpr (has_terms<T>) {
       const Terms<L, T> now = law_.terms(q);
-      static_assert(std::is_trivially_copyable_v<Terms<L, T>> && sizeof now % sizeof(T) == 0,
-                    "terms() returns a struct of T's");
+      static_assert(
+          std::is_trivially_copyable_v<Terms<L, double>> && sizeof(Terms<L, T>) % sizeof(T) == 0,
+          "terms() returns a struct of T's");
       law_.K(now, K);
-      std::memcpy(static_cast<void*>(terms), &now, sizeof now);
+      std::construct_at(reinterpret_cast<Terms<L, T>*>(terms), now);
     } else if constexpr (ExplicitLaw<L>) {
       T G[m * L::independent];
       if constexpr (requires { law_.G(q, G); }) {
@@ -161,9 +163,7 @@ class LawOf final : public Law {
   template <class T>
   void bias_at(const T* q, const T* qd, [[maybe_unused]] const T* terms, T* k) const {
     if constexpr (has_terms<T>) {
-      Terms<L, T> then;
-      std::memcpy(static_cast<void*>(&then), terms, sizeof then);
-      law_.k(then, qd, k);
+      law_.k(*std::launder(reinterpret_cast<const Terms<L, T>*>(terms)), qd, k);
     } else if constexpr (ExplicitLaw<L>) {
       if constexpr (requires { law_.g(q, qd, k); }) {
         law_.g(q, qd, k);

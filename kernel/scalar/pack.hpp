@@ -39,6 +39,13 @@ struct ESPALIER_API BasicPack {
   alignas(n * sizeof(S)) Lanes lanes;  // without AVX, g++ would align it to 16
 
   BasicPack() = default;
+  // Written out, so that structs of packs are copied pack by pack. As plain bytes they would go by
+  // half a register of AVX-512, and whole ones that are read soon after would wait for both.
+  ESPALIER_WIDE constexpr BasicPack(const BasicPack& other) : lanes(other.lanes) {}
+  ESPALIER_WIDE constexpr BasicPack& operator=(const BasicPack& other) {
+    lanes = other.lanes;
+    return *this;
+  }
   // NOLINTNEXTLINE(google-explicit-constructor): a double is a pack with equal lanes. It is rounded
   // before it is multiplied: model parameters are doubles.
   constexpr BasicPack(double x)
