@@ -70,6 +70,10 @@ class LimbUnits {
   const LimbMoves& way() const { return way_; }
   Station<T>& station(int body) { return stations_[station_of_[body]]; }
 
+  /// Has turn() evaluate one more of the model's runs, of joints that turn about z.
+  void turn_too(int run) {
+    if (std::find(turning_.begin(), turning_.end(), run) == turning_.end()) turning_.push_back(run);
+  }
   /// Sine and cosine of all joints. @param q  spanning positions
   void turn(const Model& model, const T* q) {
     for (const int r : turning_) {
@@ -77,6 +81,8 @@ class LimbUnits {
       run.joints->turns(q + run.q, sine_.data() + run.first, cosine_.data() + run.first);
     }
   }
+  const T& sine(int body) const { return sine_[body]; }
+  const T& cosine(int body) const { return cosine_[body]; }
   /// World to a body's frame in the model, after turn().
   /// @param E  the same of the carrier of its limb
   Mat3<T> attitude(int body, const Mat3<T>& E) {

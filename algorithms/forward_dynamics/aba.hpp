@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "algorithms/forward_dynamics/world_body.hpp"
 #include "algorithms/free_body.hpp"
 #include "algorithms/limb_sweeps.hpp"
-#include "algorithms/newton_euler.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems.hpp"
 
@@ -34,7 +34,7 @@ namespace espalier {
 template <class T>
 class Aba : public ForwardDynamics<T> {
  public:
-  explicit Aba(ModelPtr model) : Aba(model, LimbJoints::of(*model)) {}
+  explicit Aba(ModelPtr model) : Aba(model, LimbJoints::of(*model)) { turn_joints(); }
 
  protected:
   /// @param looked_at  bodies whose motion in world axes is wanted in any case
@@ -45,9 +45,9 @@ class Aba : public ForwardDynamics<T> {
     LimbPlan plan(m, joints);
     const std::vector<RigidInertia<double>> inertia = plan.inertia;
     limbs_ = std::make_unique<LimbSweeps<T>>(m, std::move(plan), looked_at);
-    motion_.leave_out(limbs_->whole_runs(), limbs_->whole_clusters());
     root_ = floating_root(m, m.active_body_count());
     make_bodies(inertia);
+    motion_.leave_out(limbs_->whole_runs(), limbs_->whole_clusters());
     align();
     for (int j = 0; root_ > 0 && j < 6; ++j) {
       rate_[j].S = SubspaceOps<FreeAxes>::column<T>(nullptr, j);
@@ -55,25 +55,6 @@ class Aba : public ForwardDynamics<T> {
   }
 
   static constexpr int max_rates = 6;
-
-  struct BodyState {
-    int parent = 0;
-    bool aligned = false;       // its axes stand for the world's: E is the identity
-    Moments<double> moments;    // body axes
-    Mat3<T> E;                  // world to body axes
-    Vec3<T> r;                  // from the parent's origin to the body's
-    BodyMotion<T> motion;       // at vdot = 0
-    ArticulatedInertia<T> IA;   // starts as the rigid inertia
-    Force<T> pA;
-    Motion<T> da;
-  };
-  struct RateState {
-    Motion<T> S;  // unit motion of the rate
-    Force<T> U;   // IA S
-    T u;          // tau - S^T pA
-    double armature = 0.0;
-    bool turns = false;  // S is a rotation about the body's origin
-  };
 
   void compute(const T* q, const T* v, const T* tau, T* vdot,
                const Wrenches<T>* wrenches) override {
@@ -98,6 +79,30 @@ class Aba : public ForwardDynamics<T> {
         });
       }
     }
+  }
+
+  /// Takes of joints that turn about z no more than sines and cosines, but where loops are closed
+  /// by joints and ask where bodies are.
+  void turn_joints() {
+    const Model& m = this->model();
+    std::vector<bool> left_out = limbs_->whole_runs();
+    for (std::size_t r = 0; r < left_out.size(); ++r) {
+      const BodyRun& run = m.runs()[r];
+      if (left_out[r] || !are_revolute(run)) continue;
+      const int end = run.first + run.count;
+      bool asked = false;
+      for (int i = run.first; i < end; ++i) {
+        const ClusterConstraint* constraint = m.clusters()[m.body(i).cluster].constraint.get();
+        asked = asked || (constraint != nullptr && !constraint->loops.empty());
+      }
+      if (asked) continue;
+      left_out[r] = true;
+      limbs_->turn_too(static_cast<int>(r));
+      for (int i = run.first; i < end && i < static_cast<int>(body_.size()); ++i) {
+        body_[i].turned = true;
+      }
+    }
+    motion_.leave_out(std::move(left_out), limbs_->whole_clusters());
   }
 
   /// Pass 1 for all bodies: motion and wrenches at vdot = 0.
@@ -130,7 +135,7 @@ class Aba : public ForwardDynamics<T> {
   /// Takes a wrench in a body's frame off the one that the body needs.
   void push(int body, const Force<T>& w) {
     if (limbs_->contains(body)) return limbs_->push(body, w);
-    BodyState& b = body_[body];
+    WorldBody<T>& b = body_[body];
     b.pA -= Force<T>{transpose_times(b.E, w.n), transpose_times(b.E, w.f)};
   }
 
@@ -138,28 +143,27 @@ class Aba : public ForwardDynamics<T> {
 
   void move_root() {
     const T* v = motion_.qd();
-    BodyState& b = body_[root_];
+    WorldBody<T>& b = body_[root_];
     b.r = Vec3<T>::zero();
     const Vec3<T> omega{v[0], v[1], v[2]}, velocity{v[3], v[4], v[5]};
-    b.motion.omega = omega;
-    b.motion.alpha = Vec3<T>::zero();
-    b.motion.a = motion_.joints.X[root_].E * body_[0].motion.a + cross(omega, velocity);
-    b.motion.Om = acceleration_matrix(omega, b.motion.alpha);
+    b.motion = {omega, Vec3<T>::zero(),
+                motion_.joints.X[root_].E * body_[0].motion.a + cross(omega, velocity)};
     const Moments<T> moments{b.moments.m, Vec3<T>::from(b.moments.h), Sym3<T>::from(b.moments.Sigma)};
-    b.pA = inertial_wrench(moments, b.motion);
-    b.IA = moments.articulated();
+    b.pA = inertial_wrench(moments, b.motion.a, acceleration_matrix(omega, b.motion.alpha));
+    b.inertia.start(moments);
   }
   void inward_root(const T* tau) {
-    BodyState& b = body_[root_];
-    b.IA.A.xx += rate_[0].armature, b.IA.A.yy += rate_[1].armature, b.IA.A.zz += rate_[2].armature;
-    b.IA.C.xx += rate_[3].armature, b.IA.C.yy += rate_[4].armature, b.IA.C.zz += rate_[5].armature;
+    WorldBody<T>& b = body_[root_];
+    ArticulatedInertia<T>& IA = b.inertia.open();
+    IA.A.xx += rate_[0].armature, IA.A.yy += rate_[1].armature, IA.A.zz += rate_[2].armature;
+    IA.C.xx += rate_[3].armature, IA.C.yy += rate_[4].armature, IA.C.zz += rate_[5].armature;
     for (int j = 0; j < 6; ++j) rate_[j].u = tau[j] - b.pA[j];
   }
   void outward_root(T* vdot) {
-    BodyState& b = body_[root_];
-    const RateState* rate = rate_.data();
+    WorldBody<T>& b = body_[root_];
+    const WorldRate<T>* rate = rate_.data();
     b.da = free_acceleration<T>(
-        b.IA, {{rate[0].u, rate[1].u, rate[2].u}, {rate[3].u, rate[4].u, rate[5].u}});
+        b.inertia.open(), {{rate[0].u, rate[1].u, rate[2].u}, {rate[3].u, rate[4].u, rate[5].u}});
     for (int j = 0; j < 6; ++j) vdot[j] = b.da[j];
   }
 
@@ -170,7 +174,7 @@ class Aba : public ForwardDynamics<T> {
   void move_limbs(int group, const T* v) {
     for (const int c : limbs_->way().carriers[group]) {
       Station<T>& s = limbs_->station(c);
-      const BodyState& b = body_[c];
+      const WorldBody<T>& b = body_[c];
       if (c == 0) {  // stands still
         s.a = b.motion.a;
         continue;
@@ -184,40 +188,38 @@ class Aba : public ForwardDynamics<T> {
     limbs_->outward_motion(group, v, nullptr);
     for (const int p : limbs_->way().ports[group]) {
       const Station<T>& s = limbs_->station(p);
-      BodyState& b = body_[p];
+      WorldBody<T>& b = body_[p];
       if (b.aligned) {
-        b.motion.omega = s.omega, b.motion.alpha = s.alpha, b.motion.a = s.a;
+        b.motion = {s.omega, s.alpha, s.a};
       } else {
         b.E = limbs_->attitude(p, body_[limbs_->plan().carrier(p)].E);
-        b.motion.omega = transpose_times(b.E, s.omega);
-        b.motion.alpha = transpose_times(b.E, s.alpha);
-        b.motion.a = transpose_times(b.E, s.a);
+        b.motion = {transpose_times(b.E, s.omega), transpose_times(b.E, s.alpha),
+                    transpose_times(b.E, s.a)};
       }
-      b.motion.Om = acceleration_matrix(b.motion.omega, b.motion.alpha);
-      b.IA = ArticulatedInertia<T>::zero();
+      b.inertia.start(Moments<T>::zero());
       b.pA = Force<T>::zero();
     }
   }
   void inward_limbs(int group, const T* tau) {
     for (const int p : limbs_->way().ports[group]) {
       Station<T>& s = limbs_->station(p);
-      const BodyState& b = body_[p];
+      const WorldBody<T>& b = body_[p];
       if (b.aligned) {
-        s.IA += b.IA, s.pA += b.pA;
+        s.IA += b.inertia.articulated(), s.pA += b.pA;
       } else {
-        s.IA += turned(b.IA, b.E.transposed());
+        s.IA += turned(b.inertia.articulated(), b.E.transposed());
         s.pA += Force<T>{b.E * b.pA.n, b.E * b.pA.f};
       }
     }
     limbs_->inward_inertia(group, tau);
     for (const int c : limbs_->way().carriers[group]) {
       const Station<T>& s = limbs_->station(c);
-      BodyState& b = body_[c];
+      WorldBody<T>& b = body_[c];
       if (c == 0) continue;
       if (b.aligned) {
-        b.IA += s.IA, b.pA += s.pA;
+        b.inertia.add(s.IA), b.pA += s.pA;
       } else {
-        b.IA += turned(s.IA, b.E);
+        b.inertia.add(turned(s.IA, b.E));
         b.pA += Force<T>{transpose_times(b.E, s.pA.n), transpose_times(b.E, s.pA.f)};
       }
     }
@@ -225,12 +227,12 @@ class Aba : public ForwardDynamics<T> {
   void outward_limbs(int group, T* vdot) {
     for (const int c : limbs_->way().carriers[group]) {
       if (c == 0) continue;
-      const BodyState& b = body_[c];
+      const WorldBody<T>& b = body_[c];
       limbs_->station(c).da = b.aligned ? b.da : Motion<T>{b.E * b.da.w, b.E * b.da.v};
     }
     limbs_->outward_acceleration(group, vdot);
     for (const int p : limbs_->way().ports[group]) {
-      BodyState& b = body_[p];
+      WorldBody<T>& b = body_[p];
       const Motion<T>& da = limbs_->station(p).da;
       b.da = b.aligned ? da : Motion<T>{transpose_times(b.E, da.w), transpose_times(b.E, da.v)};
     }
@@ -247,37 +249,45 @@ class Aba : public ForwardDynamics<T> {
   void outward_velocities(const BodyRun& run, int begin, int end, const T* v, const T* g) {
     for (int k = begin; k < end; ++k) {
       const int i = run.first + k, at = run.v + k * Ops::n;
-      BodyState& b = body_[i];
-      const BodyState& p = body_[b.parent];
+      WorldBody<T>& b = body_[i];
+      const WorldBody<T>& p = body_[b.parent];
       const Transform<T>& X = motion_.joints.X[i];
 
-      b.E = X.E * p.E;
-      b.r = transpose_times(p.E, X.r);
-      Motion<T> vJ = Motion<T>::zero(), c = Motion<T>::zero();
-      if constexpr (std::is_same_v<Ops, SubspaceOps<RevoluteAxes>>) {
-        rate_[at].S = {b.E.row[2], Vec3<T>::zero()};
-        vJ.w = scale(v[at], b.E.row[2]);
-        if constexpr (accelerated) c.w = scale(g[at], b.E.row[2]);
-      } else if constexpr (std::is_same_v<Ops, SubspaceOps<PrismaticAxes>>) {
-        rate_[at].S = {Vec3<T>::zero(), b.E.row[2]};
-        vJ.v = scale(v[at], b.E.row[2]);
-        if constexpr (accelerated) c.v = scale(g[at], b.E.row[2]);
+      if (b.turned) {
+        b.place(p, this->model().body(i).placement, limbs_->sine(i), limbs_->cosine(i));
       } else {
-        for (int j = 0; j < Ops::n; ++j) {
-          const Motion<T> S = Ops::column(motion_.joints.S.data() + at, j);
-          rate_[at + j].S = {transpose_times(b.E, S.w), transpose_times(b.E, S.v)};
-          vJ += scale(v[at + j], rate_[at + j].S);
-          if constexpr (accelerated) c += scale(g[at + j], rate_[at + j].S);
-        }
-        if constexpr (Ops::dense) {
-          const Motion<T>& bias = motion_.joints.bias[i];
-          c += Motion<T>{transpose_times(b.E, bias.w), transpose_times(b.E, bias.v)};
-        }
+        b.E = X.E * p.E;
+        b.r = transpose_times(p.E, X.r);
       }
-      b.motion = next_motion(p.motion, b.r, vJ, c);
+      FrameMotion<T> m;
+      if constexpr (std::is_same_v<Ops, SubspaceOps<RevoluteAxes>>) {
+        const Vec3<T>& z = b.E.row[2];
+        m = next_motion(p.motion, b.r, scale(v[at], z),
+                        accelerated ? scale(g[at], z) : Vec3<T>::zero());
+      } else {
+        Motion<T> vJ = Motion<T>::zero(), c = Motion<T>::zero();
+        if constexpr (std::is_same_v<Ops, SubspaceOps<PrismaticAxes>>) {
+          rate_[at].S = {Vec3<T>::zero(), b.E.row[2]};
+          vJ.v = scale(v[at], b.E.row[2]);
+          if constexpr (accelerated) c.v = scale(g[at], b.E.row[2]);
+        } else {
+          for (int j = 0; j < Ops::n; ++j) {
+            const Motion<T> S = Ops::column(motion_.joints.S.data() + at, j);
+            rate_[at + j].S = {transpose_times(b.E, S.w), transpose_times(b.E, S.v)};
+            vJ += scale(v[at + j], rate_[at + j].S);
+            if constexpr (accelerated) c += scale(g[at + j], rate_[at + j].S);
+          }
+          if constexpr (Ops::dense) {
+            const Motion<T>& bias = motion_.joints.bias[i];
+            c += Motion<T>{transpose_times(b.E, bias.w), transpose_times(b.E, bias.v)};
+          }
+        }
+        m = next_motion(p.motion, b.r, vJ, c);
+      }
+      if (b.seen) b.motion = m;
       const Moments<T> moments = espalier::turned(b.moments, b.E);
-      b.pA = inertial_wrench(moments, b.motion);
-      b.IA = moments.articulated();
+      b.inertia.start(moments);
+      b.pA = inertial_wrench(moments, m.a, acceleration_matrix(m.omega, m.alpha));
     }
   }
 
@@ -301,27 +311,28 @@ class Aba : public ForwardDynamics<T> {
   /// One rate. The shift to the parent is taken before the rank-one update, so that it does not
   /// wait for the division.
   template <class Ops>
-  void inward_one(BodyState& b, RateState& rate, const T& tau) {
-    rate.U = times<Ops>(b.IA, rate.S);
-    const T D = power<Ops>(rate.S, rate.U) + rate.armature;
+  void inward_one(WorldBody<T>& b, WorldRate<T>& rate, const T& tau) {
+    const Force<T> F = b.template times<Ops>(rate);
+    const T D = b.template power<Ops>(rate, F) + rate.armature;
     const T inverse = T(1.0) / D;
-    rate.u = (tau - power<Ops>(rate.S, b.pA)) * inverse;
-    const Force<T> U{rate.U.n + cross(b.r, rate.U.f), rate.U.f};
-    rate.U = scale(inverse, rate.U);
+    rate.u = (tau - b.template power<Ops>(rate, b.pA)) * inverse;
+    const Force<T> U{F.n + cross(b.r, F.f), F.f};
+    rate.U = scale(inverse, F);
     if (b.parent == 0) return;
-    ArticulatedInertia<T> Ia = shifted(b.IA, b.r);
+    ArticulatedInertia<T> Ia = b.inertia.shifted_by(b.r);
     Ia.subtract_outer(inverse, U);
-    BodyState& p = body_[b.parent];
-    p.IA += Ia;
+    WorldBody<T>& p = body_[b.parent];
+    p.inertia.add(Ia);
     p.pA += Force<T>{b.pA.n + cross(b.r, b.pA.f), b.pA.f} + scale(rate.u, U);
   }
 
   template <int n>
-  void inward_several(BodyState& b, int at, const T* tau) {
-    RateState* rate = rate_.data() + at;
+  void inward_several(WorldBody<T>& b, int at, const T* tau) {
+    WorldRate<T>* rate = rate_.data() + at;
     Ldlt<T, n>& D = factor_of<n>(at);
+    ArticulatedInertia<T> Ia = b.inertia.articulated();
     for (int j = 0; j < n; ++j) {
-      rate[j].U = b.IA * rate[j].S;
+      rate[j].U = Ia * rate[j].S;
       for (int l = j; l < n; ++l) D.L[l][j] = dot(rate[l].S, rate[j].U);
       D.L[j][j] += rate[j].armature;
       rate[j].u = tau[at + j] - dot(rate[j].S, b.pA);
@@ -329,7 +340,6 @@ class Aba : public ForwardDynamics<T> {
     D.factor();
     if (b.parent == 0) return;
     // With L the unit factor of D, U D^-1 U^T = sum of w_j w_j^T / d_j, w = L^-1 U.
-    ArticulatedInertia<T> Ia = b.IA;
     Force<T> pa = b.pA;
     Force<T> w[n];
     T x[n];
@@ -343,8 +353,8 @@ class Aba : public ForwardDynamics<T> {
       Ia.subtract_outer(D.L[j][j], w[j]);
       pa += scale(D.L[j][j] * x[j], w[j]);
     }
-    BodyState& p = body_[b.parent];
-    p.IA += shifted(Ia, b.r);
+    WorldBody<T>& p = body_[b.parent];
+    p.inertia.add(shifted(Ia, b.r));
     p.pA += Force<T>{pa.n + cross(b.r, pa.f), pa.f};
   }
 
@@ -358,7 +368,7 @@ class Aba : public ForwardDynamics<T> {
         outward_root(vdot + at);
         continue;
       }
-      BodyState& b = body_[i];
+      WorldBody<T>& b = body_[i];
       const Motion<T>& p = body_[b.parent].da;
       const Motion<T> a{p.w, p.v + cross(p.w, b.r)};
       T* qdd = vdot + at;
@@ -368,39 +378,10 @@ class Aba : public ForwardDynamics<T> {
         for (int j = 0; j < n; ++j) qdd[j] = rate_[at + j].u - dot(a, rate_[at + j].U);
         factor_of<n>(at).solve(qdd);
       }
+      if (!b.seen) continue;
       b.da = a;
-      for (int j = 0; j < n; ++j) b.da += scale(qdd[j], rate_[at + j].S);
+      for (int j = 0; j < n; ++j) b.da += scale(qdd[j], b.unit(rate_[at + j]));
     }
-  }
-
-  // I S and S^T f for one rate, without the half of S that is zero.
-  template <class Ops>
-  static Force<T> times(const ArticulatedInertia<T>& I, const Motion<T>& S) {
-    if constexpr (std::is_same_v<Ops, SubspaceOps<RevoluteAxes>>) {
-      return {I.A * S.w, transpose_times(I.B, S.w)};
-    } else if constexpr (std::is_same_v<Ops, SubspaceOps<PrismaticAxes>>) {
-      return {I.B * S.v, I.C * S.v};
-    } else {
-      return I * S;
-    }
-  }
-  template <class Ops>
-  static T power(const Motion<T>& S, const Force<T>& f) {
-    if constexpr (std::is_same_v<Ops, SubspaceOps<RevoluteAxes>>) {
-      return dot(S.w, f.n);
-    } else if constexpr (std::is_same_v<Ops, SubspaceOps<PrismaticAxes>>) {
-      return dot(S.v, f.f);
-    } else {
-      return dot(S, f);
-    }
-  }
-
-  // The same where the subspace is not known.
-  static Force<T> times(const ArticulatedInertia<T>& I, const RateState& rate) {
-    return rate.turns ? Force<T>{I.A * rate.S.w, transpose_times(I.B, rate.S.w)} : I * rate.S;
-  }
-  static T power(const RateState& rate, const Force<T>& f) {
-    return rate.turns ? dot(rate.S.w, f.n) : dot(rate.S, f);
   }
 
   template <int n>
@@ -410,8 +391,8 @@ class Aba : public ForwardDynamics<T> {
   }
 
   SpanningMotion<T> motion_;
-  std::vector<BodyState> body_;
-  std::vector<RateState> rate_;
+  std::vector<WorldBody<T>> body_;
+  std::vector<WorldRate<T>> rate_;
   std::vector<T> D_;  ///< factors of bodies with several rates
 
  private:
@@ -429,13 +410,26 @@ class Aba : public ForwardDynamics<T> {
     body_.resize(last + 1);
     rate_.resize(rates);
     D_.resize(rates * max_rates);
-    body_[0].motion = {Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero(), Mat3<T>::zero()};
+    body_[0].motion = {Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero()};
     body_[0].da = Motion<T>::zero();
     for (int i = 1; i <= last; ++i) {
       body_[i].parent = m.body(i).parent;
       const bool turns = m.runs()[m.body(i).run].subspace == SubspaceKind::revolute_z;
       if (turns && m.body(i).v < rates) rate_[m.body(i).v].turns = true;
       body_[i].moments = Moments<double>::from(inertia[i]);
+      const Mat3<double>& E = m.body(i).placement.E;
+      body_[i].coaxial = E(0, 0) == 1.0 && E(1, 1) == 1.0;
+    }
+    std::vector<bool> leaf(last + 1, true), looked_at(last + 1, false);
+    for (int i = 1; i <= m.active_body_count(); ++i) {
+      if (m.body(i).parent <= last) leaf[m.body(i).parent] = false;
+    }
+    for (const Rotor& r : m.rotors()) {
+      if (r.carrier <= last) looked_at[r.carrier] = true;
+    }
+    for (int i = 1; i <= last; ++i) {
+      if (limbs_->contains(i)) continue;
+      body_[i].seen = !leaf[i] || looked_at[i];
     }
     for (const auto& [rate, armature] : m.armature()) {
       if (rate < rates) rate_[rate].armature = armature;
@@ -464,7 +458,7 @@ class Aba : public ForwardDynamics<T> {
       }
     }
     body_[0].aligned = body_[root_].aligned = true;
-    for (BodyState& b : body_) {
+    for (WorldBody<T>& b : body_) {
       if (b.aligned) b.E = Mat3<T>::identity();
     }
   }

@@ -161,16 +161,17 @@ class ApproximateAba final : public Aba<T> {
       if (tree_.welded[i]) continue;
       const auto& b = this->body_[i];
       const Body& body = model.body(i);
-      wide.add_body(i, b.parent, b.r, b.IA, b.pA, G, body,
-                    [&](int k) { return this->rate_[body.v + k].S; },
-                    [&](int k) { return this->rate_[body.v + k].armature; });
+      wide.add_body(
+          i, b.parent, b.r, b.inertia.articulated(), b.pA, G, body,
+          [&](int k) { return b.unit(this->rate_[body.v + k]); },
+          [&](int k) { return this->rate_[body.v + k].armature; });
     }
     for (int j = 0; j < c.nv; ++j) wide.add_armature(j, T(tree_.armature[c.v + j]));
     wide.eliminate();
     for (std::size_t o = 0; o < c.outputs.size(); ++o) {
       if (c.outputs[o] == 0) continue;
       auto& body = this->body_[c.outputs[o]];
-      wide.hand_on(static_cast<int>(o), body.IA, body.pA);
+      wide.hand_on(static_cast<int>(o), body.inertia.open(), body.pA);
     }
   }
 

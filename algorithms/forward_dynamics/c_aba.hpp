@@ -64,6 +64,7 @@ class CAba final : public Aba<T> {
         rotor_(this->model().rotors().size()),
         own_(this->model()) {
     const Model& m = this->model();
+    this->turn_joints();
     int factors = 0;
     for (std::size_t i = 0; i < m.clusters().size(); ++i) {
       const Cluster& c = m.clusters()[i];
@@ -115,6 +116,11 @@ class CAba final : public Aba<T> {
     ydd_.resize(largest_), w_.resize(largest_);
     tau_.reserve(m.nv());
     for (WideCluster<T>& w : wide_) w.connect(wide_);
+    for (const Step& step : steps_) {
+      if (step.kind != Step::Kind::wide) continue;
+      const Cluster& c = *step.cluster;
+      for (int i = c.first; i < c.first + c.count; ++i) this->body_[i].seen = true;
+    }
     for (const auto& [rate, inertia] : m.armature()) {
       const Cluster& c = m.clusters()[m.body(m.joint_of_rate(rate).body).cluster];
       if (c.constraint != nullptr && c.row(rate) < c.spanning_nv) {
@@ -277,18 +283,19 @@ class CAba final : public Aba<T> {
     auto& b = this->body_[step.cluster->first];
     auto& rate = this->rate_[step.cluster->spanning_v];
     auto& p = this->body_[b.parent];
-    rate.U = this->template times<Ops>(b.IA, rate.S);
-    const T D = this->template power<Ops>(rate.S, rate.U) + gear.inertia;
+    Force<T> F = b.template times<Ops>(rate);
+    const T D = b.template power<Ops>(rate, F) + gear.inertia;
     const T inverse = T(1.0) / D;
-    rate.u = (tau[step.cluster->v] - this->template power<Ops>(rate.S, b.pA) -
-              dot(gear.k, p.motion.alpha)) * inverse;
-    const Force<T> U{rate.U.n + cross(b.r, rate.U.f) + gear.k, rate.U.f};
-    rate.U.n += gear.k;
-    rate.U = scale(inverse, rate.U);
+    rate.u =
+        (tau[step.cluster->v] - b.template power<Ops>(rate, b.pA) - dot(gear.k, p.motion.alpha)) *
+        inverse;
+    F.n += gear.k;
+    const Force<T> U{F.n + cross(b.r, F.f), F.f};
+    rate.U = scale(inverse, F);
     if (b.parent == 0) return;
-    ArticulatedInertia<T> Ia = shifted(b.IA, b.r);
+    ArticulatedInertia<T> Ia = b.inertia.shifted_by(b.r);
     Ia.subtract_outer(inverse, U);
-    p.IA += Ia;
+    p.inertia.add(Ia);
     p.pA += Force<T>{b.pA.n + cross(b.r, b.pA.f), b.pA.f} + scale(rate.u, U);
   }
 
@@ -303,9 +310,14 @@ class CAba final : public Aba<T> {
     const Cluster& c = *step.cluster;
     const int n = fixed > 0 ? fixed : c.nv;
     const T* G = this->motion_.G(c);
-    T* D = factor_.data() + step.factor;  // lower triangle, row-major
-    T* r = D + n * n;
-    Force<T>* Moq = Moq_.data() + c.v;
+    // Of few rates, numbers stay in registers.
+    constexpr int local = std::max(fixed, 1);
+    T D_here[local * local], r_here[local], x_here[local];
+    Force<T> Moq_here[local], w_here[local];
+    const bool here = fixed > 0;
+    T* D = here ? D_here : factor_.data() + step.factor;  // lower triangle, row-major
+    T* r = here ? r_here : D + n * n;
+    Force<T>* Moq = here ? Moq_here : Moq_.data() + c.v;
     for (int j = 0; j < n; ++j) {
       r[j] = tau[c.v + j];
       Moq[j] = Force<T>::zero();
@@ -316,11 +328,11 @@ class CAba final : public Aba<T> {
     const auto hand_on = [&](Force<T> F, int at, const T* rho) ESPALIER_INLINED {
       while (at >= c.first) {
         const Body& body = model.body(at);
+        const auto& b = this->body_[at];
         for (int k = 0; k < body.nv; ++k) {
           const int rate = body.v + k;
-          add_product(this->power(this->rate_[rate], F), G + (rate - c.spanning_v) * n, rho, n, D);
+          add_product(b.power(this->rate_[rate], F), G + (rate - c.spanning_v) * n, rho, n, D);
         }
-        const auto& b = this->body_[at];
         F.n += cross(b.r, F.f);
         at = b.parent;
       }
@@ -341,26 +353,35 @@ class CAba final : public Aba<T> {
       for (int k = 0; k < body.nv; ++k) {
         const auto& rate = this->rate_[body.v + k];
         const T* rho = G + (body.v + k - c.spanning_v) * n;
-        const Force<T> F = this->times(b.IA, rate);
-        add_square(this->power(rate, F) + rate.armature, rho, n, D);
+        const Force<T> F = b.times(rate);
+        add_square(b.power(rate, F) + rate.armature, rho, n, D);
         for (int l = 0; l < k; ++l) {
-          add_product(this->power(this->rate_[body.v + l], F), rho - (k - l) * n, rho, n, D);
+          add_product(b.power(this->rate_[body.v + l], F), rho - (k - l) * n, rho, n, D);
         }
-        const T force = this->power(rate, b.pA);
+        const T force = b.power(rate, b.pA);
         for (int j = 0; j < n; ++j) r[j] -= rho[j] * force;
         hand_on({F.n + cross(b.r, F.f), F.f}, b.parent, rho);
       }
       if (b.parent == 0) continue;
       auto& p = this->body_[b.parent];
-      p.IA += shifted(b.IA, b.r);
+      b.inertia.hand_to(p.inertia, b.r);
       p.pA += Force<T>{b.pA.n + cross(b.r, b.pA.f), b.pA.f};
     }
     ldlt(D, n);
+    if (here) {
+      T* factor = factor_.data() + step.factor;
+      for (int j = 0; j < n; ++j) {
+        for (int l = 0; l <= j; ++l) factor[j * n + l] = D[j * n + l];
+        factor[n * n + j] = r[j];
+        Moq_[c.v + j] = Moq[j];
+      }
+    }
     if (output == 0) return;
     auto& o = this->body_[output];
+    ArticulatedInertia<T>& IA = o.inertia.open();
     // Moq D^-1 Moq^T as a sum of w_j w_j^T / d_j with w = L^-1 Moq.
-    Force<T>* w = w_.data();
-    T* x = ydd_.data();
+    Force<T>* w = here ? w_here : w_.data();
+    T* x = here ? x_here : ydd_.data();
     for (int j = 0; j < n; ++j) {
       w[j] = Moq[j];
       x[j] = r[j];
@@ -368,7 +389,7 @@ class CAba final : public Aba<T> {
         w[j] -= scale(D[j * n + l], w[l]);
         x[j] -= D[j * n + l] * x[l];
       }
-      o.IA.subtract_outer(D[j * n + j], w[j]);
+      IA.subtract_outer(D[j * n + j], w[j]);
       o.pA += scale(D[j * n + j] * x[j], w[j]);
     }
   }
@@ -387,13 +408,14 @@ class CAba final : public Aba<T> {
     for (int i = c.first; i < c.first + c.count; ++i) {
       const Body& body = this->model().body(i);
       auto& b = this->body_[i];
+      if (!b.seen) continue;
       const Motion<T>& p = this->body_[b.parent].da;
       b.da = {p.w, p.v + cross(p.w, b.r)};
       for (int k = 0; k < body.nv; ++k) {
         const T* rho = G + (body.v + k - c.spanning_v) * n;
         T qdd = rho[0] * ydd[0];
         for (int j = 1; j < n; ++j) qdd += rho[j] * ydd[j];
-        b.da += scale(qdd, this->rate_[body.v + k].S);
+        b.da += scale(qdd, b.unit(this->rate_[body.v + k]));
       }
     }
   }
@@ -409,9 +431,10 @@ class CAba final : public Aba<T> {
     for (int i = c.first; i < c.first + c.count; ++i) {
       const auto& b = this->body_[i];
       const Body& body = model.body(i);
-      wide.add_body(i, b.parent, b.r, b.IA, b.pA, G, body,
-                    [&](int k) { return this->rate_[body.v + k].S; },
-                    [&](int k) { return this->rate_[body.v + k].armature; });
+      wide.add_body(
+          i, b.parent, b.r, b.inertia.articulated(), b.pA, G, body,
+          [&](int k) { return b.unit(this->rate_[body.v + k]); },
+          [&](int k) { return this->rate_[body.v + k].armature; });
       if (!model.runs()[body.run].type->has_equations()) continue;
       const auto& p = this->body_[b.parent];
       own_.update(i, q, this->motion_.qd(), p.E * p.motion.omega);
@@ -429,7 +452,7 @@ class CAba final : public Aba<T> {
     for (std::size_t o = 0; o < c.outputs.size(); ++o) {
       if (c.outputs[o] == 0) continue;
       auto& body = this->body_[c.outputs[o]];
-      wide.hand_on(static_cast<int>(o), body.IA, body.pA);
+      wide.hand_on(static_cast<int>(o), body.inertia.open(), body.pA);
     }
   }
 

@@ -111,7 +111,7 @@ class Rnea final : public InverseDynamics<T> {
       limbs_->outward_motion(move.group, v, vdot);
       for (const int p : limbs_->way().ports[move.group]) {
         const Station<T>& s = limbs_->station(p);
-        newton_euler_.motion[p] = {s.omega, s.alpha, s.a, acceleration_matrix(s.omega, s.alpha)};
+        newton_euler_.motion[p] = {{s.omega, s.alpha, s.a}, acceleration_matrix(s.omega, s.alpha)};
         f_[p] = Force<T>::zero();
       }
     }

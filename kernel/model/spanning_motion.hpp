@@ -19,9 +19,11 @@ class ESPALIER_API SpanningMotion {
 
   explicit SpanningMotion(const Model& model, Rotors rotors = Rotors::place);
 
-  /// Leaves out what somebody else evaluates, none of it in a constraint whose G depends on q.
-  /// @param runs      per active run of the model: whether its joints are not evaluated
-  /// @param clusters  per cluster: whether its rates are not expanded, and its forces not reduced
+  /// Leaves out what somebody else evaluates.
+  /// @param runs      per active run of the model: whether its joints are not evaluated; none of
+  ///                  their bodies is in a loop that a joint closes
+  /// @param clusters  per cluster: whether its rates are not expanded, and its forces not reduced;
+  ///                  none of their constraints has a G that depends on q
   void leave_out(std::vector<bool> runs, const std::vector<bool>& clusters);
 
   /// @param q  spanning positions
