@@ -447,7 +447,7 @@ class ArticulatedTree : public ArticulatedBodies<T> {
       const Body& body = model_.body(i);
       for (int k = 0; k < body.nv; ++k) {
         const double armature = armature_[body.v + k];
-        if (armature != 0.0) add_square(armature, G + (c.row(body.v) + k) * n, n, D);
+        if (armature != 0.0) add_square(T(armature), G + (c.row(body.v) + k) * n, n, D);
       }
       if (!node.outputs.empty()) Ia += shifted(b.IA, b.x);
     }
@@ -494,7 +494,7 @@ class ArticulatedTree : public ArticulatedBodies<T> {
     const BodyState& carrier = body_[rotor.carrier];
     const Vec3<T> momentum = transpose_times(carrier.E, rotor.momentum);
     const T* rho = G + (c.spanning_nv + k) * n;
-    add_square(rotor.inertia, rho, n, D);
+    add_square(T(rotor.inertia), rho, n, D);
     const bool inside = rotor.carrier >= c.first;
     const Motion<T>* J = columns_.data() + carrier.J;
     for (int j = 0; j < n; ++j) {
@@ -503,12 +503,6 @@ class ArticulatedTree : public ArticulatedBodies<T> {
       for (int l = 0; l <= j; ++l) {
         D[j * n + l] += rho[j] * dot(J[l].w, momentum) + rho[l] * dot(J[j].w, momentum);
       }
-    }
-  }
-  static void add_square(double s, const T* row, int n, T* D) {
-    for (int j = 0; j < n; ++j) {
-      const T t = T(s) * row[j];
-      for (int l = 0; l <= j; ++l) D[j * n + l] += t * row[l];
     }
   }
 

@@ -2,6 +2,23 @@
 
 namespace espalier {
 
+/// A += s row^T row, lower triangle, n x n, row-major.
+template <class T>
+inline void add_square(const T& s, const T* row, int n, T* A) {
+  for (int j = 0; j < n; ++j) {
+    const T t = s * row[j];
+    for (int l = 0; l <= j; ++l) A[j * n + l] += t * row[l];
+  }
+}
+/// A += s (a^T b + b^T a), likewise.
+template <class T>
+inline void add_product(const T& s, const T* a, const T* b, int n, T* A) {
+  for (int j = 0; j < n; ++j) {
+    const T x = s * a[j], y = s * b[j];
+    for (int l = 0; l <= j; ++l) A[j * n + l] += x * b[l] + y * a[l];
+  }
+}
+
 /// Factors a symmetric positive definite n x n matrix as L D L^T in place: lower triangle,
 /// row-major; afterwards the unit factor below the diagonal and 1 / D on it.
 template <class T>

@@ -87,22 +87,20 @@ class Batch::Impl {
     std::span<const BatchOutput> out;
     BatchStatus* status;
     const int* variants;  ///< of each pack, or nullptr: all of the first
+    int states = 0;       ///< that a thread takes at once
   };
 
-  /// Piece number `piece` of the states, each of states_: gathers, solves and scatters them.
+  /// Piece number `piece` of the states: gathers, solves and scatters them.
   virtual void run(int worker, const Call& call, int piece) = 0;
 
   std::array<int, role_count> rows_{};
   std::array<bool, role_count> needed_{};
-  int states_ = 1;              ///< that a thread takes at once
+  int states_ = 1;              ///< that a thread takes at once, at most
   int lanes_ = 1;               ///< of a pack
   std::vector<int> result_of_;  ///< of each output of the call
 
  private:
-  void solve(const Call& call) {
-    threads_.run((call.N + states_ - 1) / states_,
-                 [&](int worker, int piece) { run(worker, call, piece); });
-  }
+  void solve(Call call);
   void expect_variants(int N, std::span<const int> variant) const;
   void solve_variants(const Call& call);
 
@@ -118,6 +116,17 @@ class Batch::Impl {
 
   void expect(const char* what, long got, long rows, int N) const;
 };
+
+void Batch::Impl::solve(Call call) {
+  call.states = states_;
+  if (threads_.count() > 1) {  // pieces enough that no thread waits long for another
+    constexpr int pieces_each = 4;
+    const int packs = call.N / (pieces_each * threads_.count() * lanes_);
+    call.states = std::clamp(packs * lanes_, lanes_, states_);
+  }
+  threads_.run((call.N + call.states - 1) / call.states,
+               [&](int worker, int piece) { run(worker, call, piece); });
+}
 
 void Batch::Impl::expect(const char* what, long got, long rows, int N) const {
   if (got == rows * N) return;
@@ -355,15 +364,15 @@ void Batch::ImplAt<P>::choose_blocks() {
   for (int i = 0; i < role_count; ++i) numbers += needed_[i] ? rows_[i] : 0;
   for (const Result& r : shapes_) numbers += static_cast<std::size_t>(r.row_count) * r.column_count;
   constexpr std::size_t bytes = 256 * 1024;
-  blocks_ = static_cast<int>(std::clamp<std::size_t>(bytes / (numbers * sizeof(P)), 2, 8));
+  blocks_ = static_cast<int>(std::clamp<std::size_t>(bytes / (numbers * sizeof(P)), 2, 16));
   states_ = blocks_ * P::size;
 }
 
 template <class P>
 void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
   Worker& worker = *workers_[number];
-  const int N = call.N, begin = piece * states_;
-  const int states = std::min(N - begin, states_);
+  const int N = call.N, begin = piece * call.states;
+  const int states = std::min(N - begin, call.states);
   const int whole = states / P::size, blocks = (states + P::size - 1) / P::size;
   const PackCode& packs = model_->pack_code();
   const bool reads_positions = judges_loops(call) && !worker.positions.empty();

@@ -344,7 +344,11 @@ class CAba final : public Aba<T> {
       const T* rho = G + (c.spanning_nv + k) * n;
       add_square(T(rotor.inertia), rho, n, D);
       for (int j = 0; j < n; ++j) r[j] -= rho[j] * state.tau;
-      hand_on({state.k, Vec3<T>::zero()}, rotor.carrier, rho);
+      if (rotor.carrier >= c.first) {
+        hand_on({state.k, Vec3<T>::zero()}, rotor.carrier, rho);
+      } else {
+        for (int j = 0; j < n; ++j) Moq[j].n += scale(rho[j], state.k);
+      }
     }
     const int output = c.outputs[0];
     for (int i = c.first + c.count; i-- > c.first;) {
@@ -464,23 +468,6 @@ class CAba final : public Aba<T> {
     }
     wide.solve(vdot + c.v);
     for (int i = c.first; i < c.first + c.count; ++i) this->body_[i].da = wide.acceleration(i);
-  }
-
-  // --- small dense algebra ----------------------------------------------------------------------
-
-  /// D += s row^T row, lower triangle.
-  static void add_square(const T& s, const T* row, int n, T* D) {
-    for (int j = 0; j < n; ++j) {
-      const T t = s * row[j];
-      for (int l = 0; l <= j; ++l) D[j * n + l] += t * row[l];
-    }
-  }
-  /// D += s (a^T b + b^T a), lower triangle.
-  static void add_product(const T& s, const T* a, const T* b, int n, T* D) {
-    for (int j = 0; j < n; ++j) {
-      const T x = s * a[j], y = s * b[j];
-      for (int l = 0; l <= j; ++l) D[j * n + l] += x * b[l] + y * a[l];
-    }
   }
 
   std::vector<Step> steps_;

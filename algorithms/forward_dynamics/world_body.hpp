@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "algorithms/limb_kernels.hpp"
 #include "algorithms/newton_euler.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 
@@ -16,14 +17,14 @@ class BodyInertia {
     rigid_ = own;
     is_rigid_ = true;
   }
-  void add(const Moments<T>& b) {
+  ESPALIER_ALWAYS_INLINE void add(const Moments<T>& b) {
     if (is_rigid_) {
       rigid_ += b;
     } else {
       b.add_to(IA_);
     }
   }
-  void add(const ArticulatedInertia<T>& b) {
+  ESPALIER_ALWAYS_INLINE void add(const ArticulatedInertia<T>& b) {
     if (is_rigid_) {
       ArticulatedInertia<T> sum = b;
       rigid_.add_to(sum);
@@ -34,7 +35,7 @@ class BodyInertia {
     }
   }
   /// Adds this to that of a body whose origin is at -r.
-  void hand_to(BodyInertia& other, const Vec3<T>& r) const {
+  ESPALIER_ALWAYS_INLINE void hand_to(BodyInertia& other, const Vec3<T>& r) const {
     if (is_rigid_) {
       other.add(shifted(rigid_, r));
     } else {
@@ -50,11 +51,11 @@ class BodyInertia {
 
   ArticulatedInertia<T> articulated() const { return is_rigid_ ? rigid_.articulated() : IA_; }
   /// About a point from which the body's origin is seen at r.
-  ArticulatedInertia<T> shifted_by(const Vec3<T>& r) const {
+  ESPALIER_ALWAYS_INLINE ArticulatedInertia<T> shifted_by(const Vec3<T>& r) const {
     return is_rigid_ ? shifted(rigid_, r).articulated() : shifted(IA_, r);
   }
   /// What a unit acceleration about z through the origin takes.
-  Force<T> about(const Vec3<T>& z) const {
+  ESPALIER_ALWAYS_INLINE Force<T> about(const Vec3<T>& z) const {
     if (is_rigid_) return {rigid_.inertia() * z, cross(z, rigid_.h)};
     return {IA_.A * z, transpose_times(IA_.B, z)};
   }
@@ -92,7 +93,8 @@ struct WorldBody {
   Motion<T> da;
 
   /// E and r. @param s, c  sine and cosine of the joint
-  void place(const WorldBody& p, const Transform<double>& placement, const T& s, const T& c) {
+  ESPALIER_ALWAYS_INLINE void place(const WorldBody& p, const Transform<double>& placement,
+                                    const T& s, const T& c) {
     if (p.aligned) {
       E = rotate_rows(s, c, placement.E);
       r = Vec3<T>::from(placement.r);

@@ -249,10 +249,16 @@ static void qr_solve(const T* A, int m, int n, const T* beta, T* b) {
   back_substitute(A, n, n, beta, b);
 }
 
+/// Rows of K, which ClusterConstraint::rows() would have to count.
+template <class T>
+static int row_count(const ConstraintWorkspace<T>& w) {
+  return static_cast<int>(w.beta.size()) / 2;
+}
 /// K's dependent columns, row-major.
 template <class T>
-static void take_dependents(const ClusterConstraint& constraint, const std::vector<T>& K, T* A) {
-  for (int i = 0, rows = constraint.rows(); i < rows; ++i) {
+static void take_dependents(const ClusterConstraint& constraint, int rows, const std::vector<T>& K,
+                            T* A) {
+  for (int i = 0; i < rows; ++i) {
     for (const int column : constraint.dependent) *A++ = K[i * constraint.columns + column];
   }
 }
@@ -263,7 +269,7 @@ static void jacobian(const ClusterConstraint& constraint, const Model& model, co
   T* K = w.K.data() + constraint.linear.size() * constraint.columns;
   T* terms = w.law_terms.data();
   for (const ClusterConstraint::LawUse& use : constraint.laws) {
-    const int n = use.law->positions(), m = use.law->equations();
+    const int n = static_cast<int>(use.positions.size()), m = static_cast<int>(use.kept.size());
     for (int i = 0; i < n; ++i) w.law_q[i] = at.q[use.positions[i]];
     use.law->jacobian(w.law_q.data(), w.law_K.data(), terms);
     terms += use.law->terms();
@@ -314,7 +320,7 @@ static void bias(const ClusterConstraint& constraint, const Model& model, const 
   for (; row < constraint.linear.size(); ++row) w.k[row] = T(0.0);
   const T* terms = w.law_terms.data();
   for (const ClusterConstraint::LawUse& use : constraint.laws) {
-    const int n = use.law->positions(), m = use.law->equations();
+    const int n = static_cast<int>(use.positions.size()), m = static_cast<int>(use.kept.size());
     for (int i = 0; i < n; ++i) {
       w.law_q[i] = at.q[use.positions[i]];
       w.law_qd[i] = at.qd[constraint.rate[use.columns[i]]];
@@ -338,7 +344,7 @@ static void bias(const ClusterConstraint& constraint, const Model& model, const 
 
 template <class T>
 static void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w, T* G) {
-  const int m = constraint.rows(), r = static_cast<int>(constraint.dependent.size());
+  const int m = row_count(w), r = static_cast<int>(constraint.dependent.size());
   const int nv = static_cast<int>(constraint.independent.size());
   for (int j = 0; j < nv; ++j) {
     for (int i = 0; i < nv; ++i) G[constraint.independent[i] * nv + j] = T(i == j ? 1.0 : 0.0);
@@ -354,7 +360,7 @@ static void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<T
     return;
   }
   T* A = w.factor.data();
-  take_dependents(constraint, w.K, A);
+  take_dependents(constraint, m, w.K, A);
   if (r == 2 && m == 2) {  // inverse in place
     const T inverse = T(1.0) / (A[0] * A[3] - A[1] * A[2]);
     const T a = A[3] * inverse, b = -(A[1] * inverse), c = -(A[2] * inverse), d = A[0] * inverse;
@@ -376,7 +382,7 @@ static void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<T
 
 template <class T>
 static void eliminate_bias(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w, T* g) {
-  const int m = constraint.rows(), r = static_cast<int>(constraint.dependent.size());
+  const int m = row_count(w), r = static_cast<int>(constraint.dependent.size());
   for (const int i : constraint.independent) g[i] = T(0.0);
   if (!constraint.unit_dependents) {
     const T* A = w.factor.data();
@@ -396,11 +402,11 @@ static void eliminate_bias(const ClusterConstraint& constraint, ConstraintWorksp
 /// keeps.
 template <class T>
 static T margin(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w) {
-  const int m = constraint.rows(), r = static_cast<int>(constraint.dependent.size());
+  const int m = row_count(w), r = static_cast<int>(constraint.dependent.size());
   if (r == 0) return T(1.0);
   if (m < r) return T(0.0);
   T* A = w.factor.data();
-  take_dependents(constraint, w.K, A);
+  take_dependents(constraint, m, w.K, A);
   qr_factor(A, m, r, w.beta.data());
   T inverse = T(0.0), all = T(0.0);
   for (int j = 0; j < r; ++j) {  // column j of R^-1

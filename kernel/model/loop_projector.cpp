@@ -103,7 +103,7 @@ double LoopProjector::evaluate(const double* q) {
     const ClusterConstraint& constraint = *c.constraint;
     constraint.jacobian(*model_, c, at, loop.work);
     constraint.residual(*model_, c, at, ClusterConstraint::Rows::all, loop.work, loop.phi);
-    detail::take_dependents(constraint, loop.work.K, loop.K.data());
+    detail::take_dependents(constraint, detail::row_count(loop.work), loop.work.K, loop.K.data());
     loop.residual = 0.0;
     for (const double x : loop.phi) {  // keeps NaN
       loop.residual = std::abs(x) <= loop.residual ? loop.residual : std::abs(x);
