@@ -186,6 +186,11 @@ class LimbSweeps : public LimbUnits<T> {
     turn_back<0, 1, false>(I.C, unit.mount);
     ArticulatedInertia<S> Ia = shifted(I, unit.r);
     unit.hand_to_carrier(p);
+    if constexpr (Unit::lanes == 1) {
+      Station<T>& station = stations_[unit.carrier[0]];
+      station.IA += Ia, station.pA += p;
+      return;
+    }
     for (int k = 0; k < unit.used; ++k) {
       Station<T>& station = stations_[unit.carrier[k]];
       const auto add = [&](T& to, S& from) { to += lane_of(from, k); };
@@ -381,6 +386,10 @@ class LimbSweeps : public LimbUnits<T> {
   template <class Unit, class S>
   void hand_over(const Unit& unit, Force<S> f) {
     unit.hand_to_carrier(f);
+    if constexpr (Unit::lanes == 1) {
+      stations_[unit.carrier[0]].pA += f;
+      return;
+    }
     for (int k = 0; k < unit.used; ++k) {
       for_numbers(stations_[unit.carrier[k]].pA, f,
                   [&](T& to, S& from) { to += lane_of(from, k); });

@@ -336,7 +336,7 @@ class CAba final : public Aba<T> {
         F.n += cross(b.r, F.f);
         at = b.parent;
       }
-      for (int j = 0; j < n; ++j) Moq[j] += scale(rho[j], F);
+      for_each_below<fixed>(n, [&](int j) ESPALIER_INLINED { Moq[j] += scale(rho[j], F); });
     };
     for (int k = 0; k < c.rotors; ++k) {
       const Rotor& rotor = model.rotors()[c.rotor + k];
@@ -371,7 +371,7 @@ class CAba final : public Aba<T> {
       b.inertia.hand_to(p.inertia, b.r);
       p.pA += Force<T>{b.pA.n + cross(b.r, b.pA.f), b.pA.f};
     }
-    ldlt(D, n);
+    ldlt<fixed>(D, n);
     if (here) {
       T* factor = factor_.data() + step.factor;
       for (int j = 0; j < n; ++j) {
@@ -386,7 +386,7 @@ class CAba final : public Aba<T> {
     // Moq D^-1 Moq^T as a sum of w_j w_j^T / d_j with w = L^-1 Moq.
     Force<T>* w = here ? w_here : w_.data();
     T* x = here ? x_here : ydd_.data();
-    for (int j = 0; j < n; ++j) {
+    for_each_below<fixed>(n, [&](int j) ESPALIER_INLINED {
       w[j] = Moq[j];
       x[j] = r[j];
       for (int l = 0; l < j; ++l) {
@@ -395,7 +395,7 @@ class CAba final : public Aba<T> {
       }
       IA.subtract_outer(D[j * n + j], w[j]);
       o.pA += scale(D[j * n + j] * x[j], w[j]);
-    }
+    });
   }
 
   template <int fixed>
@@ -407,7 +407,7 @@ class CAba final : public Aba<T> {
     const Motion<T>& a = this->body_[c.outputs[0]].da;
     T* ydd = vdot + c.v;
     for (int j = 0; j < n; ++j) ydd[j] = r[j] - dot(a, Moq_[c.v + j]);
-    ldlt_solve(D, n, ydd);
+    ldlt_solve<fixed>(D, n, ydd);
     const T* G = this->motion_.G(c);
     for (int i = c.first; i < c.first + c.count; ++i) {
       const Body& body = this->model().body(i);
