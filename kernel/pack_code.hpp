@@ -21,7 +21,7 @@ struct CoupledPosition {
 /// x86-64.
 ///
 /// The first functions are those of ClusterConstraint and SpanningMotion of the same names. Packs
-/// go by reference: libraries for different instruction sets return them in different places.
+/// go by reference.
 class ESPALIER_API PackCode {
  public:
   virtual ~PackCode();
