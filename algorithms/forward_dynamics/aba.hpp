@@ -46,7 +46,7 @@ class Aba : public ForwardDynamics<T> {
     const std::vector<RigidInertia<double>> inertia = plan.inertia;
     limbs_ = std::make_unique<LimbSweeps<T>>(m, std::move(plan), looked_at);
     root_ = floating_root(m, m.active_body_count());
-    make_bodies(inertia);
+    make_bodies(inertia, looked_at);
     motion_.leave_out(limbs_->whole_runs(), limbs_->whole_clusters());
     align();
     for (int j = 0; root_ > 0 && j < 6; ++j) {
@@ -299,7 +299,7 @@ class Aba : public ForwardDynamics<T> {
     for (int k = end - 1; k >= begin; --k) {
       const int i = run.first + k, at = run.v + k * Ops::n;
       if constexpr (Ops::n == 1) {
-        inward_one<Ops>(body_[i], rate_[at], tau[at]);
+        inward_one<Ops>(body_[i], rate_[at], tau[at], rate_[at].armature, [](Force<T>&) {});
       } else if (i == root_) {
         inward_root(tau + at);
       } else {
@@ -310,10 +310,14 @@ class Aba : public ForwardDynamics<T> {
 
   /// One rate. The shift to the parent is taken before the rank-one update, so that it does not
   /// wait for the division.
-  template <class Ops>
-  void inward_one(WorldBody<T>& b, WorldRate<T>& rate, const T& tau) {
-    const Force<T> F = b.template times<Ops>(rate);
-    const T D = b.template power<Ops>(rate, F) + rate.armature;
+  /// @param inertia, reflect  what is reflected on the rate; reflect() adds to what a unit of it
+  ///                          takes of the body
+  template <class Ops, class Reflect>
+  void inward_one(WorldBody<T>& b, WorldRate<T>& rate, const T& tau, double inertia,
+                  Reflect&& reflect) {
+    Force<T> F = b.template times<Ops>(rate);
+    const T D = b.template power<Ops>(rate, F) + inertia;
+    reflect(F);
     const T inverse = T(1.0) / D;
     rate.u = (tau - b.template power<Ops>(rate, b.pA)) * inverse;
     const Force<T> U{F.n + cross(b.r, F.f), F.f};
@@ -398,7 +402,9 @@ class Aba : public ForwardDynamics<T> {
  private:
   /// The ground, and all bodies and rates up to the last ones that are seen here.
   /// @param inertia  LimbPlan::inertia
-  void make_bodies(const std::vector<RigidInertia<double>>& inertia) {
+  /// @param looked_at  bodies whose motion is wanted even if nothing hangs on them
+  void make_bodies(const std::vector<RigidInertia<double>>& inertia,
+                   const std::vector<int>& looked_at) {
     const Model& m = this->model();
     int last = 0, rates = 0;
     for (int i = 1; i <= m.active_body_count(); ++i) {
@@ -420,17 +426,11 @@ class Aba : public ForwardDynamics<T> {
       const Mat3<double>& E = m.body(i).placement.E;
       body_[i].coaxial = E(0, 0) == 1.0 && E(1, 1) == 1.0;
     }
-    std::vector<bool> leaf(last + 1, true), looked_at(last + 1, false);
     for (int i = 1; i <= m.active_body_count(); ++i) {
-      if (m.body(i).parent <= last) leaf[m.body(i).parent] = false;
+      const int p = m.body(i).parent;
+      if (p <= last) body_[p].seen = true;
     }
-    for (const Rotor& r : m.rotors()) {
-      if (r.carrier <= last) looked_at[r.carrier] = true;
-    }
-    for (int i = 1; i <= last; ++i) {
-      if (limbs_->contains(i)) continue;
-      body_[i].seen = !leaf[i] || looked_at[i];
-    }
+    for (const int body : looked_at) body_[body].seen = true;
     for (const auto& [rate, armature] : m.armature()) {
       if (rate < rates) rate_[rate].armature = armature;
     }

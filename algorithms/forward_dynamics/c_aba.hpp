@@ -116,11 +116,6 @@ class CAba final : public Aba<T> {
     ydd_.resize(largest_), w_.resize(largest_);
     tau_.reserve(m.nv());
     for (WideCluster<T>& w : wide_) w.connect(wide_);
-    for (const Step& step : steps_) {
-      if (step.kind != Step::Kind::wide) continue;
-      const Cluster& c = *step.cluster;
-      for (int i = c.first; i < c.first + c.count; ++i) this->body_[i].seen = true;
-    }
     for (const auto& [rate, inertia] : m.armature()) {
       const Cluster& c = m.clusters()[m.body(m.joint_of_rate(rate).body).cluster];
       if (c.constraint != nullptr && c.row(rate) < c.spanning_nv) {
@@ -280,23 +275,11 @@ class CAba final : public Aba<T> {
   template <class Ops>
   void inward_geared(const Step& step, const T* tau) {
     const Gear& gear = gears_[step.first];
-    auto& b = this->body_[step.cluster->first];
-    auto& rate = this->rate_[step.cluster->spanning_v];
-    auto& p = this->body_[b.parent];
-    Force<T> F = b.template times<Ops>(rate);
-    const T D = b.template power<Ops>(rate, F) + gear.inertia;
-    const T inverse = T(1.0) / D;
-    rate.u =
-        (tau[step.cluster->v] - b.template power<Ops>(rate, b.pA) - dot(gear.k, p.motion.alpha)) *
-        inverse;
-    F.n += gear.k;
-    const Force<T> U{F.n + cross(b.r, F.f), F.f};
-    rate.U = scale(inverse, F);
-    if (b.parent == 0) return;
-    ArticulatedInertia<T> Ia = b.inertia.shifted_by(b.r);
-    Ia.subtract_outer(inverse, U);
-    p.inertia.add(Ia);
-    p.pA += Force<T>{b.pA.n + cross(b.r, b.pA.f), b.pA.f} + scale(rate.u, U);
+    const Cluster& c = *step.cluster;
+    auto& b = this->body_[c.first];
+    const T force = tau[c.v] - dot(gear.k, this->body_[b.parent].motion.alpha);
+    this->template inward_one<Ops>(b, this->rate_[c.spanning_v], force, gear.inertia,
+                                   [&](Force<T>& F) { F.n += gear.k; });
   }
 
   // --- clusters with one output body ------------------------------------------------------------

@@ -80,10 +80,10 @@ struct WorldRate {
 template <class T>
 struct WorldBody {
   int parent = 0;
-  bool aligned = false;   ///< its axes stand for the world's: E is the identity
-  bool turned = false;    ///< E comes from the sine and cosine of its joint
-  bool coaxial = false;   ///< and its placement does not turn it
-  bool seen = true;       ///< others ask for its motion
+  bool aligned = false;     ///< its axes stand for the world's: E is the identity
+  bool turned = false;      ///< E comes from the sine and cosine of its joint
+  bool coaxial = false;     ///< and its placement does not turn it
+  bool seen = false;        ///< others ask for its motion
   Moments<double> moments;  ///< body axes
   Mat3<T> E;                ///< world to body axes
   Vec3<T> r;                ///< from the parent's origin to the body's
