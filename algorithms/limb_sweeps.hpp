@@ -46,9 +46,9 @@ class LimbSweeps : public LimbUnits<T> {
     const auto& place = place_[body];
     with_unit(place.group, [&](auto& unit) {
       auto& pA = unit.bodies[place.index].pA;
-      using Unit = std::decay_t<decltype(unit)>;
-      if constexpr (Unit::lanes == 1) {
-        pA += wrench_of<typename Unit::Body>(Force<T>{-f.n, -f.f});
+      using Here = std::decay_t<decltype(unit)>;
+      if constexpr (Here::lanes == 1) {
+        pA += wrench_of<typename Here::Body>(Force<T>{-f.n, -f.f});
       } else {
         for (int a = 0; a < 6; ++a) Base::lane_of(pA[a], place.lane) -= f[a];
       }
@@ -138,9 +138,8 @@ class LimbSweeps : public LimbUnits<T> {
   void take_in(Unit& unit, const T* tau_all) {
     using S = typename Unit::S;
     constexpr int lanes = Unit::lanes;
-    using Body = typename Unit::Body;
-    auto I = Body::Inertia::zero();
-    auto p = Body::Wrench::zero();
+    auto I = Unit::Body::Inertia::zero();
+    auto p = Unit::Body::Wrench::zero();
     for (std::size_t i = unit.bodies.size(); i-- > 0;) {
       auto& b = unit.bodies[i];
       if (b.stations) {
