@@ -37,28 +37,28 @@ class CompiledPackCode final : public PackCode {
                 const SpanningView<P>& at, ConstraintWorkspace<P>& w) const override {           \
     detail::jacobian(constraint, model, cluster, at, w);                                         \
   }                                                                                              \
-  void bias(const ClusterConstraint& constraint, const Model& model, const Cluster& cluster,     \
-            const SpanningView<P>& at, ConstraintWorkspace<P>& w) const override {               \
-    detail::bias(constraint, model, cluster, at, w);                                             \
+  void eliminate_loops(const Model& model, std::span<const Cluster* const> loops,                \
+                       std::span<ConstraintWorkspace<P>> work, const SpanningView<P>& at,        \
+                       const P* v, P* G, P* qd, P* g) const override {                           \
+    detail::eliminate_loops(model, loops, work, at, v, G, qd, g);                                \
   }                                                                                              \
-  void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P* G)           \
+  void eliminate_biases(const Model& model, std::span<const Cluster* const> loops,               \
+                        std::span<ConstraintWorkspace<P>> work, const SpanningView<P>& at, P* g) \
       const override {                                                                           \
-    detail::eliminate(constraint, w, G);                                                         \
-  }                                                                                              \
-  void eliminate_bias(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P* g)      \
-      const override {                                                                           \
-    detail::eliminate_bias(constraint, w, g);                                                    \
+    detail::eliminate_biases(model, loops, work, at, g);                                         \
   }                                                                                              \
   void residual(const ClusterConstraint& constraint, const Model& model, const Cluster& cluster, \
                 const SpanningView<P>& at, ClusterConstraint::Rows which,                        \
                 ConstraintWorkspace<P>& w, std::vector<P>& phi) const override {                 \
     detail::residual(constraint, model, cluster, at, which, w, phi);                             \
   }                                                                                              \
-  void expand(const Cluster& cluster, const P* G, const P* x, P* out) const override {           \
-    detail::expand(cluster, G, x, out);                                                          \
+  void expand(std::span<const Cluster* const> clusters, const P* G, const P* x, P* out)          \
+      const override {                                                                           \
+    detail::expand(clusters, G, x, out);                                                         \
   }                                                                                              \
-  void reduce(const Cluster& cluster, const P* G, const P* x, P* out) const override {           \
-    detail::reduce(cluster, G, x, out);                                                          \
+  void reduce(std::span<const Cluster* const> clusters, const P* G, const P* x, P* out)          \
+      const override {                                                                           \
+    detail::reduce(clusters, G, x, out);                                                         \
   }                                                                                              \
   void take_margin(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P& least)     \
       const override {                                                                           \

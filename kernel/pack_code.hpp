@@ -20,43 +20,43 @@ struct CoupledPosition {
 /// has it compiled for each instruction set; a registry without that plugin has it for plain
 /// x86-64.
 ///
-/// The first functions are those of ClusterConstraint and SpanningMotion of the same names. Packs
-/// go by reference.
+/// The functions on clusters are those of kernel/model/constraint_code.hpp. Packs go by reference.
 class ESPALIER_API PackCode {
  public:
   virtual ~PackCode();
 
-#define ESPALIER_ON_PACKS(P)                                                                      \
-  virtual void jacobian(const ClusterConstraint& constraint, const Model& model,                  \
-                        const Cluster& cluster, const SpanningView<P>& at,                        \
-                        ConstraintWorkspace<P>& w) const = 0;                                     \
-  virtual void bias(const ClusterConstraint& constraint, const Model& model,                      \
-                    const Cluster& cluster, const SpanningView<P>& at, ConstraintWorkspace<P>& w) \
-      const = 0;                                                                                  \
-  virtual void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P* G)    \
-      const = 0;                                                                                  \
-  virtual void eliminate_bias(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w,     \
-                              P* g) const = 0;                                                    \
-  virtual void residual(const ClusterConstraint& constraint, const Model& model,                  \
-                        const Cluster& cluster, const SpanningView<P>& at,                        \
-                        ClusterConstraint::Rows which, ConstraintWorkspace<P>& w,                 \
-                        std::vector<P>& phi) const = 0;                                           \
-  virtual void expand(const Cluster& cluster, const P* G, const P* x, P* out) const = 0;          \
-  virtual void reduce(const Cluster& cluster, const P* G, const P* x, P* out) const = 0;          \
-  /** least: the smaller of it and the singularity margin of K as jacobian() left it, a lower     \
-      bound; see LoopProjector. What eliminate() keeps is overwritten. */                         \
-  virtual void take_margin(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w,        \
-                           P& least) const = 0;                                                   \
-  /** most: the largest of it and all |x|, or of what positions miss of their couplings; not a    \
-      number where one of these is none. */                                                       \
-  virtual void take_largest(std::span<const P> numbers, P& most) const = 0;                       \
-  virtual void take_largest_miss(std::span<const CoupledPosition> coupled, const P* q, P& most)   \
-      const = 0;                                                                                  \
-  /** zero: stays zero in the lanes in which all numbers are finite. */                           \
-  virtual void take_not_finite(std::span<const P> numbers, P& zero) const = 0;                    \
-  /** Whole packs of states of a structure of arrays, of which row r stands at first + r * N,     \
-      to packs[k][r], and back. */                                                                \
-  virtual void load(const double* first, long N, int rows, std::span<P* const> packs) const = 0;  \
+#define ESPALIER_ON_PACKS(P)                                                                       \
+  virtual void jacobian(const ClusterConstraint& constraint, const Model& model,                   \
+                        const Cluster& cluster, const SpanningView<P>& at,                         \
+                        ConstraintWorkspace<P>& w) const = 0;                                      \
+  virtual void eliminate_loops(const Model& model, std::span<const Cluster* const> loops,          \
+                               std::span<ConstraintWorkspace<P>> work, const SpanningView<P>& at,  \
+                               const P* v, P* G, P* qd, P* g) const = 0;                           \
+  virtual void eliminate_biases(const Model& model, std::span<const Cluster* const> loops,         \
+                                std::span<ConstraintWorkspace<P>> work, const SpanningView<P>& at, \
+                                P* g) const = 0;                                                   \
+  virtual void residual(const ClusterConstraint& constraint, const Model& model,                   \
+                        const Cluster& cluster, const SpanningView<P>& at,                         \
+                        ClusterConstraint::Rows which, ConstraintWorkspace<P>& w,                  \
+                        std::vector<P>& phi) const = 0;                                            \
+  virtual void expand(std::span<const Cluster* const> clusters, const P* G, const P* x, P* out)    \
+      const = 0;                                                                                   \
+  virtual void reduce(std::span<const Cluster* const> clusters, const P* G, const P* x, P* out)    \
+      const = 0;                                                                                   \
+  /** least: the smaller of it and the singularity margin of K as jacobian() left it, a lower      \
+      bound; see LoopProjector. What eliminate_loops() keeps is overwritten. */                    \
+  virtual void take_margin(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w,         \
+                           P& least) const = 0;                                                    \
+  /** most: the largest of it and all |x|, or of what positions miss of their couplings; not a     \
+      number where one of these is none. */                                                        \
+  virtual void take_largest(std::span<const P> numbers, P& most) const = 0;                        \
+  virtual void take_largest_miss(std::span<const CoupledPosition> coupled, const P* q, P& most)    \
+      const = 0;                                                                                   \
+  /** zero: stays zero in the lanes in which all numbers are finite. */                            \
+  virtual void take_not_finite(std::span<const P> numbers, P& zero) const = 0;                     \
+  /** Whole packs of states of a structure of arrays, of which row r stands at first + r * N,      \
+      to packs[k][r], and back. */                                                                 \
+  virtual void load(const double* first, long N, int rows, std::span<P* const> packs) const = 0;   \
   virtual void store(std::span<const P* const> packs, int rows, double* first, long N) const = 0;
   ESPALIER_ON_PACKS(Pack)
   ESPALIER_ON_PACKS(FloatPack)

@@ -106,7 +106,7 @@ void SensorSystem::choose_constraint_rows() {
 void SensorSystem::add_constraint(int cluster, int& next) {
   const Cluster& c = model_.clusters()[cluster];
   work_.emplace_back();
-  c.constraint->allocate(model_, c, work_.back());
+  c.constraint->allocate(c, work_.back());
   const std::vector<bool> needed = needed_rows(c);
   ClusterRows rows;
   rows.cluster = cluster;
@@ -158,7 +158,7 @@ std::vector<bool> SensorSystem::needed_rows(const Cluster& c) const {
   TreeKinematics<double> joints(model_);
   joints.update(model_, q.data(), nullptr);
   ConstraintWorkspace<double> w;
-  constraint.allocate(model_, c, w);
+  constraint.allocate(c, w);
   constraint.jacobian(model_, c, {q.data(), nullptr, joints.X.data(), joints.S.data(), nullptr}, w);
   Eigen::MatrixXd transposed(r, m);
   for (std::size_t i = 0; i < m; ++i) {

@@ -12,7 +12,7 @@ BatchLoops::BatchLoops(ModelPtr model)
     if (c.constraint != nullptr) {
       Loop& loop = loops_.emplace_back();
       loop.cluster = &c;
-      c.constraint->allocate(*model_, c, loop.work);
+      c.constraint->allocate(c, loop.work);
       const int bodies = c.constraint->loops.empty() ? 0 : c.count;  // laws take positions alone
       for (int i = c.first; i < c.first + bodies; ++i) placed.insert(model_->body(i).run);
     }

@@ -22,7 +22,7 @@ class Kkt final : public ForwardDynamics<T> {
     for (const Cluster& c : this->model().clusters()) {
       if (c.constraint == nullptr) continue;
       work_.emplace_back();
-      c.constraint->allocate(this->model(), c, work_.back());
+      c.constraint->allocate(c, work_.back());
     }
   }
 

@@ -146,7 +146,7 @@ class JointReactions final : public JointWrenches<T> {
     const Model& m = this->model();
     const ClusterConstraint& constraint = *c.constraint;
     ConstraintWorkspace<double> work;
-    constraint.allocate(m, c, work);
+    constraint.allocate(c, work);
     const TreeKinematics<double>& joints = motion_.joints;
     const SpanningView<double> at{q, nullptr, joints.X.data(), joints.S.data(), nullptr};
     std::vector<double> phi;

@@ -38,7 +38,7 @@ Matrix jacobian(const Model& model, const Cluster& c, const ClusterConstraint& c
                 const std::vector<double>& q, TreeKinematics<double>& joints) {
   joints.update(model, q.data(), nullptr);
   ConstraintWorkspace<double> work;
-  constraint.allocate(model, c, work);
+  constraint.allocate(c, work);
   constraint.jacobian(model, c,
                       SpanningView<double>{q.data(), nullptr, joints.X.data(), joints.S.data(), nullptr},
                       work);
@@ -120,7 +120,6 @@ void ClusterCompiler::build_constraint(const graph::Cluster& from, Cluster& c) {
   const auto constraint = std::make_shared<ClusterConstraint>();
   const auto index = &c - model_.clusters_.data();
   constraint->columns = c.rows();
-  constraint->pack_code = &model_.pack_code();
   for (int i = 0; i < c.rows(); ++i) {
     const Joint& joint = model_.joint_of_rate(c.rate(i));
     constraint->rate.push_back(c.rate(i));

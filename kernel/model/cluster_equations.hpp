@@ -27,7 +27,7 @@ class ClusterEquations {
  public:
   ClusterEquations(const Model& model, const Cluster& cluster)
       : model_(model), c_(cluster), constraint_(*cluster.constraint) {
-    constraint_.allocate(model, cluster, work_);
+    constraint_.allocate(cluster, work_);
   }
 
   const Cluster& cluster() const { return c_; }

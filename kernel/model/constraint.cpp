@@ -4,101 +4,70 @@
 #include <cmath>
 
 #include "espalier/kernel/model/constraint_code.hpp"
-#include "espalier/kernel/pack_code.hpp"
 
 namespace espalier {
 
-int ClusterConstraint::rows() const {
-  int n = static_cast<int>(linear.size());
-  for (const LawUse& use : laws) n += static_cast<int>(std::count(use.kept.begin(), use.kept.end(), true));
-  for (const Loop& loop : loops) n += static_cast<int>(loop.rows.size());
-  return n;
+void ClusterConstraint::count_rows() {
+  rows_ = static_cast<int>(linear.size());
+  for (const LawUse& use : laws) {
+    rows_ += static_cast<int>(std::count(use.kept.begin(), use.kept.end(), true));
+  }
+  for (const Loop& loop : loops) rows_ += static_cast<int>(loop.rows.size());
 }
 
 template <class T>
-void ClusterConstraint::allocate(const Model& /*model*/, const Cluster& c,
-                                 ConstraintWorkspace<T>& w) const {
-  const int m = rows();
-  int largest = 0, equations = 0, terms = 0;
+void ClusterConstraint::allocate(const Cluster& c, ConstraintWorkspace<T>& w) const {
+  const auto grow = [](auto& numbers, std::size_t n) {
+    if (numbers.size() < n) numbers.resize(n);
+  };
+  const std::size_t m = rows();
+  std::size_t largest = 0, equations = 0, terms = 0, positions = 0;
   for (const LawUse& use : laws) {
-    largest = std::max(largest, use.law->positions());
-    equations = std::max(equations, use.law->equations());
+    const std::size_t n = use.positions.size();
+    largest = std::max(largest, n);
+    positions += n;
+    equations = std::max<std::size_t>(equations, use.law->equations());
     terms += use.law->terms();
   }
   if (planar) {
-    w.plane.bars.resize(planar->bars.size());
-    w.plane.pins.resize(2 * planar->pins.size());
+    grow(w.plane.bars, planar->bars.size());
+    grow(w.plane.pins, 2 * planar->pins.size());
   }
   if (!loops.empty()) {
-    w.pose.resize(c.count);
-    w.S.resize(c.spanning_nv);
+    grow(w.pose, c.count);
+    grow(w.S, c.spanning_nv);
   }
-  w.K.assign(static_cast<std::size_t>(m) * columns, T(0.0));
-  w.factor.resize(static_cast<std::size_t>(m) * m);
-  w.beta.resize(2 * static_cast<std::size_t>(m));
-  w.k.resize(std::max(m, equations));
-  w.law_q.resize(largest), w.law_qd.resize(largest), w.law_terms.resize(terms);
-  w.law_K.resize(static_cast<std::size_t>(equations) * largest);
-  // Couplings are constant: written once.
-  for (std::size_t i = 0; i < linear.size(); ++i) {
-    for (const auto& [column, coefficient] : linear[i].terms) w.K[i * columns + column] += coefficient;
-  }
+  grow(w.K, m * columns);
+  grow(w.factor, m * m);
+  grow(w.beta, 2 * m);
+  grow(w.k, m);
+  grow(w.law_q, positions), grow(w.law_qd, largest), grow(w.law_terms, terms);
+  grow(w.law_K, equations * largest);
 }
 
-template <class T>
-void ClusterConstraint::jacobian(const Model& model, const Cluster& c, const SpanningView<T>& at,
-                                 ConstraintWorkspace<T>& w) const {
-  if constexpr (is_pack<T>) {
-    pack_code->jacobian(*this, model, c, at, w);
-  } else {
-    detail::jacobian(*this, model, c, at, w);
-  }
+void ClusterConstraint::jacobian(const Model& model, const Cluster& c,
+                                 const SpanningView<double>& at,
+                                 ConstraintWorkspace<double>& w) const {
+  detail::jacobian(*this, model, c, at, w);
 }
 
-template <class T>
-void ClusterConstraint::bias(const Model& model, const Cluster& c, const SpanningView<T>& at,
-                             ConstraintWorkspace<T>& w) const {
-  if constexpr (is_pack<T>) {
-    pack_code->bias(*this, model, c, at, w);
-  } else {
-    detail::bias(*this, model, c, at, w);
-  }
-}
-
-template <class T>
-void ClusterConstraint::eliminate(ConstraintWorkspace<T>& w, T* G) const {
-  if constexpr (is_pack<T>) {
-    pack_code->eliminate(*this, w, G);
-  } else {
-    detail::eliminate(*this, w, G);
-  }
-}
-
-template <class T>
-void ClusterConstraint::eliminate_bias(ConstraintWorkspace<T>& w, T* g) const {
-  if constexpr (is_pack<T>) {
-    pack_code->eliminate_bias(*this, w, g);
-  } else {
-    detail::eliminate_bias(*this, w, g);
-  }
+void ClusterConstraint::bias(const Model& model, const Cluster& c, const SpanningView<double>& at,
+                             ConstraintWorkspace<double>& w) const {
+  detail::bias(*this, model, c, at, w);
 }
 
 void ClusterConstraint::residual(const Model& model, const Cluster& c,
                                  const SpanningView<double>& at, Rows which,
                                  std::vector<double>& phi) const {
   ConstraintWorkspace<double> w;
-  allocate(model, c, w);
+  allocate(c, w);
   residual(model, c, at, which, w, phi);
 }
 
-template <class T>
-void ClusterConstraint::residual(const Model& model, const Cluster& c, const SpanningView<T>& at,
-                                 Rows which, ConstraintWorkspace<T>& w, std::vector<T>& phi) const {
-  if constexpr (is_pack<T>) {
-    pack_code->residual(*this, model, c, at, which, w, phi);
-  } else {
-    detail::residual(*this, model, c, at, which, w, phi);
-  }
+void ClusterConstraint::residual(const Model& model, const Cluster& c,
+                                 const SpanningView<double>& at, Rows which,
+                                 ConstraintWorkspace<double>& w, std::vector<double>& phi) const {
+  detail::residual(*this, model, c, at, which, w, phi);
 }
 
 std::pair<std::string, double> ClusterConstraint::worst(const Model& model, const Cluster& c,
@@ -139,9 +108,11 @@ void ClusterConstraint::keep(const std::vector<bool>& kept) {
     }
     loop.rows = std::move(rows);
   }
+  count_rows();
 }
 
 void ClusterConstraint::choose(const std::vector<bool>& is_independent) {
+  count_rows();
   independent.clear(), dependent.clear();
   for (int i = 0; i < columns; ++i) (is_independent[i] ? independent : dependent).push_back(i);
   // Explicit laws of independent positions alone, one for every dependent column?
@@ -164,19 +135,8 @@ void ClusterConstraint::choose(const std::vector<bool>& is_independent) {
   unit_dependents = true;
 }
 
-#define ESPALIER_INSTANTIATE(T)                                                                  \
-  template void ClusterConstraint::allocate<T>(const Model&, const Cluster&,                     \
-                                               ConstraintWorkspace<T>&) const;                   \
-  template void ClusterConstraint::jacobian<T>(const Model&, const Cluster&,                     \
-                                               const SpanningView<T>&, ConstraintWorkspace<T>&)  \
-      const;                                                                                     \
-  template void ClusterConstraint::bias<T>(const Model&, const Cluster&, const SpanningView<T>&, \
-                                           ConstraintWorkspace<T>&) const;                       \
-  template void ClusterConstraint::eliminate<T>(ConstraintWorkspace<T>&, T*) const;              \
-  template void ClusterConstraint::eliminate_bias<T>(ConstraintWorkspace<T>&, T*) const;         \
-  template void ClusterConstraint::residual<T>(const Model&, const Cluster&,                     \
-                                               const SpanningView<T>&, Rows,                     \
-                                               ConstraintWorkspace<T>&, std::vector<T>&) const;
+#define ESPALIER_INSTANTIATE(T) \
+  template void ClusterConstraint::allocate<T>(const Cluster&, ConstraintWorkspace<T>&) const;
 ESPALIER_SCALARS(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

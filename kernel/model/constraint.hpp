@@ -17,7 +17,6 @@
 namespace espalier {
 
 class Model;
-class PackCode;
 struct Cluster;
 
 /// State of a model's spanning joints, arrays of the whole model. Pointers may be null where a
@@ -31,7 +30,8 @@ struct SpanningView {
   const Motion<T>* bias = nullptr;  ///< per body, dense subspaces only
 };
 
-/// Memory for one cluster's elimination at one scalar.
+/// Memory for clusters' eliminations at one scalar, one after the other. Vectors may be longer than
+/// the present cluster needs.
 template <class T>
 struct ConstraintWorkspace {
   struct Pose {
@@ -48,8 +48,8 @@ struct ConstraintWorkspace {
   std::vector<T> factor;      ///< dependent columns, factored
   std::vector<T> beta;        ///< of the Householder reflections
   std::vector<T> k;
-  std::vector<T> law_q, law_qd, law_K;
-  std::vector<T> law_terms;  ///< of all laws, in their order
+  std::vector<T> law_q, law_terms;  ///< of all laws, in their order
+  std::vector<T> law_qd, law_K;     ///< of one law
   PlanarLoops::Workspace<T> plane;
 };
 
@@ -89,8 +89,7 @@ class ESPALIER_API ClusterConstraint {
   std::vector<int> rate, position;  ///< of each column: spanning rate; position or -1
   std::vector<int> independent, dependent;  ///< columns
   bool unit_dependents = false;  ///< K's dependent columns are a unit matrix; set by choose()
-  int rows() const;              ///< of K
-  const PackCode* pack_code = nullptr;  ///< the model's, which evaluates it on packs
+  int rows() const { return rows_; }  ///< of K, since choose() or keep()
 
   /// phi: 0 on an assembled cluster. `kept`: of the rows that K has, in their order; `all`: of
   /// redundant rows and violated `facing` conditions, too.
@@ -98,34 +97,31 @@ class ESPALIER_API ClusterConstraint {
   void residual(const Model& model, const Cluster& cluster, const SpanningView<double>& at,
                 Rows which, std::vector<double>& phi) const;
   /// The same with memory of the caller's: allocates nothing after its first call.
-  template <class T>
-  void residual(const Model& model, const Cluster& cluster, const SpanningView<T>& at, Rows which,
-                ConstraintWorkspace<T>& w, std::vector<T>& phi) const;
+  void residual(const Model& model, const Cluster& cluster, const SpanningView<double>& at,
+                Rows which, ConstraintWorkspace<double>& w, std::vector<double>& phi) const;
   /// The constraint with the largest residual: its name and that residual.
   std::pair<std::string, double> worst(const Model& model, const Cluster& cluster,
                                        const SpanningView<double>& at) const;
 
+  /// Makes room for this cluster.
   template <class T>
-  void allocate(const Model& model, const Cluster& cluster, ConstraintWorkspace<T>& w) const;
+  void allocate(const Cluster& cluster, ConstraintWorkspace<T>& w) const;
   /// K at a position; what bias() needs of it stays in w.
-  template <class T>
-  void jacobian(const Model& model, const Cluster& cluster, const SpanningView<T>& at,
-                ConstraintWorkspace<T>& w) const;
-  /// k from jacobian()'s leftovers, at.qd and at.bias.
-  template <class T>
-  void bias(const Model& model, const Cluster& cluster, const SpanningView<T>& at,
-            ConstraintWorkspace<T>& w) const;
-  /// G, columns x independent, row-major, from w.K; keeps the factor for eliminate_bias().
-  template <class T>
-  void eliminate(ConstraintWorkspace<T>& w, T* G) const;
-  /// g from w.k.
-  template <class T>
-  void eliminate_bias(ConstraintWorkspace<T>& w, T* g) const;
+  void jacobian(const Model& model, const Cluster& cluster, const SpanningView<double>& at,
+                ConstraintWorkspace<double>& w) const;
+  /// k from jacobian()'s leftovers, at.qd and at.bias. No residual() of another position between
+  /// the two.
+  void bias(const Model& model, const Cluster& cluster, const SpanningView<double>& at,
+            ConstraintWorkspace<double>& w) const;
 
   /// Keeps the given rows of K, in their order before.
   void keep(const std::vector<bool>& kept);
-  /// Settles which columns are independent.
+  /// Settles which columns are independent, when linear, laws and loops are complete.
   void choose(const std::vector<bool>& is_independent);
+
+ private:
+  void count_rows();
+  int rows_ = 0;
 };
 
 }  // namespace espalier

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cassert>
+#include <span>
 #include <vector>
 
 #include "espalier/kernel/model/constraint.hpp"
@@ -167,6 +170,7 @@ static void plane_jacobian(const PlanarLoops& loops, const Cluster& c, const Spa
       y = b.y + (pin.sx * b.s + pin.sy * b.c);
     }
     w.pins[2 * l] = x, w.pins[2 * l + 1] = y;
+    std::fill(K, K + 2 * columns, T(0.0));
     for (const auto& [bar, sign] : pin.path) {
       K[bar] = (w.bars[bar].y - y) * sign;
       K[columns + bar] = (x - w.bars[bar].x) * sign;
@@ -249,38 +253,39 @@ static void qr_solve(const T* A, int m, int n, const T* beta, T* b) {
   back_substitute(A, n, n, beta, b);
 }
 
-/// Rows of K, which ClusterConstraint::rows() would have to count.
-template <class T>
-static int row_count(const ConstraintWorkspace<T>& w) {
-  return static_cast<int>(w.beta.size()) / 2;
-}
 /// K's dependent columns, row-major.
 template <class T>
-static void take_dependents(const ClusterConstraint& constraint, int rows, const std::vector<T>& K,
-                            T* A) {
-  for (int i = 0; i < rows; ++i) {
-    for (const int column : constraint.dependent) *A++ = K[i * constraint.columns + column];
+static void take_dependents(const ClusterConstraint& constraint, const T* K, T* A) {
+  for (int i = 0; i < constraint.rows(); ++i, K += constraint.columns) {
+    for (const int column : constraint.dependent) *A++ = K[column];
   }
 }
 
 template <class T>
 static void jacobian(const ClusterConstraint& constraint, const Model& model, const Cluster& c,
                      const SpanningView<T>& at, ConstraintWorkspace<T>& w) {
-  T* K = w.K.data() + constraint.linear.size() * constraint.columns;
-  T* terms = w.law_terms.data();
+  const int columns = constraint.columns;
+  T* K = w.K.data();
+  for (const ClusterConstraint::Linear& equation : constraint.linear) {
+    std::fill(K, K + columns, T(0.0));
+    for (const auto& [column, coefficient] : equation.terms) K[column] = T(coefficient);
+    K += columns;
+  }
+  T *q = w.law_q.data(), *terms = w.law_terms.data();
   for (const ClusterConstraint::LawUse& use : constraint.laws) {
     const int n = static_cast<int>(use.positions.size()), m = static_cast<int>(use.kept.size());
-    for (int i = 0; i < n; ++i) w.law_q[i] = at.q[use.positions[i]];
-    use.law->jacobian(w.law_q.data(), w.law_K.data(), terms);
+    for (int i = 0; i < n; ++i) q[i] = at.q[use.positions[i]];
+    use.law->jacobian(q, w.law_K.data(), terms);
+    q += n;
     terms += use.law->terms();
     for (int e = 0; e < m; ++e) {
       if (!use.kept[e]) continue;
+      if (n < columns) std::fill(K, K + columns, T(0.0));
       for (int i = 0; i < n; ++i) K[use.columns[i]] = w.law_K[e * n + i];
-      K += constraint.columns;
+      K += columns;
     }
   }
-  if (constraint.planar)
-    return plane_jacobian(*constraint.planar, c, at, constraint.columns, w.plane, K);
+  if (constraint.planar) return plane_jacobian(*constraint.planar, c, at, columns, w.plane, K);
   if (constraint.loops.empty()) return;
   place(model, c, at, w);
   for (const ClusterConstraint::Loop& loop : constraint.loops) {
@@ -298,6 +303,7 @@ static void jacobian(const ClusterConstraint& constraint, const Model& model, co
       } else {
         by_translation = scale(T(1.0 / row.value), r);
       }
+      std::fill(K, K + columns, T(0.0));
       for (const auto& [b, sign] : loop.path) {
         const Body& body = model.body(b);
         const Vec3<T>& x = w.pose[b - c.first].x;
@@ -308,7 +314,7 @@ static void jacobian(const ClusterConstraint& constraint, const Model& model, co
                               : dot(S.v + cross(S.w, s.x - x), by_translation) * sign;
         }
       }
-      K += constraint.columns;
+      K += columns;
     }
   }
 }
@@ -318,14 +324,12 @@ static void bias(const ClusterConstraint& constraint, const Model& model, const 
                  const SpanningView<T>& at, ConstraintWorkspace<T>& w) {
   std::size_t row = 0;
   for (; row < constraint.linear.size(); ++row) w.k[row] = T(0.0);
-  const T* terms = w.law_terms.data();
+  const T *q = w.law_q.data(), *terms = w.law_terms.data();
   for (const ClusterConstraint::LawUse& use : constraint.laws) {
     const int n = static_cast<int>(use.positions.size()), m = static_cast<int>(use.kept.size());
-    for (int i = 0; i < n; ++i) {
-      w.law_q[i] = at.q[use.positions[i]];
-      w.law_qd[i] = at.qd[constraint.rate[use.columns[i]]];
-    }
-    use.law->bias(w.law_q.data(), w.law_qd.data(), terms, w.law_K.data());
+    for (int i = 0; i < n; ++i) w.law_qd[i] = at.qd[constraint.rate[use.columns[i]]];
+    use.law->bias(q, w.law_qd.data(), terms, w.law_K.data());
+    q += n;
     terms += use.law->terms();
     for (int e = 0; e < m; ++e) {
       if (use.kept[e]) w.k[row++] = w.law_K[e];
@@ -342,59 +346,116 @@ static void bias(const ClusterConstraint& constraint, const Model& model, const 
   }
 }
 
+/// G, columns x independent, row-major, from w.K; keeps the factor of its dependent columns.
 template <class T>
 static void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w, T* G) {
-  const int m = row_count(w), r = static_cast<int>(constraint.dependent.size());
+  const int m = constraint.rows(), r = static_cast<int>(constraint.dependent.size());
   const int nv = static_cast<int>(constraint.independent.size());
-  for (int j = 0; j < nv; ++j) {
-    for (int i = 0; i < nv; ++i) G[constraint.independent[i] * nv + j] = T(i == j ? 1.0 : 0.0);
+  const T* K = w.K.data();
+  const std::vector<int>& independent = constraint.independent;
+  for (int i = 0; i < nv; ++i) {
+    for (int j = 0; j < nv; ++j) G[independent[i] * nv + j] = T(i == j ? 1.0 : 0.0);
   }
-  const auto K = [&](int row, int column) -> const T& {
-    return w.K[row * constraint.columns + column];
-  };
+  const auto row = [&](int i) { return G + constraint.dependent[i] * nv; };
   if (constraint.unit_dependents) {
-    for (int i = 0; i < r; ++i) {
-      for (int j = 0; j < nv; ++j)
-        G[constraint.dependent[i] * nv + j] = -K(i, constraint.independent[j]);
+    for (int i = 0; i < r; ++i, K += constraint.columns) {
+      for (int j = 0; j < nv; ++j) row(i)[j] = -K[independent[j]];
     }
     return;
   }
   T* A = w.factor.data();
-  take_dependents(constraint, m, w.K, A);
-  if (r == 2 && m == 2) {  // inverse in place
-    const T inverse = T(1.0) / (A[0] * A[3] - A[1] * A[2]);
-    const T a = A[3] * inverse, b = -(A[1] * inverse), c = -(A[2] * inverse), d = A[0] * inverse;
-    A[0] = a, A[1] = b, A[2] = c, A[3] = d;
+  if (r == 2 && m == 2) {  // A: the inverse
+    const T* L = K + constraint.columns;
+    const int first = constraint.dependent[0], second = constraint.dependent[1];
+    const T inverse = T(1.0) / (K[first] * L[second] - K[second] * L[first]);
+    const T a = L[second] * inverse, b = -(K[second] * inverse);
+    const T c = -(L[first] * inverse), d = K[first] * inverse;
     for (int j = 0; j < nv; ++j) {
-      const T &x = K(0, constraint.independent[j]), &y = K(1, constraint.independent[j]);
-      G[constraint.dependent[0] * nv + j] = -(a * x + b * y);
-      G[constraint.dependent[1] * nv + j] = -(c * x + d * y);
+      const T x = K[independent[j]], y = L[independent[j]];
+      row(0)[j] = -(a * x + b * y);
+      row(1)[j] = -(c * x + d * y);
     }
+    A[0] = a, A[1] = b, A[2] = c, A[3] = d;
     return;
   }
+  take_dependents(constraint, w.K.data(), A);
   qr_factor(A, m, r, w.beta.data());
   for (int j = 0; j < nv; ++j) {
-    for (int i = 0; i < m; ++i) w.k[i] = -K(i, constraint.independent[j]);
+    for (int i = 0; i < m; ++i) w.k[i] = -K[i * constraint.columns + independent[j]];
     qr_solve(A, m, r, w.beta.data(), w.k.data());
-    for (int i = 0; i < r; ++i) G[constraint.dependent[i] * nv + j] = w.k[i];
+    for (int i = 0; i < r; ++i) row(i)[j] = w.k[i];
   }
 }
 
+/// qd = G v of a cluster's rates.
+template <class T>
+static void expand_loop(const ClusterConstraint& constraint, const Cluster& c, const T* G,
+                        const T* v, T* qd) {
+  for (int i = 0; i < c.nv; ++i) qd[constraint.rate[constraint.independent[i]]] = v[c.v + i];
+  for (const int column : constraint.dependent) {
+    T sum = T(0.0);
+    for (int j = 0; j < c.nv; ++j) sum += G[column * c.nv + j] * v[c.v + j];
+    qd[constraint.rate[column]] = sum;
+  }
+}
+
+/// g of a cluster's rates from w.k and what eliminate() kept.
 template <class T>
 static void eliminate_bias(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w, T* g) {
-  const int m = row_count(w), r = static_cast<int>(constraint.dependent.size());
-  for (const int i : constraint.independent) g[i] = T(0.0);
+  const int m = constraint.rows(), r = static_cast<int>(constraint.dependent.size());
+  const auto of = [&](int column) -> T& { return g[constraint.rate[column]]; };
+  for (const int column : constraint.independent) of(column) = T(0.0);
   if (!constraint.unit_dependents) {
     const T* A = w.factor.data();
     if (r == 2 && m == 2) {
       const T x = w.k[0], y = w.k[1];
-      w.k[0] = A[0] * x + A[1] * y;
-      w.k[1] = A[2] * x + A[3] * y;
-    } else {
-      qr_solve(A, m, r, w.beta.data(), w.k.data());
+      of(constraint.dependent[0]) = A[0] * x + A[1] * y;
+      of(constraint.dependent[1]) = A[2] * x + A[3] * y;
+      return;
     }
+    qr_solve(A, m, r, w.beta.data(), w.k.data());
   }
-  for (int i = 0; i < r; ++i) g[constraint.dependent[i]] = w.k[i];
+  for (int i = 0; i < r; ++i) of(constraint.dependent[i]) = w.k[i];
+}
+
+/// Of qdd = G vdot + g some clusters' g, after eliminate_loops() without g, from at.qd and at.bias.
+/// @param work  that of each cluster
+/// @param g     of the model's spanning rates
+template <class T>
+static void eliminate_biases(const Model& model, std::span<const Cluster* const> loops,
+                             std::span<ConstraintWorkspace<T>> work, const SpanningView<T>& at,
+                             T* g) {
+  assert(work.size() == loops.size());
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    const ClusterConstraint& constraint = *loops[i]->constraint;
+    bias(constraint, model, *loops[i], at, work[i]);
+    eliminate_bias(constraint, work[i], g);
+  }
+}
+
+/// For some clusters G and, unless v is null, qd = G v, to which at.qd points, and g.
+/// @param work  one for all clusters, which then stays in the cache, or one for each
+/// @param v     independent rates of the model
+/// @param G     of all clusters, each rows() x nv, row-major
+/// @param qd    of the model's spanning rates
+/// @param g     likewise; nullptr where at.bias waits for qd: then each cluster has its own work,
+/// and
+///              eliminate_biases() follows
+template <class T>
+static void eliminate_loops(const Model& model, std::span<const Cluster* const> loops,
+                            std::span<ConstraintWorkspace<T>> work, const SpanningView<T>& at,
+                            const T* v, T* G, T* qd, T* g) {
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    const Cluster& c = *loops[i];
+    ConstraintWorkspace<T>& w = work[work.size() > 1 ? i : 0];
+    jacobian(*c.constraint, model, c, at, w);
+    eliminate(*c.constraint, w, G + c.G_start);
+    if (v == nullptr) continue;
+    expand_loop(*c.constraint, c, G + c.G_start, v, qd);
+    if (g == nullptr) continue;
+    bias(*c.constraint, model, c, at, w);
+    eliminate_bias(*c.constraint, w, g);
+  }
 }
 
 /// Not more than the smallest singular value of K's dependent columns over the largest of K, after
@@ -402,11 +463,11 @@ static void eliminate_bias(const ClusterConstraint& constraint, ConstraintWorksp
 /// keeps.
 template <class T>
 static T margin(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w) {
-  const int m = row_count(w), r = static_cast<int>(constraint.dependent.size());
+  const int m = constraint.rows(), r = static_cast<int>(constraint.dependent.size());
   if (r == 0) return T(1.0);
   if (m < r) return T(0.0);
   T* A = w.factor.data();
-  take_dependents(constraint, m, w.K, A);
+  take_dependents(constraint, w.K.data(), A);
   qr_factor(A, m, r, w.beta.data());
   T inverse = T(0.0), all = T(0.0);
   for (int j = 0; j < r; ++j) {  // column j of R^-1
@@ -415,7 +476,7 @@ static T margin(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w) 
     back_substitute(A, r, j + 1, w.beta.data(), x);
     for (int i = 0; i <= j; ++i) inverse += x[i] * x[i];
   }
-  for (const T& x : w.K) all += x * x;
+  for (int i = 0; i < m * constraint.columns; ++i) all += w.K[i] * w.K[i];
   const T margin = T(1.0) / sqrt(inverse * all);
   return select_less(T(0.0), margin, margin, T(0.0));
 }
@@ -434,9 +495,12 @@ static void residual(const ClusterConstraint& constraint, const Model& model, co
     }
     phi.push_back(sum);
   }
+  T* q = w.law_q.data();
   for (const ClusterConstraint::LawUse& use : constraint.laws) {
-    for (std::size_t i = 0; i < use.positions.size(); ++i) w.law_q[i] = at.q[use.positions[i]];
-    use.law->phi(w.law_q.data(), w.law_K.data());
+    const int n = static_cast<int>(use.positions.size());
+    for (int i = 0; i < n; ++i) q[i] = at.q[use.positions[i]];
+    use.law->phi(q, w.law_K.data());
+    q += n;
     for (int e = 0; e < use.law->equations(); ++e) {
       if (all || use.kept[e]) phi.push_back(w.law_K[e]);
     }
@@ -462,30 +526,35 @@ static void residual(const ClusterConstraint& constraint, const Model& model, co
   }
 }
 
-/// Rows of a cluster, out = G x. @param G  of the cluster, not read if it is not constrained
+/// out = G x for the rows of some clusters. @param G  of all clusters
 template <class T>
-static void expand(const Cluster& c, const T* G, const T* x, T* out) {
-  if (!c.constrained) {
-    for (int i = 0; i < c.nv; ++i) out[c.spanning_v + i] = x[c.v + i];
-    return;
-  }
-  for (int i = 0; i < c.rows(); ++i) {
-    T sum = T(0.0);
-    for (int j = 0; j < c.nv; ++j) sum += G[i * c.nv + j] * x[c.v + j];
-    out[c.rate(i)] = sum;
+static void expand(std::span<const Cluster* const> clusters, const T* G, const T* x, T* out) {
+  for (const Cluster* c : clusters) {
+    if (!c->constrained) {
+      for (int i = 0; i < c->nv; ++i) out[c->spanning_v + i] = x[c->v + i];
+      continue;
+    }
+    const T* row = G + c->G_start;
+    for (int i = 0; i < c->rows(); ++i, row += c->nv) {
+      T sum = T(0.0);
+      for (int j = 0; j < c->nv; ++j) sum += row[j] * x[c->v + j];
+      out[c->rate(i)] = sum;
+    }
   }
 }
-/// out = G^T x.
+/// out = G^T x, likewise.
 template <class T>
-static void reduce(const Cluster& c, const T* G, const T* x, T* out) {
-  if (!c.constrained) {
-    for (int i = 0; i < c.nv; ++i) out[c.v + i] = x[c.spanning_v + i];
-    return;
-  }
-  for (int j = 0; j < c.nv; ++j) {
-    T sum = T(0.0);
-    for (int i = 0; i < c.rows(); ++i) sum += G[i * c.nv + j] * x[c.rate(i)];
-    out[c.v + j] = sum;
+static void reduce(std::span<const Cluster* const> clusters, const T* G, const T* x, T* out) {
+  for (const Cluster* c : clusters) {
+    if (!c->constrained) {
+      for (int i = 0; i < c->nv; ++i) out[c->v + i] = x[c->spanning_v + i];
+      continue;
+    }
+    for (int j = 0; j < c->nv; ++j) {
+      T sum = T(0.0);
+      for (int i = 0; i < c->rows(); ++i) sum += G[c->G_start + i * c->nv + j] * x[c->rate(i)];
+      out[c->v + j] = sum;
+    }
   }
 }
 

@@ -53,7 +53,7 @@ LoopProjector::LoopProjector(ModelPtr model, const CloseOptions& options)
     const ClusterConstraint& constraint = *c.constraint;
     Loop& loop = loops_.emplace_back();
     loop.cluster = &c;
-    constraint.allocate(*model_, c, loop.work);
+    constraint.allocate(c, loop.work);
     const std::size_t m = constraint.rows(), n = constraint.dependent.size();
     loop.K.resize(m * n), loop.last.resize(m * n), loop.factor.resize(std::max(m, n) * n);
     loop.beta.resize(2 * n);
@@ -103,7 +103,7 @@ double LoopProjector::evaluate(const double* q) {
     const ClusterConstraint& constraint = *c.constraint;
     constraint.jacobian(*model_, c, at, loop.work);
     constraint.residual(*model_, c, at, ClusterConstraint::Rows::all, loop.work, loop.phi);
-    detail::take_dependents(constraint, detail::row_count(loop.work), loop.work.K, loop.K.data());
+    detail::take_dependents(constraint, loop.work.K.data(), loop.K.data());
     loop.residual = 0.0;
     for (const double x : loop.phi) {  // keeps NaN
       loop.residual = std::abs(x) <= loop.residual ? loop.residual : std::abs(x);

@@ -1,6 +1,7 @@
 #include "espalier/kernel/model/spanning_motion.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "espalier/kernel/model/constraint_code.hpp"
 #include "espalier/kernel/pack_code.hpp"
@@ -13,48 +14,54 @@ SpanningMotion<T>::SpanningMotion(const Model& model, Rotors rotors)
       model_(model),
       all_(rotors == Rotors::place),
       tree_(model.is_tree()),
-      variable_(false),
       G_(model.G_size()),
       qd_(tree_ ? 0 : model.spanning_nv()) {
-  std::size_t largest = 0;
   for (const Cluster& c : model.clusters()) {
-    clusters_.push_back(&c);
-    if (!c.constrained) continue;
     for (std::size_t i = 0; i < c.G.size(); ++i) G_[c.G_start + i] = T(c.G[i]);
-    if (c.constraint == nullptr) continue;
-    variable_ = true;
-    work_.emplace_back();
-    c.constraint->allocate(model, c, work_.back());
-    largest = std::max(largest, static_cast<std::size_t>(c.rows()));
+    (c.constraint == nullptr ? constant_ : loops_).push_back(&c);
+    if (c.constraint == nullptr || c.constraint->loops.empty()) continue;
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      waits_ = waits_ || model.runs()[model.body(i).run].subspace == SubspaceKind::dense;
+    }
   }
-  local_.resize(largest);
-  if (variable_) g_.assign(model.spanning_nv(), T(0.0));
+  if (loops_.empty()) return;
+  g_.assign(model.spanning_nv(), T(0.0));
+  work_.resize(waits_ ? loops_.size() : 1);
+  for (std::size_t i = 0; i < loops_.size(); ++i) {
+    loops_[i]->constraint->allocate(*loops_[i], work_[waits_ ? i : 0]);
+  }
 }
 
 template <class T>
 void SpanningMotion<T>::leave_out(std::vector<bool> runs, const std::vector<bool>& clusters) {
   left_out_ = std::move(runs);
-  std::erase_if(clusters_, [&](const Cluster* c) { return clusters[c - model_.clusters().data()]; });
+  std::erase_if(constant_,
+                [&](const Cluster* c) { return clusters[c - model_.clusters().data()]; });
 }
 
 template <class T>
-void SpanningMotion<T>::expand(const T* x, T* out) const {
-  for (const Cluster* c : clusters_) {
-    if constexpr (is_pack<T>) {
-      model_.pack_code().expand(*c, G(*c), x, out);
-    } else {
-      detail::expand(*c, G(*c), x, out);
-    }
+void SpanningMotion<T>::expand_rows(std::span<const Cluster* const> clusters, const T* x,
+                                    T* out) const {
+  if constexpr (is_pack<T>) {
+    model_.pack_code().expand(clusters, G_.data(), x, out);
+  } else {
+    detail::expand(clusters, G_.data(), x, out);
   }
 }
 
 template <class T>
+void SpanningMotion<T>::expand(const T* x, T* out) const {
+  expand_rows(constant_, x, out);
+  expand_rows(loops_, x, out);
+}
+
+template <class T>
 void SpanningMotion<T>::reduce(const T* x, T* out) const {
-  for (const Cluster* c : clusters_) {
+  for (const std::span<const Cluster* const> clusters : {std::span(constant_), std::span(loops_)}) {
     if constexpr (is_pack<T>) {
-      model_.pack_code().reduce(*c, G(*c), x, out);
+      model_.pack_code().reduce(clusters, G_.data(), x, out);
     } else {
-      detail::reduce(*c, G(*c), x, out);
+      detail::reduce(clusters, G_.data(), x, out);
     }
   }
 }
@@ -73,7 +80,7 @@ void SpanningMotion<T>::update(const T* q, const T* v) {
     return;
   }
   qd_now_ = moving_ ? qd_.data() : nullptr;
-  if (!variable_) {
+  if (loops_.empty()) {
     if (moving_) expand(v, qd_.data());
     for (const BodyRun& run : runs) kinematics(run, qd_now_);
     return;
@@ -81,25 +88,22 @@ void SpanningMotion<T>::update(const T* q, const T* v) {
 
   for (const BodyRun& run : runs) kinematics(run, nullptr);
   SpanningView<T> at{q, qd_.data(), joints.X.data(), joints.S.data(), joints.bias.data()};
-  std::size_t next = 0;
-  for (const Cluster& c : model_.clusters()) {
-    if (c.constraint == nullptr) continue;
-    ConstraintWorkspace<T>& w = work_[next++];
-    c.constraint->jacobian(model_, c, at, w);
-    c.constraint->eliminate(w, G_.data() + c.G_start);
+  T* g = waits_ ? nullptr : g_.data();
+  if constexpr (is_pack<T>) {
+    model_.pack_code().eliminate_loops(model_, loops_, work_, at, v, G_.data(), qd_.data(), g);
+  } else {
+    detail::eliminate_loops<T>(model_, loops_, work_, at, v, G_.data(), qd_.data(), g);
   }
   if (!moving_) return;
-  expand(v, qd_.data());
+  expand_rows(constant_, v, qd_.data());
   for (const BodyRun& run : runs) {  // their bias needs the rates
     if (run.subspace == SubspaceKind::dense) kinematics(run, qd_.data());
   }
-  next = 0;
-  for (const Cluster& c : model_.clusters()) {
-    if (c.constraint == nullptr) continue;
-    ConstraintWorkspace<T>& w = work_[next++];
-    c.constraint->bias(model_, c, at, w);
-    c.constraint->eliminate_bias(w, local_.data());
-    for (int i = 0; i < c.rows(); ++i) g_[c.rate(i)] = local_[i];
+  if (!waits_) return;
+  if constexpr (is_pack<T>) {
+    model_.pack_code().eliminate_biases(model_, loops_, work_, at, g_.data());
+  } else {
+    detail::eliminate_biases<T>(model_, loops_, work_, at, g_.data());
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "espalier/kernel/model/constraint.hpp"
@@ -38,7 +38,7 @@ class ESPALIER_API SpanningMotion {
   /// Rates of all spanning joints, valid until the next update (on a tree, v itself).
   const T* qd() const { return qd_now_; }
   /// Spanning accelerations at vdot = 0, or nullptr where they all are zero.
-  const T* g() const { return variable_ && moving_ ? g_.data() : nullptr; }
+  const T* g() const { return !loops_.empty() && moving_ ? g_.data() : nullptr; }
   /// G of a constrained cluster, rows x nv, row-major; rows as Cluster::rate() says.
   const T* G(const Cluster& c) const { return G_.data() + c.G_start; }
 
@@ -49,16 +49,19 @@ class ESPALIER_API SpanningMotion {
   void reduce(const T* x, T* out) const;
 
  private:
+  void expand_rows(std::span<const Cluster* const> clusters, const T* x, T* out) const;
+
   const Model& model_;
-  bool all_;       ///< rotors are placed
-  bool tree_;      ///< no constraint: spanning rates are the independent ones
-  bool variable_;  ///< some G depends on the position
+  bool all_;            ///< rotors are placed
+  bool tree_;           ///< no constraint: spanning rates are the independent ones
+  bool waits_ = false;  ///< g needs biases of joints, and these need qd
   bool moving_ = false;
   std::vector<bool> left_out_;
-  std::vector<const Cluster*> clusters_;  ///< that are not left out
+  std::vector<const Cluster*> constant_;      ///< whose G is constant and who are not left out
+  std::vector<const Cluster*> loops_;         ///< whose G depends on the position
+  std::vector<ConstraintWorkspace<T>> work_;  ///< one for all loops; if waits_, one for each
   const T* qd_now_ = nullptr;
-  std::vector<T> G_, qd_, g_, local_;
-  std::vector<ConstraintWorkspace<T>> work_;  ///< per cluster with a variable G
+  std::vector<T> G_, qd_, g_;
 };
 
 #define ESPALIER_EXTERN(T) extern template class SpanningMotion<T>;

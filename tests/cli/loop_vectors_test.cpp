@@ -210,7 +210,7 @@ void expect_constraints(const Reference& reference, const Model& model, const Js
     if (c.constraint == nullptr) continue;  // constant couplings: G says all
     // Our rows and theirs span one space: A K = their K, A k = their k with one A.
     ConstraintWorkspace<double> w;
-    c.constraint->allocate(model, c, w);
+    c.constraint->allocate(c, w);
     c.constraint->jacobian(model, c, at, w);
     c.constraint->bias(model, c, at, w);
     Matrix ours(c.constraint->rows(), c.rows() + 1), theirs(wanted["K"].size(), c.rows() + 1);
