@@ -1,6 +1,6 @@
 #pragma once
 
-#include "espalier/kernel/model/constraint_code.hpp"
+#include "espalier/kernel/model/loop_elimination.hpp"
 #include "espalier/kernel/pack_code.hpp"
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 

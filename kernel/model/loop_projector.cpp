@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "espalier/kernel/model/constraint_code.hpp"
+#include "espalier/kernel/model/loop_elimination.hpp"
 
 namespace espalier {
 

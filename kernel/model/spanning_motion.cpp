@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "espalier/kernel/model/constraint_code.hpp"
+#include "espalier/kernel/model/loop_elimination.hpp"
 #include "espalier/kernel/pack_code.hpp"
 
 namespace espalier {

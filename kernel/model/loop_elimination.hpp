@@ -1,0 +1,228 @@
+#pragma once
+
+#include <cassert>
+#include <span>
+
+#include "espalier/kernel/model/constraint_code.hpp"
+
+/// From what constraints say to qd = G v and qdd = G vdot + g, for SpanningMotion and batches; for
+/// whoever compiles it, as constraint_code.hpp.
+
+namespace espalier::detail {
+
+/// A x = b in the least-squares sense, A of full column rank, by Householder reflections. A is
+/// m x n, row-major; afterwards it holds R above the diagonal and the reflections below it.
+template <class T>
+static void qr_factor(T* A, int m, int n, T* beta) {
+  for (int j = 0; j < n; ++j) {
+    T square = T(0.0);
+    for (int i = j; i < m; ++i) square += A[i * n + j] * A[i * n + j];
+    const T norm = sqrt(square), a = A[j * n + j];
+    const T alpha = select_less(a, T(0.0), norm, -norm);
+    A[j * n + j] = a - alpha;
+    // H = 1 - v v^T beta with v = column - alpha e_j and v^T v = 2 alpha (alpha - a).
+    beta[j] = T(1.0) / (alpha * (alpha - a));
+    for (int l = j + 1; l < n; ++l) {
+      T s = T(0.0);
+      for (int i = j; i < m; ++i) s += A[i * n + j] * A[i * n + l];
+      s *= beta[j];
+      for (int i = j; i < m; ++i) A[i * n + l] -= s * A[i * n + j];
+    }
+    beta[n + j] = T(1.0) / alpha;
+  }
+}
+/// R x = b in place, for the first `size` of n unknowns.
+template <class T>
+static void back_substitute(const T* A, int n, int size, const T* beta, T* b) {
+  for (int j = size - 1; j >= 0; --j) {
+    for (int l = j + 1; l < size; ++l) b[j] -= A[j * n + l] * b[l];
+    b[j] *= beta[n + j];
+  }
+}
+template <class T>
+static void qr_solve(const T* A, int m, int n, const T* beta, T* b) {
+  for (int j = 0; j < n; ++j) {
+    T s = T(0.0);
+    for (int i = j; i < m; ++i) s += A[i * n + j] * b[i];
+    s *= beta[j];
+    for (int i = j; i < m; ++i) b[i] -= s * A[i * n + j];
+  }
+  back_substitute(A, n, n, beta, b);
+}
+
+/// K's dependent columns, row-major.
+template <class T>
+static void take_dependents(const ClusterConstraint& constraint, const T* K, T* A) {
+  for (int i = 0; i < constraint.rows(); ++i, K += constraint.columns) {
+    for (const int column : constraint.dependent) *A++ = K[column];
+  }
+}
+
+/// G, columns x independent, row-major, from w.K; keeps the factor of its dependent columns.
+template <class T>
+static void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w, T* G) {
+  const int m = constraint.rows(), r = static_cast<int>(constraint.dependent.size());
+  const int nv = static_cast<int>(constraint.independent.size());
+  const T* K = w.K.data();
+  const std::vector<int>& independent = constraint.independent;
+  for (int i = 0; i < nv; ++i) {
+    for (int j = 0; j < nv; ++j) G[independent[i] * nv + j] = T(i == j ? 1.0 : 0.0);
+  }
+  const auto row = [&](int i) { return G + constraint.dependent[i] * nv; };
+  if (constraint.unit_dependents) {
+    for (int i = 0; i < r; ++i, K += constraint.columns) {
+      for (int j = 0; j < nv; ++j) row(i)[j] = -K[independent[j]];
+    }
+    return;
+  }
+  T* A = w.factor.data();
+  if (r == 2 && m == 2) {  // A: the inverse
+    const T* L = K + constraint.columns;
+    const int first = constraint.dependent[0], second = constraint.dependent[1];
+    const T inverse = T(1.0) / (K[first] * L[second] - K[second] * L[first]);
+    const T a = L[second] * inverse, b = -(K[second] * inverse);
+    const T c = -(L[first] * inverse), d = K[first] * inverse;
+    for (int j = 0; j < nv; ++j) {
+      const T x = K[independent[j]], y = L[independent[j]];
+      row(0)[j] = -(a * x + b * y);
+      row(1)[j] = -(c * x + d * y);
+    }
+    A[0] = a, A[1] = b, A[2] = c, A[3] = d;
+    return;
+  }
+  take_dependents(constraint, w.K.data(), A);
+  qr_factor(A, m, r, w.beta.data());
+  for (int j = 0; j < nv; ++j) {
+    for (int i = 0; i < m; ++i) w.k[i] = -K[i * constraint.columns + independent[j]];
+    qr_solve(A, m, r, w.beta.data(), w.k.data());
+    for (int i = 0; i < r; ++i) row(i)[j] = w.k[i];
+  }
+}
+
+/// qd = G v of a cluster's rates.
+template <class T>
+static void expand_loop(const ClusterConstraint& constraint, const Cluster& c, const T* G,
+                        const T* v, T* qd) {
+  for (int i = 0; i < c.nv; ++i) qd[constraint.rate[constraint.independent[i]]] = v[c.v + i];
+  for (const int column : constraint.dependent) {
+    T sum = T(0.0);
+    for (int j = 0; j < c.nv; ++j) sum += G[column * c.nv + j] * v[c.v + j];
+    qd[constraint.rate[column]] = sum;
+  }
+}
+
+/// g of a cluster's rates from w.k and what eliminate() kept.
+template <class T>
+static void eliminate_bias(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w, T* g) {
+  const int m = constraint.rows(), r = static_cast<int>(constraint.dependent.size());
+  const auto of = [&](int column) -> T& { return g[constraint.rate[column]]; };
+  for (const int column : constraint.independent) of(column) = T(0.0);
+  if (!constraint.unit_dependents) {
+    const T* A = w.factor.data();
+    if (r == 2 && m == 2) {
+      const T x = w.k[0], y = w.k[1];
+      of(constraint.dependent[0]) = A[0] * x + A[1] * y;
+      of(constraint.dependent[1]) = A[2] * x + A[3] * y;
+      return;
+    }
+    qr_solve(A, m, r, w.beta.data(), w.k.data());
+  }
+  for (int i = 0; i < r; ++i) of(constraint.dependent[i]) = w.k[i];
+}
+
+/// Of qdd = G vdot + g some clusters' g, after eliminate_loops() without g, from at.qd and at.bias.
+/// @param work  that of each cluster
+/// @param g     of the model's spanning rates
+template <class T>
+static void eliminate_biases(const Model& model, std::span<const Cluster* const> loops,
+                             std::span<ConstraintWorkspace<T>> work, const SpanningView<T>& at,
+                             T* g) {
+  assert(work.size() == loops.size());
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    const ClusterConstraint& constraint = *loops[i]->constraint;
+    bias(constraint, model, *loops[i], at, work[i]);
+    eliminate_bias(constraint, work[i], g);
+  }
+}
+
+/// For some clusters G and, unless v is null, qd = G v, to which at.qd points, and g.
+/// @param work  one for all clusters, which then stays in the cache, or one for each
+/// @param v     independent rates of the model
+/// @param G     of all clusters, each rows() x nv, row-major
+/// @param qd    of the model's spanning rates
+/// @param g     likewise; nullptr where at.bias waits for qd: then each cluster has its own work,
+/// and
+///              eliminate_biases() follows
+template <class T>
+static void eliminate_loops(const Model& model, std::span<const Cluster* const> loops,
+                            std::span<ConstraintWorkspace<T>> work, const SpanningView<T>& at,
+                            const T* v, T* G, T* qd, T* g) {
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    const Cluster& c = *loops[i];
+    ConstraintWorkspace<T>& w = work[work.size() > 1 ? i : 0];
+    jacobian(*c.constraint, model, c, at, w);
+    eliminate(*c.constraint, w, G + c.G_start);
+    if (v == nullptr) continue;
+    expand_loop(*c.constraint, c, G + c.G_start, v, qd);
+    if (g == nullptr) continue;
+    bias(*c.constraint, model, c, at, w);
+    eliminate_bias(*c.constraint, w, g);
+  }
+}
+
+/// Not more than the smallest singular value of K's dependent columns over the largest of K, after
+/// jacobian(): a lower bound by Frobenius norms, 0 where there is none. Overwrites what eliminate()
+/// keeps.
+template <class T>
+static T margin(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w) {
+  const int m = constraint.rows(), r = static_cast<int>(constraint.dependent.size());
+  if (r == 0) return T(1.0);
+  if (m < r) return T(0.0);
+  T* A = w.factor.data();
+  take_dependents(constraint, w.K.data(), A);
+  qr_factor(A, m, r, w.beta.data());
+  T inverse = T(0.0), all = T(0.0);
+  for (int j = 0; j < r; ++j) {  // column j of R^-1
+    T* x = w.k.data();
+    for (int i = 0; i <= j; ++i) x[i] = T(i == j ? 1.0 : 0.0);
+    back_substitute(A, r, j + 1, w.beta.data(), x);
+    for (int i = 0; i <= j; ++i) inverse += x[i] * x[i];
+  }
+  for (int i = 0; i < m * constraint.columns; ++i) all += w.K[i] * w.K[i];
+  const T margin = T(1.0) / sqrt(inverse * all);
+  return select_less(T(0.0), margin, margin, T(0.0));
+}
+
+/// out = G x for the rows of some clusters. @param G  of all clusters
+template <class T>
+static void expand(std::span<const Cluster* const> clusters, const T* G, const T* x, T* out) {
+  for (const Cluster* c : clusters) {
+    if (!c->constrained) {
+      for (int i = 0; i < c->nv; ++i) out[c->spanning_v + i] = x[c->v + i];
+      continue;
+    }
+    const T* row = G + c->G_start;
+    for (int i = 0; i < c->rows(); ++i, row += c->nv) {
+      T sum = T(0.0);
+      for (int j = 0; j < c->nv; ++j) sum += row[j] * x[c->v + j];
+      out[c->rate(i)] = sum;
+    }
+  }
+}
+/// out = G^T x, likewise.
+template <class T>
+static void reduce(std::span<const Cluster* const> clusters, const T* G, const T* x, T* out) {
+  for (const Cluster* c : clusters) {
+    if (!c->constrained) {
+      for (int i = 0; i < c->nv; ++i) out[c->v + i] = x[c->spanning_v + i];
+      continue;
+    }
+    for (int j = 0; j < c->nv; ++j) {
+      T sum = T(0.0);
+      for (int i = 0; i < c->rows(); ++i) sum += G[c->G_start + i * c->nv + j] * x[c->rate(i)];
+      out[c->v + j] = sum;
+    }
+  }
+}
+
+}  // namespace espalier::detail
