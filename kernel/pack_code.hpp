@@ -20,8 +20,8 @@ struct CoupledPosition {
 /// has it compiled for each instruction set; a registry without that plugin has it for plain
 /// x86-64.
 ///
-/// The functions on clusters are those of kernel/model/constraint_code.hpp and loop_elimination.hpp.
-/// Packs go by reference.
+/// The functions on clusters are those of kernel/model/constraint_code.hpp and loop_elimination.hpp
+/// of the same names. Packs go by reference.
 class ESPALIER_API PackCode {
  public:
   virtual ~PackCode();

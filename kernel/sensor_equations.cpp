@@ -182,13 +182,11 @@ void SensorSystem::write_constraints(const double* q) {
   const TreeKinematics<double>& joints = motion_.joints;
   const SpanningView<double> at{q, motion_.qd(), joints.X.data(), joints.S.data(),
                                 joints.bias.data()};
-  for (std::size_t k = 0; k < clusters_.size(); ++k) {
-    const ClusterRows& rows = clusters_[k];
+  for (const ClusterRows& rows : clusters_) {
     const Cluster& c = model_.clusters()[rows.cluster];
     const ClusterConstraint& constraint = *c.constraint;
-    ConstraintWorkspace<double>& w = work_[k];
-    constraint.jacobian(model_, c, at, w);
-    constraint.bias(model_, c, at, w);
+    constraint.jacobian(model_, c, at, work_);
+    constraint.bias(model_, c, at, work_);
     const int law_rows = static_cast<int>(rows.named.size()) / c.rows();
     for (std::size_t i = 0; i < rows.multiplier.size(); ++i) {
       const int m = rows.multiplier[i];
@@ -196,11 +194,11 @@ void SensorSystem::write_constraints(const double* q) {
       const bool torques = static_cast<int>(i) < law_rows;
       for (int l = 0; l < c.rows(); ++l) {
         if (torques && !rows.named[i * c.rows() + l]) continue;
-        const double x = w.K[i * c.rows() + l];
+        const double x = work_.K[i * c.rows() + l];
         put(constraint_row(m), qdd(c.rate(l)), x, torques);
         if (torques) put(torque_row(c.rate(l)), first_multiplier_ + m, -x, true);
       }
-      rhs_[constraint_row(m)] = w.k[i];
+      rhs_[constraint_row(m)] = work_.k[i];
     }
     write_loops(c, loops_.data() + rows.first_loop);
   }

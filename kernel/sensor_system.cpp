@@ -105,8 +105,7 @@ void SensorSystem::choose_constraint_rows() {
 /// A cluster whose constraint depends on the position. @param next  multiplier
 void SensorSystem::add_constraint(int cluster, int& next) {
   const Cluster& c = model_.clusters()[cluster];
-  work_.emplace_back();
-  c.constraint->allocate(c, work_.back());
+  c.constraint->allocate(c, work_);
   const std::vector<bool> needed = needed_rows(c);
   ClusterRows rows;
   rows.cluster = cluster;

@@ -200,7 +200,7 @@ class ESPALIER_API SensorSystem {
   std::vector<int> torque_;
   std::vector<Contact> contacts_;
   std::vector<ClusterRows> clusters_;
-  std::vector<ConstraintWorkspace<double>> work_;
+  ConstraintWorkspace<double> work_;  ///< of one cluster after the other
   std::vector<std::pair<int, int>> multipliers_of_;
   std::vector<std::string> multiplier_names_;
   std::vector<Loop> loops_;

@@ -10,9 +10,8 @@ BatchLoops::BatchLoops(ModelPtr model)
   std::set<int> placed;
   for (const Cluster& c : model_->clusters()) {
     if (c.constraint != nullptr) {
-      Loop& loop = loops_.emplace_back();
-      loop.cluster = &c;
-      c.constraint->allocate(c, loop.work);
+      loops_.push_back(&c);
+      c.constraint->allocate(c, work_);
       const int bodies = c.constraint->loops.empty() ? 0 : c.count;  // laws take positions alone
       for (int i = c.first; i < c.first + bodies; ++i) placed.insert(model_->body(i).run);
     }
@@ -49,9 +48,8 @@ Pack BatchLoops::residual(const Pack* q) {
   packs.take_largest_miss(followers_, q, worst);
   if (loops_.empty()) return worst;
   for (const int r : placed_runs_) joints_.update(model_->runs()[r], q, nullptr);
-  for (Loop& loop : loops_) {
-    packs.residual(*loop.cluster->constraint, *model_, *loop.cluster, view(q),
-                   ClusterConstraint::Rows::all, loop.work, phi_);
+  for (const Cluster* c : loops_) {
+    packs.residual(*c->constraint, *model_, *c, view(q), ClusterConstraint::Rows::all, work_, phi_);
     packs.take_largest(phi_, worst);
   }
   return worst;
@@ -60,10 +58,9 @@ Pack BatchLoops::residual(const Pack* q) {
 Pack BatchLoops::margin(const Pack* q) {
   const PackCode& packs = model_->pack_code();
   Pack least(1.0);
-  for (Loop& loop : loops_) {
-    const ClusterConstraint& constraint = *loop.cluster->constraint;
-    packs.jacobian(constraint, *model_, *loop.cluster, view(q), loop.work);
-    packs.take_margin(constraint, loop.work, least);
+  for (const Cluster* c : loops_) {
+    packs.jacobian(*c->constraint, *model_, *c, view(q), work_);
+    packs.take_margin(*c->constraint, work_, least);
   }
   return least;
 }

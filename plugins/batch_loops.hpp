@@ -23,16 +23,12 @@ class BatchLoops {
   void follow(Pack* q) const;
 
  private:
-  struct Loop {
-    const Cluster* cluster = nullptr;
-    ConstraintWorkspace<Pack> work;
-  };
-
   SpanningView<Pack> view(const Pack* q) const;
 
   ModelPtr model_;
   std::vector<CoupledPosition> followers_;
-  std::vector<Loop> loops_;
+  std::vector<const Cluster*> loops_;
+  ConstraintWorkspace<Pack> work_;  ///< of one loop after the other
   std::vector<int> placed_runs_;  ///< of the model: of bodies of loops
   TreeKinematics<Pack> joints_;   ///< of these
   std::vector<Pack> phi_;

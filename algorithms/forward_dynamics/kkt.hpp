@@ -20,9 +20,7 @@ class Kkt final : public ForwardDynamics<T> {
   explicit Kkt(ModelPtr model)
       : ForwardDynamics<T>(std::move(model)), equations_(this->model()) {
     for (const Cluster& c : this->model().clusters()) {
-      if (c.constraint == nullptr) continue;
-      work_.emplace_back();
-      c.constraint->allocate(c, work_.back());
+      if (c.constraint != nullptr) c.constraint->allocate(c, work_);
     }
   }
 
@@ -71,7 +69,6 @@ class Kkt final : public ForwardDynamics<T> {
                                   joints.bias.data()};
     std::vector<bool> independent(model.spanning_nv(), false);
     for (const int rate : model.independent_rates()) independent[rate] = true;
-    std::size_t next = 0;
     for (const Cluster& c : model.clusters()) {
       if (!c.constrained) continue;
       if (c.constraint == nullptr) {
@@ -85,12 +82,11 @@ class Kkt final : public ForwardDynamics<T> {
         }
         continue;
       }
-      ConstraintWorkspace<double>& w = work_[next++];
-      c.constraint->jacobian(model, c, at, w);
-      c.constraint->bias(model, c, at, w);
+      c.constraint->jacobian(model, c, at, work_);
+      c.constraint->bias(model, c, at, work_);
       for (int i = 0; i < c.constraint->rows(); ++i) {
-        const long row = append(K, k, w.k[i]);
-        for (int l = 0; l < c.rows(); ++l) K(row, c.rate(l)) = w.K[i * c.rows() + l];
+        const long row = append(K, k, work_.k[i]);
+        for (int l = 0; l < c.rows(); ++l) K(row, c.rate(l)) = work_.K[i * c.rows() + l];
       }
     }
   }
@@ -120,7 +116,7 @@ class Kkt final : public ForwardDynamics<T> {
   }
 
   DenseEquations equations_;
-  std::vector<ConstraintWorkspace<double>> work_;  ///< per cluster whose G depends on the position
+  ConstraintWorkspace<double> work_;  ///< of one cluster after the other
 };
 
 }  // namespace espalier

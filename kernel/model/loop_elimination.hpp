@@ -58,6 +58,38 @@ static void take_dependents(const ClusterConstraint& constraint, const T* K, T* 
   }
 }
 
+/// out = G x for the rows of some clusters. @param G  of all clusters
+template <class T>
+static void expand(std::span<const Cluster* const> clusters, const T* G, const T* x, T* out) {
+  for (const Cluster* c : clusters) {
+    if (!c->constrained) {
+      for (int i = 0; i < c->nv; ++i) out[c->spanning_v + i] = x[c->v + i];
+      continue;
+    }
+    const T* row = G + c->G_start;
+    for (int i = 0; i < c->rows(); ++i, row += c->nv) {
+      T sum = T(0.0);
+      for (int j = 0; j < c->nv; ++j) sum += row[j] * x[c->v + j];
+      out[c->rate(i)] = sum;
+    }
+  }
+}
+/// out = G^T x, likewise.
+template <class T>
+static void reduce(std::span<const Cluster* const> clusters, const T* G, const T* x, T* out) {
+  for (const Cluster* c : clusters) {
+    if (!c->constrained) {
+      for (int i = 0; i < c->nv; ++i) out[c->v + i] = x[c->spanning_v + i];
+      continue;
+    }
+    for (int j = 0; j < c->nv; ++j) {
+      T sum = T(0.0);
+      for (int i = 0; i < c->rows(); ++i) sum += G[c->G_start + i * c->nv + j] * x[c->rate(i)];
+      out[c->v + j] = sum;
+    }
+  }
+}
+
 /// G, columns x independent, row-major, from w.K; keeps the factor of its dependent columns.
 template <class T>
 static void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w, T* G) {
@@ -96,18 +128,6 @@ static void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<T
     for (int i = 0; i < m; ++i) w.k[i] = -K[i * constraint.columns + independent[j]];
     qr_solve(A, m, r, w.beta.data(), w.k.data());
     for (int i = 0; i < r; ++i) row(i)[j] = w.k[i];
-  }
-}
-
-/// qd = G v of a cluster's rates.
-template <class T>
-static void expand_loop(const ClusterConstraint& constraint, const Cluster& c, const T* G,
-                        const T* v, T* qd) {
-  for (int i = 0; i < c.nv; ++i) qd[constraint.rate[constraint.independent[i]]] = v[c.v + i];
-  for (const int column : constraint.dependent) {
-    T sum = T(0.0);
-    for (int j = 0; j < c.nv; ++j) sum += G[column * c.nv + j] * v[c.v + j];
-    qd[constraint.rate[column]] = sum;
   }
 }
 
@@ -150,9 +170,8 @@ static void eliminate_biases(const Model& model, std::span<const Cluster* const>
 /// @param v     independent rates of the model
 /// @param G     of all clusters, each rows() x nv, row-major
 /// @param qd    of the model's spanning rates
-/// @param g     likewise; nullptr where at.bias waits for qd: then each cluster has its own work,
-/// and
-///              eliminate_biases() follows
+/// @param g     likewise; nullptr where at.bias waits for qd: then each cluster has a work of its
+///              own, and eliminate_biases() follows
 template <class T>
 static void eliminate_loops(const Model& model, std::span<const Cluster* const> loops,
                             std::span<ConstraintWorkspace<T>> work, const SpanningView<T>& at,
@@ -163,7 +182,7 @@ static void eliminate_loops(const Model& model, std::span<const Cluster* const> 
     jacobian(*c.constraint, model, c, at, w);
     eliminate(*c.constraint, w, G + c.G_start);
     if (v == nullptr) continue;
-    expand_loop(*c.constraint, c, G + c.G_start, v, qd);
+    expand(loops.subspan(i, 1), G, v, qd);
     if (g == nullptr) continue;
     bias(*c.constraint, model, c, at, w);
     eliminate_bias(*c.constraint, w, g);
@@ -191,38 +210,6 @@ static T margin(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w) 
   for (int i = 0; i < m * constraint.columns; ++i) all += w.K[i] * w.K[i];
   const T margin = T(1.0) / sqrt(inverse * all);
   return select_less(T(0.0), margin, margin, T(0.0));
-}
-
-/// out = G x for the rows of some clusters. @param G  of all clusters
-template <class T>
-static void expand(std::span<const Cluster* const> clusters, const T* G, const T* x, T* out) {
-  for (const Cluster* c : clusters) {
-    if (!c->constrained) {
-      for (int i = 0; i < c->nv; ++i) out[c->spanning_v + i] = x[c->v + i];
-      continue;
-    }
-    const T* row = G + c->G_start;
-    for (int i = 0; i < c->rows(); ++i, row += c->nv) {
-      T sum = T(0.0);
-      for (int j = 0; j < c->nv; ++j) sum += row[j] * x[c->v + j];
-      out[c->rate(i)] = sum;
-    }
-  }
-}
-/// out = G^T x, likewise.
-template <class T>
-static void reduce(std::span<const Cluster* const> clusters, const T* G, const T* x, T* out) {
-  for (const Cluster* c : clusters) {
-    if (!c->constrained) {
-      for (int i = 0; i < c->nv; ++i) out[c->v + i] = x[c->spanning_v + i];
-      continue;
-    }
-    for (int j = 0; j < c->nv; ++j) {
-      T sum = T(0.0);
-      for (int i = 0; i < c->rows(); ++i) sum += G[c->G_start + i * c->nv + j] * x[c->rate(i)];
-      out[c->v + j] = sum;
-    }
-  }
 }
 
 }  // namespace espalier::detail
