@@ -1,4 +1,4 @@
-#include "algorithms/forward_dynamics/world_body.hpp"
+#include "algorithms/segments/world_body.hpp"
 
 #include "tests/spatial/dense.hpp"
 

@@ -66,6 +66,12 @@ class BodyInertia {
   ArticulatedInertia<T> IA_;
 };
 
+/// E^T I E.
+template <class T>
+ArticulatedInertia<T> congruence(const Mat3<T>& E, const ArticulatedInertia<T>& I) {
+  return {congruence(E, I.A), E.transposed() * (I.B * E), congruence(E, I.C)};
+}
+
 /// A rate of a body of ABA (aba.hpp), world axes at the body's origin.
 template <class T>
 struct WorldRate {
@@ -107,6 +113,9 @@ struct WorldBody {
     }
     r = transpose_times(p.E, placement.r);
   }
+
+  Vec3<T> to_body(const Vec3<T>& x) const { return aligned ? x : E * x; }
+  Vec3<T> to_world(const Vec3<T>& x) const { return aligned ? x : transpose_times(E, x); }
 
   // I S and S^T f for a rate, without the half of S that is zero.
   template <class Ops>

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "algorithms/own_equations.hpp"
+#include "algorithms/segments/articulated_state.hpp"
+#include "algorithms/wide_cluster.hpp"
+
+namespace espalier {
+
+/// State of the articulated-body recursion on a cluster tree: that on a tree, and per cluster.
+template <class T>
+struct ClusterState : ArticulatedState<T> {
+  ClusterState(const Model& m, ScheduleLayout& layout)
+      : ArticulatedState<T>(m, layout),
+        workspace(layout.workspace),
+        Moq(m.nv()),
+        w(layout.largest),
+        x(layout.largest),
+        own(m) {
+    int rotors = 0;
+    for (const Cluster* c : layout.wide) {
+      wide.emplace_back(m, *c);
+      rotors = std::max(rotors, c->rotors);
+    }
+    spins.resize(rotors);
+    for (WideCluster<T>& cluster : wide) cluster.connect(wide);
+    tau_.reserve(m.nv());
+    for (const auto& [rate, inertia] : m.armature()) {
+      const Cluster& c = m.clusters()[m.body(m.joint_of_rate(rate).body).cluster];
+      if (c.constraint != nullptr && c.row(rate) < c.spanning_nv) {
+        loop_armature_.push_back({&c, rate, inertia});
+      }
+    }
+  }
+
+  /// The spin of a folded rotor (SPEC 5.4).
+  struct Spin {
+    Vec3<T> k;  ///< momentum for unit rate, world axes
+    T tau;      ///< what its rate takes at vdot = 0
+  };
+  /// Adds the gyroscopic couple of a rotor to its carrier's wrench. Called once for each rotor,
+  /// before the carrier is eliminated.
+  ESPALIER_ALWAYS_INLINE Spin spin(const Rotor& rotor) {
+    const T *qd = this->motion.qd(), *g = this->motion.g();
+    WorldBody<T>& carrier = this->body[rotor.carrier];
+    const Vec3<T> k = transpose_times(carrier.E, rotor.momentum);
+    T tau = dot(k, carrier.motion.alpha);
+    carrier.pA.n += cross(carrier.motion.omega, scale(qd[rotor.v], k));
+    if (g != nullptr) {
+      carrier.pA.n += scale(g[rotor.v], k);
+      tau += rotor.inertia * g[rotor.v];
+    }
+    return {k, tau};
+  }
+
+  /// tau without what external wrenches on folded rotors and armatures inside of loops, which turn
+  /// with g, take of it.
+  const T* remaining_forces(const T* tau, const Wrenches<T>* wrenches) {
+    if (wrenches != nullptr && !this->model.rotors().empty()) tau = apply_to_rotors(tau, *wrenches);
+    if (!loop_armature_.empty() && this->motion.g() != nullptr) tau = accelerate_armature(tau);
+    return tau;
+  }
+
+  std::vector<T> workspace;            ///< per ClusterOnOne: factor of Mqq, and r
+  std::vector<Force<T>> Moq;           ///< per independent rate
+  std::vector<Force<T>> w;             ///< of one cluster
+  std::vector<T> x;
+  std::vector<WideCluster<T>> wide;    ///< per ClusterOnSeveral
+  std::vector<Spin> spins;             ///< of the rotors of one
+  OwnEquations<T> own;
+
+ private:
+  struct LoopArmature {
+    const Cluster* cluster;
+    int rate;
+    double inertia;
+  };
+
+  /// External wrenches on folded rotors: to the carriers, and to the rates by G^T.
+  const T* apply_to_rotors(const T* tau, const Wrenches<T>& wrenches) {
+    const Model& m = this->model;
+    this->motion.place_rotors(this->q);
+    tau_.assign(tau, tau + m.nv());
+    for (const Cluster& c : m.clusters()) {
+      for (int r = 0; r < c.rotors; ++r) {
+        const Rotor& folded = m.rotors()[c.rotor + r];
+        const Force<T>& wrench = wrenches[folded.body];
+        const T* rho = this->motion.G(c) + (c.spanning_nv + r) * c.nv;
+        for (int j = 0; j < c.nv; ++j) tau_[c.v + j] += rho[j] * wrench.n.z;
+        this->apply(folded.carrier,
+                    this->motion.joints.X[folded.body].transpose_times_force(wrench));
+      }
+    }
+    return tau_.data();
+  }
+  const T* accelerate_armature(const T* tau) {
+    if (tau != tau_.data()) tau_.assign(tau, tau + this->model.nv());
+    for (const auto& [c, rate, inertia] : loop_armature_) {
+      const T* rho = this->motion.G(*c) + c->row(rate) * c->nv;
+      const T taken = inertia * this->motion.g()[rate];
+      for (int j = 0; j < c->nv; ++j) tau_[c->v + j] -= rho[j] * taken;
+    }
+    return tau_.data();
+  }
+
+  std::vector<LoopArmature> loop_armature_;
+  std::vector<T> tau_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,212 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "algorithms/free_body.hpp"
+#include "algorithms/limb_groups.hpp"
+
+namespace espalier {
+
+// --- kinds of segments: what a pass treats as one. Indices and constants, no state. ---------------
+
+/// The floating body that the whole robot hangs on. Its axes stand for the world's.
+struct FloatingBase {
+  int body;
+};
+/// Bodies begin <= k < end of a run, on joints of one type that nothing ties.
+struct PlainRun {
+  const BodyRun* run;
+  int begin, end;
+  int shift;  ///< from spanning to independent rates
+
+  int body(int k) const { return run->first + k; }
+};
+/// Serial chains of revolute joints, one in each lane of a pack, or a lone one.
+struct ChainGroup {
+  int group;
+};
+/// A body of one rate that drives rotors on its parent.
+struct GearedBody {
+  const Cluster* cluster;
+  PlainRun joint;           ///< one body
+  Vec3<double> momentum;    ///< of the rotors for unit rate, parent's frame
+  double inertia;           ///< of the rotors, and the armature
+};
+/// A cluster with one supporting body.
+struct ClusterOnOne {
+  const Cluster* cluster;
+  std::vector<PlainRun> bodies;
+  int workspace;  ///< start of nv (nv + 1) numbers
+};
+/// A cluster with several supporting bodies, or supporting such a one, or with a joint that supplies
+/// dynamics of its own. The most general kind: any body is one.
+struct ClusterOnSeveral {
+  const Cluster* cluster;
+  std::vector<PlainRun> bodies;
+  int index;  ///< among clusters of this kind
+};
+
+/// What a schedule says about the robot as a whole.
+struct ScheduleLayout {
+  explicit ScheduleLayout(LimbPlan plan) : chains(std::make_unique<LimbPlan>(std::move(plan))) {}
+
+  std::unique_ptr<LimbPlan> chains;  ///< until the state takes it
+  bool needs_poses = false;          ///< sine and cosine of revolute joints are not enough
+  int floating_base = 0;             ///< body; 0: none
+  std::vector<int> watched;          ///< carriers of rotors, whose motion clusters read
+  int workspace = 0, largest = 0;    ///< of ClusterOnOne: numbers in all, most rates of one
+  std::vector<const Cluster*> wide;  ///< ClusterOnSeveral by index
+};
+
+/// Segments in the order in which recursive algorithms pass them, parents before children.
+template <class... Kinds>
+class Segments {
+ public:
+  using Segment = std::variant<Kinds...>;
+
+  /// Calls pass(segment) for each segment, base to tips.
+  template <class Pass>
+  void outward(Pass&& pass) const {
+    for (const Segment& s : segments_) std::visit(pass, s);
+  }
+  /// Calls pass(segment) for each segment, tips to base.
+  template <class Pass>
+  void inward(Pass&& pass) const {
+    for (std::size_t k = segments_.size(); k-- > 0;) std::visit(pass, segments_[k]);
+  }
+
+  /// Appends a segment. Plain bodies that continue the last run extend it.
+  /// @param order  segments of lower order come first, once sorted
+  void add(Segment next, int order = 0) {
+    if constexpr ((std::is_same_v<PlainRun, Kinds> || ...)) {
+      PlainRun* last = segments_.empty() || orders_.back() != order
+                           ? nullptr
+                           : std::get_if<PlainRun>(&segments_.back());
+      const PlainRun* run = std::get_if<PlainRun>(&next);
+      if (last != nullptr && run != nullptr && last->run == run->run && last->end == run->begin &&
+          last->shift == run->shift) {
+        last->end = run->end;
+        return;
+      }
+    }
+    segments_.push_back(std::move(next));
+    orders_.push_back(order);
+  }
+  void sort() {
+    std::vector<std::size_t> at(segments_.size());
+    std::iota(at.begin(), at.end(), 0);
+    std::stable_sort(at.begin(), at.end(),
+                     [&](std::size_t a, std::size_t b) { return orders_[a] < orders_[b]; });
+    std::vector<Segment> sorted;
+    sorted.reserve(at.size());
+    for (const std::size_t k : at) sorted.push_back(std::move(segments_[k]));
+    segments_ = std::move(sorted);
+    std::vector<int>().swap(orders_);
+  }
+
+ private:
+  std::vector<Segment> segments_;
+  std::vector<int> orders_;  ///< until sort()
+};
+
+/// The segments of a model: the one scheduler for all recursive algorithms.
+///
+/// `Kinds` are those that the algorithm's passes have overloads for. A part of the robot that would
+/// be of a kind that is not among them becomes the next more general one:
+///   ChainGroup -> PlainRun and GearedBody;  FloatingBase -> PlainRun;
+///   GearedBody -> ClusterOnOne;  ClusterOnOne, PlainRun -> ClusterOnSeveral,
+/// so that `Schedule<ClusterOnSeveral>` passes every robot.
+template <class... Kinds>
+class Schedule : public ScheduleLayout, public Segments<Kinds...> {
+ public:
+  /// @param lanes  how many chains are passed at once
+  Schedule(const Model& model, int lanes) : Schedule(model, lanes, KindOf(model)) {}
+
+ private:
+  template <class Kind>
+  static constexpr bool has = (std::is_same_v<Kind, Kinds> || ...);
+
+  /// What becomes of the model's clusters.
+  struct KindOf {
+    explicit KindOf(const Model& m)
+        : several(m.clusters().size(), false), joints(LimbJoints::of(m)) {
+      if (!has<ChainGroup>) joints.turning.assign(joints.turning.size(), false);
+      std::vector<bool> carries_several(m.clusters().size(), false), supplied = carries_several;
+      for (const Cluster& c : m.clusters()) {
+        if (c.outputs.size() > 1 && c.parent >= 0) carries_several[c.parent] = true;
+      }
+      for (const int i : m.bodies_with_equations()) supplied[m.body(i).cluster] = true;
+      for (std::size_t k = 0; k < m.clusters().size(); ++k) {
+        const Cluster& c = m.clusters()[k];
+        several[k] = supplied[k] || !(c.constrained ? has<ClusterOnOne> : has<PlainRun>) ||
+                     (c.constrained && (carries_several[k] || c.outputs.size() > 1));
+        for (int i = c.first; (several[k] || carries_several[k]) && i < c.first + c.count; ++i) {
+          joints.turning[i] = false;
+        }
+      }
+    }
+    std::vector<bool> several;  ///< per cluster: ClusterOnSeveral
+    LimbJoints joints;          ///< of chains
+  };
+
+  Schedule(const Model& m, int lanes, const KindOf& kind)
+      : ScheduleLayout(LimbPlan(m, kind.joints)) {
+    if constexpr (has<FloatingBase>) {
+      const int root = floating_root(m, m.active_body_count());
+      if (root > 0 && !kind.several[m.body(root).cluster]) floating_base = root;
+    }
+    for (std::size_t k = 0; k < m.clusters().size(); ++k) {
+      const Cluster& c = m.clusters()[k];
+      if (chains->limb_of[c.first] < 0) add_cluster(m, c, kind.several[k], kind.joints);
+    }
+    const LimbGroups groups(*chains, lanes);
+    for (std::size_t g = 0; g < groups.groups.size(); ++g) {
+      add_if_taken(ChainGroup{static_cast<int>(g)}, 2 * groups.levels[g] + 1);
+    }
+    this->sort();
+  }
+
+  void add_cluster(const Model& m, const Cluster& c, bool several, const LimbJoints& joints) {
+    const int order = 2 * chains->level[c.first];
+    if (c.first == floating_base) return add_if_taken(FloatingBase{c.first}, order);
+    if (!several && !c.constrained) return add_if_taken(ranges(m, c)[0], order);
+    if (!several && has<GearedBody> && is_geared_body(m, c)) {
+      return add_if_taken(GearedBody{&c, ranges(m, c)[0], joints.momentum[c.first],
+                                     joints.inertia[c.first]},
+                          order);
+    }
+    for (int r = c.rotor; r < c.rotor + c.rotors; ++r) watched.push_back(m.rotors()[r].carrier);
+    if (several) {
+      add_if_taken(ClusterOnSeveral{&c, ranges(m, c), static_cast<int>(wide.size())}, order);
+      wide.push_back(&c);
+    } else {
+      add_if_taken(ClusterOnOne{&c, ranges(m, c), workspace}, order);
+      workspace += c.nv * (c.nv + 1), largest = std::max(largest, c.nv);
+    }
+  }
+  template <class Kind>
+  void add_if_taken(Kind segment, int order) {
+    if constexpr (has<Kind>) this->add(std::move(segment), order);
+  }
+  /// The bodies of a cluster, run by run.
+  static std::vector<PlainRun> ranges(const Model& m, const Cluster& c) {
+    std::vector<PlainRun> all;
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      const BodyRun* run = &m.runs()[m.body(i).run];
+      const int k = i - run->first;
+      if (!all.empty() && all.back().run == run) {
+        ++all.back().end;
+      } else {
+        all.push_back({run, k, k + 1, c.v - c.spanning_v});
+      }
+    }
+    return all;
+  }
+};
+
+}  // namespace espalier
