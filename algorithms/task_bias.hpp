@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "espalier/kernel/end_effector.hpp"
+#include "espalier/kernel/problems/end_effector.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 
@@ -26,7 +26,7 @@ class TaskBias {
     motion_.update(q, v);
     for (const BodyRun& run : model_.runs()) {
       with_subspace(run, [&](auto ops) {
-        for (int k = 0; k < run.count; ++k) move<decltype(ops)>(run, k);
+        for (int k = 0; k < run.count; ++k) forward_pass<decltype(ops)>(run, k);
       });
     }
     for (const Task::Part& part : task_.parts()) {
@@ -45,7 +45,7 @@ class TaskBias {
  private:
   /// Twist and spatial acceleration of a body from its parent's.
   template <class Ops>
-  void move(const BodyRun& run, int k) {
+  void forward_pass(const BodyRun& run, int k) {
     const int i = run.first + k, at = run.v + k * Ops::n;
     const int parent = model_.body(i).parent;
     const Transform<T>& X = motion_.joints.X[i];

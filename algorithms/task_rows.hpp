@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "algorithms/articulated_tree.hpp"
-#include "espalier/kernel/end_effector.hpp"
+#include "algorithms/segments/articulated_tree.hpp"
+#include "espalier/kernel/problems/end_effector.hpp"
 
 namespace espalier {
 
@@ -37,8 +37,8 @@ class TaskRows {
         p.way.push_back({tree.node_of(part.body), {part.body}});
         for (;;) {
           const auto& node = tree.nodes()[p.way.back().node];
-          if (node.outputs.empty()) break;
-          p.way.push_back({node.parent, node.outputs});
+          if (node.supports.empty()) break;
+          p.way.push_back({node.parent, node.supports});
         }
       }
       parts_.push_back(std::move(p));

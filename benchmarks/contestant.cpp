@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "benchmarks/batches.hpp"
-#include "espalier/kernel/operational_space.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 
 namespace espalier::bench {
 

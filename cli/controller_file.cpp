@@ -6,7 +6,8 @@
 
 #include "cli/command.hpp"
 #include "cli/json_form.hpp"
-#include "espalier/plugins/controllers.hpp"
+#include "espalier/simulation/controllers.hpp"
+#include "espalier/simulation/simulation.hpp"
 
 namespace espalier::cli {
 

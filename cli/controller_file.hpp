@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/session.hpp"
-#include "espalier/kernel/simulation.hpp"
+#include "espalier/simulation/simulation.hpp"
 
 namespace espalier::cli {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "cli/json_form.hpp"
-#include "espalier/kernel/input_matrix.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 
 /// Inputs in state files: motors and contacts whose answer the input matrix is.
 ///   [{"joint": name} |

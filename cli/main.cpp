@@ -92,7 +92,7 @@ void expect_subcommand(int argc, char** argv) {
 
 int run(Session& session, int argc, char** argv) {
   CLI::App app("espalier " ESPALIER_VERSION
-               ": dynamics of robots whose limbs contain gears, differentials, belts and four-bars",
+               ": dynamics of robots whose chains contain gears, differentials, belts and four-bars",
                "espalier");
   app.footer(footer);
   app.set_version_flag("--version", "espalier " ESPALIER_VERSION);

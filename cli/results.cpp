@@ -6,6 +6,7 @@
 #include "cli/end_effectors.hpp"
 #include "cli/state.hpp"
 #include "cli/table.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 
 namespace espalier::cli {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/plugins/espalier.hpp"
+#include "espalier/host/espalier.hpp"
 
 /// What subcommands share: global options, the host with its plugins, the way to a Model, output.
 

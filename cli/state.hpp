@@ -8,6 +8,7 @@
 
 #include "cli/end_effectors.hpp"
 #include "cli/session.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 
 /// A robot's state with everything that acts on it: from a state file, at random, and back.
 ///

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/json_form.hpp"
-#include "espalier/kernel/subsystem_matrices.hpp"
+#include "espalier/kernel/problems/subsystem_matrices.hpp"
 
 /// Bremer's subsystems in state files, on the command line and in answers.
 

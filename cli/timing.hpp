@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/state.hpp"
-#include "espalier/plugins/batch.hpp"
+#include "espalier/host/batch.hpp"
 
 /// Time and allocations of single calls and of batches.
 

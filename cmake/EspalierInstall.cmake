@@ -3,13 +3,13 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-install(TARGETS espalier_kernel espalier_plugins espalier_plugin EXPORT espalier
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(part kernel plugins)
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/${part}
+install(TARGETS espalier_kernel espalier_plugins espalier_plugin espalier_host espalier_sensing
+  espalier_control espalier_simulation EXPORT espalier LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+foreach(room IN LISTS ESPALIER_PUBLIC_ROOMS)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/${room}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/espalier FILES_MATCHING PATTERN "*.hpp")
 endforeach()
-install(FILES plugins/plugin.hpp plugins/espalier.hpp
+install(FILES plugins/plugin.hpp host/espalier.hpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/espalier)
 install(DIRECTORY robots DESTINATION ${CMAKE_INSTALL_DATADIR}/espalier)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/espalier)

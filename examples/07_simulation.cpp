@@ -2,7 +2,8 @@
 #include <cstdio>
 
 #include "espalier/espalier.hpp"
-#include "espalier/plugins/controllers.hpp"
+#include "espalier/simulation/controllers.hpp"
+#include "espalier/simulation/simulation.hpp"
 
 int main(int, char** argv) {
   const espalier::Host host;
@@ -14,7 +15,7 @@ int main(int, char** argv) {
   controllers.push_back(std::make_unique<espalier::PdControl>(
       *robot, std::vector{std::pair{std::string(argv[2]), gains}}));
 
-  const auto simulation = host.simulation(robot, {.algorithm = "c-aba", .integrator = "rk4"}, {},
+  const auto simulation = make_simulation(host, robot, {.algorithm = "c-aba", .integrator = "rk4"}, {},
                                           std::move(controllers));
   const int q = robot->joint(argv[2]).q;
   simulation->run(2.0, 5e-4, 800, [&](const espalier::Sample& now) {

@@ -10,7 +10,10 @@
 #include <fstream>
 
 #include "charts/chart.hpp"
+#include "espalier/control/task_control.hpp"
 #include "espalier/espalier.hpp"
+#include "espalier/simulation/simulation.hpp"
+#include "espalier/simulation/soft_contact.hpp"
 
 using namespace espalier;
 
@@ -140,7 +143,7 @@ class Balance {
         kinematics_(host.create<Kinematics<double>>("forward-kinematics", robot)),
         center_(host.create<CenterOfMass<double>>("center-of-mass", robot)),
         setup_(balance(*robot)),
-        control_(host.task_control(robot, setup_, {.solver = "alglib"})),
+        control_(make_task_control(host, robot, setup_, {.solver = "alglib"})),
         rest_(robot->nv(), 0.0),
         posture_(start.q()) {
     kinematics_->evaluate(start.q(), start.v(), rest_);
@@ -271,7 +274,7 @@ int main(int, char** argv) {
   std::vector<std::unique_ptr<Environment>> environments;
   environments.push_back(std::make_unique<SoftContact>(kinematics(), sole_points()));
   const auto simulation =
-      host.simulation(robot, {}, {}, std::move(controllers), std::move(environments));
+      make_simulation(host, robot, {}, {}, std::move(controllers), std::move(environments));
   simulation->start(start.q(), start.v());
 
   Wrenches<double> shove(robot);

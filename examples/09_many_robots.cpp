@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 #include <espalier/espalier.hpp>
+#include <espalier/sensing/sensor_verdict.hpp>
+#include <espalier/simulation/batch_simulation.hpp>
 
 int main(int count, char** words) {
   if (count < 2) return std::fputs("usage: 09_many_robots ROBOT\n", stderr), 2;
@@ -39,7 +41,7 @@ int main(int count, char** words) {
   std::printf("floats are off by %.1e of the largest\n", error / largest);
 
   // All let go, with a damper on every joint.
-  const auto simulation = host.batch_simulation(robot, {.integrator = "semi-implicit-euler"});
+  const auto simulation = make_batch_simulation(host, robot, {.integrator = "semi-implicit-euler"});
   simulation->set_controller([](const espalier::BatchSample& at, std::span<double> forces) {
     for (std::size_t i = 0; i < forces.size(); ++i) forces[i] -= 0.5 * at.v[i];
   });

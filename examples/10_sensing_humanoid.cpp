@@ -13,6 +13,8 @@
 
 #include "charts/chart.hpp"
 #include "sway.hpp"
+#include "espalier/sensing/sensor_dynamics.hpp"
+#include "espalier/sensing/sensor_verdict.hpp"
 
 using namespace espalier;
 using namespace espalier::sway;

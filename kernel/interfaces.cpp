@@ -1,18 +1,15 @@
-#include "espalier/kernel/algorithm.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/format.hpp"
 #include "espalier/kernel/integrator.hpp"
 #include "espalier/kernel/model/joint.hpp"
-#include "espalier/kernel/pack_code.hpp"
-#include "espalier/kernel/simulation.hpp"
+#include "espalier/kernel/model/pack_code.hpp"
 #include "espalier/kernel/sub_mechanism.hpp"
 
 namespace espalier {
 
 // Key functions: one vtable and one typeinfo per interface, in the kernel.
 Algorithm::~Algorithm() = default;
-Controller::~Controller() = default;
-Environment::~Environment() = default;
 EquationsOfMotion::~EquationsOfMotion() = default;
 Format::~Format() = default;
 Integrator::~Integrator() = default;

@@ -106,12 +106,12 @@ std::string obstacle(const Capabilities& capabilities, const Model& model, Tie& 
       if (capabilities.couplings) return text + ", expected a tree or constant couplings";
       return text + (capabilities.loops ? ", expected a tree or loops" : ", expected a tree");
     }
-    if (c.outputs.size() > 1 && !capabilities.several_outputs) {
-      return who + " hangs on " + std::to_string(c.outputs.size()) + " output bodies, expected one";
+    if (c.supports.size() > 1 && !capabilities.several_supports) {
+      return who + " hangs on " + std::to_string(c.supports.size()) + " output bodies, expected one";
     }
   }
   tie = Tie::none;
-  if (!model.bodies_with_equations().empty() && !capabilities.own_equations) {
+  if (!model.bodies_with_equations().empty() && !capabilities.joint_supplied_dynamics) {
     const Joint& joint = model.joints()[model.body(model.bodies_with_equations().front()).joint];
     return "joint " + quoted(joint.name) + " of type " + quoted(joint.type) +
            " brings equations of motion of its own, expected bodies alone";

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/kernel/algorithm.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/format.hpp"
 #include "espalier/kernel/integrator.hpp"
 #include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/joint_adapter.hpp"
-#include "espalier/kernel/quadratic_program.hpp"
+#include "espalier/kernel/problems/quadratic_program.hpp"
 #include "espalier/kernel/sub_mechanism.hpp"
 
 namespace espalier {
@@ -132,13 +132,13 @@ class ESPALIER_API Registrar {
       e.options = {I::parameters.begin(), I::parameters.end()};
     }
   }
-  /// A solver of quadratic programs from an author's class S (see kernel/quadratic_program.hpp).
+  /// A solver of quadratic programs from an author's class S (see kernel/problems/quadratic_program.hpp).
   template <class S>
   void qp_solver(About about) {
     add(Kind::qp_solver, std::move(about)).qp_solver = [] { return std::make_unique<S>(); };
   }
   /// What the kernel and batches compute on packs, at this plugin's instruction set, from a class
-  /// that implements PackCode (see kernel/pack_code.hpp); taken if its name is "packs".
+  /// that implements PackCode (see kernel/model/pack_code.hpp); taken if its name is "packs".
   template <class C>
   void pack_code(About about) {
     add(Kind::pack_code, std::move(about)).pack_code = std::make_shared<const C>();

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "algorithms/bremer/subsystem_terms.hpp"
-#include "algorithms/small_ldlt.hpp"
-#include "espalier/kernel/problems.hpp"
+#include "algorithms/linear_algebra/small_ldlt.hpp"
+#include "espalier/kernel/problems/forward_dynamics.hpp"
 
 namespace espalier {
 
@@ -31,7 +31,7 @@ class BremerOn final : public ForwardDynamics<T> {
       z_.emplace_back(n);
       yd_.emplace_back(node.size(), T(0.0));
       largest = std::max(largest, n);
-      widest = std::max(widest, n * node.outputs.size());
+      widest = std::max(widest, n * node.supports.size());
     }
     w_.resize(widest);
     x_.resize(largest);
@@ -54,7 +54,7 @@ class BremerOn final : public ForwardDynamics<T> {
   void inward(int i, const T* tau) {
     const Node& node = tree_.nodes()[i];
     const int n = static_cast<int>(node.rates.size()), o = node.twists(), size = node.size();
-    const int outputs = static_cast<int>(node.outputs.size());
+    const int supports = static_cast<int>(node.supports.size());
     const T* M = terms_.M(i);  // has become M*_i, and h h*_i
     const T* h = terms_.h(i);
     T* D = D_[i].data();
@@ -68,14 +68,14 @@ class BremerOn final : public ForwardDynamics<T> {
     for (int j = 0; j < n; ++j) {
       x_[j] = z[j];
       for (int l = 0; l < j; ++l) x_[j] -= D[j * n + l] * x_[l];
-      for (int a = 0; a < outputs; ++a) {
+      for (int a = 0; a < supports; ++a) {
         Force<T>& w = w_[a * n + j];
         w = coupling(i, a, j);
         for (int l = 0; l < j; ++l) w -= scale(D[j * n + l], w_[a * n + l]);
       }
     }
-    for (int a = 0; a < outputs; ++a) {
-      const Site& at = tree_.seen_from_parent(node.outputs[a]);
+    for (int a = 0; a < supports; ++a) {
+      const Site& at = tree_.seen_from_parent(node.supports[a]);
       const Force<T>* w = w_.data() + a * n;
       ArticulatedInertia<T> Ia = diagonal_block(M + 6 * a * size + 6 * a, size);
       Force<T> pa;
@@ -85,15 +85,15 @@ class BremerOn final : public ForwardDynamics<T> {
         pa += scale(D[j * n + j] * x_[j], w[j]);
       }
       pa += Ia * terms_.xi(at);
-      for (int b = 0; b < outputs; ++b) {
-        if (b != a) pa += hand_on_cross(i, a, b);
+      for (int b = 0; b < supports; ++b) {
+        if (b != a) pa += propagate_cross(i, a, b);
       }
       terms_.add(node.parent, at, Ia, pa);
     }
   }
   /// The block Ia_ab between two output bodies: M*_p += Z_a^T Ia_ab Z_b, lower triangle.
   /// @returns Ia_ab c_b
-  Force<T> hand_on_cross(int i, int a, int b) {
+  Force<T> propagate_cross(int i, int a, int b) {
     const Node& node = tree_.nodes()[i];
     const int n = static_cast<int>(node.rates.size()), size = node.size();
     const T* M = terms_.M(i);
@@ -114,8 +114,8 @@ class BremerOn final : public ForwardDynamics<T> {
       }
       return f;
     };
-    const Site &to = tree_.seen_from_parent(node.outputs[a]),
-               &from = tree_.seen_from_parent(node.outputs[b]);
+    const Site &to = tree_.seen_from_parent(node.supports[a]),
+               &from = tree_.seen_from_parent(node.supports[b]);
     T* M_p = terms_.M(node.parent);
     const int size_p = tree_.nodes()[node.parent].size();
     for (int l = 0; l < terms_.columns(from); ++l) {
@@ -149,8 +149,8 @@ class BremerOn final : public ForwardDynamics<T> {
     T* yd = yd_[i].data();
     T* qdd = yd + node.twists();
     std::copy_n(z_[i].data(), n, qdd);
-    for (std::size_t a = 0; node.parent >= 0 && a < node.outputs.size(); ++a) {
-      const Site& at = tree_.seen_from_parent(node.outputs[a]);
+    for (std::size_t a = 0; node.parent >= 0 && a < node.supports.size(); ++a) {
+      const Site& at = tree_.seen_from_parent(node.supports[a]);
       const T* yd_p = yd_[node.parent].data();
       const T* out = yd_p + 6 * at.output;
       Motion<T> x = terms_.Xo(at) * Motion<T>{{out[0], out[1], out[2]}, {out[3], out[4], out[5]}} +

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "algorithms/bremer/subsystem_terms.hpp"
-#include "algorithms/large_ldlt.hpp"
-#include "espalier/kernel/problems.hpp"
+#include "algorithms/linear_algebra/large_ldlt.hpp"
+#include "espalier/kernel/problems/forward_dynamics.hpp"
 
 namespace espalier {
 
@@ -54,8 +54,8 @@ class MinimalForm final : public ForwardDynamics<T> {
   void propagate(int i) {
     const Node& node = tree_.nodes()[i];
     const std::size_t columns = support_[i].size(), inherited = support_[node.parent].size();
-    for (std::size_t a = 0; a < node.outputs.size(); ++a) {
-      const SubsystemTree::Site& at = tree_.seen_from_parent(node.outputs[a]);
+    for (std::size_t a = 0; a < node.supports.size(); ++a) {
+      const SubsystemTree::Site& at = tree_.seen_from_parent(node.supports[a]);
       T* J = J_[i].data() + 6 * a * columns;
       for (int r = 0; r < 6; ++r) {
         std::fill_n(J + r * columns, inherited, T(0.0));

@@ -6,7 +6,7 @@
 ESPALIER_PLUGIN("bremer", "0.1.0") {
   using namespace espalier;
   const Capabilities all{
-      .couplings = true, .loops = true, .several_outputs = true, .own_equations = true};
+      .couplings = true, .loops = true, .several_supports = true, .joint_supplied_dynamics = true};
   registrar.algorithm<BremerOn>(
       {.name = "bremer-on",
        .summary = "Bremer's recursions over subsystems, which the user may group",

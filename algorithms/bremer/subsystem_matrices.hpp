@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "algorithms/bremer/subsystem_terms.hpp"
-#include "espalier/kernel/input_matrix.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/subsystem_matrices.hpp"
+#include "espalier/kernel/problems/subsystem_matrices.hpp"
 
 namespace espalier {
 
@@ -34,7 +34,7 @@ class BremerMatrices final : public SubsystemMatrices<T> {
       s.name = node.name;
       s.parent = node.parent;
       if (node.parent >= 0) s.parent_size = tree_.nodes()[node.parent].size();
-      for (const int body : node.outputs) s.outputs.push_back(m.body_names()[body]);
+      for (const int body : node.supports) s.outputs.push_back(m.body_names()[body]);
       s.rates = node.rates;
       subsystems_.push_back(std::move(s));
     }
@@ -171,9 +171,9 @@ class BremerMatrices final : public SubsystemMatrices<T> {
   template <class F>
   void for_each_entry(const SubsystemTerms<T>& terms, int i, F&& f) const {
     const SubsystemTree::Node& node = tree_.nodes()[i];
-    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-      const SubsystemTree::Site& at = tree_.seen_from_parent(node.outputs[o]);
-      const Transform<double> X = tree_.link_frame(node.outputs[o]);
+    for (std::size_t o = 0; o < node.supports.size(); ++o) {
+      const SubsystemTree::Site& at = tree_.seen_from_parent(node.supports[o]);
+      const Transform<double> X = tree_.link_frame(node.supports[o]);
       for (int k = 0; k < terms.columns(at); ++k) {
         const Motion<T> Z = X * terms.column(at, k);
         for (int r = 0; r < 6; ++r) f(static_cast<int>(6 * o) + r, terms.index(at, k), Z[r]);
@@ -191,9 +191,9 @@ class BremerMatrices final : public SubsystemMatrices<T> {
       s.T[row * s.parent_size + column] = x;
       s.y[row] += x * parent.y[column];
     });
-    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-      const Motion<T> c = tree_.link_frame(node.outputs[o]) *
-                          terms_.xi(tree_.seen_from_parent(node.outputs[o]));
+    for (std::size_t o = 0; o < node.supports.size(); ++o) {
+      const Motion<T> c = tree_.link_frame(node.supports[o]) *
+                          terms_.xi(tree_.seen_from_parent(node.supports[o]));
       for (int r = 0; r < 6; ++r) s.c[6 * o + r] = c[r];
     }
   }
@@ -213,7 +213,7 @@ class BremerMatrices final : public SubsystemMatrices<T> {
           f = {E_[column.body] * f.n, E_[column.body] * f.f};
           f.n += cross(column.point, f.f);
         }
-        terms_.push(column.node, column.body, f, column_.data());
+        terms_.apply_wrench(column.node, column.body, f, column_.data());
       }
       Subsystem& s = subsystems_[column.node];
       for (int r = 0; r < s.size(); ++r) s.B[r * s.inputs.size() + column.index] = column_[r];

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/bremer/subsystem_tree.hpp"
-#include "algorithms/own_equations.hpp"
+#include "algorithms/segments/joint_supplied_dynamics.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 
@@ -24,7 +24,7 @@ namespace espalier {
 ///   M = sum Z_b^T I_b Z_b,   h = sum Z_b^T (I_b (xi_b - g) + v_b x* I_b v_b - f_b).
 /// T_ip consists of the Z_b of the output bodies as the parent sees them, c_i of their xi_b.
 ///
-/// A folded rotor of axis momentum k, spin inertia J and row rho of G, on a carrier with Z_o,
+/// A folded rotor of axis momentum k, spin inertia J and row rho of G, on a parent with Z_o,
 /// counts as welded to it and adds, omega = rho qd being its spin,
 ///   M: Z_o^T k rho + (...)^T + J rho^T rho,
 ///   h: Z_o^T (k g + w_o x k omega) + rho^T (k . xi_o + J g).
@@ -58,8 +58,8 @@ class SubsystemTerms {
     for (const SubsystemTree::Node& node : tree.nodes()) {
       M_.emplace_back(static_cast<std::size_t>(node.size()) * node.size());
       h_.emplace_back(node.size());
-      for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-        const Transform<double> X = frames == Frames::links ? tree.link_frame(node.outputs[o])
+      for (std::size_t o = 0; o < node.supports.size(); ++o) {
+        const Transform<double> X = frames == Frames::links ? tree.link_frame(node.supports[o])
                                                             : Transform<double>::identity();
         Xo_[node.sites[o].index] = Transform<T>::from(X.inverse());
       }
@@ -88,7 +88,7 @@ class SubsystemTerms {
     motion_.update(q, v);
     if (wrenches != nullptr) motion_.place_rotors(q);
     gravity_[0] = Vec3<T>::from(gravity);
-    for (const BodyRun& run : model_.active_runs()) move(run);
+    for (const BodyRun& run : model_.active_runs()) forward_pass(run);
     for (std::size_t i = 0; i < tree_.nodes().size(); ++i) {
       const SubsystemTree::Node& node = tree_.nodes()[i];
       std::fill(M_[i].begin(), M_[i].end(), T(0.0));
@@ -154,12 +154,12 @@ class SubsystemTerms {
 
   /// out += Z^T f: forces on y of the subsystem `node` that a wrench on one of its bodies or folded
   /// rotors makes. @param f  body frame, about its origin
-  void push(int node, int body, const Force<T>& f, T* out) const {
+  void apply_wrench(int node, int body, const Force<T>& f, T* out) const {
     if (body <= model_.active_body_count()) {
       return push_site(tree_.nodes()[node].sites[tree_.place(body).site], f, out);
     }
     for (const SubsystemTree::Spin& spin : tree_.nodes()[node].spins) {
-      if (model_.rotors()[spin.rotor].body == body) push_rotor(node, spin, f, out);
+      if (model_.rotors()[spin.rotor].body == body) apply_rotor_wrench(node, spin, f, out);
     }
   }
   /// What joints and constraints said.
@@ -170,7 +170,7 @@ class SubsystemTerms {
 
  private:
   /// Velocities, and gravity in body axes.
-  void move(const BodyRun& run) {
+  void forward_pass(const BodyRun& run) {
     const TreeKinematics<T>& joints = motion_.joints;
     with_subspace(run, [&](auto ops) {
       using Ops = decltype(ops);
@@ -325,15 +325,15 @@ class SubsystemTerms {
                 const Wrenches<T>* wrenches, std::size_t i) {
     const Rotor& rotor = model_.rotors()[spin.rotor];
     const Cluster& c = cluster_of(rotor);
-    const SubsystemTree::Site& carrier = node.sites[spin.carrier];
+    const SubsystemTree::Site& parent = node.sites[spin.parent];
     const T* rho = row(c, spin.row);
     const Vec3<T> k = Vec3<T>::from(rotor.momentum);
     const int size = node.size();
     T* M = M_[i].data();
-    const Force<T> ko = Xo_[carrier.index].transpose_times_force(Force<T>{k, Vec3<T>::zero()});
-    for (int a = 0; a < columns(carrier); ++a) {
-      const int l = index(carrier, a);
-      const T along = a < 6 ? ko[a] : dot(J_[carrier.first + a - 6].w, k);
+    const Force<T> ko = Xo_[parent.index].transpose_times_force(Force<T>{k, Vec3<T>::zero()});
+    for (int a = 0; a < columns(parent); ++a) {
+      const int l = index(parent, a);
+      const T along = a < 6 ? ko[a] : dot(J_[parent.first + a - 6].w, k);
       for (int j = 0; j < c.nv; ++j) {
         const int at = spin.column + j;
         const T term = rho[j] * along;
@@ -341,26 +341,26 @@ class SubsystemTerms {
         if (l >= at) M[l * size + at] += term;  // on the diagonal both
       }
     }
-    T tau = dot(xi_[carrier.index].w, k);
-    Vec3<T> n = cross(v_[carrier.body].w, scale(motion_.qd()[rotor.v], k));
+    T tau = dot(xi_[parent.index].w, k);
+    Vec3<T> n = cross(v_[parent.body].w, scale(motion_.qd()[rotor.v], k));
     if (motion_.g() != nullptr) {
       const T& g = motion_.g()[rotor.v];
       tau += rotor.inertia * g;
       n += scale(g, k);
     }
     add_rate(node, i, spin.column, c, spin.row, rotor.inertia, tau);
-    push_site(carrier, {n, Vec3<T>::zero()}, h_[i].data());
+    push_site(parent, {n, Vec3<T>::zero()}, h_[i].data());
     if (wrenches != nullptr) {
-      push_rotor(static_cast<int>(i), spin, -(*wrenches)[rotor.body], h_[i].data());
+      apply_rotor_wrench(static_cast<int>(i), spin, -(*wrenches)[rotor.body], h_[i].data());
     }
   }
-  /// The carrier takes the wrench, and the spin its part about the axis.
-  void push_rotor(int node, const SubsystemTree::Spin& spin, const Force<T>& f, T* out) const {
+  /// The parent takes the wrench, and the spin its part about the axis.
+  void apply_rotor_wrench(int node, const SubsystemTree::Spin& spin, const Force<T>& f, T* out) const {
     const Rotor& rotor = model_.rotors()[spin.rotor];
     const Cluster& c = cluster_of(rotor);
     const T* rho = row(c, spin.row);
     for (int j = 0; j < c.nv; ++j) out[spin.column + j] += rho[j] * f.n.z;
-    push_site(tree_.nodes()[node].sites[spin.carrier],
+    push_site(tree_.nodes()[node].sites[spin.parent],
               motion_.joints.X[rotor.body].transpose_times_force(f), out);
   }
   const Cluster& cluster_of(const Rotor& rotor) const {
@@ -384,7 +384,7 @@ class SubsystemTerms {
     int index = 0;
     std::array<T, 12> z;
   };
-  OwnEquations<T> own_;
+  JointSuppliedDynamics<T> own_;
   std::vector<OwnColumn> own_columns_;
 };
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/algorithm.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/plugins/registry.hpp"
@@ -22,7 +22,7 @@ namespace espalier {
 /// subsystem. A subsystem has several where a cluster has; they then belong to one parent cluster.
 ///
 /// A folded rotor belongs to the subsystem of its cluster, with all of its inertia, even where its
-/// carrier does not.
+/// parent does not.
 /// Source: SPEC section 2, instance C; Krög et al., section 3.1.
 class SubsystemTree {
  public:
@@ -45,7 +45,7 @@ class SubsystemTree {
   };
   struct Spin {
     int rotor = 0;    ///< among Model::rotors()
-    int carrier = 0;  ///< site
+    int parent = 0;  ///< site
     int row = 0;      ///< of its cluster's G
     int column = 0;   ///< in y_i, where the rates of its cluster start
   };
@@ -53,13 +53,13 @@ class SubsystemTree {
     std::string name;
     int parent = -1;            ///< subsystem; -1: the ground
     std::vector<int> clusters;  ///< of the model, ascending
-    std::vector<int> outputs;   ///< bodies; 0: the ground
+    std::vector<int> supports;   ///< bodies; 0: the ground
     std::vector<int> rates;     ///< independent rates of the model, in the order of y_i
     std::vector<Site> sites;
     std::vector<Spin> spins;  ///< folded rotors
     std::vector<int> starts;  ///< per cluster: where its rates start in y_i
 
-    int twists() const { return 6 * static_cast<int>(outputs.size()); }
+    int twists() const { return 6 * static_cast<int>(supports.size()); }
     int size() const { return twists() + static_cast<int>(rates.size()); }
   };
   struct Place {
@@ -175,9 +175,9 @@ class SubsystemTree {
     }
     const auto tied = [&](int a, int b) {
       if (clusters[a].parent == b || clusters[b].parent == a) return true;
-      return std::any_of(clusters[a].outputs.begin(), clusters[a].outputs.end(), [&](int body) {
-        const auto& outputs = clusters[b].outputs;
-        return std::find(outputs.begin(), outputs.end(), body) != outputs.end();
+      return std::any_of(clusters[a].supports.begin(), clusters[a].supports.end(), [&](int body) {
+        const auto& supports = clusters[b].supports;
+        return std::find(supports.begin(), supports.end(), body) != supports.end();
       });
     };
     for (std::size_t i = 0; i < mine.size(); ++i) {
@@ -234,15 +234,15 @@ class SubsystemTree {
     for (const int c : node.clusters) {
       const Cluster& cluster = model_.clusters()[c];
       if (cluster.parent >= 0 && node_of_cluster_[cluster.parent] == index) continue;
-      for (const int o : cluster.outputs) {
-        if (std::find(node.outputs.begin(), node.outputs.end(), o) == node.outputs.end()) {
-          node.outputs.push_back(o);
+      for (const int o : cluster.supports) {
+        if (std::find(node.supports.begin(), node.supports.end(), o) == node.supports.end()) {
+          node.supports.push_back(o);
         }
       }
     }
-    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+    for (std::size_t o = 0; o < node.supports.size(); ++o) {
       Site site;
-      site.body = node.outputs[o];
+      site.body = node.supports[o];
       site.output = static_cast<int>(o);
       add_site(node, std::move(site));
     }
@@ -283,7 +283,7 @@ class SubsystemTree {
     for (int r = 0; r < cluster.rotors; ++r) {
       const Rotor& rotor = model_.rotors()[cluster.rotor + r];
       const Body& body = model_.body(rotor.body);
-      const int site = site_of(node, index, rotor.carrier);
+      const int site = site_of(node, index, rotor.parent);
       // At every angle its inertia is the one at angle zero.
       node.sites[site].inertia += congruence(body.placement, body.inertia);
       node.spins.push_back({cluster.rotor + r, site, cluster.spanning_nv + r, node.starts[k]});
@@ -292,8 +292,8 @@ class SubsystemTree {
   /// A body of the subsystem or one of its output bodies.
   int site_of(const Node& node, int index, int body) const {
     if (body != 0 && place_[body].node == index) return place_[body].site;
-    const auto at = std::find(node.outputs.begin(), node.outputs.end(), body);
-    return static_cast<int>(at - node.outputs.begin());
+    const auto at = std::find(node.supports.begin(), node.supports.end(), body);
+    return static_cast<int>(at - node.supports.begin());
   }
 
   const Model& model_;

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "algorithms/inverse_dynamics/rnea.hpp"
-#include "algorithms/semidefinite_factor.hpp"
+#include "algorithms/linear_algebra/semidefinite_factor.hpp"
 #include "algorithms/task_bias.hpp"
-#include "espalier/kernel/operational_space.hpp"
+#include "espalier/kernel/problems/constrained_dynamics.hpp"
 
 namespace espalier {
 

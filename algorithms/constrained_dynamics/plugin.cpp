@@ -5,9 +5,9 @@
 
 ESPALIER_PLUGIN("constrained-dynamics", "0.1.0") {
   using namespace espalier;
-  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   Capabilities all = loops;
-  all.own_equations = true;
+  all.joint_supplied_dynamics = true;
   registrar.algorithm_at_double<PopovVereshchagin>(
       {.name = "pv",
        .summary = "Popov-Vereshchagin solver, on trees and cluster trees",

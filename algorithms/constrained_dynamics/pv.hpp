@@ -46,12 +46,12 @@ class PopovVereshchagin final : public HeldRobot<T> {
     }
     std::size_t bodies = 1;  // that forces or motions of one node speak of
     for (const auto& node : tree_.nodes()) {
-      widest = std::max(widest, node.outputs.size());
-      bodies = std::max({bodies, node.outputs.size(), node.carriers.size()});
+      widest = std::max(widest, node.supports.size());
+      bodies = std::max({bodies, node.supports.size(), node.parents.size()});
     }
     K_.resize(K), Kq_.resize(Kq), z_.resize(Kq);
     spare_.resize(widest * blocks);
-    wrench_.resize(bodies), wrench_out_.resize(bodies), outputs_.resize(bodies);
+    wrench_.resize(bodies), wrench_out_.resize(bodies), supports_.resize(bodies);
   }
 
  private:
@@ -94,16 +94,16 @@ class PopovVereshchagin final : public HeldRobot<T> {
     V* G = G_.data() + node.v;
     for (int j = 0; j < node.n; ++j) G[j] = V(this->r_[node.v + j]);
     tree_.from_rates(node, 1, G);
-    for (std::size_t s = 0; s < node.carriers.size(); ++s) wrench_[s] = F_[node.carriers[s]];
-    tree_.inward(node, node.carriers, 1, wrench_.data(), Kq_one_.data(), G, wrench_out_.data(), G);
-    for (std::size_t o = 0; o < node.outputs.size(); ++o) F_[node.outputs[o]] += wrench_out_[o];
+    for (std::size_t s = 0; s < node.parents.size(); ++s) wrench_[s] = F_[node.parents[s]];
+    tree_.inward(node, node.parents, 1, wrench_.data(), Kq_one_.data(), G, wrench_out_.data(), G);
+    for (std::size_t o = 0; o < node.supports.size(); ++o) F_[node.supports[o]] += wrench_out_[o];
     // Rows of all constraints.
     for (const Stop& stop : stops_[n]) {
       const int blocks = rows_.parts()[stop.part].blocks;
       Force<V>* K = K_.data() + starts_[stop.part];
       tree_.inward(node, stop.sites, blocks, K, Kq_.data() + stop.Kq, z_.data() + stop.Kq,
                    spare_.data());
-      std::copy_n(spare_.data(), node.outputs.size() * blocks, K);
+      std::copy_n(spare_.data(), node.supports.size() * blocks, K);
     }
     const long m = this->task().size();
     for (const Stop& a : stops_[n]) {
@@ -140,10 +140,10 @@ class PopovVereshchagin final : public HeldRobot<T> {
         eta[j] += V(sum);
       }
     }
-    for (std::size_t o = 0; o < node.outputs.size(); ++o) outputs_[o] = a_[node.outputs[o]];
-    tree_.outward(node, 1, outputs_.data(), eta);
-    for (const int body : node.carriers) {
-      tree_.motion_of(node, body, 1, outputs_.data(), eta, &a_[body]);
+    for (std::size_t o = 0; o < node.supports.size(); ++o) supports_[o] = a_[node.supports[o]];
+    tree_.outward(node, 1, supports_.data(), eta);
+    for (const int body : node.parents) {
+      tree_.motion_of(node, body, 1, supports_.data(), eta, &a_[body]);
     }
     tree_.to_rates(node, 1, eta);
     for (int j = 0; j < node.n; ++j) this->answer_.vdot[node.v + j] = row_of<T>(&eta[j], 0);
@@ -154,7 +154,7 @@ class PopovVereshchagin final : public HeldRobot<T> {
   std::vector<std::vector<Stop>> stops_;  ///< per node, by end-effector
   std::vector<std::size_t> starts_;       ///< per end-effector, in K_
   std::vector<Force<V>> K_, F_, wrench_, wrench_out_, spare_;
-  std::vector<Motion<V>> a_, outputs_;
+  std::vector<Motion<V>> a_, supports_;
   std::vector<V> Kq_, z_, G_, Kq_one_;
   std::vector<T> inverse_osim_, free_;
 };

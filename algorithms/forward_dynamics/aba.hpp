@@ -3,7 +3,7 @@
 #include "algorithms/segments/chain_group.hpp"
 #include "algorithms/segments/floating_base.hpp"
 #include "algorithms/segments/plain_run.hpp"
-#include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/problems/forward_dynamics.hpp"
 
 namespace espalier {
 

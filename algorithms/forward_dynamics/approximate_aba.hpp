@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "algorithms/link_tree.hpp"
 #include "algorithms/segments/floating_base.hpp"
+#include "algorithms/segments/link_tree.hpp"
 #include "algorithms/segments/plain_run.hpp"
-#include "algorithms/wide_cluster.hpp"
-#include "espalier/kernel/problems.hpp"
+#include "algorithms/segments/multi_support_cluster.hpp"
+#include "espalier/kernel/problems/forward_dynamics.hpp"
 
 namespace espalier {
 
 /// Forward dynamics as it is commonly approximated: the articulated-body algorithm on the tree of
-/// links (link_tree.hpp), rotors being welded to their carriers and reflected into the armature, sum
+/// links (link_tree.hpp), rotors being welded to their parents and reflected into the armature, sum
 /// of j_r rho_rj^2, of each independent rate j. Not exact where there are rotors; what is lost is said
 /// in approximate_rnea.hpp, whose inverse this is. Loops other than couplings have no such
 /// approximation. Bodies that couplings tie and that carry others are exact.
@@ -28,21 +28,21 @@ class ApproximateAba final : public ForwardDynamics<T> {
         tau_(this->model().nv()) {}
 
  private:
-  /// Links of a cluster that are still tied, or that such ones hang on.
-  struct TiedLinks {
+  /// Links of a cluster that are still coupled, or that such ones hang on.
+  struct CoupledLinks {
     const Cluster* cluster;
     std::vector<PlainRun> links;
     int index;
   };
 
-  struct LinkSchedule : ScheduleLayout, Segments<PlainRun, FloatingBase, TiedLinks> {
+  struct LinkSchedule : ScheduleLayout, Segments<PlainRun, FloatingBase, CoupledLinks> {
     LinkSchedule(const Model& m, const LinkTree& tree)
-        : ScheduleLayout(LimbPlan(m, LimbJoints(m))) {
+        : ScheduleLayout(ChainPlan(m, ChainJoints(m))) {
       this->needs_poses = true;  // of what is welded, to take external wrenches on it
       this->floating_base = floating_root(m, m.active_body_count());
       std::vector<bool> carries_several(m.clusters().size(), false);
       for (const Cluster& c : m.clusters()) {
-        if (!is_free(m, tree, c) && c.outputs.size() > 1 && c.parent >= 0) {
+        if (!is_free(m, tree, c) && c.supports.size() > 1 && c.parent >= 0) {
           carries_several[c.parent] = true;
         }
       }
@@ -52,8 +52,8 @@ class ApproximateAba final : public ForwardDynamics<T> {
         if (c.first == this->floating_base) {
           this->add(FloatingBase{c.first});
         } else if (!is_free(m, tree, c) || carries_several[i]) {
-          this->add(TiedLinks{&c, links, static_cast<int>(this->wide.size())});
-          this->wide.push_back(&c);
+          this->add(CoupledLinks{&c, links, static_cast<int>(this->multi_support.size())});
+          this->multi_support.push_back(&c);
         } else {
           for (const PlainRun& link : links) this->add(link);
         }
@@ -94,8 +94,8 @@ class ApproximateAba final : public ForwardDynamics<T> {
   struct State : ArticulatedState<T> {
     State(const Model& m, LinkSchedule& schedule, const LinkTree& links)
         : ArticulatedState<T>(m, schedule, links.inertia), tree(links) {
-      for (const Cluster* c : schedule.wide) wide.emplace_back(m, *c);
-      for (WideCluster<T>& w : wide) w.connect(wide);
+      for (const Cluster* c : schedule.multi_support) multi_support.emplace_back(m, *c);
+      for (MultiSupportCluster<T>& w : multi_support) w.connect(multi_support);
       schedule.outward([&](const auto& s) {
         if constexpr (std::is_same_v<decltype(s), const PlainRun&>) {
           for (int k = s.begin; k < s.end; ++k) {
@@ -108,7 +108,7 @@ class ApproximateAba final : public ForwardDynamics<T> {
       });
     }
     const LinkTree& tree;
-    std::vector<WideCluster<T>> wide;  ///< per TiedLinks
+    std::vector<MultiSupportCluster<T>> multi_support;  ///< per CoupledLinks
   };
 
   void compute(const T* q, const T* v, const T* tau, T* vdot,
@@ -120,7 +120,7 @@ class ApproximateAba final : public ForwardDynamics<T> {
     schedule_.outward([&](const auto& s) { forward_accelerations(s, state_, vdot); });
   }
 
-  /// External wrenches: on links, and on what is welded: to the carriers, and to the rates by G^T.
+  /// External wrenches: on links, and on what is welded: to the parents, and to the rates by G^T.
   const T* apply(const T* q, const T* tau, const Wrenches<T>& wrenches) {
     for (const BodyRun& run : tree_.runs) {
       for (int i = run.first; i < run.first + run.count; ++i) state_.apply(i, wrenches[i]);
@@ -133,50 +133,50 @@ class ApproximateAba final : public ForwardDynamics<T> {
       const Force<T>& w = wrenches[r.body];
       const T* rho = state_.motion.G(c) + r.row * c.nv;
       for (int j = 0; j < c.nv; ++j) tau_[c.v + j] += rho[j] * (r.slides ? w.f.z : w.n.z);
-      state_.apply(r.carrier, state_.motion.joints.X[r.body].transpose_times_force(w));
+      state_.apply(r.parent, state_.motion.joints.X[r.body].transpose_times_force(w));
     }
     return tau_.data();
   }
 
-  // --- tied links -------------------------------------------------------------------------------
+  // --- coupled links -------------------------------------------------------------------------------
 
-  friend void forward_velocities(const TiedLinks& s, State& state) {
+  friend void forward_velocities(const CoupledLinks& s, State& state) {
     for (const PlainRun& link : s.links) {
       forward_velocities(link, static_cast<ArticulatedState<T>&>(state));
     }
   }
-  friend void eliminate(const TiedLinks& s, State& state, const T* tau) {
+  friend void eliminate(const CoupledLinks& s, State& state, const T* tau) {
     const Cluster& c = *s.cluster;
-    WideCluster<T>& wide = state.wide[s.index];
+    MultiSupportCluster<T>& multi_support = state.multi_support[s.index];
     const T* G = state.motion.G(c);
-    wide.start(tau);
+    multi_support.start(tau);
     for (const PlainRun& link : s.links) {
       const int i = link.body(link.begin);
       const Body& body = state.model.body(i);
       const WorldBody<T>& b = state.body[i];
       const WorldRate<T>* rate = state.rate.data() + body.v;
-      wide.add_body(
+      multi_support.add_body(
           i, b.parent, b.r, b.inertia.articulated(), b.pA, G, body,
           [&](int k) { return b.unit(rate[k]); }, [&](int k) { return rate[k].armature; });
     }
-    for (int j = 0; j < c.nv; ++j) wide.add_armature(j, T(state.tree.armature[c.v + j]));
-    wide.eliminate();
-    for (std::size_t o = 0; o < c.outputs.size(); ++o) {
-      if (c.outputs[o] == 0) continue;
-      WorldBody<T>& body = state.body[c.outputs[o]];
-      wide.hand_on(static_cast<int>(o), body.inertia.open(), body.pA);
+    for (int j = 0; j < c.nv; ++j) multi_support.add_armature(j, T(state.tree.armature[c.v + j]));
+    multi_support.eliminate();
+    for (std::size_t o = 0; o < c.supports.size(); ++o) {
+      if (c.supports[o] == 0) continue;
+      WorldBody<T>& body = state.body[c.supports[o]];
+      multi_support.propagate_to_parent(static_cast<int>(o), body.inertia.open(), body.pA);
     }
   }
-  friend void forward_accelerations(const TiedLinks& s, State& state, T* vdot) {
+  friend void forward_accelerations(const CoupledLinks& s, State& state, T* vdot) {
     const Cluster& c = *s.cluster;
-    WideCluster<T>& wide = state.wide[s.index];
-    for (std::size_t o = 0; o < c.outputs.size(); ++o) {
-      wide.set_output(static_cast<int>(o), state.body[c.outputs[o]].da);
+    MultiSupportCluster<T>& multi_support = state.multi_support[s.index];
+    for (std::size_t o = 0; o < c.supports.size(); ++o) {
+      multi_support.set_output(static_cast<int>(o), state.body[c.supports[o]].da);
     }
-    wide.solve(vdot + c.v);
+    multi_support.solve(vdot + c.v);
     for (const PlainRun& link : s.links) {
       const int i = link.body(link.begin);
-      state.body[i].da = wide.acceleration(i);
+      state.body[i].da = multi_support.acceleration(i);
     }
   }
 

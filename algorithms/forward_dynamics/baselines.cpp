@@ -1,6 +1,6 @@
 #include "algorithms/forward_dynamics/baselines.hpp"
 
-#include "algorithms/dense.hpp"
+#include "algorithms/oracles/dense.hpp"
 #include "algorithms/forward_dynamics/c_aba_stacked.hpp"
 #include "algorithms/forward_dynamics/crba_ltl.hpp"
 #include "algorithms/forward_dynamics/kkt.hpp"
@@ -10,9 +10,9 @@
 namespace espalier {
 
 void register_baselines(Registrar& registrar) {
-  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   Capabilities all = loops;
-  all.own_equations = true;
+  all.joint_supplied_dynamics = true;
   registrar.algorithm<CrbaLtl>(
       {.name = "crba-ltl",
        .summary = "joint-space inertia matrix and its sparse factor L^T L",

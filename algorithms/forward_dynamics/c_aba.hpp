@@ -5,7 +5,7 @@
 #include "algorithms/segments/cluster_on_several.hpp"
 #include "algorithms/segments/floating_base.hpp"
 #include "algorithms/segments/geared_body.hpp"
-#include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/problems/forward_dynamics.hpp"
 
 namespace espalier {
 

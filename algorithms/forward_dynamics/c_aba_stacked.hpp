@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "algorithms/small_ldlt.hpp"
+#include "algorithms/linear_algebra/small_ldlt.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
-#include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/problems/forward_dynamics.hpp"
 
 namespace espalier {
 
@@ -162,7 +162,7 @@ class CAbaStacked final : public ForwardDynamics<T> {
     add_armature(node);
     ldlt(node.D.data(), n);
     ldlt_solve(node.D.data(), n, node.r.data());
-    if (c.outputs[0] != 0) hand_on(node);
+    if (c.supports[0] != 0) propagate_to_parent(node);
   }
 
   void add_armature(Node& node) {
@@ -185,7 +185,7 @@ class CAbaStacked final : public ForwardDynamics<T> {
   }
 
   /// What the cluster shows to its output bodies, all pairs of which meet in the parent's inertia.
-  void hand_on(Node& node) {
+  void propagate_to_parent(Node& node) {
     const int n = node.cluster->nv, N = static_cast<int>(node.bodies.size());
     // w = D^-1 U^T, column by column.
     for (int l = 0; l < 6 * N; ++l) {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "algorithms/inverse_dynamics/rnea.hpp"
+#include "algorithms/linear_algebra/sparse_ltl.hpp"
 #include "algorithms/mass_matrix/composite_bodies.hpp"
-#include "algorithms/sparse_ltl.hpp"
-#include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/problems/forward_dynamics.hpp"
 
 namespace espalier {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "algorithms/dense.hpp"
+#include "algorithms/oracles/dense.hpp"
 
 namespace espalier {
 

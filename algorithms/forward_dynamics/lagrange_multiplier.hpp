@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "algorithms/inverse_dynamics/projected_rnea.hpp"
-#include "algorithms/large_ldlt.hpp"
+#include "algorithms/linear_algebra/large_ldlt.hpp"
 #include "algorithms/mass_matrix/composite_bodies.hpp"
-#include "algorithms/sparse_ltl.hpp"
+#include "algorithms/linear_algebra/sparse_ltl.hpp"
 
 namespace espalier {
 

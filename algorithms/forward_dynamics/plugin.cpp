@@ -15,13 +15,13 @@ ESPALIER_PLUGIN("forward-dynamics", "0.1.0") {
                              .summary = "articulated-body algorithm on the cluster tree",
                              .source = "Chignoli et al. (2023), Algorithm 2, fused: SPEC 5.4",
                              .cost = "O(n)"},
-                            {.couplings = true, .loops = true, .several_outputs = true,
-                             .own_equations = true});
+                            {.couplings = true, .loops = true, .several_supports = true,
+                             .joint_supplied_dynamics = true});
   registrar.algorithm<ApproximateAba>(
       {.name = "approximate-aba",
        .summary = "approximates: articulated-body algorithm on the links, rotors as armature alone",
        .source = "Chignoli et al. (2023), section II-D",
        .cost = "O(n)"},
-      {.couplings = true, .several_outputs = true, .exact = false});
+      {.couplings = true, .several_supports = true, .exact = false});
   register_baselines(registrar);
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "algorithms/inverse_dynamics/projected_rnea.hpp"
-#include "algorithms/large_ldlt.hpp"
-#include "algorithms/projected_inertia.hpp"
+#include "algorithms/linear_algebra/large_ldlt.hpp"
+#include "algorithms/mass_matrix/projected_inertia.hpp"
 
 namespace espalier {
 

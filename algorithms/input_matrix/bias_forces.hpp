@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "algorithms/newton_euler.hpp"
+#include "algorithms/segments/newton_euler.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 
 namespace espalier {
@@ -64,9 +64,9 @@ class BiasForces {
  private:
   void spin(const Rotor& rotor, const SpanningMotion<T>& motion, const T* qd, const T* g,
             const Wrenches<T>* wrenches) {
-    Force<T>& f = f_[rotor.carrier];
+    Force<T>& f = f_[rotor.parent];
     T& tau = tau_[rotor.v];
-    tau = espalier::spin(rotor, newton_euler_.motion[rotor.carrier], qd[rotor.v],
+    tau = espalier::spin(rotor, newton_euler_.motion[rotor.parent], qd[rotor.v],
                          g == nullptr ? nullptr : g + rotor.v, f);
     if (wrenches == nullptr) return;
     const Force<T>& wrench = (*wrenches)[rotor.body];

@@ -110,7 +110,7 @@ class ClosedForm final : public InputMatrix<T> {
     if (Subsystem* p = parent(s)) {
       s.T_.setZero(s.size, p->size);
       s.T_.topLeftCorner(6, 6).setIdentity();
-      s.T_.topRightCorner(6, p->size - 6) = J_[c.outputs[0]];
+      s.T_.topRightCorner(6, p->size - 6) = J_[c.supports[0]];
     }
   }
   void describe_body(Subsystem& s, int i) {

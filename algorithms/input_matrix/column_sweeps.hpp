@@ -6,9 +6,9 @@
 
 #include "algorithms/input_matrix/bias_forces.hpp"
 #include "algorithms/input_matrix/column_plan.hpp"
-#include "algorithms/input_matrix/limbs.hpp"
+#include "algorithms/input_matrix/chains.hpp"
 #include "algorithms/task_rows.hpp"
-#include "espalier/kernel/input_matrix.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 
 namespace espalier {
 
@@ -23,13 +23,13 @@ class ColumnSweeps {
  public:
   using V = typename RowLanes<T>::V;
   static constexpr int lanes = RowLanes<T>::size;
-  static constexpr int unit_blocks = Limbs<T>::unit_blocks;
-  using UnitMotions = typename Limbs<T>::UnitMotions;
+  static constexpr int unit_blocks = Chains<T>::unit_blocks;
+  using UnitMotions = typename Chains<T>::UnitMotions;
 
   /// @param watched  bodies whose accelerations the caller wants
   ColumnSweeps(const ArticulatedTree<T>& tree, const InputColumns& inputs,
                const std::vector<int>& watched)
-      : tree_(tree), plan_(plan(tree, inputs)), blocks_(plan_.blocks), limbs_(tree) {
+      : tree_(tree), plan_(plan(tree, inputs)), blocks_(plan_.blocks), chains_(tree) {
     const Model& model = tree.model();
     const std::size_t count = tree.nodes().size();
     sites_.resize(count);
@@ -40,10 +40,10 @@ class ColumnSweeps {
     for (const InputColumns::Motor& motor : inputs.motors()) add_motor(motor);
     std::size_t widest = 1;
     for (std::size_t n = 0; n < count; ++n) {
-      widest = std::max({widest, sites_[n].size(), tree.nodes()[n].outputs.size()});
+      widest = std::max({widest, sites_[n].size(), tree.nodes()[n].supports.size()});
     }
     // Bodies whose motion others need, or the caller.
-    for (const auto& node : tree.nodes()) moving_.push_back(node.carriers);
+    for (const auto& node : tree.nodes()) moving_.push_back(node.parents);
     watched_.resize(count, false);
     for (const int body : watched) {
       if (body == 0) continue;
@@ -58,7 +58,7 @@ class ColumnSweeps {
     for (const Drive& d : drives_) {
       if (!d.cluster->constrained) set(forces_, d.rate, d.place, T(1.0));
     }
-    K_.resize(widest * B), out_.resize(widest * B), outputs_.resize(widest * B);
+    K_.resize(widest * B), out_.resize(widest * B), supports_.resize(widest * B);
     // float_base() takes unit_blocks of columns
     const std::size_t widest_row = std::max(B, static_cast<std::size_t>(unit_blocks));
     for (auto* x : {&Kq_, &z_, &extra_}) x->resize(tree.largest_node() * widest_row);
@@ -68,7 +68,7 @@ class ColumnSweeps {
     }
     std::vector<bool> hinge;
     for (std::size_t n = 0; n < count; ++n) hinge.push_back(may_be_hinge(static_cast<int>(n)));
-    limbs_.find(hinge, watched_);
+    chains_.find(hinge, watched_);
     row_of<T>(&against_, plan_.free % lanes) = T(-1.0);
     schedule();
     for (std::size_t n = 0; n < count; ++n) split(static_cast<int>(n));
@@ -89,8 +89,8 @@ class ColumnSweeps {
     for (std::size_t k = tree_.order().size(); k-- > 0;) {
       const int n = tree_.order()[k];
       if (floats_[n]) continue;  // forces have arrived
-      if (limbs_.is_hinge(n)) {
-        limbs_.look_at(n);
+      if (chains_.is_hinge(n)) {
+        chains_.look_at(n);
         for (const Step& s : steps_[n]) {
           if (s.passes) inward_hinge(n, s);
         }
@@ -103,8 +103,8 @@ class ColumnSweeps {
     for (const int n : tree_.order()) {
       if (floats_[n]) {
         float_base(n);
-      } else if (limbs_.is_hinge(n)) {
-        limbs_.carry(n);
+      } else if (chains_.is_hinge(n)) {
+        chains_.carry(n);
         for (const Step& s : outward_steps_[n]) {
           if (s.idle) {
             follow(n, s);
@@ -140,7 +140,7 @@ class ColumnSweeps {
     bool passes;  ///< inward
     bool driven;  ///< with forces on the node's rates
     bool first;   ///< the first to write on the node's only output, or on a base that floats
-    bool idle = false;  ///< outward: nothing acts on the node's limb
+    bool idle = false;  ///< outward: nothing acts on the node's chain
   };
 
   static ColumnPlan plan(const ArticulatedTree<T>& tree, const InputColumns& inputs) {
@@ -211,8 +211,8 @@ class ColumnSweeps {
     first_.resize(tree_.nodes().size());
     for (std::size_t k = tree_.order().size(); k-- > 0;) {
       const int n = tree_.order()[k];
-      const auto& outputs = tree_.nodes()[n].outputs;
-      first_[n].assign(outputs.size() * B, false);
+      const auto& supports = tree_.nodes()[n].supports;
+      first_[n].assign(supports.size() * B, false);
       std::vector<Step>& steps = steps_[n];
       for (int b = 0; b < blocks_; ++b) {
         Step s{b, b + 1, false, false, false};
@@ -220,12 +220,12 @@ class ColumnSweeps {
           if (b < segment.begin || b >= segment.end) continue;
           s.passes = true, s.driven = segment.driven;
         }
-        for (std::size_t o = 0; o < outputs.size() && s.passes; ++o) {
-          s.first = first_[n][o * B + b] = is_first(outputs[o], b);
+        for (std::size_t o = 0; o < supports.size() && s.passes; ++o) {
+          s.first = first_[n][o * B + b] = is_first(supports[o], b);
         }
         if (floats_[n] && s.driven) s.first = is_first(tree_.nodes()[n].body, b);
         if (!steps.empty() && steps.back().passes == s.passes && steps.back().driven == s.driven &&
-            (steps.back().first == s.first || outputs.size() > 1)) {
+            (steps.back().first == s.first || supports.size() > 1)) {
           ++steps.back().end;
         } else {
           steps.push_back(s);
@@ -234,9 +234,9 @@ class ColumnSweeps {
     }
   }
 
-  /// Steps outward: where nothing acts on the limb of a node, and elsewhere.
+  /// Steps outward: where nothing acts on the chain of a node, and elsewhere.
   void split(int n) {
-    const int root = limbs_.limb(n).root;
+    const int root = chains_.chain(n).root;
     const auto passes = [&](int node, int b) {
       return std::any_of(steps_[node].begin(), steps_[node].end(), [&](const Step& s) {
         return s.passes && b >= s.begin && b < s.end;
@@ -263,10 +263,10 @@ class ColumnSweeps {
                        [&](int body) { return body == node.body; });
   }
   void follow(int n, const Step& s) {
-    const auto& limb = limbs_.limb(n);
-    if (limb.base == 0) return;  // at rest
-    const Force<T> g = limb.g;
-    const Motion<V>* a = motion(limb.base);
+    const auto& chain = chains_.chain(n);
+    if (chain.base == 0) return;  // at rest
+    const Force<T> g = chain.g;
+    const Motion<V>* a = motion(chain.base);
     V* eta = rates_.data() + static_cast<std::size_t>(tree_.nodes()[n].v) * blocks_;
     for (int b = s.begin; b < s.end; ++b) eta[b] = dot(a[b], g);
   }
@@ -322,9 +322,9 @@ class ColumnSweeps {
   template <bool driven, bool first>
   void inward_hinge(int n, const Step& s) {
     const auto& node = tree_.nodes()[n];
-    const auto h = limbs_.hinge(n);
+    const auto h = chains_.hinge(n);
     const Force<V>* K = wrenches(node.body);
-    Force<V>* out = node.outputs.empty() ? nullptr : wrenches(node.outputs[0]);
+    Force<V>* out = node.supports.empty() ? nullptr : wrenches(node.supports[0]);
     const std::size_t row = static_cast<std::size_t>(node.v) * blocks_;
     const V* forces = forces_.data() + row;
     V* z = rates_.data() + row;
@@ -353,8 +353,8 @@ class ColumnSweeps {
   template <bool passes, bool moving>
   void outward_hinge(int n, const Step& s) {
     const auto& node = tree_.nodes()[n];
-    const auto h = limbs_.hinge(n);
-    const Motion<V>* a = motion(node.outputs.empty() ? 0 : node.outputs[0]);
+    const auto h = chains_.hinge(n);
+    const Motion<V>* a = motion(node.supports.empty() ? 0 : node.supports[0]);
     Motion<V>* own = a_.data() + static_cast<std::size_t>(node.body) * blocks_;
     V* eta = rates_.data() + static_cast<std::size_t>(node.v) * blocks_;
     for (int b = s.begin; b < s.end; ++b) {
@@ -370,7 +370,7 @@ class ColumnSweeps {
     const auto& node = tree_.nodes()[n];
     std::array<Force<V>, unit_blocks> wrench;
     for (int b = 0; b < unit_blocks; ++b) {
-      for (int i = 0; i < 6; ++i) wrench[b][i] = limbs_.units()[b][i];
+      for (int i = 0; i < 6; ++i) wrench[b][i] = chains_.units()[b][i];
     }
     UnitMotions P;
     tree_.inward(node, sites_[n], unit_blocks, wrench.data(), Kq_.data(), z_.data(), out_.data());
@@ -438,8 +438,8 @@ class ColumnSweeps {
                    s.driven ? extra_.data() : nullptr);
       for (int j = 0; j < node.n; ++j) std::copy_n(z_.data() + j * B, B, own + j * blocks_);
     }
-    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-      Force<V>* F = wrenches(node.outputs[o]) + s.begin;
+    for (std::size_t o = 0; o < node.supports.size(); ++o) {
+      Force<V>* F = wrenches(node.supports[o]) + s.begin;
       for (int b = 0; b < B; ++b) {
         write(F[b], out_[o * B + b], first_[n][o * blocks_ + s.begin + b]);
       }
@@ -455,13 +455,13 @@ class ColumnSweeps {
       }
     }
     const Motion<V>* a = nullptr;
-    if (node.outputs.size() == 1) {
-      a = motion(node.outputs[0]);
+    if (node.supports.size() == 1) {
+      a = motion(node.supports[0]);
     } else {
-      for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-        std::copy_n(motion(node.outputs[o]), blocks_, outputs_.data() + o * blocks_);
+      for (std::size_t o = 0; o < node.supports.size(); ++o) {
+        std::copy_n(motion(node.supports[o]), blocks_, supports_.data() + o * blocks_);
       }
-      a = outputs_.data();
+      a = supports_.data();
     }
     tree_.outward(node, blocks_, a, eta);
     for (const int body : moving_[n]) {
@@ -474,12 +474,12 @@ class ColumnSweeps {
   const ArticulatedTree<T>& tree_;
   ColumnPlan plan_;
   int blocks_;
-  Limbs<T> limbs_;
+  Chains<T> chains_;
   std::vector<Stamp> stamps_;
   std::vector<Drive> drives_;
   std::vector<std::vector<int>> sites_, moving_;  ///< bodies per node
   std::vector<std::vector<Step>> steps_;          ///< per node
-  std::vector<std::vector<bool>> first_;          ///< per node, its outputs and blocks: as in Step
+  std::vector<std::vector<bool>> first_;          ///< per node, its supports and blocks: as in Step
   std::vector<bool> floats_;                      ///< per node: a free joint on the ground
   std::vector<bool> watched_;                     ///< per node
   std::vector<bool> free_first_;                  ///< per body
@@ -490,7 +490,7 @@ class ColumnSweeps {
   std::vector<V> rates_, forces_;                 ///< per rate and block
   std::vector<V> Kq_, z_, extra_;                 ///< of one node
   std::vector<Force<V>> K_, out_;
-  std::vector<Motion<V>> outputs_;
+  std::vector<Motion<V>> supports_;
 };
 
 }  // namespace espalier

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "algorithms/dense_task.hpp"
-#include "espalier/kernel/input_matrix.hpp"
+#include "algorithms/oracles/dense_task.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 
 namespace espalier {
 

@@ -6,9 +6,9 @@
 
 ESPALIER_PLUGIN("input-matrix", "0.1.0") {
   using namespace espalier;
-  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   Capabilities all = loops;
-  all.own_equations = true;
+  all.joint_supplied_dynamics = true;
   registrar.algorithm<Iim>(
       {.name = "iim",
        .summary = "implicit inversion method, recursive: two sweeps for all columns",

@@ -1,18 +1,18 @@
 #pragma once
 
-#include "algorithms/link_tree.hpp"
-#include "algorithms/newton_euler.hpp"
+#include "algorithms/segments/link_tree.hpp"
+#include "algorithms/segments/newton_euler.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/problems/inverse_dynamics.hpp"
 
 namespace espalier {
 
 /// Inverse dynamics as it is commonly approximated, on the tree of links (link_tree.hpp) to whose
-/// carriers rotors are welded; not exact where there are rotors or loops.
+/// parents rotors are welded; not exact where there are rotors or loops.
 ///
 /// Reflected (`approximate-rnea`): each independent rate j gets the armature, sum of j_r rho_rj^2, of
 /// the rotors that it turns. Lost are the gyroscopic couples of the rotors, what their spin takes of
-/// the carriers and the carriers' motion of it, and the inertia that a rotor turned by several rates
+/// the parents and the parents' motion of it, and the inertia that a rotor turned by several rates
 /// puts between these. Everything else is exact, bodies that couplings tie and that carry others
 /// included. Nothing is lost for symmetric rotors on the ground that one rate turns, nor on a planar
 /// robot for those whose axes lie in its plane.
@@ -54,7 +54,7 @@ class LinkTreeRnea final : public InverseDynamics<T> {
     f_[0] = Force<T>::zero();
     for (const Rotor& rotor : model.rotors()) tau_[rotor.v] = T(0.0);
     for (const auto& r : tree_.reflected) tau_[model.body(r.body).v] = T(0.0);
-    if (wrenches != nullptr) push_reflected(q, *wrenches);
+    if (wrenches != nullptr) apply_reflected_wrench(q, *wrenches);
     inward();
     if constexpr (reflected) {
       motion_.reduce(tau_.data(), tau);
@@ -64,20 +64,20 @@ class LinkTreeRnea final : public InverseDynamics<T> {
     }
   }
 
-  /// External wrenches on what is welded: to the carriers, and to their rates.
-  void push_reflected(const T* q, const Wrenches<T>& wrenches) {
+  /// External wrenches on what is welded: to the parents, and to their rates.
+  void apply_reflected_wrench(const T* q, const Wrenches<T>& wrenches) {
     const Model& model = this->model();
     motion_.place_rotors(q);
-    const auto push = [&](int body, int carrier) {
-      f_[carrier] -= motion_.joints.X[body].transpose_times_force(wrenches[body]);
+    const auto apply_wrench = [&](int body, int parent) {
+      f_[parent] -= motion_.joints.X[body].transpose_times_force(wrenches[body]);
     };
     for (const auto& r : tree_.reflected) {
       const Force<T>& wrench = wrenches[r.body];
       tau_[model.body(r.body).v] = r.slides ? -wrench.f.z : -wrench.n.z;
-      push(r.body, r.carrier);
+      apply_wrench(r.body, r.parent);
     }
     for (const Rotor& rotor : model.rotors()) {  // inside loops
-      if (!tree_.is_reflected(rotor.body)) push(rotor.body, rotor.carrier);
+      if (!tree_.is_reflected(rotor.body)) apply_wrench(rotor.body, rotor.parent);
     }
   }
 

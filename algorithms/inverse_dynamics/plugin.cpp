@@ -1,4 +1,4 @@
-#include "algorithms/dense.hpp"
+#include "algorithms/oracles/dense.hpp"
 #include "algorithms/inverse_dynamics/approximate_rnea.hpp"
 #include "algorithms/inverse_dynamics/projected_rnea.hpp"
 #include "algorithms/inverse_dynamics/rnea.hpp"
@@ -20,9 +20,9 @@ ESPALIER_PLUGIN("inverse-dynamics", "0.1.0") {
                      .summary = "recursive Newton-Euler algorithm on the cluster tree",
                      .source = "Chignoli et al. (2023), Algorithm 1, fused: SPEC 5.3",
                      .cost = "O(n)"};
-  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   Capabilities all = loops;
-  all.own_equations = true;
+  all.joint_supplied_dynamics = true;
   registrar.algorithm<Rnea>(c_rnea, all);
   registrar.algorithm<RneaBias>(c_rnea, all);
   registrar.algorithm_at_double<DenseInverseDynamics>(dense, all);
@@ -38,11 +38,11 @@ ESPALIER_PLUGIN("inverse-dynamics", "0.1.0") {
        .summary = "approximates: rotors as armature alone",
        .source = "Chignoli et al. (2023), section II-C",
        .cost = "O(n)"},
-      {.couplings = true, .several_outputs = true, .exact = false});
+      {.couplings = true, .several_supports = true, .exact = false});
   registrar.algorithm<UnconstrainedRnea>(
       {.name = "unconstrained-rnea",
        .summary = "approximates: no inertia of rotors and no force through couplings and loops",
        .source = "Chignoli et al. (2023), section II-C",
        .cost = "O(n)"},
-      {.couplings = true, .loops = true, .several_outputs = true, .exact = false});
+      {.couplings = true, .loops = true, .several_supports = true, .exact = false});
 }

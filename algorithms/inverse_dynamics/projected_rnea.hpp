@@ -1,12 +1,12 @@
 #pragma once
 
-#include "algorithms/newton_euler.hpp"
+#include "algorithms/segments/newton_euler.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/problems/inverse_dynamics.hpp"
 
 namespace espalier {
 
-/// Forces on all rates of the spanning tree as if nothing tied them, folded rotors being bodies.
+/// Forces on all rates of the spanning tree as if nothing coupled them, folded rotors being bodies.
 /// Frame: body.  Cost: O(n).  Source: Featherstone (2008), Table 5.1.
 template <class T>
 class SpanningRnea {

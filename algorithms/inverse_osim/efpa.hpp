@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "algorithms/task_rows.hpp"
-#include "espalier/kernel/operational_space.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 
 namespace espalier {
 
@@ -38,7 +38,7 @@ class Efpa : public InverseOsim<T> {
         places.push_back({chi, yd, a});
         chi += stop.sites.size() * part.blocks;
         yd += static_cast<std::size_t>(node.n) * part.blocks;
-        a += node.outputs.size() * part.blocks;
+        a += node.supports.size() * part.blocks;
         widest = std::max(widest, stop.sites.size());
       }
       largest_ = std::max(largest_, part.blocks);
@@ -79,7 +79,7 @@ class Efpa : public InverseOsim<T> {
                    chi_.data() + at.chi, Kq_.data(), yd_.data() + at.yd, next);
     }
   }
-  /// The motion that unit forces along the rows cause, at the outputs of every stop and on the link.
+  /// The motion that unit forces along the rows cause, at the supports of every stop and on the link.
   void carry_outward(std::size_t e) {
     const auto& part = rows_.parts()[e];
     for (std::size_t k = part.way.size(); k-- > 0;) {

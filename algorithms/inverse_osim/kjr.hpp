@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/task_rows.hpp"
-#include "espalier/kernel/operational_space.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 
 namespace espalier {
 
@@ -39,7 +39,7 @@ class Kjr final : public InverseOsim<T> {
               [](const Inertia& a, const Inertia& b) { return a.node < b.node; });
     for (const auto& node : tree_.nodes()) {
       const auto at = std::find_if(omega_.begin(), omega_.end(),
-                                   [&](const Inertia& o) { return o.sites == node.outputs; });
+                                   [&](const Inertia& o) { return o.sites == node.supports; });
       above_.push_back(static_cast<int>(at - omega_.begin()));
     }
     const std::size_t size = widest * widest * std::max(blocks, column_blocks);
@@ -99,9 +99,9 @@ class Kjr final : public InverseOsim<T> {
     for (int k = 0; k < 6; ++k) row_of<T>(&K_[k / lanes][k], k % lanes) = T(1.0);
     tree_.inward(node, std::span(&load, 1), column_blocks, K_.data(), Kq_.data(), yd_.data(),
                  out_.data());
-    const std::size_t outputs = node.outputs.size();
-    if (outputs > 0) {
-      // Omega of the outputs times the wrenches that reach them.
+    const std::size_t supports = node.supports.size();
+    if (supports > 0) {
+      // Omega of the supports times the wrenches that reach them.
       const Inertia& above = omega_[above_[node_index]];
       times(above, out_.data(), x_.data());
       tree_.outward(node, column_blocks, x_.data(), yd_.data());
@@ -194,7 +194,7 @@ class Kjr final : public InverseOsim<T> {
   ArticulatedTree<T> tree_;
   TaskRows<T> rows_;
   std::vector<Inertia> omega_;  ///< base to tips
-  std::vector<int> above_;      ///< per node: that of its outputs
+  std::vector<int> above_;      ///< per node: that of its supports
   std::vector<Motion<V>> x_, y_, next_;
   std::vector<V> Kq_, yd_;
   std::vector<Force<V>> K_, out_;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "algorithms/inverse_osim/task_jacobian.hpp"
+#include "algorithms/linear_algebra/sparse_ltl.hpp"
 #include "algorithms/mass_matrix/composite_bodies.hpp"
-#include "algorithms/sparse_ltl.hpp"
-#include "espalier/kernel/operational_space.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 
 namespace espalier {
 

@@ -8,9 +8,9 @@
 
 ESPALIER_PLUGIN("inverse-osim", "0.1.0") {
   using namespace espalier;
-  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   Capabilities all = loops;
-  all.own_equations = true;
+  all.joint_supplied_dynamics = true;
   registrar.algorithm<Kjr>({.name = "kjr",
                             .summary = "operational-space inertias of bodies, base to tips",
                             .source = "Kreutz-Delgado, Jain, Rodriguez (1992)",
@@ -68,7 +68,7 @@ ESPALIER_PLUGIN("inverse-osim", "0.1.0") {
        .summary = "approximates: efpa on the links, rotors as armature alone",
        .source = "Chignoli et al. (2023), section II-E",
        .cost = "O(n + m d + m^2)"},
-      {.couplings = true, .several_outputs = true, .exact = false});
+      {.couplings = true, .several_supports = true, .exact = false});
   registrar.algorithm_at_double<DenseInverseOsim>(
       {.name = "dense",
        .summary = "oracle: explicit Jacobians and a dense solve; allocates",

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "algorithms/inverse_osim/task_jacobian.hpp"
-#include "algorithms/large_ldlt.hpp"
-#include "algorithms/projected_inertia.hpp"
-#include "espalier/kernel/operational_space.hpp"
+#include "algorithms/linear_algebra/large_ldlt.hpp"
+#include "algorithms/mass_matrix/projected_inertia.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 
 namespace espalier {
 

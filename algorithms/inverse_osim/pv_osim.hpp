@@ -1,7 +1,7 @@
 #pragma once
 
-#include "algorithms/inverse_osim/packet_plan.hpp"
-#include "espalier/kernel/operational_space.hpp"
+#include "algorithms/inverse_osim/bundle_plan.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 
 namespace espalier {
 
@@ -16,7 +16,7 @@ template <class T>
 class PvOsimBase : public InverseOsim<T> {
  public:
   using V = typename RowLanes<T>::V;
-  using Plan = PacketPlan<T>;
+  using Plan = BundlePlan<T>;
   enum class Choice { stack, least_cost };
 
   PvOsimBase(const Setup& setup, Choice choice)
@@ -35,8 +35,8 @@ class PvOsimBase : public InverseOsim<T> {
   const TaskRows<T>& rows() const { return rows_; }
 
  private:
-  using Member = typename Plan::Member;
-  using Packet = typename Plan::Packet;
+  using Term = typename Plan::Term;
+  using RowBundle = typename Plan::RowBundle;
   using Step = typename Plan::Step;
   static constexpr int lanes = Plan::lanes;
 
@@ -55,8 +55,8 @@ class PvOsimBase : public InverseOsim<T> {
         spare_(plan_.largest()) {
     int start = 0;
     std::size_t widest = 1;
-    for (const Packet& p : plan_.packets()) {
-      if (p.end >= 0) widest = std::max(widest, plan_.members()[p.end].sites.size());
+    for (const RowBundle& p : plan_.bundles()) {
+      if (p.end >= 0) widest = std::max(widest, plan_.terms()[p.end].sites.size());
     }
     for (const auto& part : rows_.parts()) {
       expanded_.push_back({start, 0});
@@ -65,27 +65,27 @@ class PvOsimBase : public InverseOsim<T> {
     spread_.resize(start);
     const std::size_t largest = std::max<std::size_t>(start, Y_.size() * widest);
     Y_.resize(largest), spare_.resize(largest);
-    for (const Packet& p : plan_.packets()) {
+    for (const RowBundle& p : plan_.bundles()) {
       under_.emplace_back();
-      for (const int m : p.members) collect(m, under_.back());
+      for (const int m : p.terms) collect(m, under_.back());
     }
-    int last = 0;  // packets that reach the ground, and end-effectors on it
-    for (std::size_t p = 0; p < plan_.packets().size(); ++p) {
-      if (is_whole(p) && plan_.packets()[p].end < 0) ++last;
+    int last = 0;  // bundles that reach the ground, and end-effectors on it
+    for (std::size_t p = 0; p < plan_.bundles().size(); ++p) {
+      if (is_whole(p) && plan_.bundles()[p].end < 0) ++last;
     }
     for (const auto& part : rows_.parts()) last += part.way.empty() ? 2 : 0;
     has_zeros_ = last != 1;
   }
-  /// Whether a packet was not stacked into another one.
+  /// Whether a bundle was not stacked into another one.
   bool is_whole(std::size_t p) const {
-    return plan_.members()[plan_.packets()[p].members[0]].packet == static_cast<int>(p);
+    return plan_.terms()[plan_.bundles()[p].terms[0]].bundle == static_cast<int>(p);
   }
-  /// End-effectors under a member.
+  /// End-effectors under a term.
   void collect(int m, std::vector<int>& parts) const {
-    const Member& member = plan_.members()[m];
-    if (member.part >= 0) return parts.push_back(member.part);
-    for (const int p : member.packets) {
-      for (const int below : plan_.packets()[p].members) collect(below, parts);
+    const Term& term = plan_.terms()[m];
+    if (term.part >= 0) return parts.push_back(term.part);
+    for (const int p : term.bundles) {
+      for (const int below : plan_.bundles()[p].terms) collect(below, parts);
     }
   }
 
@@ -99,19 +99,19 @@ class PvOsimBase : public InverseOsim<T> {
     // Both sweeps in one: each waits for its own chain of results.
     for (std::size_t k = tree_.order().size(); k-- > 0;) {
       const int node = tree_.order()[k];
-      tree_.take_in(node);
+      tree_.backward_pass(node);
       for (; next < steps.size() && steps[next].at == node; ++next) take(steps[next]);
     }
-    for (std::size_t p = plan_.packets().size(); p-- > 0;) add_end(plan_.packets()[p]);
+    for (std::size_t p = plan_.bundles().size(); p-- > 0;) add_end(plan_.bundles()[p]);
     out_ = inverse_osim;
     if (has_zeros_) {  // pairs that have nothing but the ground in common
       const long m = this->task().size();
       std::fill(out_, out_ + m * m, T(0.0));
     }
-    for (std::size_t p = 0; p < plan_.packets().size(); ++p) {
+    for (std::size_t p = 0; p < plan_.bundles().size(); ++p) {
       if (!is_whole(p)) continue;
-      write_blocks(plan_.packets()[p]);
-      expand(plan_.packets()[p]);
+      write_blocks(plan_.bundles()[p]);
+      expand(plan_.bundles()[p]);
     }
   }
 
@@ -126,12 +126,12 @@ class PvOsimBase : public InverseOsim<T> {
     }
   }
   void start_part(const Step& step) {
-    const auto& part = rows_.parts()[plan_.members()[step.member].part];
-    rows_.place(tree_, part, K_.data() + plan_.packets()[step.packet].K);
+    const auto& part = rows_.parts()[plan_.terms()[step.term].part];
+    rows_.place(tree_, part, K_.data() + plan_.bundles()[step.bundle].K);
   }
   /// The identity: row 6 s + k is component k of the twist of site s.
   void start_node(const Step& step) {
-    const Packet& p = plan_.packets()[step.packet];
+    const RowBundle& p = plan_.bundles()[step.bundle];
     const int sites = static_cast<int>(step.sites.size());
     for (int s = 0; s < sites; ++s) {
       Force<V>* K = K_.data() + p.K + s * p.blocks;
@@ -143,7 +143,7 @@ class PvOsimBase : public InverseOsim<T> {
     }
   }
   void stack(const Step& step) {
-    const Packet& p = plan_.packets()[step.packet];
+    const RowBundle& p = plan_.bundles()[step.bundle];
     Force<V>* K = K_.data() + p.K;
     if (step.sites.size() > 1) {
       for (std::size_t i = 0; i < step.sites.size() * p.blocks; ++i) K[i] = Force<V>::zero();
@@ -151,7 +151,7 @@ class PvOsimBase : public InverseOsim<T> {
     if (step.first) std::fill_n(w_.data() + p.w, p.blocks * lanes * p.blocks, V(0.0));
     int start = 0;
     for (std::size_t i = 0; i < step.from.size(); ++i) {
-      const Packet& part = plan_.packets()[step.from[i]];
+      const RowBundle& part = plan_.bundles()[step.from[i]];
       for (std::size_t s = 0; s < step.slots[i].size(); ++s) {
         std::copy_n(K_.data() + part.K + s * part.blocks, part.blocks,
                     K + step.slots[i][s] * p.blocks + start);
@@ -166,13 +166,13 @@ class PvOsimBase : public InverseOsim<T> {
     }
   }
   void cross(const Step& step) {
-    const Packet& p = plan_.packets()[step.packet];
+    const RowBundle& p = plan_.bundles()[step.bundle];
     const auto& node = tree_.nodes()[step.node];
     Force<V>* K = K_.data() + p.K;
-    const bool in_place = step.sites.size() == 1 && node.outputs.size() <= 1;
+    const bool in_place = step.sites.size() == 1 && node.supports.size() <= 1;
     Force<V>* out = in_place ? K : spare_.data();
     tree_.inward(node, step.sites, p.blocks, K, Kq_.data(), z_.data(), out);
-    if (!in_place) std::copy_n(out, node.outputs.size() * p.blocks, K);
+    if (!in_place) std::copy_n(out, node.supports.size() * p.blocks, K);
     const V *x = z_.data(), *y = Kq_.data();
     with_rates(node.n, [&](auto n) {
       if (!step.from.empty()) return add_stacked<n()>(p, step.from, node.n, x, y);
@@ -191,7 +191,7 @@ class PvOsimBase : public InverseOsim<T> {
   /// w += x^T y for n rows of x and y, or w = where it is the first of them; lower triangle by
   /// blocks.
   template <bool first, int fixed>
-  void add_rows(const Packet& p, int n, const V* x, const V* y) {
+  void add_rows(const RowBundle& p, int n, const V* x, const V* y) {
     const int blocks = p.blocks;
     V* w = w_.data() + p.w;
     const bool two = lanes > 1 && blocks == 2;  // six rows: by far the most frequent
@@ -203,14 +203,14 @@ class PvOsimBase : public InverseOsim<T> {
       });
     }
   }
-  /// The same where packets have just been stacked: their w stand beside each other.
+  /// The same where bundles have just been stacked: their w stand beside each other.
   template <int fixed>
-  void add_stacked(const Packet& p, const std::vector<int>& from, int n, const V* x, const V* y) {
+  void add_stacked(const RowBundle& p, const std::vector<int>& from, int n, const V* x, const V* y) {
     const int blocks = p.blocks;
     V* w = w_.data() + p.w;
     int start = 0;
     for (const int f : from) {
-      const Packet& part = plan_.packets()[f];
+      const RowBundle& part = plan_.bundles()[f];
       for (const int own : part.rows) {
         const int row = start * lanes + own;
         V* w_row = w + row * blocks;
@@ -247,15 +247,15 @@ class PvOsimBase : public InverseOsim<T> {
 
   // --- outward: what nodes add ------------------------------------------------------------------
 
-  /// Entry of a packet's w.
-  const T& entry(const Packet& p, int i, int j) const {
+  /// Entry of a bundle's w.
+  const T& entry(const RowBundle& p, int i, int j) const {
     const int row = std::max(i, j), column = std::min(i, j);
     return row_of<T>(w_.data() + p.w + row * p.blocks, column);
   }
-  /// w += K Omega K^T with Omega that of the node where the packet ends.
-  void add_end(const Packet& p) {
+  /// w += K Omega K^T with Omega that of the node where the bundle ends.
+  void add_end(const RowBundle& p) {
     if (p.end < 0) return;
-    const Member& node = plan_.members()[p.end];
+    const Term& node = plan_.terms()[p.end];
     const int sites = static_cast<int>(node.sites.size());
     const Force<V>* K = K_.data() + p.K;
     times_omega(K, sites, p.blocks, p.blocks, node, node, Y_.data());
@@ -273,11 +273,11 @@ class PvOsimBase : public InverseOsim<T> {
       }
     }
   }
-  /// Y = K Omega: rows on the sites of node `from` times its columns for node `to` of one packet.
+  /// Y = K Omega: rows on the sites of node `from` times its columns for node `to` of one bundle.
   /// @param stride  between the sites of K; those of Y lie `blocks` apart
-  void times_omega(const Force<V>* K, int sites, int stride, int blocks, const Member& from,
-                   const Member& to, Force<V>* Y) const {
-    const Packet& p = plan_.packets()[from.packet];
+  void times_omega(const Force<V>* K, int sites, int stride, int blocks, const Term& from,
+                   const Term& to, Force<V>* Y) const {
+    const RowBundle& p = plan_.bundles()[from.bundle];
     for (std::size_t t = 0; t < to.sites.size(); ++t) {
       for (int s = 0; s < sites; ++s) {
         T omega[6][6];
@@ -302,32 +302,32 @@ class PvOsimBase : public InverseOsim<T> {
 
   // --- results ----------------------------------------------------------------------------------
 
-  /// An end-effector's rows on the sites of the node where its packet ends.
+  /// An end-effector's rows on the sites of the node where its bundle ends.
   struct Expanded {
     int start;  ///< in spread_
     int sites;
   };
   Force<V>* spread(int part) { return spread_.data() + expanded_[part].start; }
 
-  /// After the blocks within a packet are written: the rows of all end-effectors under it on the
+  /// After the blocks within a bundle are written: the rows of all end-effectors under it on the
   /// sites of the node where it ends.
-  void expand(const Packet& p) {
+  void expand(const RowBundle& p) {
     if (p.end < 0) return;
-    const int sites = static_cast<int>(plan_.members()[p.end].sites.size());
-    for (const int m : p.members) {
-      const Member& member = plan_.members()[m];
-      const Force<V>* K = K_.data() + p.K + member.start;
-      if (member.part >= 0) {
+    const int sites = static_cast<int>(plan_.terms()[p.end].sites.size());
+    for (const int m : p.terms) {
+      const Term& term = plan_.terms()[m];
+      const Force<V>* K = K_.data() + p.K + term.start;
+      if (term.part >= 0) {
         for (int s = 0; s < sites; ++s) {
-          std::copy_n(K + s * p.blocks, member.blocks, spread(member.part) + s * member.blocks);
+          std::copy_n(K + s * p.blocks, term.blocks, spread(term.part) + s * term.blocks);
         }
-        expanded_[member.part].sites = sites;
+        expanded_[term.part].sites = sites;
         continue;
       }
-      for (const int below : member.packets) {
+      for (const int below : term.bundles) {
         for (const int part : under_[below]) {
           const int blocks = rows_.parts()[part].blocks;
-          const int inner = static_cast<int>(member.sites.size());
+          const int inner = static_cast<int>(term.sites.size());
           for (int s = 0; s < sites; ++s) {
             for (int b = 0; b < blocks; ++b) {
               Force<V> sum = Force<V>::zero();
@@ -350,26 +350,26 @@ class PvOsimBase : public InverseOsim<T> {
     }
   }
 
-  void write_blocks(const Packet& p) {
-    for (std::size_t a = 0; a < p.members.size(); ++a) {
-      const Member& member = plan_.members()[p.members[a]];
-      if (member.part < 0) {
-        for (std::size_t i = 1; i < member.packets.size(); ++i) {
-          for (const int g : under_[member.packets[i]]) {
-            times_omega(spread(g), static_cast<int>(member.sites.size()), blocks(g), blocks(g),
-                        member, member, Y_.data());
+  void write_blocks(const RowBundle& p) {
+    for (std::size_t a = 0; a < p.terms.size(); ++a) {
+      const Term& term = plan_.terms()[p.terms[a]];
+      if (term.part < 0) {
+        for (std::size_t i = 1; i < term.bundles.size(); ++i) {
+          for (const int g : under_[term.bundles[i]]) {
+            times_omega(spread(g), static_cast<int>(term.sites.size()), blocks(g), blocks(g),
+                        term, term, Y_.data());
             for (std::size_t j = 0; j < i; ++j) {
-              for (const int h : under_[member.packets[j]]) write_product(g, h, member.sites.size());
+              for (const int h : under_[term.bundles[j]]) write_product(g, h, term.sites.size());
             }
           }
         }
       }
-      for (std::size_t b = 0; b <= a; ++b) write_pair(p, member, plan_.members()[p.members[b]], a == b);
+      for (std::size_t b = 0; b <= a; ++b) write_pair(p, term, plan_.terms()[p.terms[b]], a == b);
     }
   }
   int blocks(int part) const { return rows_.parts()[part].blocks; }
 
-  void write_pair(const Packet& p, const Member& g, const Member& h, bool same) {
+  void write_pair(const RowBundle& p, const Term& g, const Term& h, bool same) {
     if (g.part >= 0 && h.part >= 0) {
       const long m = this->task().size();
       const long R = rows_.parts()[g.part].part->first, C = rows_.parts()[h.part].part->first;
@@ -386,19 +386,19 @@ class PvOsimBase : public InverseOsim<T> {
     } else if (h.part >= 0) {
       write_mixed(p, h, g);
     } else {
-      for (const int below : g.packets) {
+      for (const int below : g.bundles) {
         for (const int part : under_[below]) {
           times_omega(spread(part), static_cast<int>(g.sites.size()), blocks(part), blocks(part), g,
                       h, Y_.data());
-          for (const int other : h.packets) {
+          for (const int other : h.bundles) {
             for (const int second : under_[other]) write_product(part, second, h.sites.size());
           }
         }
       }
     }
   }
-  /// An end-effector of a packet and those under a node of it.
-  void write_mixed(const Packet& p, const Member& g, const Member& node) {
+  /// An end-effector of a bundle and those under a node of it.
+  void write_mixed(const RowBundle& p, const Term& g, const Term& node) {
     const int n = g.blocks;
     for (std::size_t s = 0; s < node.sites.size(); ++s) {
       for (int c = 0; c < 6; ++c) {
@@ -409,7 +409,7 @@ class PvOsimBase : public InverseOsim<T> {
         }
       }
     }
-    for (const int below : node.packets) {
+    for (const int below : node.bundles) {
       for (const int part : under_[below]) write_product(g.part, part, node.sites.size());
     }
   }
@@ -434,11 +434,11 @@ class PvOsimBase : public InverseOsim<T> {
   TaskRows<T> rows_;
   Plan plan_;
   std::vector<Force<V>> K_;
-  std::vector<V> w_;        ///< per packet: rows x blocks, row-major, lower triangle
+  std::vector<V> w_;        ///< per bundle: rows x blocks, row-major, lower triangle
   std::vector<V> Kq_, z_;
   std::vector<Force<V>> Y_, spare_, spread_;
   std::vector<Expanded> expanded_;
-  std::vector<std::vector<int>> under_;  ///< per packet
+  std::vector<std::vector<int>> under_;  ///< per bundle
   bool has_zeros_ = false;
   T* out_ = nullptr;
 };

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "espalier/kernel/end_effector.hpp"
+#include "espalier/kernel/problems/end_effector.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "espalier/kernel/joint_wrenches.hpp"
+#include "espalier/kernel/problems/joint_wrenches.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 
@@ -183,8 +183,8 @@ class JointReactions final : public JointWrenches<T> {
         }
       }
       reactions_[loop_reaction_[next++]].wrench = {s.E * couple, s.E * force};
-      push(c, loop.successor, s.x, couple, force, work, -1.0);
-      push(c, loop.predecessor, s.x, couple, force, work, 1.0);
+      apply_wrench(c, loop.successor, s.x, couple, force, work, -1.0);
+      apply_wrench(c, loop.predecessor, s.x, couple, force, work, 1.0);
     }
   }
 
@@ -200,7 +200,7 @@ class JointReactions final : public JointWrenches<T> {
   }
 
   /// Adds sign times a wrench at point x, output body's axes, to what a body needs from its joint.
-  void push(const Cluster& c, int body, const Vec3<double>& x, const Vec3<double>& couple,
+  void apply_wrench(const Cluster& c, int body, const Vec3<double>& x, const Vec3<double>& couple,
             const Vec3<double>& force, const ConstraintWorkspace<double>& work, double sign) {
     Force<double> on_body;
     if (body < c.first || body >= c.first + c.count) {

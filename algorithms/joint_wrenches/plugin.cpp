@@ -8,5 +8,5 @@ ESPALIER_PLUGIN("joint-wrenches", "0.1.0") {
        .summary = "what every joint transmits, loop joints included; allocates",
        .source = "Featherstone (2008), Table 5.1 and section 8.5; SPEC 5.1",
        .cost = "O(n)"},
-      {.couplings = true, .loops = true, .several_outputs = true});
+      {.couplings = true, .loops = true, .several_supports = true});
 }

@@ -1,9 +1,12 @@
 #pragma once
 
-#include "algorithms/own_equations.hpp"
+#include "algorithms/segments/joint_supplied_dynamics.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
-#include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/problems/center_of_mass.hpp"
+#include "espalier/kernel/problems/energy.hpp"
+#include "espalier/kernel/problems/forward_kinematics.hpp"
+#include "espalier/kernel/problems/jacobian.hpp"
 
 namespace espalier {
 
@@ -31,7 +34,7 @@ class BodyMotions {
   }
 
   /// @param v_independent, vdot  independent rates and accelerations, size nv
-  void move(const Model& model, const T* q, const T* v_independent, const T* vdot) {
+  void forward_pass(const Model& model, const T* q, const T* v_independent, const T* vdot) {
     place(model, q, v_independent);
     motion.expand(vdot, qdd_.data());
     if (const T* g = motion.g()) {
@@ -57,7 +60,7 @@ class BodyMotions {
     }
   }
 
-  /// Spanning accelerations of the last move().
+  /// Spanning accelerations of the last forward_pass().
   const T* accelerations() const { return qdd_.data(); }
 
   std::vector<Transform<T>> X;  ///< world to body
@@ -81,7 +84,7 @@ class ForwardKinematics final : public Kinematics<T> {
 
  private:
   void compute(const T* q, const T* v, const T* vdot) override {
-    bodies_.move(this->model(), q, v, vdot);
+    bodies_.forward_pass(this->model(), q, v, vdot);
   }
   BodyMotions<T> bodies_;
 };
@@ -145,7 +148,7 @@ class MassCenter final : public CenterOfMass<T> {
 
   Answer compute(const T* q, const T* v, const T* vdot) override {
     const Model& model = this->model();
-    bodies_.move(model, q, v, vdot);
+    bodies_.forward_pass(model, q, v, vdot);
     Answer sum{Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero()};
     for (int i = 1; i <= model.body_count(); ++i) {
       const RigidInertia<double>& I = model.body(i).inertia;
@@ -179,7 +182,7 @@ class MassCenter final : public CenterOfMass<T> {
   }
 
   BodyMotions<T> bodies_;
-  OwnEquations<T> own_;
+  JointSuppliedDynamics<T> own_;
   double mass_;
 };
 
@@ -199,7 +202,7 @@ class MechanicalEnergy final : public Energy<T> {
 
   Answer compute(const T* q, const T* v) override {
     const Model& model = this->model();
-    bodies_.move(model, q, v, zero_.data());
+    bodies_.forward_pass(model, q, v, zero_.data());
     const Vec3<double> g = this->gravity();
     Answer energy{T(0.0), T(0.0)};
     for (int i = 1; i <= model.body_count(); ++i) {
@@ -224,7 +227,7 @@ class MechanicalEnergy final : public Energy<T> {
   }
 
   BodyMotions<T> bodies_;
-  OwnEquations<T> own_;
+  JointSuppliedDynamics<T> own_;
   std::vector<T> zero_;
 };
 

@@ -4,7 +4,7 @@
 ESPALIER_PLUGIN("kinematics", "0.1.0") {
   using namespace espalier;
   const Capabilities all{
-      .couplings = true, .loops = true, .several_outputs = true, .own_equations = true};
+      .couplings = true, .loops = true, .several_supports = true, .joint_supplied_dynamics = true};
   registrar.algorithm<ForwardKinematics>(
       {.name = "forward-kinematics",
        .summary = "placement, twist and spatial acceleration of every link",

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/free_body.hpp"
-#include "algorithms/limb_composites.hpp"
+#include "algorithms/segments/free_body.hpp"
+#include "algorithms/chains/composites.hpp"
 #include "algorithms/mass_matrix/ways_inward.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
@@ -30,12 +30,12 @@ namespace espalier {
 /// are taken about the first body of the way, whose columns lie in memory one beside the other.
 /// Where all of the robot hangs on one floating body, its axes stand for the world's: its J is the
 /// identity, F itself is what its rates meet, and its block of M is its composite inertia.
-/// Limbs are computed by themselves (limb_composites.hpp). To what they hang on they are rigid
+/// Chains are computed by themselves (chains/composites.hpp). To what they hang on they are rigid
 /// bodies; to what hangs on them, the body of theirs that carries it stands for the world.
 template <class T>
 class CompositeBodies {
  public:
-  /// Independent: clusters as they are. Spanning: as if nothing tied the bodies, folded rotors
+  /// Independent: clusters as they are. Spanning: as if nothing coupled the bodies, folded rotors
   /// being bodies, too.
   enum class Rates { independent, spanning };
 
@@ -51,17 +51,17 @@ class CompositeBodies {
         inertia.push_back(model.body(i).inertia);
       }
     } else {
-      LimbPlan plan = LimbComposites<T>::limbs_of(model);
+      ChainPlan plan = ChainComposites<T>::chains_of(model);
       for (const Cluster& c : model.clusters()) {
-        if (plan.limb_of[c.first] >= 0) continue;
+        if (plan.chain_of[c.first] >= 0) continue;
         nodes_.push_back({c.constrained ? &c : nullptr, c.first, c.count, c.v, c.nv, {}});
         nodes_.back().level = plan.level[c.first];
       }
       std::stable_sort(nodes_.begin(), nodes_.end(),
                        [](const Node& a, const Node& b) { return a.level < b.level; });
       inertia = plan.inertia;
-      if (!plan.limbs.empty()) {
-        limbs_ = std::make_unique<LimbComposites<T>>(model, std::move(plan));
+      if (!plan.chains.empty()) {
+        chains_ = std::make_unique<ChainComposites<T>>(model, std::move(plan));
       }
     }
     lay_out(inertia);
@@ -69,7 +69,7 @@ class CompositeBodies {
 
   /// Leaves out of a motion, before it is updated, what is not needed here.
   void leave_out_of(SpanningMotion<T>& motion) const {
-    if (limbs_ != nullptr) motion.leave_out(limbs_->whole_runs(), limbs_->whole_clusters());
+    if (chains_ != nullptr) motion.leave_out(chains_->whole_runs(), chains_->whole_clusters());
   }
 
   /// @param q       spanning positions
@@ -92,11 +92,11 @@ class CompositeBodies {
       }
     }
     if (has_zeros_) std::fill(M, M + static_cast<long>(size_) * size_, T(0.0));
-    if (limbs_ != nullptr) limbs_->start(model_, q);
+    if (chains_ != nullptr) chains_->start(model_, q);
     for (std::size_t k = stretches_.size(); k-- > 0;) {
       const Stretch& s = stretches_[k];
       if (s.group >= 0) {
-        limbs_->inward(s.group, M, size_, LimbsHangOn{*this, M});
+        chains_->inward(s.group, M, size_, LimbsHangOn{*this, M});
       } else if (s.run == nullptr) {
         add_cluster(nodes_[s.begin], motion.G(*nodes_[s.begin].cluster), M);
       } else {
@@ -123,13 +123,13 @@ class CompositeBodies {
     int v, nv;  ///< rates in M
     std::vector<Way> ways;
     int J = 0;      ///< of a cluster: where the J of its bodies about their origins start
-    int level = 0;  ///< as in LimbPlan
+    int level = 0;  ///< as in ChainPlan
   };
-  /// Plain bodies of one run that follow each other, or (no run) one cluster, or a group of limbs.
+  /// Plain bodies of one run that follow each other, or (no run) one cluster, or a group of chains.
   struct Stretch {
     const BodyRun* run;
     int begin, end;  ///< nodes
-    int order;       ///< outward, as in LimbMove
+    int order;       ///< outward, as in ChainMove
     int group = -1;
   };
   struct BodyState {
@@ -160,8 +160,8 @@ class CompositeBodies {
     for (std::size_t n = root_ > 0 ? 1 : 0; n < nodes_.size(); ++n) {
       add_stretch(static_cast<int>(n));
     }
-    for (int g = 0; limbs_ != nullptr && g < limbs_->group_count(); ++g) {
-      stretches_.push_back({nullptr, 0, 0, 2 * limbs_->level(g) + 1, g});
+    for (int g = 0; chains_ != nullptr && g < chains_->group_count(); ++g) {
+      stretches_.push_back({nullptr, 0, 0, 2 * chains_->level(g) + 1, g});
     }
     std::stable_sort(stretches_.begin(), stretches_.end(),
                      [](const Stretch& a, const Stretch& b) { return a.order < b.order; });
@@ -183,31 +183,31 @@ class CompositeBodies {
       node.J = J;
       J += node.count * node.nv;
       for (int r = 0; r < node.cluster->rotors; ++r) {
-        const int carrier = model_.rotors()[node.cluster->rotor + r].carrier;
-        if (carrier < node.first) way_to(node, carrier);
+        const int parent = model_.rotors()[node.cluster->rotor + r].parent;
+        if (parent < node.first) way_to(node, parent);
       }
     }
     long met = 0;
     for (Node& node : nodes_) {
       for (Way& way : node.ways) met += static_cast<long>(node.nv) * follow(way, node_of);
     }
-    sparse_ = limbs_ != nullptr || 8 * met < static_cast<long>(size_) * size_;
-    if (limbs_ != nullptr) {
-      for (const Limb& limb : limbs_->plan().limbs) {
-        Way& way = way_of_limb_.emplace_back();
-        way.output = limb.carrier;
-        if (!in_limb(limb.carrier)) follow(way, node_of);
+    sparse_ = chains_ != nullptr || 8 * met < static_cast<long>(size_) * size_;
+    if (chains_ != nullptr) {
+      for (const Chain& chain : chains_->plan().chains) {
+        Way& way = way_of_chain_.emplace_back();
+        way.output = chain.parent;
+        if (!in_chain(chain.parent)) follow(way, node_of);
       }
     }
     has_zeros_ = sparse_ && !is_chain();
-    inward_.lay_out(root_, limbs_.get(), sparse_);
+    inward_.lay_out(root_, chains_.get(), sparse_);
     local_.resize(J);
     F_.resize(6);
     for (const Node& node : nodes_) {
       F_.resize(std::max(F_.size(), node.ways.size() * static_cast<std::size_t>(node.nv)));
     }
   }
-  bool in_limb(int body) const { return limbs_ != nullptr && limbs_->contains(body); }
+  bool in_chain(int body) const { return chains_ != nullptr && chains_->contains(body); }
   /// Whether every body moves all that come after it.
   bool is_chain() const {
     for (std::size_t i = 2; i < body_.size(); ++i) {
@@ -219,7 +219,7 @@ class CompositeBodies {
   int follow(Way& way, const std::vector<int>& node_of) {
     int rates = 0;
     for (int i = way.output; i != 0; i = body_[i].output) {
-      if (i == root_ || in_limb(i)) {
+      if (i == root_ || in_chain(i)) {
         way.end = i;
         rates += 6;
         break;
@@ -311,9 +311,9 @@ class CompositeBodies {
   }
 
   /// A body's composite inertia is all there: into its output body.
-  void hand_on(const BodyState& b) {
+  void propagate_to_parent(const BodyState& b) {
     if (b.output == 0) return;
-    RigidInertia<T>& o = in_limb(b.output) ? limbs_->port(b.output).composite : body_[b.output].Ic;
+    RigidInertia<T>& o = in_chain(b.output) ? chains_->attachment(b.output).composite : body_[b.output].Ic;
     const RigidInertia<T>& I = b.Ic;
     // Steiner, with h seen from the output body's origin: I + (r·h + r·h') 1 - (r h^T + h' r^T).
     const Vec3<T>&r = b.r, &h = I.h;
@@ -329,23 +329,23 @@ class CompositeBodies {
     o.I.yz += I.I.yz - (r.y * h.z + g.y * r.z);
   }
 
-  /// What takes over what limbs hand to plain bodies and clusters.
+  /// What takes over what chains hand to plain bodies and clusters.
   struct LimbsHangOn {
     CompositeBodies& all;
     T* M;
 
     template <class F>
-    ESPALIER_ALWAYS_INLINE void with_carrier(int limb, F&& f) const {
-      const Way& way = all.way_of_limb_[limb];
+    ESPALIER_ALWAYS_INLINE void with_parent(int chain, F&& f) const {
+      const Way& way = all.way_of_chain_[chain];
       BodyState& b = all.body_[way.output];
       if (way.output == all.root_) {
         f(Root{b.Ic, M, all.size_});
       } else {
-        f(Carrier{all, way, b, M});
+        f(Parent{all, way, b, M});
       }
     }
   };
-  /// Apart from Carrier: it takes most, and with less to ask a quadruped takes 0.8 of the time.
+  /// Apart from Parent: it takes most, and with less to ask a quadruped takes 0.8 of the time.
   struct Root {
     RigidInertia<T>& Ic;
     T* M;
@@ -357,7 +357,7 @@ class CompositeBodies {
       for (int i = 0; i < 6; ++i) row[i] = column[i * size] = F[i];
     }
   };
-  struct Carrier {
+  struct Parent {
     CompositeBodies& all;
     const Way& way;
     BodyState& b;
@@ -393,7 +393,7 @@ class CompositeBodies {
       const Force<T> F{U.n + cross(b.x, U.f), U.f};
       inward_.write_row(node.ways[0], F, node.v + k, node.v, M);
     }
-    hand_on(b);
+    propagate_to_parent(b);
   }
 
   /// The root's block.
@@ -434,7 +434,7 @@ class CompositeBodies {
         if (armature_[rate] == 0.0) continue;
         add_square(node, T(armature_[rate]), G + (rate - c.spanning_v) * n, M);
       }
-      hand_on(b);
+      propagate_to_parent(b);
     }
     for (int r = 0; r < c.rotors; ++r) {
       add_rotor(node, model_.rotors()[c.rotor + r], G + (c.spanning_nv + r) * n, M);
@@ -449,19 +449,19 @@ class CompositeBodies {
   void add_rotor(const Node& node, const Rotor& rotor, const T* rho, T* M) {
     const int n = node.nv;
     add_square(node, T(rotor.inertia), rho, M);
-    const BodyState& carrier = body_[rotor.carrier];
-    const Vec3<T> k = transpose_times(carrier.E, rotor.momentum);
-    const bool inside = rotor.carrier >= node.first;
-    int way = carrier.way;
+    const BodyState& parent = body_[rotor.parent];
+    const Vec3<T> k = transpose_times(parent.E, rotor.momentum);
+    const bool inside = rotor.parent >= node.first;
+    int way = parent.way;
     if (inside) {
       const Motion<T>* J =
-          local_.data() + node.J + static_cast<std::size_t>(rotor.carrier - node.first) * n;
+          local_.data() + node.J + static_cast<std::size_t>(rotor.parent - node.first) * n;
       for (int j = 0; j < n; ++j) {
         T* row = M + static_cast<long>(node.v + j) * size_ + node.v;
         for (int l = 0; l <= j; ++l) row[l] += rho[j] * dot(J[l].w, k) + rho[l] * dot(J[j].w, k);
       }
     } else {
-      for (way = 0; node.ways[way].output != rotor.carrier;) ++way;
+      for (way = 0; node.ways[way].output != rotor.parent;) ++way;
     }
     for (int j = 0; j < n; ++j) F_[static_cast<std::size_t>(way) * n + j].n += scale(rho[j], k);
   }
@@ -489,9 +489,9 @@ class CompositeBodies {
   int root_ = 0;            ///< floating_root(); its node is the first
   bool sparse_ = false;     ///< only what is not zero is written after M is zeroed,
   bool has_zeros_ = false;  ///< if anything of it is zero
-  std::unique_ptr<LimbComposites<T>> limbs_;  ///< null if there are none
+  std::unique_ptr<ChainComposites<T>> chains_;  ///< null if there are none
   WaysInward<T> inward_;
-  std::vector<Way> way_of_limb_;  ///< that starts from its carrier
+  std::vector<Way> way_of_chain_;  ///< that starts from its parent
   std::vector<Node> nodes_;
   std::vector<Stretch> stretches_;
   std::vector<BodyState> body_;

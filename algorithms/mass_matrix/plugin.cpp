@@ -1,4 +1,4 @@
-#include "algorithms/dense.hpp"
+#include "algorithms/oracles/dense.hpp"
 #include "algorithms/mass_matrix/crba.hpp"
 #include "espalier/plugins/plugin.hpp"
 
@@ -13,11 +13,11 @@ ESPALIER_PLUGIN("mass-matrix", "0.1.0") {
                              .summary = "composite rigid bodies on the cluster tree",
                              .source = "Featherstone (2008), Table 6.2; SPEC 5.4",
                              .cost = "O(n d)"},
-                            {.couplings = true, .loops = true, .several_outputs = true});
+                            {.couplings = true, .loops = true, .several_supports = true});
   registrar.algorithm_at_double<DenseMassMatrix>(
       {.name = "dense",
        .summary = "oracle: sum of J^T I J with explicit Jacobians; allocates",
        .source = "Featherstone (2008), section 3.2",
        .cost = "O(n^3)"},
-      {.couplings = true, .loops = true, .several_outputs = true, .own_equations = true});
+      {.couplings = true, .loops = true, .several_supports = true, .joint_supplied_dynamics = true});
 }

@@ -4,13 +4,13 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/limb_composites.hpp"
+#include "algorithms/chains/composites.hpp"
 
 namespace espalier {
 
 /// The entries of a mass matrix that the wrench of a rate makes on its way inward: with the rates
 /// of all that moves the body, up to the ground or to a body whose axes stand for the world's. That
-/// is the floating root, whose rates meet the wrench itself, or a body of a limb, whose port takes
+/// is the floating root, whose rates meet the wrench itself, or a body of a chain, whose attachment takes
 /// it.
 ///
 /// Frames: world axes; wrenches and the motions J that they meet about the origin of the first
@@ -37,10 +37,10 @@ class WaysInward {
   }
   /// After all have been added.
   /// @param root    the floating root, or 0
-  /// @param limbs   or nullptr
+  /// @param chains   or nullptr
   /// @param sparse  whether M is full of zeros where nothing is written
-  void lay_out(int root, LimbComposites<T>* limbs, bool sparse) {
-    root_ = root, limbs_ = limbs, sparse_ = sparse;
+  void lay_out(int root, ChainComposites<T>* chains, bool sparse) {
+    root_ = root, chains_ = chains, sparse_ = sparse;
     J_.assign(static_cast<std::size_t>(6) * columns_, T(0.0));
   }
   /// Puts ranges in order, those together that follow each other.
@@ -130,7 +130,7 @@ class WaysInward {
                                        Take&& take) const {
     if (way.end == 0) return 0;
     if (way.end != root_) {
-      limbs_->port(way.end)(rate, F);
+      chains_->attachment(way.end)(rate, F);
       return 0;
     }
     for (int i = 0; i < 6; ++i) take(i, F[i]);
@@ -153,7 +153,7 @@ class WaysInward {
 
   int size_, columns_ = 0;
   int root_ = 0;
-  LimbComposites<T>* limbs_ = nullptr;
+  ChainComposites<T>* chains_ = nullptr;
   bool sparse_ = false;
   std::vector<T> J_;  ///< 6 rows
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/dense_task.hpp"
+#include "algorithms/oracles/dense_task.hpp"
 
 namespace espalier {
 

@@ -4,9 +4,9 @@
 
 ESPALIER_PLUGIN("operational-space", "0.1.0") {
   using namespace espalier;
-  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   Capabilities all = loops;
-  all.own_equations = true;
+  all.joint_supplied_dynamics = true;
   registrar.algorithm_at_double<RecursiveOperationalSpace>(
       {.name = "recursive",
        .summary = "quantities of operational-space control from the answer to unit task forces",

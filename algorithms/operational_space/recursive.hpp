@@ -2,10 +2,10 @@
 
 #include "algorithms/inverse_dynamics/rnea.hpp"
 #include "algorithms/inverse_osim/task_jacobian.hpp"
-#include "algorithms/semidefinite_factor.hpp"
+#include "algorithms/linear_algebra/semidefinite_factor.hpp"
+#include "algorithms/segments/tree_response.hpp"
 #include "algorithms/task_bias.hpp"
-#include "algorithms/tree_response.hpp"
-#include "espalier/kernel/operational_space.hpp"
+#include "espalier/kernel/problems/operational_space.hpp"
 
 namespace espalier {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/limb_sweeps.hpp"
+#include "algorithms/chains/sweeps.hpp"
 #include "algorithms/segments/schedule.hpp"
 #include "algorithms/segments/world_body.hpp"
-#include "espalier/kernel/algorithm.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 
 namespace espalier {
@@ -51,7 +51,7 @@ struct ArticulatedState {
     for (int i = 1; i <= model.active_body_count(); ++i) apply(i, wrenches[i]);
   }
   void apply(int i, const Force<T>& w) {
-    if (chains.contains(i)) return chains.push(i, w);
+    if (chains.contains(i)) return chains.apply_wrench(i, w);
     WorldBody<T>& b = body[i];
     b.pA -= Force<T>{transpose_times(b.E, w.n), transpose_times(b.E, w.f)};
   }
@@ -68,7 +68,7 @@ struct ArticulatedState {
   std::vector<WorldBody<T>> body;
   std::vector<WorldRate<T>> rate;
   std::vector<T> D;  ///< factors of bodies with several rates
-  LimbSweeps<T> chains;
+  ChainSweeps<T> chains;
   int base;  ///< FloatingBase; 0: none
 
  private:
@@ -82,7 +82,7 @@ struct ArticulatedState {
       last = i;
       rates = std::max(rates, m.body(i).v + m.body(i).nv);
     }
-    for (const int attachment : chains.way().all_ports) last = std::max(last, attachment);
+    for (const int attachment : chains.way().all_attachments) last = std::max(last, attachment);
     body.resize(last + 1);
     rate.resize(rates);
     D.resize(rates * max_rates);
@@ -112,21 +112,21 @@ struct ArticulatedState {
   /// Chooses whose axes stand for the world's.
   void align() {
     const Model& m = model;
-    const LimbPlan& plan = chains.plan();
+    const ChainPlan& plan = chains.plan();
     std::vector<int> axes(m.active_body_count() + 1, 0);  // per body: of a chain's, or 0: the world
     for (int i = 1; i <= m.active_body_count(); ++i) {
       axes[i] = chains.contains(i) ? i : axes[m.body(i).parent];
     }
-    for (const int attachment : chains.way().all_ports) body[attachment].aligned = true;
+    for (const int attachment : chains.way().all_attachments) body[attachment].aligned = true;
     for (const Cluster& c : m.clusters()) {
       if (chains.contains(c.first)) continue;
       std::vector<int> met;
       for (int i = c.first; i < c.first + c.count; ++i) met.push_back(axes[i]);
-      for (const int support : c.outputs) met.push_back(axes[support]);
-      for (int r = c.rotor; r < c.rotor + c.rotors; ++r) met.push_back(axes[m.rotors()[r].carrier]);
+      for (const int support : c.supports) met.push_back(axes[support]);
+      for (int r = c.rotor; r < c.rotor + c.rotors; ++r) met.push_back(axes[m.rotors()[r].parent]);
       if (std::equal(met.begin() + 1, met.end(), met.begin())) continue;
       for (int i : met) {  // and all on the way to it have the world's
-        for (; i != 0; i = axes[plan.carrier(i)]) body[i].aligned = false;
+        for (; i != 0; i = axes[plan.parent(i)]) body[i].aligned = false;
       }
     }
     body[0].aligned = body[base].aligned = true;

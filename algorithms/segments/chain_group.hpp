@@ -5,15 +5,15 @@
 namespace espalier {
 
 /// Serial chains in the articulated-body algorithm: the exchange between the state of world-frame
-/// bodies and the boundary states of the chains, whose passes are in limb_sweeps.hpp.
+/// bodies and the boundary states of the chains, whose passes are in chains/sweeps.hpp.
 /// Not inlined: ABA and C-ABA share the code.
 /// Parents are the bodies that chains hang on; attachment bodies those of chains that carry others.
 
 template <class T>
 [[gnu::noinline]] void forward_velocities(const ChainGroup& s, ArticulatedState<T>& state) {
-  LimbSweeps<T>& chains = state.chains;
-  for (const int i : chains.way().carriers[s.group]) {
-    Station<T>& boundary = chains.station(i);
+  ChainSweeps<T>& chains = state.chains;
+  for (const int i : chains.way().parents[s.group]) {
+    BoundaryState<T>& boundary = chains.boundary(i);
     const WorldBody<T>& b = state.body[i];
     if (i == 0) {  // stands still
       boundary.a = b.motion.a;
@@ -26,10 +26,10 @@ template <class T>
     boundary.pA = Force<T>::zero();
   }
   chains.outward_motion(s.group, state.v, nullptr);
-  for (const int i : chains.way().ports[s.group]) {
-    const Station<T>& boundary = chains.station(i);
+  for (const int i : chains.way().attachments[s.group]) {
+    const BoundaryState<T>& boundary = chains.boundary(i);
     WorldBody<T>& b = state.body[i];
-    if (!b.aligned) b.E = chains.attitude(i, state.body[chains.plan().carrier(i)].E);
+    if (!b.aligned) b.E = chains.attitude(i, state.body[chains.plan().parent(i)].E);
     b.motion = {b.to_world(boundary.omega), b.to_world(boundary.alpha), b.to_world(boundary.a)};
     b.inertia.start(Moments<T>::zero());
     b.pA = Force<T>::zero();
@@ -38,9 +38,9 @@ template <class T>
 
 template <class T>
 [[gnu::noinline]] void eliminate(const ChainGroup& s, ArticulatedState<T>& state, const T* tau) {
-  LimbSweeps<T>& chains = state.chains;
-  for (const int i : chains.way().ports[s.group]) {
-    Station<T>& boundary = chains.station(i);
+  ChainSweeps<T>& chains = state.chains;
+  for (const int i : chains.way().attachments[s.group]) {
+    BoundaryState<T>& boundary = chains.boundary(i);
     const WorldBody<T>& b = state.body[i];
     if (b.aligned) {
       boundary.IA += b.inertia.articulated(), boundary.pA += b.pA;
@@ -50,9 +50,9 @@ template <class T>
     }
   }
   chains.inward_inertia(s.group, tau);
-  for (const int i : chains.way().carriers[s.group]) {
+  for (const int i : chains.way().parents[s.group]) {
     if (i == 0) continue;
-    const Station<T>& boundary = chains.station(i);
+    const BoundaryState<T>& boundary = chains.boundary(i);
     WorldBody<T>& b = state.body[i];
     if (b.aligned) {
       b.inertia.add(boundary.IA), b.pA += boundary.pA;
@@ -65,16 +65,16 @@ template <class T>
 
 template <class T>
 [[gnu::noinline]] void forward_accelerations(const ChainGroup& s, ArticulatedState<T>& state, T* vdot) {
-  LimbSweeps<T>& chains = state.chains;
-  for (const int i : chains.way().carriers[s.group]) {
+  ChainSweeps<T>& chains = state.chains;
+  for (const int i : chains.way().parents[s.group]) {
     if (i == 0) continue;
     const WorldBody<T>& b = state.body[i];
-    chains.station(i).da = {b.to_body(b.da.w), b.to_body(b.da.v)};
+    chains.boundary(i).da = {b.to_body(b.da.w), b.to_body(b.da.v)};
   }
   chains.outward_acceleration(s.group, vdot);
-  for (const int i : chains.way().ports[s.group]) {
+  for (const int i : chains.way().attachments[s.group]) {
     WorldBody<T>& b = state.body[i];
-    const Motion<T>& da = chains.station(i).da;
+    const Motion<T>& da = chains.boundary(i).da;
     b.da = {b.to_world(da.w), b.to_world(da.v)};
   }
 }

@@ -5,7 +5,7 @@
 
 #include "algorithms/segments/cluster_state.hpp"
 #include "algorithms/segments/plain_run.hpp"
-#include "algorithms/small_ldlt.hpp"
+#include "algorithms/linear_algebra/small_ldlt.hpp"
 
 namespace espalier {
 
@@ -55,7 +55,7 @@ ESPALIER_ALWAYS_INLINE void carry_inward(Force<T> F, int at, const T* rho, const
     const WorldBody<T>& b = state.body[at];
     for (int k = 0; k < body.nv; ++k) {
       const int rate = body.v + k;
-      add_product(b.power(state.rate[rate], F), G + (rate - c.spanning_v) * m.n, rho, m.n, m.Mqq);
+      add_product(b.S_transpose_times(state.rate[rate], F), G + (rate - c.spanning_v) * m.n, rho, m.n, m.Mqq);
     }
     F.n += cross(b.r, F.f);
     at = b.parent;
@@ -71,8 +71,8 @@ ESPALIER_ALWAYS_INLINE void add_rotors(const Cluster& c, ClusterState<T>& state,
     const T* rho = state.motion.G(c) + (c.spanning_nv + k) * m.n;
     add_square(T(rotor.inertia), rho, m.n, m.Mqq);
     for (int j = 0; j < m.n; ++j) m.r[j] -= rho[j] * spin.tau;
-    if (rotor.carrier >= c.first) {
-      carry_inward<fixed>({spin.k, Vec3<T>::zero()}, rotor.carrier, rho, c, state, m);
+    if (rotor.parent >= c.first) {
+      carry_inward<fixed>({spin.k, Vec3<T>::zero()}, rotor.parent, rho, c, state, m);
     } else {
       for (int j = 0; j < m.n; ++j) m.Moq[j].n += scale(rho[j], spin.k);
     }
@@ -92,17 +92,17 @@ ESPALIER_ALWAYS_INLINE void add_bodies(const Cluster& c, ClusterState<T>& state,
       const WorldRate<T>& rate = state.rate[body.v + k];
       const T* rho = G + (body.v + k - c.spanning_v) * m.n;
       const Force<T> F = b.times(rate);
-      add_square(b.power(rate, F) + rate.armature, rho, m.n, m.Mqq);
+      add_square(b.S_transpose_times(rate, F) + rate.armature, rho, m.n, m.Mqq);
       for (int l = 0; l < k; ++l) {
-        add_product(b.power(state.rate[body.v + l], F), rho - (k - l) * m.n, rho, m.n, m.Mqq);
+        add_product(b.S_transpose_times(state.rate[body.v + l], F), rho - (k - l) * m.n, rho, m.n, m.Mqq);
       }
-      const T force = b.power(rate, b.pA);
+      const T force = b.S_transpose_times(rate, b.pA);
       for (int j = 0; j < m.n; ++j) m.r[j] -= rho[j] * force;
       carry_inward<fixed>({F.n + cross(b.r, F.f), F.f}, b.parent, rho, c, state, m);
     }
     if (b.parent == 0) continue;
     WorldBody<T>& p = state.body[b.parent];  // Moo and po collect on the supporting body
-    b.inertia.hand_to(p.inertia, b.r);
+    b.inertia.propagate_to(p.inertia, b.r);
     p.pA += Force<T>{b.pA.n + cross(b.r, b.pA.f), b.pA.f};
   }
 }
@@ -146,8 +146,8 @@ void eliminate(const ClusterOnOne& s, ClusterState<T>& state, const T* tau) {
       stored.Moq[j] = m.Moq[j];
     }
   }
-  if (c.outputs[0] == 0) return;
-  WorldBody<T>& o = state.body[c.outputs[0]];
+  if (c.supports[0] == 0) return;
+  WorldBody<T>& o = state.body[c.supports[0]];
   subtract_from<fixed>(o, m, fixed > 0 ? here.w : state.w.data(), fixed > 0 ? here.x : state.x.data());
 }
 
@@ -158,7 +158,7 @@ void forward_accelerations(const ClusterOnOne& s, ClusterState<T>& state, T* vdo
   const int n = fixed > 0 ? fixed : c.nv;
   const T* Mqq = state.workspace.data() + s.workspace;
   const T* r = Mqq + n * n;
-  const Motion<T>& da_o = state.body[c.outputs[0]].da;
+  const Motion<T>& da_o = state.body[c.supports[0]].da;
   T* ydd = vdot + c.v;
   for (int j = 0; j < n; ++j) ydd[j] = r[j] - dot(da_o, state.Moq[c.v + j]);
   ldlt_solve<fixed>(Mqq, n, ydd);

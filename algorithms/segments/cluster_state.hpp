@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/own_equations.hpp"
+#include "algorithms/segments/joint_supplied_dynamics.hpp"
 #include "algorithms/segments/articulated_state.hpp"
-#include "algorithms/wide_cluster.hpp"
+#include "algorithms/segments/multi_support_cluster.hpp"
 
 namespace espalier {
 
@@ -20,12 +20,12 @@ struct ClusterState : ArticulatedState<T> {
         x(layout.largest),
         own(m) {
     int rotors = 0;
-    for (const Cluster* c : layout.wide) {
-      wide.emplace_back(m, *c);
+    for (const Cluster* c : layout.multi_support) {
+      multi_support.emplace_back(m, *c);
       rotors = std::max(rotors, c->rotors);
     }
     spins.resize(rotors);
-    for (WideCluster<T>& cluster : wide) cluster.connect(wide);
+    for (MultiSupportCluster<T>& cluster : multi_support) cluster.connect(multi_support);
     tau_.reserve(m.nv());
     for (const auto& [rate, inertia] : m.armature()) {
       const Cluster& c = m.clusters()[m.body(m.joint_of_rate(rate).body).cluster];
@@ -40,16 +40,16 @@ struct ClusterState : ArticulatedState<T> {
     Vec3<T> k;  ///< momentum for unit rate, world axes
     T tau;      ///< what its rate takes at vdot = 0
   };
-  /// Adds the gyroscopic couple of a rotor to its carrier's wrench. Called once for each rotor,
-  /// before the carrier is eliminated.
+  /// Adds the gyroscopic couple of a rotor to its parent's wrench. Called once for each rotor,
+  /// before the parent is eliminated.
   ESPALIER_ALWAYS_INLINE Spin spin(const Rotor& rotor) {
     const T *qd = this->motion.qd(), *g = this->motion.g();
-    WorldBody<T>& carrier = this->body[rotor.carrier];
-    const Vec3<T> k = transpose_times(carrier.E, rotor.momentum);
-    T tau = dot(k, carrier.motion.alpha);
-    carrier.pA.n += cross(carrier.motion.omega, scale(qd[rotor.v], k));
+    WorldBody<T>& parent = this->body[rotor.parent];
+    const Vec3<T> k = transpose_times(parent.E, rotor.momentum);
+    T tau = dot(k, parent.motion.alpha);
+    parent.pA.n += cross(parent.motion.omega, scale(qd[rotor.v], k));
     if (g != nullptr) {
-      carrier.pA.n += scale(g[rotor.v], k);
+      parent.pA.n += scale(g[rotor.v], k);
       tau += rotor.inertia * g[rotor.v];
     }
     return {k, tau};
@@ -67,9 +67,9 @@ struct ClusterState : ArticulatedState<T> {
   std::vector<Force<T>> Moq;           ///< per independent rate
   std::vector<Force<T>> w;             ///< of one cluster
   std::vector<T> x;
-  std::vector<WideCluster<T>> wide;    ///< per ClusterOnSeveral
+  std::vector<MultiSupportCluster<T>> multi_support;    ///< per ClusterOnSeveral
   std::vector<Spin> spins;             ///< of the rotors of one
-  OwnEquations<T> own;
+  JointSuppliedDynamics<T> own;
 
  private:
   struct LoopArmature {
@@ -78,7 +78,7 @@ struct ClusterState : ArticulatedState<T> {
     double inertia;
   };
 
-  /// External wrenches on folded rotors: to the carriers, and to the rates by G^T.
+  /// External wrenches on folded rotors: to the parents, and to the rates by G^T.
   const T* apply_to_rotors(const T* tau, const Wrenches<T>& wrenches) {
     const Model& m = this->model;
     this->motion.place_rotors(this->q);
@@ -89,7 +89,7 @@ struct ClusterState : ArticulatedState<T> {
         const Force<T>& wrench = wrenches[folded.body];
         const T* rho = this->motion.G(c) + (c.spanning_nv + r) * c.nv;
         for (int j = 0; j < c.nv; ++j) tau_[c.v + j] += rho[j] * wrench.n.z;
-        this->apply(folded.carrier,
+        this->apply(folded.parent,
                     this->motion.joints.X[folded.body].transpose_times_force(wrench));
       }
     }

@@ -62,10 +62,10 @@ template <class Ops, class T, class Reflect>
 void eliminate_rate(WorldBody<T>& b, WorldRate<T>& rate, ArticulatedState<T>& state, const T& tau,
                     double inertia, Reflect&& reflect) {
   Force<T> U = b.template times<Ops>(rate);
-  const T D = b.template power<Ops>(rate, U) + inertia;
+  const T D = b.template S_transpose_times<Ops>(rate, U) + inertia;
   reflect(U);
   const T inverse = T(1.0) / D;
-  rate.u = (tau - b.template power<Ops>(rate, b.pA)) * inverse;
+  rate.u = (tau - b.template S_transpose_times<Ops>(rate, b.pA)) * inverse;
   const Force<T> U_parent{U.n + cross(b.r, U.f), U.f};
   rate.U = scale(inverse, U);
   if (b.parent == 0) return;

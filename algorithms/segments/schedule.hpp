@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "algorithms/free_body.hpp"
-#include "algorithms/limb_groups.hpp"
+#include "algorithms/segments/free_body.hpp"
+#include "algorithms/chains/groups.hpp"
 
 namespace espalier {
 
@@ -53,14 +53,14 @@ struct ClusterOnSeveral {
 
 /// What a schedule says about the robot as a whole.
 struct ScheduleLayout {
-  explicit ScheduleLayout(LimbPlan plan) : chains(std::make_unique<LimbPlan>(std::move(plan))) {}
+  explicit ScheduleLayout(ChainPlan plan) : chains(std::make_unique<ChainPlan>(std::move(plan))) {}
 
-  std::unique_ptr<LimbPlan> chains;  ///< until the state takes it
+  std::unique_ptr<ChainPlan> chains;  ///< until the state takes it
   bool needs_poses = false;          ///< sine and cosine of revolute joints are not enough
   int floating_base = 0;             ///< body; 0: none
-  std::vector<int> watched;          ///< carriers of rotors, whose motion clusters read
+  std::vector<int> watched;          ///< parents of rotors, whose motion clusters read
   int workspace = 0, largest = 0;    ///< of ClusterOnOne: numbers in all, most rates of one
-  std::vector<const Cluster*> wide;  ///< ClusterOnSeveral by index
+  std::vector<const Cluster*> multi_support;  ///< ClusterOnSeveral by index
 };
 
 /// Segments in the order in which recursive algorithms pass them, parents before children.
@@ -134,44 +134,44 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
   /// What becomes of the model's clusters.
   struct KindOf {
     explicit KindOf(const Model& m)
-        : several(m.clusters().size(), false), joints(LimbJoints::of(m)) {
+        : several(m.clusters().size(), false), joints(ChainJoints::of(m)) {
       if (!has<ChainGroup>) joints.turning.assign(joints.turning.size(), false);
       std::vector<bool> carries_several(m.clusters().size(), false), supplied = carries_several;
       for (const Cluster& c : m.clusters()) {
-        if (c.outputs.size() > 1 && c.parent >= 0) carries_several[c.parent] = true;
+        if (c.supports.size() > 1 && c.parent >= 0) carries_several[c.parent] = true;
       }
       for (const int i : m.bodies_with_equations()) supplied[m.body(i).cluster] = true;
       for (std::size_t k = 0; k < m.clusters().size(); ++k) {
         const Cluster& c = m.clusters()[k];
         several[k] = supplied[k] || !(c.constrained ? has<ClusterOnOne> : has<PlainRun>) ||
-                     (c.constrained && (carries_several[k] || c.outputs.size() > 1));
+                     (c.constrained && (carries_several[k] || c.supports.size() > 1));
         for (int i = c.first; (several[k] || carries_several[k]) && i < c.first + c.count; ++i) {
           joints.turning[i] = false;
         }
       }
     }
     std::vector<bool> several;  ///< per cluster: ClusterOnSeveral
-    LimbJoints joints;          ///< of chains
+    ChainJoints joints;          ///< of chains
   };
 
   Schedule(const Model& m, int lanes, const KindOf& kind)
-      : ScheduleLayout(LimbPlan(m, kind.joints)) {
+      : ScheduleLayout(ChainPlan(m, kind.joints)) {
     if constexpr (has<FloatingBase>) {
       const int root = floating_root(m, m.active_body_count());
       if (root > 0 && !kind.several[m.body(root).cluster]) floating_base = root;
     }
     for (std::size_t k = 0; k < m.clusters().size(); ++k) {
       const Cluster& c = m.clusters()[k];
-      if (chains->limb_of[c.first] < 0) add_cluster(m, c, kind.several[k], kind.joints);
+      if (chains->chain_of[c.first] < 0) add_cluster(m, c, kind.several[k], kind.joints);
     }
-    const LimbGroups groups(*chains, lanes);
+    const ChainGroups groups(*chains, lanes);
     for (std::size_t g = 0; g < groups.groups.size(); ++g) {
       add_if_taken(ChainGroup{static_cast<int>(g)}, 2 * groups.levels[g] + 1);
     }
     this->sort();
   }
 
-  void add_cluster(const Model& m, const Cluster& c, bool several, const LimbJoints& joints) {
+  void add_cluster(const Model& m, const Cluster& c, bool several, const ChainJoints& joints) {
     const int order = 2 * chains->level[c.first];
     if (c.first == floating_base) return add_if_taken(FloatingBase{c.first}, order);
     if (!several && !c.constrained) return add_if_taken(ranges(m, c)[0], order);
@@ -180,10 +180,10 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
                                      joints.inertia[c.first]},
                           order);
     }
-    for (int r = c.rotor; r < c.rotor + c.rotors; ++r) watched.push_back(m.rotors()[r].carrier);
+    for (int r = c.rotor; r < c.rotor + c.rotors; ++r) watched.push_back(m.rotors()[r].parent);
     if (several) {
-      add_if_taken(ClusterOnSeveral{&c, ranges(m, c), static_cast<int>(wide.size())}, order);
-      wide.push_back(&c);
+      add_if_taken(ClusterOnSeveral{&c, ranges(m, c), static_cast<int>(multi_support.size())}, order);
+      multi_support.push_back(&c);
     } else {
       add_if_taken(ClusterOnOne{&c, ranges(m, c), workspace}, order);
       workspace += c.nv * (c.nv + 1), largest = std::max(largest, c.nv);

@@ -2,8 +2,8 @@
 
 #include <type_traits>
 
-#include "algorithms/limb_kernels.hpp"
-#include "algorithms/newton_euler.hpp"
+#include "algorithms/chains/kernels.hpp"
+#include "algorithms/segments/newton_euler.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 
 namespace espalier {
@@ -35,7 +35,7 @@ class BodyInertia {
     }
   }
   /// Adds this to that of a body whose origin is at -r.
-  ESPALIER_ALWAYS_INLINE void hand_to(BodyInertia& other, const Vec3<T>& r) const {
+  ESPALIER_ALWAYS_INLINE void propagate_to(BodyInertia& other, const Vec3<T>& r) const {
     if (is_rigid_) {
       other.add(shifted(rigid_, r));
     } else {
@@ -130,7 +130,7 @@ struct WorldBody {
     }
   }
   template <class Ops>
-  T power(const WorldRate<T>& rate, const Force<T>& f) const {
+  T S_transpose_times(const WorldRate<T>& rate, const Force<T>& f) const {
     if constexpr (std::is_same_v<Ops, SubspaceOps<RevoluteAxes>>) {
       return dot(E.row[2], f.n);
     } else if constexpr (std::is_same_v<Ops, SubspaceOps<PrismaticAxes>>) {
@@ -143,7 +143,7 @@ struct WorldBody {
   Force<T> times(const WorldRate<T>& rate) const {
     return rate.turns ? inertia.about(E.row[2]) : inertia.articulated() * rate.S;
   }
-  T power(const WorldRate<T>& rate, const Force<T>& f) const {
+  T S_transpose_times(const WorldRate<T>& rate, const Force<T>& f) const {
     return rate.turns ? dot(E.row[2], f.n) : dot(rate.S, f);
   }
   Motion<T> unit(const WorldRate<T>& rate) const {

@@ -7,6 +7,7 @@
 
 #include "benchmarks/chain.hpp"
 #include "benchmarks/robot.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 
 namespace espalier::bench {
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "espalier/kernel/operational_space.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 
 namespace espalier::bench {
 

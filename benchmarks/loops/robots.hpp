@@ -11,7 +11,7 @@ namespace espalier::bench {
 struct LoopRobot {
   std::string name;
   bool floating = false;
-  ModelPtr model;                        ///< rotors folded into their carriers, the default
+  ModelPtr model;                        ///< rotors folded into their parents, the default
   std::vector<RandomState> states;       ///< assembled
   ModelPtr kept;                         ///< rotors as bodies; null where there are none
   std::vector<RandomState> kept_states;  ///< the same states

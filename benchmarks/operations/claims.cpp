@@ -230,7 +230,7 @@ void add_humanoids(Claims& claims, const Study& study) {
 }
 
 void add_asimo(Claims& claims, const Study& study) {
-  const Sparsity &asimo = study.asimo, &more_limbs = study.asimo_more_limbs;
+  const Sparsity &asimo = study.asimo, &more_chains = study.asimo_more_chains;
   const char* const text = "EFPA, V-C";
   claims.add_fact(text, "ASIMO Next-Generation: bodies, degrees of freedom", "35, 40",
                   {format("%d, %d", asimo.bodies, asimo.nv), asimo.bodies == 35 && asimo.nv == 40});
@@ -240,7 +240,7 @@ void add_asimo(Claims& claims, const Study& study) {
   claims.add_fact(text, "zeros in J, hands and feet", "about 67 %",
                   {format("%.1f %%", asimo.jacobian), within(asimo.jacobian, 67, 1.0)});
   claims.add_fact(text, "zeros in H, 2 more arms and 2 more legs", "73 %",
-                  {format("%.1f %%", more_limbs.inertia), within(more_limbs.inertia, 73, 0.5)});
+                  {format("%.1f %%", more_chains.inertia), within(more_chains.inertia, 73, 0.5)});
   claims.add("EFPA, fig. 5", "hands and feet: SFA's operations of EFPA's", "78 %",
              [&](bool folded) -> Finding {
                const double x = 100.0 * ratio(study.base, "ltl-osim", "efpa", folded);
@@ -275,8 +275,8 @@ void add_asimo(Claims& claims, const Study& study) {
   claims.add("EFPA, fig. 6",
              "with further joints EFPA overtakes SFA (in each arm and leg as many as)", "yes",
              [&](bool folded) -> Finding {
-               for (std::size_t k = 0; k < study.longer_limbs.size(); ++k) {
-                 if (ratio(study.longer_limbs[k], "ltl-osim", "efpa", folded) > 1.0) {
+               for (std::size_t k = 0; k < study.longer_chains.size(); ++k) {
+                 if (ratio(study.longer_chains[k], "ltl-osim", "efpa", folded) > 1.0) {
                    return {format("%zu", k), true};
                  }
                }
@@ -284,19 +284,19 @@ void add_asimo(Claims& claims, const Study& study) {
              });
   claims.add("EFPA, fig. 6", "2 more arms and legs: SFA still beats EFPA", "yes",
              [&](bool folded) -> Finding {
-               const double x = ratio(study.more_limbs, "ltl-osim", "efpa", folded);
+               const double x = ratio(study.more_chains, "ltl-osim", "efpa", folded);
                return {format("SFA over EFPA %.2f", x), x < 1.0};
              });
   claims.add("EFPA, fig. 6", "2 more arms and legs: SFA over EFPA changes little",
              "\"nearly the same\"", [&](bool folded) -> Finding {
-               const double x = 100.0 * (ratio(study.more_limbs, "ltl-osim", "efpa", folded) /
+               const double x = 100.0 * (ratio(study.more_chains, "ltl-osim", "efpa", folded) /
                                              ratio(study.base, "ltl-osim", "efpa", folded) -
                                          1.0);
                return {format("%+.0f %%", x), std::abs(x) <= 2.0 * points};
              });
   claims.add("EFPA, fig. 6", "2 more arms and legs: RJKA over SFA rises", "by over 50 %",
              [&](bool folded) -> Finding {
-               const double x = 100.0 * (ratio(study.more_limbs, "kjr", "ltl-osim", folded) /
+               const double x = 100.0 * (ratio(study.more_chains, "kjr", "ltl-osim", folded) /
                                              ratio(study.base, "kjr", "ltl-osim", folded) -
                                          1.0);
                return {format("%+.0f %%", x), x > 50.0};

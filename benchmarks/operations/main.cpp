@@ -44,7 +44,7 @@ int run(int count, char** words) {
     save(start + "atlas.svg", atlas_chart(counted).svg());
     save(start + "hands.svg", hands_chart(counted).svg());
     save(start + "asimo.svg", asimo_chart(counted).svg());
-    save(start + "limbs.svg", limbs_chart(counted).svg());
+    save(start + "chains.svg", chains_chart(counted).svg());
     save(start + "growth.svg", growth_chart(counted).svg());
   }
   if (!csv_file.empty()) save(csv_file, csv(counted));

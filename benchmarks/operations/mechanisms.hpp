@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/end_effector.hpp"
+#include "espalier/kernel/problems/end_effector.hpp"
 #include "espalier/kernel/model/description.hpp"
 
 /// The mechanisms on which Sathya et al. (2023) and Wensing et al. (2012) count operations.

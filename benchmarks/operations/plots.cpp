@@ -81,15 +81,15 @@ BarChart asimo_chart(const Study& study) {
               study.asimos(), in_wensing);
 }
 
-Chart limbs_chart(const Study& study) {
+Chart chains_chart(const Study& study) {
   Chart out;
-  out.title = "ASIMO Next-Generation, hands and feet, longer limbs";
+  out.title = "ASIMO Next-Generation, hands and feet, longer chains";
   out.label = "further joints in each arm and leg";
-  for (std::size_t k = 0; k < study.longer_limbs.size(); ++k) {
+  for (std::size_t k = 0; k < study.longer_chains.size(); ++k) {
     out.x.push_back(static_cast<double>(k));
   }
   Chart::Panel& panel = out.panels.emplace_back(Chart::Panel{"thousand operations", {}});
-  for (const std::string& name : in_wensing) panel.lines.push_back(line(study.longer_limbs, name));
+  for (const std::string& name : in_wensing) panel.lines.push_back(line(study.longer_chains, name));
   return out;
 }
 

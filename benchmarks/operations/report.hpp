@@ -26,7 +26,7 @@ Chart stem_chart(const Study& study);
 BarChart atlas_chart(const Study& study);
 BarChart hands_chart(const Study& study);
 BarChart asimo_chart(const Study& study);
-Chart limbs_chart(const Study& study);
+Chart chains_chart(const Study& study);
 Chart growth_chart(const Study& study);
 
 /// All counts, split: mechanism, bodies, dof, rows, algorithm, folded or all, five kinds, total.

@@ -31,9 +31,9 @@ void count_asimo(const Host& host, Study& out) {
   const auto counted = [&](const std::string& name, const AsimoOptions& options) {
     return count(host, asimo(name, options), every);
   };
-  const AsimoOptions more_limbs{.arms = 4, .legs = 4};
+  const AsimoOptions more_chains{.arms = 4, .legs = 4};
   out.asimo = sparsity(host, asimo("ASIMO", {}));
-  out.asimo_more_limbs = sparsity(host, asimo("ASIMO", more_limbs));
+  out.asimo_more_chains = sparsity(host, asimo("ASIMO", more_chains));
   out.base = counted("HF", {});
   out.head = counted("HFH", {.task = Task::hands_feet_head});
   out.fingers = counted("FTF", {.task = Task::fingers_feet});
@@ -42,10 +42,10 @@ void count_asimo(const Host& host, Study& out) {
   out.longer_legs = counted("HF, " + more + "per leg", {.more_leg_joints = more_joints});
   out.longer_fingers = counted("HF, " + more + "per finger", {.more_finger_joints = more_joints});
   out.four_fingers = counted("HF, 12-dof hands", {.four_fingers = true});
-  out.more_limbs = counted("HF, +2 arms, +2 legs", more_limbs);
+  out.more_chains = counted("HF, +2 arms, +2 legs", more_chains);
   out.one_foot = counted("HF, on one foot", {.on_right_foot = true});
   for (int k = 0; k <= most_more_joints; ++k) {
-    out.longer_limbs.push_back(counted(format("HF, +%d per arm and leg", k),
+    out.longer_chains.push_back(counted(format("HF, +%d per arm and leg", k),
                                        {.more_arm_joints = k, .more_leg_joints = k}));
   }
 }
@@ -86,7 +86,7 @@ std::vector<const Tally*> Study::humanoids() const {
 
 std::vector<const Tally*> Study::asimos() const {
   return {&base,           &head,         &fingers,    &longer_arms, &longer_legs,
-          &longer_fingers, &four_fingers, &more_limbs, &one_foot};
+          &longer_fingers, &four_fingers, &more_chains, &one_foot};
 }
 
 std::vector<const Tally*> Study::all() const {
@@ -96,7 +96,7 @@ std::vector<const Tally*> Study::all() const {
   };
   for (const Stem& stem : stems) add(stem.lengths);
   for (const auto& some : {humanoids(), asimos()}) out.insert(out.end(), some.begin(), some.end());
-  for (const auto* some : {&longer_limbs, &held_branches, &held_links}) add(*some);
+  for (const auto* some : {&longer_chains, &held_branches, &held_links}) add(*some);
   return out;
 }
 

@@ -28,10 +28,10 @@ struct Study {
       wrists_and_feet;
 
   // Figures 5 and 6 of Wensing et al. (2012).
-  Sparsity asimo, asimo_more_limbs;
-  Tally base, head, fingers, longer_arms, longer_legs, longer_fingers, four_fingers, more_limbs,
+  Sparsity asimo, asimo_more_chains;
+  Tally base, head, fingers, longer_arms, longer_legs, longer_fingers, four_fingers, more_chains,
       one_foot;
-  std::vector<Tally> longer_limbs;  ///< by further joints in each arm and leg, from 0
+  std::vector<Tally> longer_chains;  ///< by further joints in each arm and leg, from 0
 
   // Growth with the number of rows, nothing else being changed.
   std::vector<Tally> held_branches;  ///< 1 to 10 on either end of a stem of 50 links
@@ -44,7 +44,7 @@ struct Study {
 };
 
 inline constexpr int more_joints = 3;        ///< in each arm, leg or finger of the longer ones
-inline constexpr int most_more_joints = 10;  ///< of Study::longer_limbs
+inline constexpr int most_more_joints = 10;  ///< of Study::longer_chains
 inline constexpr int growth_stem = 50, growth_branches = 10, growth_chain = 120, growth_held = 20;
 
 /// Counts everything; takes some seconds. @param progress  is told what comes next

@@ -147,7 +147,7 @@ std::string humanoid_tables(const Study& study) {
 }
 
 std::string asimo_tables(const Study& study) {
-  const Sparsity &asimo = study.asimo, &more = study.asimo_more_limbs;
+  const Sparsity &asimo = study.asimo, &more = study.asimo_more_chains;
   Table sizes({"mechanism", "bodies", "dof", "zeros in H, %", "zeros in J, %"});
   sizes.add({"ASIMO, hands and feet", format("%d", asimo.bodies), format("%d", asimo.nv),
              format("%.1f", asimo.inertia), format("%.1f", asimo.jacobian)});

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "algorithms/sensor_dynamics/fixed_lu.hpp"
-#include "algorithms/sensor_dynamics/sensor_pivots.hpp"
+#include "sensing/solvers/fixed_lu.hpp"
+#include "sensing/solvers/sensor_pivots.hpp"
 #include "charts/format.hpp"
 #include "espalier/kernel/uniform.hpp"
 

@@ -9,9 +9,10 @@
 #include <functional>
 #include <stdexcept>
 
-#include "algorithms/sensor_dynamics/sensor_pivots.hpp"
+#include "sensing/solvers/sensor_pivots.hpp"
 #include "benchmarks/chain.hpp"
 #include "charts/format.hpp"
+#include "espalier/sensing/sensor_dynamics.hpp"
 
 namespace espalier::bench {
 

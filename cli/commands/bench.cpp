@@ -4,6 +4,7 @@
 #include "cli/state.hpp"
 #include "cli/table.hpp"
 #include "cli/timing.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 
 namespace espalier::cli {
 

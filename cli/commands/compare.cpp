@@ -7,7 +7,9 @@
 #include "cli/state.hpp"
 #include "cli/table.hpp"
 #include "cli/timing.hpp"
-#include "espalier/kernel/operational_space.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
+#include "espalier/kernel/problems/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/operational_space.hpp"
 
 namespace espalier::cli {
 
@@ -34,7 +36,7 @@ double relative_difference(const Results& x, const Results& reference) {
 }
 
 /// By how much a state amplifies rounding beyond that of other states, in problems that invert
-/// J M^-1 J^T: its condition, where it is more than 1e4. End-effectors on limbs of few joints
+/// J M^-1 J^T: its condition, where it is more than 1e4. End-effectors on chains of few joints
 /// may be nearly dependent.
 double amplification(const Registry& registry, const std::string& problem, const Setup& setup,
                      const State& state) {

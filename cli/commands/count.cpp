@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/state.hpp"
 #include "cli/table.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/scalar/count.hpp"
 
 namespace espalier::cli {

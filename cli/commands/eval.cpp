@@ -5,6 +5,7 @@
 #include "cli/results.hpp"
 #include "cli/state.hpp"
 #include "cli/subsystems.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/model/passive.hpp"
 
 namespace espalier::cli {

@@ -101,7 +101,7 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
       }
       cluster["independent"] = independent_of(model, c);
       cluster["recognised"] = c.recognised;
-      for (const int b : c.outputs) cluster["output_bodies"].push_back(names[b]);
+      for (const int b : c.supports) cluster["output_bodies"].push_back(names[b]);
       out["clusters"].push_back(std::move(cluster));
     }
     for (const Coordinate& c : model.coordinates()) {
@@ -151,7 +151,7 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
     for (const Cluster& c : model.clusters()) {
       if (!c.constrained) continue;
       std::vector<std::string> outputs;
-      for (const int b : c.outputs) outputs.push_back(names[b]);
+      for (const int b : c.supports) outputs.push_back(names[b]);
       clusters.row({c.name, joined(c.constraints), joined(outputs),
                     joined(independent_of(model, c)), c.recognised});
     }

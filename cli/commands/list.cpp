@@ -261,15 +261,15 @@ class List final : public Command {
       abilities.push_back(c.exact ? "exact" : "approximate");
       if (c.couplings) abilities.push_back("couplings");
       if (c.loops) abilities.push_back("loops");
-      if (c.several_outputs) abilities.push_back("several outputs");
-      if (c.own_equations) abilities.push_back("own equations");
+      if (c.several_supports) abilities.push_back("several supports");
+      if (c.joint_supplied_dynamics) abilities.push_back("joint-supplied dynamics");
 
       Json item = about(*e);
       item["problem"] = e->problem;
       item["capabilities"] = {{"couplings", c.couplings},
                               {"loops", c.loops},
-                              {"several_outputs", c.several_outputs},
-                              {"own_equations", c.own_equations},
+                              {"several_supports", c.several_supports},
+                              {"joint_supplied_dynamics", c.joint_supplied_dynamics},
                               {"exact", c.exact}};
       item["scalars"] = scalars;
       std::vector<std::string> cells{e->about.name,     e->problem,      e->about.cost,

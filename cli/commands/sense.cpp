@@ -6,8 +6,8 @@
 #include "cli/sensors.hpp"
 #include "cli/state.hpp"
 #include "cli/table.hpp"
-#include "espalier/kernel/sensor_dynamics.hpp"
-#include "espalier/kernel/sensor_verdict.hpp"
+#include "espalier/sensing/sensor_dynamics.hpp"
+#include "espalier/sensing/sensor_verdict.hpp"
 
 namespace espalier::cli {
 

@@ -12,6 +12,7 @@
 #include "cli/results.hpp"
 #include "cli/state.hpp"
 #include "cli/table.hpp"
+#include "espalier/simulation/simulation.hpp"
 
 namespace espalier::cli {
 
@@ -163,7 +164,7 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
     State state = state_ ? read_state(model, *state_) : neutral_state(model);
     std::vector<std::unique_ptr<Controller>> controllers;
     if (controller_) controllers = read_controllers(*model, *controller_);
-    const auto simulation = host.simulation(model, names_, simulation_, std::move(controllers));
+    const auto simulation = make_simulation(host, model, names_, simulation_, std::move(controllers));
     simulation->set_gravity(state.gravity);
     simulation->set_forces(state.inputs.tau);
     simulation->set_wrenches(state.inputs.wrenches);

@@ -37,7 +37,7 @@
 // Without options.layered, the ties that reach across several classes do not only unite them but
 // join them, together with what is between (a). All such ties at P are found before any of them
 // joins, so the result remains canonical and valid. Minimal it cannot be in all cases: when two
-// couplings reach across the same two limbs, either one alone could join them and leave the other
+// couplings reach across the same two chains, either one alone could join them and leave the other
 // a cluster of its own; since nothing distinguishes the two, both join.
 
 namespace espalier::graph {
@@ -302,11 +302,11 @@ class Clusterer {
         if (inside(c)) ready.push(c);
       }
     }
-    cluster.outputs = cluster.output_of;
-    std::sort(cluster.outputs.begin(), cluster.outputs.end(),
+    cluster.supports = cluster.output_of;
+    std::sort(cluster.supports.begin(), cluster.supports.end(),
               [&](int a, int b) { return result_.new_number[a] < result_.new_number[b]; });
-    cluster.outputs.erase(std::unique(cluster.outputs.begin(), cluster.outputs.end()),
-                          cluster.outputs.end());
+    cluster.supports.erase(std::unique(cluster.supports.begin(), cluster.supports.end()),
+                          cluster.supports.end());
     return number;
   }
 
@@ -350,7 +350,7 @@ std::string cluster_dot(const ConnectivityGraph& graph, const ClusterTree& clust
     const Cluster& cluster = clusters.clusters[k];
     std::string bodies, outputs;
     for (const int b : cluster.bodies) bodies += (bodies.empty() ? "" : "\n") + graph.body_name(b);
-    for (const int b : cluster.outputs) {
+    for (const int b : cluster.supports) {
       outputs += (outputs.empty() ? "" : ", ") + graph.body_name(b);
     }
     dot << "  k" << k << " [label=" << text::dot_string(bodies) << "];\n  ";

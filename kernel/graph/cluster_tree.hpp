@@ -16,14 +16,14 @@ struct Cluster {
   int parent = -1;          ///< cluster; -1: the ground
   /// Nearest supporting body outside the cluster, for each of `bodies`.
   std::vector<int> output_of;
-  std::vector<int> outputs;     ///< the different ones among them, by new number; 0: the ground
+  std::vector<int> supports;     ///< the different ones among them, by new number; 0: the ground
   std::vector<int> cut_joints;  ///< cut joints (loop joints among them) whose cycles are in it
   std::vector<int> couplings;   ///< couplings of its joints
 };
 
 /// The tree that remains when every cluster is taken as one node.
 ///
-/// Clusters and bodies are numbered depth first, so that limbs stay together: a cluster comes after
+/// Clusters and bodies are numbered depth first, so that chains stay together: a cluster comes after
 /// its parent, the bodies of a cluster follow one another, a body comes after its parent. Where
 /// this leaves a choice, the order of insertion decides.
 struct ClusterTree {
@@ -34,10 +34,10 @@ struct ClusterTree {
 };
 
 struct ClusterOptions {
-  /// What a coupling between joints far apart on different limbs ties, when nothing else ties what
+  /// What a coupling between joints far apart on different chains ties, when nothing else ties what
   /// these joints stand on.
   /// false: one cluster of the coupled bodies and all bodies between them and the common ancestor.
-  /// true: the limbs are tied in layers, level by level, from the common ancestor outwards; each
+  /// true: the chains are tied in layers, level by level, from the common ancestor outwards; each
   ///       layer is a small cluster with several output bodies. No valid partition is finer.
   bool layered = false;
 };
@@ -49,7 +49,7 @@ struct ClusterOptions {
 /// overlaps is one cluster, and clusters grow as little as is needed for all their bodies to have
 /// their parents in the cluster or in one common parent cluster (or the ground); there, they may
 /// have several output bodies. The partition does not depend on the order in which bodies, joints
-/// and constraints were added. Cost: near-linear; a coupling across limbs costs in addition the
+/// and constraints were added. Cost: near-linear; a coupling across chains costs in addition the
 /// number of clusters between its bodies and their common ancestor.
 ///
 /// Source: Chignoli et al. (2023), section IV; Jain (2012) calls it constraint embedding.

@@ -347,7 +347,7 @@ class Compiler {
       const JointDescription& joint = joints_[groups_[order_[i - 1]].joint];
       Rotor rotor;
       rotor.body = static_cast<int>(i);
-      rotor.carrier = body.parent;
+      rotor.parent = body.parent;
       rotor.inertia = body.inertia.I.zz + joint.armature;
       rotor.momentum = scale(body.inertia.I.zz, body.placement.E.row[2]);
       m.rotors_.push_back(rotor);
@@ -419,7 +419,7 @@ class Compiler {
     for (const graph::Cluster& c : clusters_.clusters) {
       Cluster out;
       out.parent = c.parent;
-      for (int o : c.outputs) out.outputs.push_back(groups_[o].body);
+      for (int o : c.supports) out.supports.push_back(groups_[o].body);
       out.constrained = !c.cut_joints.empty() || !c.couplings.empty();
       out.implicit = !c.cut_joints.empty();
       for (int e : c.cut_joints) out.constraints.push_back(graph_.joint(e).name);

@@ -8,7 +8,7 @@
 #include "espalier/kernel/model/subspace.hpp"
 
 /// What a cluster's constraints say: K, k and the residual, for whoever compiles it: the kernel,
-/// and on packs each variant of the plugin espalier_packs (kernel/pack_code.hpp). Not for other
+/// and on packs each variant of the plugin espalier_packs (kernel/model/pack_code.hpp). Not for other
 /// plugins. Functions are static: every library has its own.
 
 namespace espalier::detail {

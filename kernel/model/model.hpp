@@ -59,14 +59,14 @@ struct Joint {
 };
 
 /// A rotor that is folded into the body that carries it: it spins about an axis that is fixed in
-/// the carrier, and its inertia is the same at every angle. In the carrier it counts as if it were
+/// the parent, and its inertia is the same at every angle. In the parent it counts as if it were
 /// welded (Model::folded_inertia); what is left of it is its spin (SPEC 5.4).
 struct Rotor {
   int body = 0;            ///< its own number: after all bodies that are not folded
-  int carrier = 0;         ///< body; 0: the ground
+  int parent = 0;         ///< body; 0: the ground
   int v = 0;               ///< its spanning rate
   double inertia = 0.0;    ///< about the axis, armature included [kg·m²]
-  Vec3<double> momentum;   ///< for unit rate: inertia without armature times axis, carrier's frame
+  Vec3<double> momentum;   ///< for unit rate: inertia without armature times axis, parent's frame
 };
 
 /// Bodies tied together by loop constraints: a node of the cluster tree. A body that no loop ties
@@ -74,7 +74,7 @@ struct Rotor {
 struct Cluster {
   int first = 0, count = 0;      ///< bodies, without folded rotors
   int parent = -1;               ///< cluster; -1: the ground
-  std::vector<int> outputs;      ///< distinct supporting bodies outside the cluster (0: ground)
+  std::vector<int> supports;      ///< distinct supporting bodies outside the cluster (0: ground)
   int v = 0, nv = 0;             ///< independent rates
   int spanning_v = 0, spanning_nv = 0;  ///< rates of its bodies
   int rotor = 0, rotors = 0;     ///< its folded ones among Model::rotors()
@@ -113,7 +113,7 @@ struct CompileOptions {
   enum class Rotors { fold, keep };
   Root root = Root::fixed;  ///< floating: the root link hangs on a floating joint named "root"
   MimicRule mimic = MimicRule::honour;
-  Rotors rotors = Rotors::fold;  ///< axisymmetric rotors: into their carriers (exact), or bodies
+  Rotors rotors = Rotors::fold;  ///< axisymmetric rotors: into their parents (exact), or bodies
 };
 
 /// A robot that algorithms compute on: validated, flat, immutable, shared by threads.

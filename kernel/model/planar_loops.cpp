@@ -8,7 +8,7 @@ namespace espalier {
 
 std::optional<PlanarLoops> PlanarLoops::find(const Model& model, const Cluster& c,
                                              const ClusterConstraint& constraint) {
-  if (constraint.loops.empty() || c.outputs.size() != 1) return std::nullopt;
+  if (constraint.loops.empty() || c.supports.size() != 1) return std::nullopt;
   PlanarLoops out;
   Vec3<double>&u = out.u, &w = out.w;
   Vec3<double> n{0, 0, 0};

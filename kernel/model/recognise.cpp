@@ -61,7 +61,7 @@ std::string recognise(const Model& model, const Cluster& c) {
   }
   if (c.rotors > 0) {
     text += "; " + count(c.rotors, "axisymmetric rotor is", "axisymmetric rotors are") +
-            " folded into " + (c.rotors == 1 ? "its carrier" : "their carriers");
+            " folded into " + (c.rotors == 1 ? "its parent" : "their parents");
   }
   return text;
 }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "espalier/kernel/model/loop_elimination.hpp"
-#include "espalier/kernel/pack_code.hpp"
+#include "espalier/kernel/model/pack_code.hpp"
 
 namespace espalier {
 

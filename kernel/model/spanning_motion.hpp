@@ -30,7 +30,7 @@ class ESPALIER_API SpanningMotion {
   /// @param v  independent rates, or nullptr: then qd, bias and g are those of rest
   void update(const T* q, const T* v);
   /// Evaluates the joints of folded rotors after all, for those who skip them: an external wrench
-  /// on a rotor has to be carried to its carrier.
+  /// on a rotor has to be carried to its parent.
   void place_rotors(const T* q);
 
   TreeKinematics<T> joints;

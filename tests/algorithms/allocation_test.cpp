@@ -8,6 +8,9 @@
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"
 #include "tests/support/state.hpp"
+#include "espalier/kernel/problems/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/operational_space.hpp"
 
 // evaluate() takes all that it needs when it is bound. Algorithms that allocate say so.
 
@@ -122,7 +125,7 @@ std::vector<ModelPtr> robots() {
   ClusterRobotOptions loops, transmissions;
   loops.parts = 12;
   transmissions.parts = 8;
-  transmissions.kinds = {"geared", "train", "two_carriers", "mimic", "across", "layers"};
+  transmissions.kinds = {"geared", "train", "two_parents", "mimic", "across", "layers"};
   return {host().compile(random_robot(host().registry(), options)),
           host().compile(random_cluster_robot(host().registry(), loops)),
           host().compile(random_cluster_robot(host().registry(), transmissions))};

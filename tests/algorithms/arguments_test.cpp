@@ -8,8 +8,11 @@
 #include "tests/support/random_robot.hpp"
 #include "tests/support/simple_robot.hpp"
 #include "tests/support/state.hpp"
+#include "espalier/kernel/problems/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/operational_space.hpp"
 
-// Wrong sizes, numbers that are none, and robots with little or nothing that moves.
+// Wrong sizes, NaN, and robots with little or nothing that moves.
 
 namespace espalier::test {
 namespace {

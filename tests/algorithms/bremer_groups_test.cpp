@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "espalier/kernel/subsystem_matrices.hpp"
+#include "espalier/kernel/problems/subsystem_matrices.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/simple_robot.hpp"
 #include "tests/support/subsystem_groups.hpp"

@@ -6,7 +6,7 @@
 
 #include "cli/allocations.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/subsystem_matrices.hpp"
+#include "espalier/kernel/problems/subsystem_matrices.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/simple_robot.hpp"
 #include "tests/support/subsystem_groups.hpp"
@@ -30,7 +30,7 @@ constexpr double agreed = 1e-9;
 std::vector<Groups> groupings(const Model& model, unsigned long long seed) {
   return {{},
           whole_robot(model),
-          whole_limbs(model),
+          whole_chains(model),
           random_groups(model, seed),
           random_groups(model, seed + 1000)};
 }

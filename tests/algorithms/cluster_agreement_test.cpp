@@ -56,11 +56,11 @@ std::vector<double> inverse(InverseDynamics<double>& a, const State& s, const Wr
 
 TEST(ClusterAgreementTest, RobotsHoldEveryKindOfPartAndCluster) {
   std::set<std::string> parts;
-  int several_outputs = 0, implicit = 0, several_rates = 0, rotors = 0, floating_inside = 0;
+  int several_supports = 0, implicit = 0, several_rates = 0, rotors = 0, floating_inside = 0;
   for_each_robot([&](const ModelPtr& model, const State&, const Wrenches<double>&) {
     rotors += static_cast<int>(model->rotors().size());
     for (const Cluster& c : model->clusters()) {
-      several_outputs += c.outputs.size() > 1;
+      several_supports += c.supports.size() > 1;
       implicit += c.implicit;
       for (int i = c.first; c.constrained && i < c.first + c.count; ++i) {
         several_rates += model->body(i).nv > 1;
@@ -68,7 +68,7 @@ TEST(ClusterAgreementTest, RobotsHoldEveryKindOfPartAndCluster) {
       }
     }
   });
-  EXPECT_GT(several_outputs, 20);
+  EXPECT_GT(several_supports, 20);
   EXPECT_GT(implicit, 100);
   EXPECT_GT(several_rates, 50);
   EXPECT_GT(floating_inside, 10);

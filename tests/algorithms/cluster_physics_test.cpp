@@ -109,7 +109,7 @@ TEST(ClusterInvarianceTest, FoldedRotorsMoveAsThoseThatAreBodies) {
   int folded = 0;
   for (int seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
-    const Description r = robot(seed, {"geared", "train", "two_carriers", "across", "layers",
+    const Description r = robot(seed, {"geared", "train", "two_parents", "across", "layers",
                                        "four_bar_with_gears", "belt_pair", "gear_train"});
     CompileOptions keep;
     keep.rotors = CompileOptions::Rotors::keep;
@@ -140,7 +140,7 @@ TEST(ClusterInvarianceTest, ChoiceOfIndependentCoordinatesDoesNotMatter) {
   int changed = 0;
   for (int seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
-    Description r = robot(seed, {"planar_loop", "loop_spherical", "loop_universal", "two_carriers",
+    Description r = robot(seed, {"planar_loop", "loop_spherical", "loop_universal", "two_parents",
                                  "floating_inside", "tello_hip", "slider_crank"});
     const ModelPtr one = host().compile(r);
     // A dependent joint of one rate becomes independent.
@@ -287,7 +287,7 @@ Numbers inverse(const std::string& name, const ModelPtr& model, const State& s,
   return tau;
 }
 
-const std::vector<std::string> transmissions{"geared", "train",  "two_carriers", "mimic",
+const std::vector<std::string> transmissions{"geared", "train",  "two_parents", "mimic",
                                              "across", "layers", "body",         "belt_pair"};
 
 TEST(ApproximationTest, SaysSo) {
@@ -373,7 +373,7 @@ TEST(ApproximationTest, LosesTheSpinOfAMotorParallelToTheArm) {
   const Numbers exact = inverse("c-rnea", model, s, false);
   const Numbers near = inverse("approximate-rnea", model, s, false);
   const int shoulder = model->joint("shoulder").independent, elbow = model->joint("elbow").independent;
-  // What is lost: J rho elbow'' on the carrier, and rho J shoulder'' on the elbow.
+  // What is lost: J rho elbow'' on the parent, and rho J shoulder'' on the elbow.
   const double coupling = 1e-3 * -15.0;
   EXPECT_NEAR(exact[shoulder] - near[shoulder], coupling * s.vdot[elbow], 1e-13);
   EXPECT_NEAR(exact[elbow] - near[elbow], coupling * s.vdot[shoulder], 1e-13);
@@ -451,7 +451,7 @@ TEST(ClusterExtremesTest, FiveHundredBodiesWithAHundredLoopsAgree) {
   host().create<ForwardDynamics<double>>("c-aba", model)->evaluate(s.q, s.v, s.tau, reference);
   for (const char* name : {"c-aba-stacked", "projection", "lagrange-multiplier"}) {
     host().create<ForwardDynamics<double>>(name, model)->evaluate(s.q, s.v, s.tau, vdot);
-    // Limbs of dozens of loops in series: the condition of the mass matrix times rounding.
+    // Chains of dozens of loops in series: the condition of the mass matrix times rounding.
     EXPECT_LE(relative_difference(vdot, reference), 1e-7) << name;
   }
 }

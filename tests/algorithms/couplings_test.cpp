@@ -8,7 +8,7 @@
 #include "tests/support/simple_robot.hpp"
 #include "tests/support/state.hpp"
 
-// Models whose joints are tied by constant couplings: projected by hand, and refused by algorithms
+// Models whose joints are coupled by constant couplings: projected by hand, and refused by algorithms
 // for trees.
 
 namespace espalier::test {
@@ -36,7 +36,7 @@ Description tied_chain() {
   return robot;
 }
 
-Description untied(Description robot) {
+Description uncoupled(Description robot) {
   robot.couplings.clear();
   for (JointDescription& joint : robot.joints) joint.mimic.reset();
   return robot;
@@ -45,18 +45,18 @@ Description untied(Description robot) {
 class TiedChainTest : public testing::Test {
  protected:
   TiedChainTest() {
-    s = random_state(*tied, 3);
+    s = random_state(*coupled, 3);
     // G by names: what moves joint j per independent rate.
     G = Eigen::MatrixXd::Zero(6, 4);
     const auto tree_rate = [&](const char* name) { return tree->joint(name).v; };
-    const auto own = [&](const char* name) { return tied->joint(name).independent; };
-    for (const Coordinate& c : tied->coordinates()) G(tree->joint(c.joint).v, c.start) = 1.0;
+    const auto own = [&](const char* name) { return coupled->joint(name).independent; };
+    for (const Coordinate& c : coupled->coordinates()) G(tree->joint(c.joint).v, c.start) = 1.0;
     G(tree_rate("joint2"), own("joint1")) = -1.5;
     // 2 q4 = q5 + q6: the equation names joint5 first.
     G(tree_rate("joint5"), own("joint4")) = 2.0;
     G(tree_rate("joint5"), own("joint6")) = -1.0;
     q = Eigen::VectorXd(6);
-    for (const Joint& joint : tied->joints()) q[tree->joint(joint.name).q] = s.q[joint.q];
+    for (const Joint& joint : coupled->joints()) q[tree->joint(joint.name).q] = s.q[joint.q];
   }
   static std::vector<double> numbers(const Eigen::VectorXd& v) { return {v.begin(), v.end()}; }
   Eigen::VectorXd spanning(const std::vector<double>& v) const {
@@ -64,24 +64,24 @@ class TiedChainTest : public testing::Test {
   }
 
   const Description robot = tied_chain();
-  const ModelPtr tied = host().compile(robot), tree = host().compile(untied(robot));
+  const ModelPtr coupled = host().compile(robot), tree = host().compile(uncoupled(robot));
   State s;
   Eigen::MatrixXd G;
   Eigen::VectorXd q;
 };
 
 TEST_F(TiedChainTest, HasFourIndependentRates) {
-  EXPECT_EQ(tied->nv(), 4);
-  EXPECT_EQ(tied->spanning_nv(), 6);
-  EXPECT_EQ(tied->joint("joint2").independent, -1);
-  EXPECT_EQ(tied->joint("joint5").independent, -1);
+  EXPECT_EQ(coupled->nv(), 4);
+  EXPECT_EQ(coupled->spanning_nv(), 6);
+  EXPECT_EQ(coupled->joint("joint2").independent, -1);
+  EXPECT_EQ(coupled->joint("joint5").independent, -1);
 }
 
 TEST_F(TiedChainTest, MassMatrixIsTheProjectedOne) {
   std::vector<double> H(36), M(16);
   any<MassMatrix<double>>(tree)->evaluate(numbers(q), H);
   const Eigen::MatrixXd wanted = G.transpose() * Eigen::Map<Eigen::MatrixXd>(H.data(), 6, 6) * G;
-  const auto all = every<MassMatrix<double>>(tied);
+  const auto all = every<MassMatrix<double>>(coupled);
   ASSERT_FALSE(all.empty());
   for (const auto& [name, algorithm] : all) {
     algorithm->evaluate(s.q, M);
@@ -91,7 +91,7 @@ TEST_F(TiedChainTest, MassMatrixIsTheProjectedOne) {
 }
 
 TEST_F(TiedChainTest, InverseDynamicsAndBiasAreTheProjectedOnes) {
-  const Wrenches<double> wrenches = s.wrenches(tied), tree_wrenches = s.wrenches(tree);
+  const Wrenches<double> wrenches = s.wrenches(coupled), tree_wrenches = s.wrenches(tree);
   const auto on_tree = any<InverseDynamics<double>>(tree);
   std::vector<double> spanning_tau(6), tau(4);
   const auto project = [&](const std::vector<double>& vdot) {
@@ -100,24 +100,24 @@ TEST_F(TiedChainTest, InverseDynamicsAndBiasAreTheProjectedOnes) {
   };
   // G is constant: the spanning accelerations are G vdot.
   const auto wanted = project(numbers(spanning(s.vdot)));
-  const auto all = every<InverseDynamics<double>>(tied);
+  const auto all = every<InverseDynamics<double>>(coupled);
   ASSERT_FALSE(all.empty());
   for (const auto& [name, algorithm] : all) {
     algorithm->evaluate(s.q, s.v, s.vdot, tau, &wrenches);
     EXPECT_LE(relative_difference(tau, wanted), agreed) << name;
   }
   const auto still = project(std::vector<double>(6, 0.0));
-  for (const auto& [name, algorithm] : every<BiasForce<double>>(tied)) {
+  for (const auto& [name, algorithm] : every<BiasForce<double>>(coupled)) {
     algorithm->evaluate(s.q, s.v, tau, &wrenches);
     EXPECT_LE(relative_difference(tau, still), agreed) << name;
   }
 }
 
 TEST_F(TiedChainTest, ForwardDynamicsInvertsInverseDynamics) {
-  const Wrenches<double> wrenches = s.wrenches(tied);
-  any<InverseDynamics<double>>(tied)->evaluate(s.q, s.v, s.vdot, s.tau, &wrenches);
+  const Wrenches<double> wrenches = s.wrenches(coupled);
+  any<InverseDynamics<double>>(coupled)->evaluate(s.q, s.v, s.vdot, s.tau, &wrenches);
   std::vector<double> vdot(4);
-  const auto all = every<ForwardDynamics<double>>(tied);
+  const auto all = every<ForwardDynamics<double>>(coupled);
   ASSERT_FALSE(all.empty());
   for (const auto& [name, algorithm] : all) {
     algorithm->evaluate(s.q, s.v, s.tau, vdot, &wrenches);
@@ -126,12 +126,12 @@ TEST_F(TiedChainTest, ForwardDynamicsInvertsInverseDynamics) {
 }
 
 TEST_F(TiedChainTest, LinksMoveAsOnTheTree) {
-  const auto here = any<Kinematics<double>>(tied), there = any<Kinematics<double>>(tree);
+  const auto here = any<Kinematics<double>>(coupled), there = any<Kinematics<double>>(tree);
   here->evaluate(s.q, s.v, s.vdot);
   there->evaluate(numbers(q), numbers(spanning(s.v)), numbers(spanning(s.vdot)));
-  const auto jacobians = any<BodyJacobians<double>>(tied);
+  const auto jacobians = any<BodyJacobians<double>>(coupled);
   jacobians->evaluate(s.q);
-  for (const Link& link : tied->links()) {
+  for (const Link& link : coupled->links()) {
     const Link& other = tree->link(link.name);
     std::vector<double> J(24), Jv(6, 0.0), v, wanted_v, a, wanted_a;
     jacobians->jacobian(link, J);
@@ -144,11 +144,11 @@ TEST_F(TiedChainTest, LinksMoveAsOnTheTree) {
     EXPECT_LE(relative_difference(a, wanted_a), agreed) << link.name;
     EXPECT_LE(relative_difference(Jv, wanted_v), agreed) << link.name;
   }
-  const auto c = any<CenterOfMass<double>>(tied)->evaluate(s.q, s.v, s.vdot);
+  const auto c = any<CenterOfMass<double>>(coupled)->evaluate(s.q, s.v, s.vdot);
   const auto wanted = any<CenterOfMass<double>>(tree)->evaluate(numbers(q), numbers(spanning(s.v)),
                                                                 numbers(spanning(s.vdot)));
   EXPECT_NEAR(c.acceleration.x, wanted.acceleration.x, agreed * 100);  // of order 100 m/s²
-  const auto e = any<Energy<double>>(tied)->evaluate(s.q, s.v);
+  const auto e = any<Energy<double>>(coupled)->evaluate(s.q, s.v);
   const auto wanted_e = any<Energy<double>>(tree)->evaluate(numbers(q), numbers(spanning(s.v)));
   EXPECT_NEAR(e.kinetic, wanted_e.kinetic, agreed * std::max(1.0, e.kinetic));
   EXPECT_NEAR(e.potential, wanted_e.potential, agreed * std::max(1.0, std::abs(e.potential)));
@@ -157,15 +157,15 @@ TEST_F(TiedChainTest, LinksMoveAsOnTheTree) {
 TEST_F(TiedChainTest, EveryAlgorithmRunsOrIsRefusedWithClusterAndAlternative) {
   int refused = 0;
   for (const Entry* e : host().registry().algorithms()) {
-    const Verdict verdict = host().registry().can(*e, *tied);
+    const Verdict verdict = host().registry().can(*e, *coupled);
     EXPECT_EQ(verdict.ok, e->capabilities.couplings) << e->about.name;
     if (verdict.ok) {
-      EXPECT_NO_THROW(host().registry().create(*e, with_tips(tied)));
+      EXPECT_NO_THROW(host().registry().create(*e, with_tips(coupled)));
       continue;
     }
     ++refused;
     try {
-      host().registry().create(*e, with_tips(tied));
+      host().registry().create(*e, with_tips(coupled));
       FAIL() << e->about.name << " took a model that it cannot compute";
     } catch (const Unsupported& error) {
       const std::string text = error.what();

@@ -1,4 +1,6 @@
-#include "espalier/kernel/input_matrix.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/operational_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -397,7 +399,7 @@ TEST(InputMatrixTest, ClosedFormRefusesSeveralOutputBodiesAndPointsToOthers) {
     const TaskCase c = with_inputs(on_clusters(seed), seed);
     const auto clusters = c.model().clusters();
     const bool several = std::any_of(clusters.begin(), clusters.end(),
-                                     [](const Cluster& k) { return k.outputs.size() > 1; });
+                                     [](const Cluster& k) { return k.supports.size() > 1; });
     if (!several) continue;
     ++refused;
     try {

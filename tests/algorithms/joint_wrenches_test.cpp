@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "espalier/kernel/joint_wrenches.hpp"
+#include "espalier/kernel/problems/joint_wrenches.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/simple_robot.hpp"

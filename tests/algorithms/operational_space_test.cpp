@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/problems/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/operational_space.hpp"
 #include "tests/support/simple_robot.hpp"
 #include "tests/support/task_robots.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "algorithms/inverse_osim/pv_osim.hpp"
 #include "tests/support/task_robots.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 
 // J M^-1 J^T by every registered method, on random trees and on random robots with transmissions
 // and loops.
@@ -259,7 +260,7 @@ TEST(InverseOsimTest, CountingGivesTheValues) {
   }
 }
 
-// Which bodies start a new packet is a matter of cost only: every choice is tried where there are
+// Which bodies start a new bundle is a matter of cost only: every choice is tried where there are
 // few, and 64 of them where there are many.
 TEST(InverseOsimTest, NoChoiceBetweenNodesAndStacksChangesTheResult) {
   for (int seed = 0; seed < 60; ++seed) {

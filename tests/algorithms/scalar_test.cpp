@@ -7,6 +7,7 @@
 #include "tests/support/random_robot.hpp"
 #include "tests/support/simple_robot.hpp"
 #include "tests/support/state.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 
 // One template, three scalars: a pack computes eight robots, a counter counts one.
 

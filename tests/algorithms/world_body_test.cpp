@@ -74,11 +74,11 @@ TEST_P(BodyInertiaTest, IsSeenFromElsewhereAsByTheDenseCongruence) {
   const ArticulatedInertia<double> more = random_.articulated();
   BodyInertia<double> rigid, articulated;
   rigid.start(other_own);
-  inertia_.hand_to(rigid, r);
+  inertia_.propagate_to(rigid, r);
   expect_near(test::dense(rigid.articulated()), dense(other_own) + seen);
   articulated.start(other_own);
   articulated.add(more);
-  inertia_.hand_to(articulated, r);
+  inertia_.propagate_to(articulated, r);
   expect_near(test::dense(articulated.articulated()),
               dense(other_own) + test::dense(more) + seen);
 }

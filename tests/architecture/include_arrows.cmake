@@ -1,6 +1,8 @@
-# Checks that arrows point one way:
-#   kernel <- plugins <- {joints, subsystems, algorithms, formats} <- {cli, tests, ...}
-# and that one file alone knows Boost.DLL.
+# Checks that arrows point one way (docs/architecture.md):
+#   kernel <- plugins <- {joints, subsystems, formats, algorithms}
+#   plugins <- host <- {sensing, control, simulation} <- {cli, python, viewer, tests, examples, benchmarks}
+# inside algorithms/ that chains know nothing of segments and segments nothing of algorithms, inside
+# kernel/ that algebra knows nothing of models; and that one file alone knows Boost.DLL.
 #
 #   cmake -DROOT=<tree> [-DEXPECTED=<file>] -P include_arrows.cmake
 #
@@ -8,28 +10,39 @@
 # sorted; without it there must be none.
 cmake_minimum_required(VERSION 3.25)
 
-# What the files of a part must not include. Formats are a part within plugins/.
-set(house_rooms joints subsystems algorithms cli examples tests benchmarks)
-set(forbidden_kernel plugins formats ${house_rooms})
-set(forbidden_plugins formats ${house_rooms})
-set(forbidden_formats ${house_rooms})
-foreach(part joints subsystems algorithms)
-  set(forbidden_${part} formats ${house_rooms})
-  list(REMOVE_ITEM forbidden_${part} ${part})
+set(ways_in cli python viewer examples tests benchmarks)
+set(libraries sensing control simulation)
+set(parts joints subsystems formats algorithms)
+set(rooms kernel plugins ${parts} host ${libraries} ${ways_in})
+
+# may_include_<room>: the rooms that its files may include besides their own.
+set(may_include_kernel "")
+set(may_include_plugins kernel)
+foreach(part IN LISTS parts)
+  set(may_include_${part} kernel plugins)
 endforeach()
+set(may_include_host kernel plugins)
+foreach(library IN LISTS libraries)
+  # Their plugins (solvers, integrators) share the algorithms' code.
+  set(may_include_${library} kernel plugins host)
+endforeach()
+set(may_include_sensing/solvers kernel plugins sensing algorithms)
 
-# part_of(<path> <out>): the part that a path relative to ROOT belongs to.
-function(part_of path out)
-  if(path MATCHES "^plugins/formats/")
-    set(${out} formats PARENT_SCOPE)
-  else()
-    string(REGEX REPLACE "/.*" "" part "${path}")
-    set(${out} ${part} PARENT_SCOPE)
-  endif()
-endfunction()
+# Arrows inside a room: folder <- folder, as "<folder>:<folders that it must not include>".
+set(inside_algorithms
+  "linear_algebra:chains,segments,oracles,reference,*"
+  "chains:segments,oracles,reference,*"
+  "segments:oracles,reference,*"
+  "oracles:chains,segments,reference"
+  "reference:chains,segments,oracles")
+set(inside_kernel
+  "scalar:spatial,graph,model,problems"
+  "spatial:graph,model,problems"
+  "graph:problems"
+  "model:problems")
 
-# included_path(<file> <include> <out>): the included path relative to ROOT.
-function(included_path file include out)
+# path_of(<file> <include> <out>): the included path relative to ROOT.
+function(path_of file include out)
   string(REGEX REPLACE "^espalier/" "" path "${include}")
   get_filename_component(folder ${file} DIRECTORY)
   if(include MATCHES "^\\.\\.?/" OR EXISTS ${ROOT}/${folder}/${include})
@@ -38,22 +51,50 @@ function(included_path file include out)
   set(${out} "${path}" PARENT_SCOPE)
 endfunction()
 
+# parts_of(<path> <room> <folder>): "algorithms/chains/plan.hpp" -> algorithms, chains.
+function(parts_of path room folder)
+  string(REGEX MATCH "^([^/]*)/(([^/]*)/)?" unused "${path}")
+  set(${room} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  set(${folder} "${CMAKE_MATCH_3}" PARENT_SCOPE)
+endfunction()
+
 set(violations)
 set(file_count 0)
-foreach(part kernel plugins joints subsystems algorithms)
-  file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${part}/*.hpp ${ROOT}/${part}/*.cpp)
+foreach(room kernel plugins ${parts} host ${libraries})
+  file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${room}/*.hpp ${ROOT}/${room}/*.cpp)
   foreach(file IN LISTS files)
     math(EXPR file_count "${file_count} + 1")
-    part_of(${file} from)
+    parts_of(${file} from from_folder)
+    set(allowed ${from} ${may_include_${from}})
+    if(DEFINED may_include_${from}/${from_folder})
+      set(allowed ${from} ${may_include_${from}/${from_folder}})
+    endif()
+    set(not_inside "")
+    foreach(rule IN LISTS inside_${from})
+      if(rule MATCHES "^${from_folder}:(.*)")
+        string(REPLACE "," ";" not_inside "${CMAKE_MATCH_1}")
+      endif()
+    endforeach()
     file(STRINGS ${ROOT}/${file} lines REGEX "^[ \t]*#[ \t]*include[ \t]*[\"<]")
     foreach(line IN LISTS lines)
       string(REGEX REPLACE "^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">]*).*" "\\1" include "${line}")
       if(include MATCHES "^boost/dll" AND NOT file STREQUAL "plugins/loader.cpp")
         list(APPEND violations "${file} includes ${include}")
       endif()
-      included_path(${file} "${include}" path)
-      part_of("${path}" to)
-      if(to IN_LIST forbidden_${from})
+      path_of(${file} "${include}" path)
+      parts_of("${path}" to to_folder)
+      set(wrong FALSE)
+      if(to IN_LIST rooms AND NOT to IN_LIST allowed)
+        set(wrong TRUE)
+      elseif(to STREQUAL from AND NOT to_folder STREQUAL from_folder)
+        if(to_folder AND to_folder IN_LIST not_inside)
+          set(wrong TRUE)
+        elseif("*" IN_LIST not_inside AND to_folder AND
+            NOT to_folder MATCHES "^(linear_algebra|chains|segments)$")
+          set(wrong TRUE)  # a folder of algorithms
+        endif()
+      endif()
+      if(wrong)
         list(APPEND violations "${file} includes ${include}")
       endif()
     endforeach()
@@ -72,7 +113,6 @@ if(NOT "${violations}" STREQUAL "${expected}")
   list(JOIN violations "\n  " found)
   list(JOIN expected "\n  " wanted)
   message(FATAL_ERROR "include arrows: violations in ${ROOT} are\n  ${found}\nexpected\n  ${wanted}\n"
-    "(kernel <- plugins <- {joints, subsystems, algorithms, formats} <- {cli, tests, ...}; only "
-    "plugins/loader.cpp includes Boost.DLL)")
+    "(the arrows of docs/architecture.md; only plugins/loader.cpp includes Boost.DLL)")
 endif()
 message(STATUS "include arrows: ${file_count} files are as expected")

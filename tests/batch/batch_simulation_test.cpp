@@ -6,6 +6,9 @@
 #include "cli/allocations.hpp"
 #include "tests/batch/support.hpp"
 #include "tests/support/four_bar.hpp"
+#include "espalier/sensing/sensor_verdict.hpp"
+#include "espalier/simulation/batch_simulation.hpp"
+#include "espalier/simulation/simulation.hpp"
 
 // Many robots in time: each as if it were alone.
 
@@ -63,7 +66,7 @@ std::vector<ModelPtr> robots() {
     ClusterRobotOptions options;
     options.seed = seed;
     options.floating_base = seed % 2 == 0;
-    options.kinds = {"body", "geared", "mimic", "train", "two_carriers", "across", "layers"};
+    options.kinds = {"body", "geared", "mimic", "train", "two_parents", "across", "layers"};
     all.push_back(host().compile(random_cluster_robot(host().registry(), options)));
     EXPECT_FALSE(all.back()->is_tree() || all.back()->has_variable_constraints()) << seed;
   }
@@ -99,7 +102,7 @@ std::vector<State> slow_states(const Model& model, int N) {
 std::unique_ptr<Simulation> alone_with_servo(const ModelPtr& model, const std::string& integrator) {
   std::vector<std::unique_ptr<Controller>> controllers;
   controllers.push_back(std::make_unique<Servo>(*model));
-  return host().simulation(model, {"c-aba", integrator}, {}, std::move(controllers));
+  return make_simulation(host(), model, {"c-aba", integrator}, {}, std::move(controllers));
 }
 
 TEST(BatchSimulationTest, EveryRobotMovesAsItDoesAlone) {
@@ -108,7 +111,7 @@ TEST(BatchSimulationTest, EveryRobotMovesAsItDoesAlone) {
     const std::vector<State> states = slow_states(*model, N);
     const States all = gathered(*model, states);
     for (const char* integrator : integrators) {
-      const auto batch = host().batch_simulation(model, {.threads = 2, .integrator = integrator});
+      const auto batch = make_batch_simulation(host(), model, {.threads = 2, .integrator = integrator});
       batch->set_controller(servo(model));
       batch->start(N, all.q, all.v, 0.25);
       batch->run(1.0, 1e-3, 1 << 20, [](const BatchSample&) { return true; });
@@ -141,7 +144,7 @@ TEST(BatchSimulationTest, RobotsWithLoopsMoveAsTheyDoAlone) {
     const std::vector<State> states = slow_states(*model, N);
     const States all = gathered(*model, states);
     for (const char* integrator : integrators) {
-      const auto batch = host().batch_simulation(model, {.threads = 2, .integrator = integrator});
+      const auto batch = make_batch_simulation(host(), model, {.threads = 2, .integrator = integrator});
       batch->set_controller(servo(model));
       batch->start(N, all.q, all.v);
       batch->run(0.5, 1e-3, 1 << 20, [](const BatchSample&) { return true; });
@@ -197,7 +200,7 @@ TEST(BatchSimulationTest, TelloKeepsItsEnergyAndItsLoops) {
     put(all.v, N, k, Rng(1 + k).vector(model->nv(), 5.0));
   }
   const auto energy = host().batch<Energy>("energy", model, {.threads = 1});
-  const auto batch = host().batch_simulation(model, {.threads = 1, .passive = false});
+  const auto batch = make_batch_simulation(host(), model, {.threads = 1, .passive = false});
   batch->start(N, all.q, all.v);
   const Values before = energies(*energy, batch->sample()).first;
   double most = 0.0, fastest = 0.0;
@@ -236,7 +239,7 @@ TEST(BatchSimulationTest, ARobotWhoseLoopsCannotBeClosedStandsStillAndLeavesTheO
     if (k == open) q[model->joint("rocker").q] += 0.1;
     put(spoilt.q, N, k, q), put(spoilt.v, N, k, {k == fast ? -8.0 : 0.01 * k});
   }
-  const auto batch = host().batch_simulation(model, {.threads = 1});
+  const auto batch = make_batch_simulation(host(), model, {.threads = 1});
   std::vector<BatchStatus> status(N);
   batch->start(N, all.q, all.v);
   for (int k = 0; k < 200; ++k) batch->step(1e-3);
@@ -274,7 +277,7 @@ TEST(BatchSimulationTest, EnergyIsKept) {
     constexpr int N = 5;
     const States all = gathered(*model, states_of(*model, N));
     const auto energy = host().batch<Energy>("energy", model, {.threads = 1});
-    const auto batch = host().batch_simulation(model, {.threads = 1, .passive = false});
+    const auto batch = make_batch_simulation(host(), model, {.threads = 1, .passive = false});
     batch->start(N, all.q, all.v);
     const Values before = energies(*energy, batch->sample()).first;
     batch->run(0.5, 1e-4, 1 << 20, [](const BatchSample&) { return true; });
@@ -290,7 +293,7 @@ TEST(BatchSimulationTest, ResultsDependNeitherOnTheNumberOfRobotsNorOfThreads) {
     constexpr int most = 41;
     const States all = gathered(*model, states_of(*model, most));
     const auto final_state = [&](const States& start, int threads) {
-      const auto batch = host().batch_simulation(model, {.threads = threads});
+      const auto batch = make_batch_simulation(host(), model, {.threads = threads});
       batch->set_controller(servo(model));
       batch->start(start.N, start.q, start.v);
       for (int k = 0; k < 20; ++k) batch->step(1e-3);
@@ -318,7 +321,7 @@ TEST(BatchSimulationTest, ARobotThatIsLostLeavesTheOthersAlone) {
   for (std::size_t i = bad; i < spoilt.v.size(); i += N) {
     spoilt.v[i] = std::numeric_limits<double>::quiet_NaN();
   }
-  const auto batch = host().batch_simulation(model, {.threads = 1});
+  const auto batch = make_batch_simulation(host(), model, {.threads = 1});
   batch->start(N, all.q, all.v);
   batch->step(1e-3);
   const Values wanted(batch->sample().q.begin(), batch->sample().q.end());
@@ -337,24 +340,24 @@ TEST(BatchSimulationTest, OneCallMovesThemAsASimulationDoes) {
   const ModelPtr model = robots()[1];
   constexpr int N = 6;
   States all = gathered(*model, states_of(*model, N));
-  const auto batch = host().batch_simulation(model, {.threads = 1});
+  const auto batch = make_batch_simulation(host(), model, {.threads = 1});
   batch->set_controller(servo(model));
   batch->start(N, all.q, all.v);
   batch->run(0.05, 1e-3, 7, [](const BatchSample&) { return true; });
   const BatchSample end = batch->sample();
-  EXPECT_EQ(host().simulate_batch(model, N, all.q, all.v, 0.05, 1e-3, servo(model),
+  EXPECT_EQ(simulate_batch(host(), model, N, all.q, all.v, 0.05, 1e-3, servo(model),
                                   {.threads = 1}),
             std::vector(N, BatchStatus::ok));
   EXPECT_TRUE(same_bits(all.q, {end.q.begin(), end.q.end()}));
   EXPECT_TRUE(same_bits(all.v, {end.v.begin(), end.v.end()}));
-  EXPECT_THROW(host().simulate_batch(model, N + 1, all.q, all.v, 0.05, 1e-3), SizeMismatch);
+  EXPECT_THROW(simulate_batch(host(), model, N + 1, all.q, all.v, 0.05, 1e-3), SizeMismatch);
 }
 
 TEST(BatchSimulationTest, StepsAllocateNothing) {
   for (const ModelPtr& model : {robots().back(), robots_with_loops()[5]}) {
     constexpr int N = 33;
     const States all = gathered(*model, states_of(*model, N));
-    const auto batch = host().batch_simulation(model, {.threads = 1});
+    const auto batch = make_batch_simulation(host(), model, {.threads = 1});
     batch->start(N, all.q, all.v);
     batch->step(1e-3);
     const auto before = cli::allocation_count();
@@ -365,10 +368,10 @@ TEST(BatchSimulationTest, StepsAllocateNothing) {
 
 TEST(BatchSimulationTest, RefusesWhatItCannotDo) {
   const ModelPtr model = tree(1);
-  EXPECT_THROW(host().batch_simulation(model, {.integrator = "rk5"}), UnknownName);
-  EXPECT_THROW(host().batch_simulation(model, {.algorithm = "abba"}), UnknownName);
-  EXPECT_THROW(host().batch_simulation(model, {.friction_rate = 0.0}), InvalidModel);
-  const auto batch = host().batch_simulation(model);
+  EXPECT_THROW(make_batch_simulation(host(), model, {.integrator = "rk5"}), UnknownName);
+  EXPECT_THROW(make_batch_simulation(host(), model, {.algorithm = "abba"}), UnknownName);
+  EXPECT_THROW(make_batch_simulation(host(), model, {.friction_rate = 0.0}), InvalidModel);
+  const auto batch = make_batch_simulation(host(), model);
   const Values short_one(1);
   EXPECT_THROW(batch->start(3, short_one, short_one), SizeMismatch);
   EXPECT_THROW(batch->start(0, {nullptr, 0}, {nullptr, 0}), SizeMismatch);

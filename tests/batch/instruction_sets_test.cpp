@@ -5,7 +5,7 @@
 #include <map>
 
 #include "espalier/kernel/model/loop_projector.hpp"
-#include "espalier/kernel/pack_code.hpp"
+#include "espalier/kernel/model/pack_code.hpp"
 #include "espalier/plugins/instruction_set.hpp"
 #include "tests/batch/support.hpp"
 #include "tests/support/environment_variable.hpp"
@@ -62,7 +62,7 @@ class InstructionSetTest : public ::testing::TestWithParam<std::string> {
     ClusterRobotOptions loops, more, transmissions;
     loops.parts = 8;
     more.seed = 2, more.floating_base = true;
-    transmissions.kinds = {"geared", "train", "two_carriers", "mimic", "across", "layers"};
+    transmissions.kinds = {"geared", "train", "two_parents", "mimic", "across", "layers"};
     std::vector<Description> robots{random_robot(plain().registry(), tree)};
     for (const ClusterRobotOptions& options : {loops, more, transmissions}) {
       robots.push_back(random_cluster_robot(plain().registry(), options));

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/support/host.hpp"
 

@@ -4,6 +4,7 @@
 
 #include "tests/cli/run.hpp"
 #include "tests/support/host.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 
 /// Results that Pinocchio computed (../shared/vectors), reproduced through the command line.
 /// Conventions: ROBOTS.md beside them; its motion and force vectors are linear first.

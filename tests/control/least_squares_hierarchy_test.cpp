@@ -1,4 +1,4 @@
-#include "espalier/kernel/least_squares_hierarchy.hpp"
+#include "espalier/control/least_squares_hierarchy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-#include "espalier/kernel/soft_contact.hpp"
+#include "espalier/simulation/simulation.hpp"
+#include "espalier/simulation/soft_contact.hpp"
 
 #include <gtest/gtest.h>
 
@@ -96,7 +97,7 @@ TEST(SoftContact, BlockComesToRestAtItsWeight) {
   std::vector<std::unique_ptr<Environment>> environments;
   const SoftGround ground{.stiffness = 5e3};
   environments.push_back(soft_ground(robot, ground));
-  const auto simulation = host().simulation(robot, {}, {}, {}, std::move(environments));
+  const auto simulation = make_simulation(host(), robot, {}, {}, {}, std::move(environments));
   const Block dropped(robot, 0.12, {0.3, 0, 0});
   simulation->start(dropped.q, dropped.v);
   simulation->run(3.0, 2e-4, 100000, [](const Sample&) { return true; });
@@ -116,7 +117,7 @@ TEST(SoftContact, BlockSlidesDownASteepSlopeAsCoulombSays) {
   SoftGround ground{.stiffness = 2e4, .damping = 50.0, .friction = friction};
   // One point below the middle, so that nothing turns the block.
   environments.push_back(soft_ground(robot, ground, {{"block", {0, 0, 0}}}));
-  const auto simulation = host().simulation(robot, {}, {}, {}, std::move(environments));
+  const auto simulation = make_simulation(host(), robot, {}, {}, {}, std::move(environments));
   simulation->set_gravity({9.81 * std::sin(slope), 0, -9.81 * std::cos(slope)});
   const double depth = weight * std::cos(slope) / 2e4;
   const Block b(robot, -depth, {1.0, 0, 0});
@@ -139,7 +140,7 @@ TEST(Environment, ActsBesideConstantWrenches) {
   const ModelPtr robot = block();
   std::vector<std::unique_ptr<Environment>> environments;
   environments.push_back(std::make_unique<Lift>());
-  const auto simulation = host().simulation(robot, {}, {}, {}, std::move(environments));
+  const auto simulation = make_simulation(host(), robot, {}, {}, {}, std::move(environments));
   const Block b(robot, 1.0, {0, 0, 0});
   simulation->start(b.q, b.v);
   Wrenches<double> half(robot);

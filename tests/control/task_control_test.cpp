@@ -1,4 +1,5 @@
-#include "espalier/kernel/task_control.hpp"
+#include "espalier/control/task_control.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 
 #include <gtest/gtest.h>
 
@@ -63,7 +64,7 @@ struct Standing {
 
   std::unique_ptr<TaskControl> control(const std::string& solver, unsigned long long seed,
                                        double size) const {
-    auto made = host().task_control(robot, setup, {.solver = solver});
+    auto made = make_task_control(host(), robot, setup, {.solver = solver});
     Rng rng(seed);
     for (const ControlTask& task : setup.tasks) {
       made->want(task.name, rng.vector(made->rows(task.name), task.priority == 0 ? 0.0 : size));
@@ -150,7 +151,7 @@ TEST(TaskControl, LeastSquaresAreTheDensePseudoInverse) {
     const TaskControlSetup setup = random_setup(c, 7);
     const Entry& iim = host().registry().find_algorithm("input-matrix", "iim");
     if (setup.motors.empty() || !host().registry().can(iim, c.model()).ok) return;
-    const auto control = host().task_control(c.setup.model, setup);
+    const auto control = make_task_control(host(), c.setup.model, setup);
     Rng rng(11);
     std::vector<double> wanted;
     for (const ControlTask& task : setup.tasks) {
@@ -316,13 +317,13 @@ TEST(TaskControl, EffortOfTheModelIsTheLimitOfAMotor) {
   setup.tasks = {{.name = "turn", .rows = JointRows{{"hinge"}}}};
   const std::vector<double> zero(1, 0.0);
   for (const double wanted : {1e4, -1e4}) {
-    const auto control = host().task_control(robot, setup, {.solver = "alglib"});
+    const auto control = make_task_control(host(), robot, setup, {.solver = "alglib"});
     control->want("turn", std::vector{wanted});
     // The solver's tolerance.
     EXPECT_NEAR(control->evaluate(zero, zero, zero).inputs[0], wanted > 0 ? 3.0 : -3.0, 1e-7);
   }
   setup.motors[0].upper = 2.0;
-  const auto control = host().task_control(robot, setup, {.solver = "alglib"});
+  const auto control = make_task_control(host(), robot, setup, {.solver = "alglib"});
   control->want("turn", std::vector{1e4});
   EXPECT_NEAR(control->evaluate(zero, zero, zero).inputs[0], 2.0, 1e-7);
 }
@@ -333,7 +334,7 @@ TEST(TaskControl, LimitedAccelerationsStayInTheirRange) {
   setup.motors = {{.joint = "hinge", .lower = -100, .upper = 100}};
   setup.tasks = {{.name = "turn", .rows = JointRows{{"hinge"}}}};
   setup.limits = {{.name = "gently", .rows = JointRows{}, .lower = {-4.0}, .upper = {5.0}}};
-  const auto control = host().task_control(robot, setup, {.solver = "alglib"});
+  const auto control = make_task_control(host(), robot, setup, {.solver = "alglib"});
   control->want("turn", std::vector{50.0});
   const std::vector<double> zero(1, 0.0);
   EXPECT_NEAR(control->evaluate(zero, zero, zero).vdot[0], 5.0, 1e-7);  // the solver's tolerance
@@ -345,7 +346,7 @@ TEST(TaskControl, LimitsThatNoInputsObeyAreTold) {
   setup.motors = {{.joint = "hinge"}};
   setup.tasks = {{.name = "turn", .rows = JointRows{{"hinge"}}, .priority = 4}};
   setup.limits = {{.name = "fast", .rows = JointRows{}, .lower = {1000.0}, .upper = {2000.0}}};
-  const auto control = host().task_control(robot, setup, {.solver = "alglib"});
+  const auto control = make_task_control(host(), robot, setup, {.solver = "alglib"});
   const std::vector<double> zero(1, 0.0);
   try {
     control->evaluate(zero, zero, zero);
@@ -360,7 +361,7 @@ TEST(TaskControl, LimitsThatNoInputsObeyAreTold) {
 template <class E>
 std::string refusal(const TaskControlSetup& setup) {
   try {
-    host().task_control(pendulum(), setup, {.solver = "alglib"});
+    make_task_control(host(), pendulum(), setup, {.solver = "alglib"});
   } catch (const E& error) {
     return error.what();
   }
@@ -442,7 +443,7 @@ TEST(TaskControl, RowsOfADependentJointAreRefused) {
   }
   setup.tasks = {{.name = "spin", .rows = JointRows{{rotor}}}};
   try {
-    host().task_control(s.robot, setup);
+    make_task_control(host(), s.robot, setup);
     FAIL() << "no error";
   } catch (const Unsupported& error) {
     EXPECT_EQ(std::string(error.what()), "task control: task 'spin': joint '" + rotor +

@@ -1,4 +1,4 @@
-#include "espalier/plugins/formats/text.hpp"
+#include "formats/text.hpp"
 
 #include <gtest/gtest.h>
 

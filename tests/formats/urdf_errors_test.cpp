@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "espalier/plugins/formats/urdf.hpp"
+#include "formats/urdf/urdf.hpp"
 #include "tests/formats/support.hpp"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "espalier/plugins/formats/urdf.hpp"
+#include "formats/urdf/urdf.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "espalier/plugins/formats/yaml.hpp"
+#include "formats/yaml/yaml.hpp"
 #include "tests/formats/support.hpp"
 
 namespace espalier {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "espalier/plugin.hpp"
-#include "espalier/plugins/formats/yaml.hpp"
+#include "formats/yaml/yaml.hpp"
 #include "tests/formats/support.hpp"
 
 namespace espalier {

@@ -2,8 +2,8 @@
 
 #include <numbers>
 
-#include "espalier/plugins/formats/yaml.hpp"
-#include "espalier/plugins/formats/yaml_compose.hpp"
+#include "formats/yaml/yaml.hpp"
+#include "formats/yaml/yaml_compose.hpp"
 #include "tests/formats/support.hpp"
 
 namespace espalier {

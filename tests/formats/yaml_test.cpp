@@ -1,10 +1,10 @@
-#include "espalier/plugins/formats/yaml.hpp"
+#include "formats/yaml/yaml.hpp"
 
 #include <gtest/gtest.h>
 
 #include <locale>
 
-#include "espalier/plugins/formats/urdf.hpp"
+#include "formats/urdf/urdf.hpp"
 #include "tests/formats/support.hpp"
 
 namespace espalier {

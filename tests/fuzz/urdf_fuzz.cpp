@@ -1,4 +1,4 @@
-#include "espalier/plugins/formats/urdf.hpp"
+#include "formats/urdf/urdf.hpp"
 #include "tests/fuzz/round_trip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

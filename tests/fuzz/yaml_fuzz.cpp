@@ -1,4 +1,4 @@
-#include "espalier/plugins/formats/yaml.hpp"
+#include "formats/yaml/yaml.hpp"
 #include "tests/fuzz/round_trip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

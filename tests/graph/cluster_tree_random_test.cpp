@@ -336,10 +336,10 @@ void check_invariants(const ConnectivityGraph& graph, const SpanningTree& tree,
       ASSERT_EQ(result.cluster_of[output], cluster.parent);
       outputs.insert(output);
     }
-    ASSERT_EQ(std::set<int>(cluster.outputs.begin(), cluster.outputs.end()), outputs);
-    ASSERT_EQ(cluster.outputs.size(), outputs.size());
-    for (std::size_t i = 1; i < cluster.outputs.size(); ++i) {
-      ASSERT_LT(result.new_number[cluster.outputs[i - 1]], result.new_number[cluster.outputs[i]]);
+    ASSERT_EQ(std::set<int>(cluster.supports.begin(), cluster.supports.end()), outputs);
+    ASSERT_EQ(cluster.supports.size(), outputs.size());
+    for (std::size_t i = 1; i < cluster.supports.size(); ++i) {
+      ASSERT_LT(result.new_number[cluster.supports[i - 1]], result.new_number[cluster.supports[i]]);
     }
     for (const int j : cluster.cut_joints) {
       const int a = graph.joint(j).predecessor, b = graph.joint(j).successor;

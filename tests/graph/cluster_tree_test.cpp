@@ -27,8 +27,8 @@ TEST(ClusterTreeTest, WithoutConstraintsEveryBodyIsACluster) {
   EXPECT_EQ(tree.clusters[0].parent, -1);
   EXPECT_EQ(tree.clusters[1].parent, 0);
   EXPECT_EQ(tree.clusters[2].parent, 0);
-  EXPECT_EQ(tree.clusters[0].outputs, std::vector<int>{0});
-  EXPECT_EQ(m.names(tree.clusters[2].outputs), Names{"a"});
+  EXPECT_EQ(tree.clusters[0].supports, std::vector<int>{0});
+  EXPECT_EQ(m.names(tree.clusters[2].supports), Names{"a"});
   EXPECT_EQ(tree.cluster_of, (std::vector<int>{-1, 0, 1, 2}));
 }
 
@@ -45,10 +45,10 @@ TEST(ClusterTreeTest, GearedRotorIsOneClusterWithItsLink) {
   EXPECT_EQ(clusters_of(m), (NamedPartition{{"o"}, {"link", "rotor"}, {"next"}}));
   const auto tree = m.clusters();
   const Cluster& gear = cluster_with(m, tree, "rotor");
-  EXPECT_EQ(m.names(gear.outputs), Names{"o"});
+  EXPECT_EQ(m.names(gear.supports), Names{"o"});
   EXPECT_EQ(gear.couplings, std::vector<int>{0});
   EXPECT_TRUE(gear.cut_joints.empty());
-  EXPECT_EQ(m.names(cluster_with(m, tree, "next").outputs), Names{"link"});
+  EXPECT_EQ(m.names(cluster_with(m, tree, "next").supports), Names{"link"});
 }
 
 TEST(ClusterTreeTest, GearTrainIsOneCluster) {
@@ -131,7 +131,7 @@ TEST(ClusterTreeTest, FourBarOnALinkOfAFourBarIsAClusterOfItsOwn) {
   EXPECT_EQ(named_partition(m.graph, tree),
             (NamedPartition{{"crank", "coupler", "rocker"}, {"crank2", "coupler2", "rocker2"}}));
   EXPECT_EQ(tree.clusters[1].parent, 0);
-  EXPECT_EQ(m.names(tree.clusters[1].outputs), Names{"coupler"});
+  EXPECT_EQ(m.names(tree.clusters[1].supports), Names{"coupler"});
 }
 
 TEST(ClusterTreeTest, NestedLoopsAreOneCluster) {
@@ -213,7 +213,7 @@ TEST(ClusterTreeTest, LayeredCouplingAcrossLimbsTiesThemLevelByLevel) {
   const auto tree = m.clusters({.layered = true});
   EXPECT_EQ(named_partition(m.graph, tree),
             (NamedPartition{{"torso"}, {"l1", "r1"}, {"l2", "l3", "r2"}, {"head"}, {"hand"}}));
-  EXPECT_EQ(m.names(cluster_with(m, tree, "l3").outputs), (Names{"l1", "r1"}));
+  EXPECT_EQ(m.names(cluster_with(m, tree, "l3").supports), (Names{"l1", "r1"}));
 }
 
 TEST(ClusterTreeTest, TwoCouplingsAcrossTheSameLimbsJoinTogether) {
@@ -233,7 +233,7 @@ TEST(ClusterTreeTest, SeveralOutputBodiesInOneParentClusterStayOutside) {
   EXPECT_EQ(named_partition(m.graph, tree),
             (NamedPartition{{"o"}, {"link", "rotor"}, {"link2", "rotor2"}}));
   const Cluster& second = cluster_with(m, tree, "link2");
-  EXPECT_EQ(m.names(second.outputs), (Names{"link", "rotor"}));
+  EXPECT_EQ(m.names(second.supports), (Names{"link", "rotor"}));
   EXPECT_EQ(m.names(second.bodies), (Names{"link2", "rotor2"}));
   EXPECT_EQ(m.names(second.output_of), (Names{"link", "rotor"}));
   EXPECT_EQ(second.parent, 1);
@@ -255,7 +255,7 @@ TEST(ClusterTreeTest, OutputBodyOfADeeperMemberIsThatOfItsParent) {
   const Cluster& upper = cluster_with(m, tree, "d");
   EXPECT_EQ(m.names(upper.bodies), (Names{"c", "d", "e"}));
   EXPECT_EQ(m.names(upper.output_of), (Names{"a", "a", "b"}));
-  EXPECT_EQ(m.names(upper.outputs), (Names{"a", "b"}));
+  EXPECT_EQ(m.names(upper.supports), (Names{"a", "b"}));
 }
 
 TEST(ClusterTreeTest, LoopThroughACoupledPairIsOneClusterWithIt) {

@@ -6,6 +6,8 @@
 #include "tests/support/random_cluster_robot.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/state.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 
 namespace espalier::test {
 

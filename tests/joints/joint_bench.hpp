@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/plugins/espalier.hpp"
+#include "espalier/host/espalier.hpp"
 
 /// A run of joints of one registered type on the test bench: random axes, parameters and
 /// placements, and the JointRun's functions on vectors.

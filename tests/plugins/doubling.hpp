@@ -1,6 +1,6 @@
 #pragma once
 
-#include "espalier/kernel/algorithm.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 
 namespace espalier::test {
 

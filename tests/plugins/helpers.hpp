@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/plugins/espalier.hpp"
+#include "espalier/host/espalier.hpp"
 #include "tests/support/environment_variable.hpp"
 
 namespace espalier::test {

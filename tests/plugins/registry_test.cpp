@@ -1,6 +1,6 @@
 #include "espalier/plugins/registry.hpp"
 
-#include "espalier/kernel/compiled_pack_code.hpp"
+#include "espalier/kernel/model/compiled_pack_code.hpp"
 #include "tests/plugins/entries.hpp"
 #include "tests/plugins/helpers.hpp"
 
@@ -281,7 +281,7 @@ TEST_F(RegistryTest, LoopIsMoreThanACoupling) {
 
 TEST_F(RegistryTest, SeveralOutputBodiesAreACapabilityOfTheirOwn) {
   add_algorithm("x", {.couplings = true, .loops = true});
-  add_algorithm("y", {.couplings = true, .several_outputs = true});
+  add_algorithm("y", {.couplings = true, .several_supports = true});
   const ModelPtr model = compile(coupled_branches());
   const Verdict verdict = can("x", model);
   expect_contains(verdict.obstacle, "hangs on 2 output bodies, expected one");

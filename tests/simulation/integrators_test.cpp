@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/simulation/support.hpp"
+#include "espalier/simulation/simulation.hpp"
 
 namespace espalier::test {
 namespace {

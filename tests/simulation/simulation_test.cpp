@@ -4,7 +4,8 @@
 #include <numbers>
 
 #include "cli/allocations.hpp"
-#include "espalier/plugins/controllers.hpp"
+#include "espalier/simulation/controllers.hpp"
+#include "espalier/simulation/simulation.hpp"
 #include "tests/simulation/support.hpp"
 
 namespace espalier::test {
@@ -267,7 +268,7 @@ TEST(SimulationTest, LoopsThatCannotBeClosedStopItWithClusterMarginAndTime) {
 
 TEST(SimulationTest, BadStartsAreRefused) {
   const ModelPtr model = host().compile(four_bar());
-  const auto s = host().simulation(model, {"dense", "rk4", {}});
+  const auto s = make_simulation(host(), model, {"dense", "rk4", {}});
   std::vector<double> q(3);
   model->neutral(q.data());
   EXPECT_THROW(s->start(std::vector<double>(2), std::vector<double>(1)), SizeMismatch);
@@ -282,9 +283,9 @@ TEST(SimulationTest, BadStartsAreRefused) {
   const auto ignore = [](const Sample&) { return true; };
   EXPECT_THROW(s->run(1.0, 0.0, 1, ignore), InvalidModel);
   EXPECT_THROW(s->run(1.0, std::nan(""), 1, ignore), InvalidModel);
-  EXPECT_THROW(host().simulation(model, {"dense", "rk4", {}}, {.friction_rate = 0.0}),
+  EXPECT_THROW(make_simulation(host(), model, {"dense", "rk4", {}}, {.friction_rate = 0.0}),
                InvalidModel);
-  EXPECT_THROW(host().simulation(model, {"c-abba", "rk4", {}}), UnknownName);
+  EXPECT_THROW(make_simulation(host(), model, {"c-abba", "rk4", {}}), UnknownName);
 }
 
 TEST(SimulationTest, LastStepIsAsShortAsItHasToBe) {
@@ -306,7 +307,7 @@ TEST(SimulationTest, StepsTakeNothingFromTheHeap) {
     for (const char* integrator : {"rk4", "semi-implicit-euler", "dormand-prince"}) {
       At start{std::vector<double>(model->nq()), std::vector<double>(model->nv(), 0.1)};
       model->neutral(start.q.data());
-      const auto s = host().simulation(model, {"c-aba", integrator, {}});
+      const auto s = make_simulation(host(), model, {"c-aba", integrator, {}});
       s->start(start.q, start.v);
       s->step(1e-3);  // Odeint takes its memory here
       const long before = *cli::allocation_count();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "espalier/espalier.hpp"
+#include "espalier/simulation/simulation.hpp"
 #include "tests/support/four_bar.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/state.hpp"
@@ -28,7 +29,7 @@ inline std::unique_ptr<Simulation> simulation(
     const ModelPtr& model, const std::string& integrator, const At& start,
     const Parameters& integrator_options = {}, const SimulationOptions& options = {},
     std::vector<std::unique_ptr<Controller>> controllers = {}) {
-  auto s = host().simulation(model, {forward_dynamics_for(model), integrator, integrator_options},
+  auto s = make_simulation(host(), model, {forward_dynamics_for(model), integrator, integrator_options},
                              options, std::move(controllers));
   s->start(start.q, start.v);
   return s;

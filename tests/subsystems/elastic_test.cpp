@@ -2,7 +2,10 @@
 #include <numbers>
 
 #include "espalier/kernel/model/passive.hpp"
-#include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/problems/bias_force.hpp"
+#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "espalier/kernel/problems/forward_kinematics.hpp"
+#include "espalier/kernel/problems/mass_matrix.hpp"
 #include "tests/subsystems/bench.hpp"
 
 // Elastic subsystems: the drive is the same machine as elastic_joint, and the beam is the beam of

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 
-#include "espalier/kernel/quadratic_program.hpp"
+#include "espalier/kernel/problems/quadratic_program.hpp"
 #include "tests/support/random.hpp"
 
 /// Random quadratic programs.

@@ -57,7 +57,7 @@ class ClusterRobot {
   /// Hand-made parts, then the registered sub-mechanisms.
   static std::vector<std::string> part_names(const Registry& registry) {
     std::vector<std::string> names{"body",        "geared",      "mimic",      "train",
-                                   "two_carriers", "across",      "layers",     "planar_loop",
+                                   "two_parents", "across",      "layers",     "planar_loop",
                                    "loop_fixed",  "loop_revolute", "loop_prismatic",
                                    "loop_cylindrical", "loop_universal", "loop_spherical",
                                    "loop_planar", "loop_rod",    "floating_inside",
@@ -95,12 +95,12 @@ class ClusterRobot {
         last = next;
       }
       attachable_.push_back(link);
-    } else if (kind == "two_carriers") {  // the knee's motor sits two links above
+    } else if (kind == "two_parents") {  // the knee's motor sits two links above
       const std::string thigh = body("revolute", on), shin = body("revolute", thigh);
       gear(thigh, rotor(on));
       gear(shin, rotor(on));
       attachable_.push_back(shin);
-    } else if (kind == "parallel_carriers") {  // the same about parallel axes
+    } else if (kind == "parallel_parents") {  // the same about parallel axes
       const std::string thigh = body("revolute", on);
       const Pose hip = robot_.joints.back().origin;
       reorient(hip.rpy, {0, 0, 1});
@@ -113,8 +113,8 @@ class ClusterRobot {
       }
       if (rng_.chance(0.3)) gear(shin, rotor(thigh));
       attachable_.insert(attachable_.end(), {thigh, shin});
-    } else if (kind == "across") {  // joints far apart on two limbs
-      const std::string a = limb(on, 2), b = limb(on, 2);
+    } else if (kind == "across") {  // joints far apart on two chains
+      const std::string a = chain(on, 2), b = chain(on, 2);
       couple(a, b, ratio());
       attachable_.insert(attachable_.end(), {a, b});
     } else if (kind == "layers") {  // a second cluster whose outputs are two bodies of the first
@@ -124,7 +124,7 @@ class ClusterRobot {
       robot_.joints.back().mimic = Mimic{"joint_" + c, ratio(), 0.1};
       const std::string e = body("prismatic", c), f = body("revolute", d);
       robot_.joints.back().mimic = Mimic{"joint_" + e, ratio(), 0.0};
-      if (rng_.chance(0.5)) gear(e, rotor(d));  // over the path between the carriers
+      if (rng_.chance(0.5)) gear(e, rotor(d));  // over the path between the parents
       attachable_.insert(attachable_.end(), {e, f});
     } else if (kind == "planar_loop") {
       planar_loop(on, 3 + rng_.below(4));
@@ -217,7 +217,7 @@ class ClusterRobot {
   }
 
   /// A chain of joints of one rate; its last link.
-  std::string limb(std::string on, int joints) {
+  std::string chain(std::string on, int joints) {
     while (joints-- > 0) on = body(rng_.chance(0.7) ? "revolute" : "prismatic", on);
     return on;
   }
@@ -251,7 +251,7 @@ class ClusterRobot {
     return {ends[0], ends[1]};
   }
 
-  /// Two limbs of random joints, closed by a joint: one or two rates more than it takes.
+  /// Two chains of random joints, closed by a joint: one or two rates more than it takes.
   void spatial_loop(const std::string& on, const std::string& type) {
     static const std::map<std::string, int> rows{
         {"fixed", 6},     {"revolute", 5},  {"prismatic", 5}, {"cylindrical", 4},

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/sensor_system.hpp"
+#include "espalier/sensing/sensor_system.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/state.hpp"
 

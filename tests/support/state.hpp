@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/kernel/algorithm.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 #include "tests/support/random.hpp"
 
 /// States of a model, and how far two results are apart.

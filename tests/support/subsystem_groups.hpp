@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/algorithm.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 #include "tests/support/random.hpp"
 
 /// Ways to cut a robot into subsystems.
@@ -33,17 +33,17 @@ inline Groups whole_robot(const Model& model) {
 }
 
 /// All that hangs on one cluster of those on the ground; these are on their own.
-inline Groups whole_limbs(const Model& model) {
-  std::vector<int> limb;
+inline Groups whole_chains(const Model& model) {
+  std::vector<int> chain;
   for (const Cluster& c : model.clusters()) {
-    const int own = static_cast<int>(limb.size());
+    const int own = static_cast<int>(chain.size());
     if (c.parent < 0) {
-      limb.push_back(-1);
+      chain.push_back(-1);
     } else {
-      limb.push_back(limb[c.parent] < 0 ? own : limb[c.parent]);
+      chain.push_back(chain[c.parent] < 0 ? own : chain[c.parent]);
     }
   }
-  return groups_of(model, limb);
+  return groups_of(model, chain);
 }
 
 /// Each cluster joins its parent, a cluster beside it on a common body, or none.
@@ -55,7 +55,7 @@ inline Groups random_groups(const Model& model, unsigned long long seed) {
     int joined = rng.chance(0.7) ? static_cast<int>(c) : -1;  // -1: in no group
     for (std::size_t other = 0; other < c; ++other) {
       const bool on_it = clusters[c].parent == static_cast<int>(other);
-      const bool beside = clusters[c].outputs[0] == clusters[other].outputs[0];
+      const bool beside = clusters[c].supports[0] == clusters[other].supports[0];
       if (group[other] >= 0 && (on_it || beside) && rng.chance(0.4)) joined = group[other];
     }
     group.push_back(joined);

@@ -21,5 +21,5 @@ ESPALIER_PLUGIN("test-algorithm", "1.0") {
   registrar.algorithm<DoublingByAddition>(espalier::test::named("test-add"), {});
   registrar.algorithm_at_double<DoublingByProduct>(
       espalier::test::named("test-multiply"),
-      {.couplings = true, .loops = true, .several_outputs = true});
+      {.couplings = true, .loops = true, .several_supports = true});
 }

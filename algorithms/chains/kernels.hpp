@@ -1,0 +1,296 @@
+#pragma once
+
+#include "algorithms/chains/plan.hpp"
+#include "espalier/kernel/spatial/second_moments.hpp"
+
+/// What recursive algorithms do with the placement of one body of a chain (chains/plan.hpp),
+/// E = Rz Rx(alpha), r = (a, 0, d), written out for what that placement is. Turns about axes of the
+/// frames instead of general rotations, and zeros that are known, leave less than half of the
+/// operations of the general formulas (transform.hpp, inertia.hpp).
+///
+/// Scalars: S of the state; C of the robot's constants: double, or S where chains are lanes.
+
+// What is inlined into a loop over bodies keeps its numbers in registers.
+#define ESPALIER_ALWAYS_INLINE [[gnu::always_inline]] inline
+#define ESPALIER_INLINED __attribute__((always_inline))
+
+namespace espalier {
+
+/// The axes of a joint and of the one before.
+enum class Twist { parallel, right, any };
+
+/// What a kernel is written out for.
+struct ChainKind {
+  Twist twist = Twist::any;
+  bool offset = true;  ///< whether a or d is not zero
+  bool geared = true;  ///< whether anything is reflected on the joint's rate
+};
+
+/// Calls f with the kind as a constant. Geared joints have kernels for any offset only.
+template <Twist twist, class F>
+ESPALIER_ALWAYS_INLINE void with_kind_of(const ChainKind& kind, F&& f) {
+  if (kind.geared) return f.template operator()<ChainKind{twist, true, true}>();
+  if (kind.offset) return f.template operator()<ChainKind{twist, true, false}>();
+  f.template operator()<ChainKind{twist, false, false}>();
+}
+template <class F>
+ESPALIER_ALWAYS_INLINE void with_kind(const ChainKind& kind, F&& f) {
+  switch (kind.twist) {
+    case Twist::parallel:
+      return with_kind_of<Twist::parallel>(kind, f);
+    case Twist::right:
+      return with_kind_of<Twist::right>(kind, f);
+    case Twist::any:
+      return with_kind_of<Twist::any>(kind, f);
+  }
+}
+
+// --- turns about an axis -----------------------------------------------------------------------
+
+/// An angle by its cosine and sine, and what turns of matrices need of it.
+template <class C>
+struct Turn {
+  C c, s, ss, sc;
+
+  static Turn of(const C& cosine, const C& sine) {
+    return {cosine, sine, sine * sine, sine * cosine};
+  }
+};
+
+/// ChainBody's numbers for a kernel.
+template <class C>
+struct ChainPlacement {
+  Turn<C> alpha;
+  C a, d;
+};
+
+/// Moments of a body that has handed on the rod on its axis (chains/plan.hpp): first ones x and y,
+/// second ones without zz.
+template <class C>
+struct ChainMoments {
+  C x, y;
+  C xx, xy, xz, yy, yz;
+};
+
+/// Entry (i, j) of a symmetric matrix.
+template <int i, int j, class T>
+ESPALIER_ALWAYS_INLINE T& entry(Sym3<T>& m) {
+  constexpr int first = i < j ? i : j, second = i < j ? j : i;
+  if constexpr (first == 0) return second == 0 ? m.xx : second == 1 ? m.xy : m.xz;
+  if constexpr (first == 1) return second == 1 ? m.yy : m.yz;
+  if constexpr (first == 2) return m.zz;
+}
+
+/// Coordinates i and j in a frame that is turned back.
+template <class S, class C>
+ESPALIER_ALWAYS_INLINE void rotate_to_parent(S& x_i, S& x_j, const Turn<C>& t) {
+  const S old = x_i;
+  x_i = t.c * old - t.s * x_j;
+  x_j = t.s * old + t.c * x_j;
+}
+template <int i, int j, class S, class C>
+ESPALIER_ALWAYS_INLINE void rotate_to_parent(Force<S>& f, const Turn<C>& t) {
+  rotate_to_parent(f.n[i], f.n[j], t);
+  rotate_to_parent(f.f[i], f.f[j], t);
+}
+/// Matrices: of the 2 x 2 block of i and j, the trace and what is antisymmetric stay.
+/// @tparam flat  the row of the third axis is zero (symmetric: and the column)
+template <int i, int j, bool flat, class S, class C>
+ESPALIER_ALWAYS_INLINE void rotate_to_parent(Sym3<S>& A, const Turn<C>& t) {
+  constexpr int k = 3 - i - j;
+  S &ii = entry<i, i>(A), &jj = entry<j, j>(A), &ij = entry<i, j>(A);
+  const S d = jj - ii, g = ij + ij;
+  const S e = t.ss * d - t.sc * g;
+  ij -= t.sc * d + t.ss * g;
+  ii += e, jj -= e;
+  if constexpr (!flat) rotate_to_parent(entry<i, k>(A), entry<j, k>(A), t);
+}
+template <int i, int j, bool flat, class S, class C>
+ESPALIER_ALWAYS_INLINE void rotate_to_parent(Mat3<S>& B, const Turn<C>& t) {
+  constexpr int k = 3 - i - j;
+  const S d = B(j, j) - B(i, i), g = B(i, j) + B(j, i);
+  const S e = t.ss * d - t.sc * g, f = t.sc * d + t.ss * g;
+  B(i, i) += e, B(j, j) -= e, B(i, j) -= f, B(j, i) -= f;
+  rotate_to_parent(B(i, k), B(j, k), t);
+  if constexpr (!flat) rotate_to_parent(B(k, i), B(k, j), t);
+}
+
+// --- bodies ------------------------------------------------------------------------------------
+
+/// The wrench that a body needs to move so (second_moments.hpp, inertial_wrench).
+template <class S, class C>
+ESPALIER_ALWAYS_INLINE Force<S> inertial_wrench(const ChainMoments<C>& b, const BodyMotion<S>& m) {
+  const Mat3<S>& Om = m.Om;
+  const auto times_x = [&](const Vec3<S>& row)
+                           ESPALIER_INLINED { return b.xx * row.x + b.xy * row.y + b.xz * row.z; };
+  const auto times_y = [&](const Vec3<S>& row)
+                           ESPALIER_INLINED { return b.xy * row.x + b.yy * row.y + b.yz * row.z; };
+  const auto times_z = [&](const Vec3<S>& row)
+                           ESPALIER_INLINED { return b.xz * row.x + b.yz * row.y; };
+  return {{times_y(Om.row[2]) - times_z(Om.row[1]) + b.y * m.a.z,
+           times_z(Om.row[0]) - times_x(Om.row[2]) - b.x * m.a.z,
+           times_x(Om.row[1]) - times_y(Om.row[0]) + (b.x * m.a.y - b.y * m.a.x)},
+          {b.x * Om(0, 0) + b.y * Om(0, 1), b.x * Om(1, 0) + b.y * Om(1, 1),
+           b.x * Om(2, 0) + b.y * Om(2, 1)}};
+}
+/// I += the body's.
+template <class S, class C>
+ESPALIER_ALWAYS_INLINE void add_body(const ChainMoments<C>& b, ArticulatedInertia<S>& I) {
+  I.A += Sym3<C>{b.yy, -b.xy, -b.xz, b.xx, -b.yz, b.xx + b.yy};
+  I.B(0, 2) += b.y;
+  I.B(1, 2) -= b.x;
+  I.B(2, 0) -= b.y, I.B(2, 1) += b.x;
+}
+
+// --- placements --------------------------------------------------------------------------------
+
+/// E v, from the body before.
+template <ChainKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE Vec3<S> rotate_to_child(const ChainPlacement<C>& P, const Turn<S>& t,
+                                       const Vec3<S>& v) {
+  S y = v.y, z = v.z;
+  if constexpr (kind.twist == Twist::right) y = v.z, z = -v.y;
+  if constexpr (kind.twist == Twist::any) {
+    y = P.alpha.c * v.y + P.alpha.s * v.z;
+    z = P.alpha.c * v.z - P.alpha.s * v.y;
+  }
+  return {t.c * v.x + t.s * y, t.c * y - t.s * v.x, z};
+}
+/// E^T f about the origin of the body before.
+template <ChainKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE void to_parent(const ChainPlacement<C>& P, const Turn<S>& t, Force<S>& f) {
+  rotate_to_parent<0, 1>(f, t);
+  if constexpr (kind.twist == Twist::right) {
+    f = {{f.n.x, -f.n.z, f.n.y}, {f.f.x, -f.f.z, f.f.y}};
+  }
+  if constexpr (kind.twist == Twist::any) rotate_to_parent<1, 2>(f, P.alpha);
+  if constexpr (kind.offset) {
+    f.n.z += P.a * f.f.y;
+    if constexpr (kind.twist == Twist::parallel) {
+      f.n.y -= P.a * f.f.z;
+    } else {
+      f.n.x -= P.d * f.f.y;
+      f.n.y += P.d * f.f.x - P.a * f.f.z;
+    }
+  }
+}
+/// Adds r-shifted to the linear part: m at the body's origin, axes of the body before.
+template <ChainKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE Vec3<S> shifted_velocity(const ChainPlacement<C>& P, const Motion<S>& m) {
+  if constexpr (!kind.offset) return m.v;
+  if constexpr (kind.twist == Twist::parallel) {
+    return {m.v.x, m.v.y + P.a * m.w.z, m.v.z - P.a * m.w.y};
+  } else {
+    return {m.v.x + P.d * m.w.y, m.v.y + P.a * m.w.z - P.d * m.w.x, m.v.z - P.a * m.w.y};
+  }
+}
+/// Om r for the acceleration matrix of the body before.
+template <ChainKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE Vec3<S> swept(const ChainPlacement<C>& P, const Mat3<S>& Om) {
+  if constexpr (kind.twist == Twist::parallel) return scale(P.a, Om.column(0));
+  return {P.a * Om(0, 0) + P.d * Om(0, 2), P.a * Om(1, 0) + P.d * Om(1, 2),
+          P.a * Om(2, 0) + P.d * Om(2, 2)};
+}
+/// The parts of an inertia about the origin of the body before, in its axes: first C,
+template <ChainKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE void to_parent_C(const ChainPlacement<C>& P, const Turn<S>& t, Sym3<S>& m) {
+  rotate_to_parent<0, 1, false>(m, t);
+  if constexpr (kind.twist == Twist::right) m = Sym3<S>(m.xx, -m.xz, m.xy, m.zz, -m.yz, m.yy);
+  if constexpr (kind.twist == Twist::any) rotate_to_parent<1, 2, false>(m, P.alpha);
+}
+/// then B, whose shift is by that C (inertia.hpp, shifted(), with r.y = 0; parallel: r.z = 0),
+/// @tparam flat  the moments about the joint's axis are zero
+/// @returns  B before the shift
+template <ChainKind kind, bool flat, class S, class C>
+ESPALIER_ALWAYS_INLINE Mat3<S> to_parent_B(const ChainPlacement<C>& P, const Turn<S>& t,
+                                           const Sym3<S>& m, Mat3<S>& B) {
+  rotate_to_parent<0, 1, flat>(B, t);
+  if constexpr (kind.twist == Twist::right) {
+    const Mat3<S> o = B;
+    B = {{{o(0, 0), -o(0, 2), o(0, 1)},
+          {-o(2, 0), o(2, 2), -o(2, 1)},
+          {o(1, 0), -o(1, 2), o(1, 1)}}};
+    if constexpr (flat) B.row[1] = Vec3<S>::zero();
+  }
+  if constexpr (kind.twist == Twist::any) rotate_to_parent<1, 2, false>(B, P.alpha);
+  const Mat3<S> b = B;
+  if constexpr (kind.offset) {
+    const Vec3<S> y{m.xy, m.yy, m.yz};
+    B.row[2] += scale(P.a, y);
+    if constexpr (kind.twist == Twist::parallel) {
+      B.row[1] -= scale(P.a, Vec3<S>{m.xz, m.yz, m.zz});
+    } else {
+      B.row[0] -= scale(P.d, y);
+      B.row[1] += scale(P.d, Vec3<S>{m.xx, m.xy, m.xz}) - scale(P.a, Vec3<S>{m.xz, m.yz, m.zz});
+    }
+  }
+  return b;
+}
+/// and A, whose shift is by B as it was and as it is.
+template <ChainKind kind, bool flat, class S, class C>
+ESPALIER_ALWAYS_INLINE void to_parent_A(const ChainPlacement<C>& P, const Turn<S>& t,
+                                        const Mat3<S>& b, const Mat3<S>& n, Sym3<S>& A) {
+  rotate_to_parent<0, 1, flat>(A, t);
+  if constexpr (kind.twist == Twist::right) {
+    const S none = S(0.0);
+    A = flat ? Sym3<S>(A.xx, none, A.xy, none, none, A.yy)
+             : Sym3<S>(A.xx, -A.xz, A.xy, A.zz, -A.yz, A.yy);
+  }
+  if constexpr (kind.twist == Twist::any) rotate_to_parent<1, 2, false>(A, P.alpha);
+  if constexpr (kind.offset) {
+    const C &a = P.a, &d = P.d;
+    if constexpr (kind.twist == Twist::parallel) {
+      A.xy -= a * b(0, 2);
+      A.xz += a * b(0, 1);
+      A.yy -= a * (n(1, 2) + b(1, 2));
+      A.yz += a * (b(1, 1) - n(2, 2));
+    } else {
+      A.xx -= d * (n(0, 1) + b(0, 1));
+      A.xy += d * (b(0, 0) - n(1, 1)) - a * b(0, 2);
+      A.xz += a * b(0, 1) - d * n(2, 1);
+      A.yy += d * (n(1, 0) + b(1, 0)) - a * (n(1, 2) + b(1, 2));
+      A.yz += d * n(2, 0) + a * (b(1, 1) - n(2, 2));
+    }
+    A.zz += a * (n(2, 1) + b(2, 1));
+  }
+}
+
+template <ChainKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE void to_parent(const ChainPlacement<C>& P, const Turn<S>& t,
+                                      ArticulatedInertia<S>& I) {
+  to_parent_C<kind>(P, t, I.C);
+  const Mat3<S> B = to_parent_B<kind, false>(P, t, I.C, I.B);
+  to_parent_A<kind, false>(P, t, B, I.B, I.A);
+}
+
+// --- what elimination asks for -----------------------------------------------------------------
+
+/// What a unit acceleration about z takes, and of that the moment about z.
+template <class S>
+ESPALIER_ALWAYS_INLINE Force<S> axis_column(const ArticulatedInertia<S>& I) {
+  return I.column(2);
+}
+template <class S>
+ESPALIER_ALWAYS_INLINE S axis_inertia(const ArticulatedInertia<S>& I) {
+  return I.A.zz;
+}
+template <class S>
+ESPALIER_ALWAYS_INLINE S axis_moment(const Force<S>& f) {
+  return f.n.z;
+}
+template <class S, class C>
+ESPALIER_ALWAYS_INLINE void add_axis_moment(Force<S>& f, const C& x) {
+  f.n.z += x;
+}
+template <class S, class C>
+ESPALIER_ALWAYS_INLINE void add_moment(Force<S>& f, const Vec3<C>& n) {
+  f.n += n;
+}
+/// I -= s U U^T.
+template <class S>
+ESPALIER_ALWAYS_INLINE void subtract_outer(ArticulatedInertia<S>& I, const S& s,
+                                           const Force<S>& U) {
+  I.subtract_outer(s, U);
+}
+
+}  // namespace espalier

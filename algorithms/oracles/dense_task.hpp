@@ -1,0 +1,125 @@
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Dense>
+#include <limits>
+
+#include "algorithms/oracles/dense.hpp"
+#include "espalier/kernel/problems/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/operational_space.hpp"
+
+/// What the oracles of operational space have in common: J and (dJ/dt) v from explicit body
+/// Jacobians, and a matrix with a rank. They allocate. Source: SPEC sections 4 and 9.
+
+namespace espalier {
+
+/// The equations of motion seen from a task.
+class DenseTask {
+ public:
+  DenseTask(const Model& model, const Task& task) : task_(task), equations_(model) {}
+
+  /// Arguments as in DenseEquations::update().
+  void update(const double* q, const double* v, const Vec3<double>& gravity,
+              const Wrenches<double>* wrenches) {
+    equations_.update(q, v, gravity, wrenches);
+    Eigen::MatrixXd spanning(task_.size(), equations_.G().rows());
+    bias_.resize(task_.size());
+    for (const Task::Part& part : task_.parts()) {
+      for (int k = 0; k < part.size(); ++k) row(part, k, spanning);
+    }
+    J_ = spanning * equations_.G();
+    M_.compute(equations_.M());
+    if (M_.info() == Eigen::Success) {
+      // J M^-1 J^T as a square, so that it has no negative eigenvalues but by rounding.
+      const Eigen::MatrixXd Y = M_.matrixL().solve(J_.transpose());
+      inverse_osim_ = Y.transpose() * Y;
+      MinvJt_ = M_.matrixU().solve(Y);
+      Minv_bias_ = M_.solve(equations_.bias());
+    } else {  // singular or not a number: neither has an inverse
+      constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+      inverse_osim_.setConstant(J_.rows(), J_.rows(), nan);
+      MinvJt_.setConstant(J_.cols(), J_.rows(), nan);
+      Minv_bias_.setConstant(J_.cols(), nan);
+    }
+  }
+
+  const DenseEquations& equations() const { return equations_; }
+  const Eigen::MatrixXd& J() const { return J_; }                        ///< m x nv
+  const Eigen::VectorXd& bias() const { return bias_; }                  ///< (dJ/dt) v
+  const Eigen::MatrixXd& inverse_osim() const { return inverse_osim_; }  ///< J M^-1 J^T
+  const Eigen::MatrixXd& MinvJt() const { return MinvJt_; }              ///< M^-1 J^T, nv x m
+  /// Accelerations without task forces: M^-1 (tau - C).
+  Eigen::VectorXd free_vdot(const double* tau) const {
+    return M_.solve(Eigen::Map<const Eigen::VectorXd>(tau, J_.cols())) - Minv_bias_;
+  }
+  const Eigen::VectorXd& Minv_bias() const { return Minv_bias_; }  ///< M^-1 C
+
+ private:
+  using Vector3 = Eigen::Vector3d;
+
+  /// Row k of a part: as a wrench in world axes about the world's origin it multiplies body
+  /// Jacobian and acceleration.
+  void row(const Task::Part& part, int k, Eigen::MatrixXd& spanning) {
+    const DenseEquations& e = equations_;
+    const Transform<double>& X = e.placement(part.body);
+    DenseEquations::Vector6 wrench;
+    double turning = 0.0;
+    if (part.world) {
+      wrench = e.vector(part.rows[k]);
+      const Vector3 point = e.vector(X.r + transpose_times(X.E, part.point));
+      const Vector3 force = wrench.tail<3>();
+      wrench.head<3>() += point.cross(force);
+      // A point's ordinary acceleration is the spatial one at the point and w x its velocity.
+      const Vector3 w = e.twist(part.body).head<3>(), v = e.twist(part.body).tail<3>();
+      turning = force.dot(w.cross(v + w.cross(point)));
+    } else {
+      wrench = e.vector(X.transpose_times_force(part.rows[k]));
+    }
+    spanning.row(part.first + k) = wrench.transpose() * e.spanning_jacobian(part.body);
+    bias_(part.first + k) = wrench.dot(e.bias_acceleration(part.body)) + turning;
+  }
+
+  const Task& task_;
+  DenseEquations equations_;
+  Eigen::LLT<Eigen::MatrixXd> M_;
+  Eigen::MatrixXd J_, inverse_osim_, MinvJt_;
+  Eigen::VectorXd bias_, Minv_bias_;
+};
+
+/// A symmetric positive semidefinite matrix by its eigenvalues. Those below `tolerance` of the
+/// largest one count as zeros: on random robots with and without loops, zeros of J M^-1 J^T come
+/// out below 1e-15, and others (heavily geared rotors beside light links) above 1e-11.
+class DenseSpectrum {
+ public:
+  static constexpr double tolerance = 1e-13;
+
+  explicit DenseSpectrum(const Eigen::MatrixXd& A) : finite_(A.allFinite()), size_(A.rows()) {
+    if (!finite_) return;
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(A);
+    values_ = solver.eigenvalues();
+    vectors_ = solver.eigenvectors();
+    rank_ = static_cast<int>((values_.array() > tolerance * values_.maxCoeff()).count());
+  }
+
+  int rank() const { return rank_; }
+  /// Moore-Penrose inverse of A + shift 1; not a number where A is none.
+  Eigen::MatrixXd pseudo_inverse(double shift = 0.0) const {
+    if (!finite_) {
+      return Eigen::MatrixXd::Constant(size_, size_, std::numeric_limits<double>::quiet_NaN());
+    }
+    Eigen::VectorXd inverse = values_.array() + shift;
+    const double least = tolerance * inverse.maxCoeff();
+    for (double& x : inverse) x = x > least ? 1.0 / x : 0.0;
+    return vectors_ * inverse.asDiagonal() * vectors_.transpose();
+  }
+
+ private:
+  bool finite_;
+  long size_;
+  int rank_ = 0;
+  Eigen::VectorXd values_;
+  Eigen::MatrixXd vectors_;
+};
+
+}  // namespace espalier

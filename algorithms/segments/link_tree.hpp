@@ -1,0 +1,90 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "espalier/kernel/model/model.hpp"
+
+namespace espalier {
+
+/// A robot as common approximations see it: links alone, what transmissions turn beside them being
+/// welded to its parent and reflected into an inertia of the independent rates.
+///
+/// Reflected are folded rotors and, symmetric or not, rotors that the model keeps as bodies: those
+/// that couplings drive faster than the joint that they follow and that carry nothing. They are
+/// welded where they are at the zero of their joints. Links that follow others, as a finger's, are
+/// slower and remain. Source: Chignoli et al. (2023), section II-C.
+struct LinkTree {
+  struct Reflected {
+    int body, parent;
+    const Cluster* cluster;
+    int row;              ///< of G
+    bool slides = false;  ///< prismatic: mass instead of inertia
+    double inertia;       ///< about (along) its axis, armature included [kg·m² or kg]
+  };
+
+  explicit LinkTree(const Model& model)
+      : welded(model.body_count() + 1, false), armature(model.nv(), 0.0) {
+    for (int i = 0; i <= model.active_body_count(); ++i) inertia.push_back(model.folded_inertia(i));
+    std::vector<bool> carries(model.body_count() + 1, false);
+    for (int i = 1; i <= model.body_count(); ++i) carries[model.body(i).parent] = true;
+    std::vector<double> joint_armature(model.spanning_nv(), 0.0);
+    for (const auto& [rate, value] : model.armature()) joint_armature[rate] = value;
+    for (const Cluster& c : model.clusters()) {
+      if (c.G.empty()) continue;
+      for (int r = 0; r < c.rotors; ++r) {
+        const Rotor& rotor = model.rotors()[c.rotor + r];
+        reflect({rotor.body, rotor.parent, &c, c.spanning_nv + r, false, rotor.inertia});
+      }
+      for (int i = c.first; i < c.first + c.count; ++i) {
+        const Body& body = model.body(i);
+        const SubspaceKind kind = model.runs()[body.run].subspace;
+        const double* rho = c.G.data() + c.row(body.v) * c.nv;
+        const bool fast = std::any_of(rho, rho + c.nv, [](double x) { return x * x > 1.0; });
+        if (!fast || carries[i] || body.nq != 1 ||
+            (kind != SubspaceKind::revolute_z && kind != SubspaceKind::prismatic_z)) {
+          continue;
+        }
+        const bool slides = kind == SubspaceKind::prismatic_z;
+        welded[i] = true;
+        inertia[body.parent] += congruence(body.placement, body.inertia);
+        reflect({i, body.parent, &c, c.row(body.v), slides,
+                 (slides ? body.inertia.m : body.inertia.I.zz) + joint_armature[body.v]});
+      }
+    }
+    for (const BodyRun& run : model.active_runs()) {
+      for (int k = 0; k < run.count; ++k) {
+        if (welded[run.first + k]) continue;
+        if (runs.empty() || runs.back().first + runs.back().count != run.first + k ||
+            runs.back().type != run.type) {
+          runs.push_back(run);
+          runs.back().first += k, runs.back().count = 0;
+          runs.back().q += k * run.nq, runs.back().v += k * run.nv;
+        }
+        ++runs.back().count;
+      }
+    }
+  }
+
+  bool is_reflected(int body) const {
+    return std::any_of(reflected.begin(), reflected.end(),
+                       [&](const Reflected& r) { return r.body == body; });
+  }
+
+  std::vector<BodyRun> runs;                   ///< of the links
+  std::vector<RigidInertia<double>> inertia;   ///< per body, with what is welded to it
+  std::vector<bool> welded;                    ///< per body that is no folded rotor
+  std::vector<Reflected> reflected;
+  std::vector<double> armature;  ///< per independent rate j: sum of inertia rho_j^2 [kg·m² or kg]
+
+ private:
+  void reflect(const Reflected& r) {
+    reflected.push_back(r);
+    for (int j = 0; j < r.cluster->nv; ++j) {
+      const double rho = r.cluster->G[r.row * r.cluster->nv + j];
+      armature[r.cluster->v + j] += r.inertia * rho * rho;
+    }
+  }
+};
+
+}  // namespace espalier

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "espalier/control/task_control.hpp"
+
+namespace espalier {
+
+/// What motors and contacts can give, as rows of a program: lower <= C u <= upper. A row for each
+/// motor's input; for each contact one for the normal force and one for each side of its pyramid.
+struct InputBounds {
+  Eigen::MatrixXd C;
+  Eigen::VectorXd lower, upper;
+  Eigen::VectorXd scale;  ///< u = scale * x with squares of x that weigh the same
+
+  /// @throws InvalidModel naming motor or contact; UnknownName
+  InputBounds(const Model& model, const TaskControlSetup& setup);
+
+ private:
+  void add(const ControlMotor& motor, const Model& model);
+  void add(const ControlContact& contact);
+
+  long row_ = 0, column_ = 0;
+};
+
+}  // namespace espalier

@@ -1,0 +1,102 @@
+#include "formats/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "espalier/kernel/errors.hpp"
+
+namespace espalier::formats {
+
+namespace {
+
+constexpr std::string_view white_space = " \t\r\n\f\v";
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(white_space);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(white_space) - first + 1);
+}
+
+}  // namespace
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t longest = 80;
+  std::string result(text.substr(0, longest));
+  std::replace_if(result.begin(), result.end(), is_control, ' ');
+  return "'" + result + (text.size() > longest ? "...'" : "'");
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  text = trimmed(text);
+  // std::from_chars takes no '+'; a sign after it would be a second one.
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<std::vector<double>> parse_numbers(std::string_view text) {
+  std::vector<double> numbers;
+  for (text = trimmed(text); !text.empty();) {
+    const auto end = std::min(text.find_first_of(white_space), text.size());
+    const auto number = parse_number(text.substr(0, end));
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+    text = trimmed(text.substr(end));
+  }
+  return numbers;
+}
+
+std::optional<bool> parse_bool(std::string_view text) {
+  text = trimmed(text);
+  for (const std::string_view yes : {"true", "True", "TRUE", "1"}) {
+    if (text == yes) return true;
+  }
+  for (const std::string_view no : {"false", "False", "FALSE", "0"}) {
+    if (text == no) return false;
+  }
+  return std::nullopt;
+}
+
+std::string number_text(double value, const std::string& who) {
+  if (!std::isfinite(value)) {
+    throw Unsupported(who +
+                      ": number is not finite, expected finite numbers (files hold no other)");
+  }
+  std::array<char, 32> buffer;  // the longest double has 24 characters
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), result.ptr};
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::none_of(text.begin(), text.end(), is_control);
+}
+
+void require_writable_name(std::string_view name, const std::string& who) {
+  if (is_name(name)) return;
+  throw Unsupported(who + ": name is " + in_quotes(name) +
+                    ", expected one or more characters without control characters");
+}
+
+void require_readable(std::string_view text, const std::string& format, const std::string& origin) {
+  if (text.size() > max_file_size) {
+    throw InvalidModel(format + ": size of file (" + origin + ") is " +
+                       std::to_string(text.size()) + " bytes, expected at most " +
+                       std::to_string(max_file_size));
+  }
+  const auto zero = text.find('\0');
+  if (zero != std::string_view::npos) {
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(zero), '\n');
+    throw InvalidModel(format + ": file (" + origin + ":" + std::to_string(line) +
+                       ") holds a zero byte, expected text in UTF-8");
+  }
+}
+
+}  // namespace espalier::formats

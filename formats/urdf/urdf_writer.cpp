@@ -1,0 +1,209 @@
+// Writes URDF+ that reads back to the same Description; what URDF cannot say goes into <espalier>.
+
+#include <tinyxml2.h>
+
+#include "espalier/kernel/errors.hpp"
+#include "formats/text.hpp"
+#include "formats/urdf/urdf.hpp"
+
+namespace espalier {
+
+namespace {
+
+using formats::in_quotes;
+
+class UrdfWriter {
+ public:
+  std::string write(const Description& robot) {
+    xml_.PushHeader(false, true);
+    open("robot", "robot " + in_quotes(robot.name));
+    if (!robot.name.empty()) name("name", robot.name);
+    if (!same(robot.gravity, Description{}.gravity)) {
+      xml_.OpenElement("espalier");
+      vector("gravity", robot.gravity);
+      xml_.CloseElement();
+    }
+    for (const auto& link : robot.links) write_link(link);
+    for (const auto& joint : robot.joints) write_joint(joint);
+    for (const auto& coupling : robot.couplings) write_coupling(coupling);
+    for (const auto& loop : robot.loops) write_loop(loop);
+    for (const auto& law : robot.laws) write_law(law);
+    xml_.CloseElement();
+    return xml_.CStr();
+  }
+
+ private:
+  void write_link(const LinkDescription& link) {
+    open("link", "link " + in_quotes(link.name));
+    name("name", link.name);
+    if (link.inertial) {
+      const Inertial& I = *link.inertial;
+      xml_.OpenElement("inertial");
+      pose(I.origin);
+      element("mass", "value", I.mass);
+      xml_.OpenElement("inertia");
+      number("ixx", I.I.xx), number("ixy", I.I.xy), number("ixz", I.I.xz);
+      number("iyy", I.I.yy), number("iyz", I.I.yz), number("izz", I.I.zz);
+      xml_.CloseElement();
+      xml_.CloseElement();
+    }
+    xml_.CloseElement();
+  }
+
+  void write_joint(const JointDescription& joint) {
+    open("joint", "joint " + in_quotes(joint.name));
+    name("name", joint.name);
+    name("type", joint.type);
+    if (joint.independent) xml_.PushAttribute("independent", *joint.independent);
+    link("parent", joint.parent);
+    link("child", joint.child);
+    pose(joint.origin);
+    axis(joint.axis);
+    // What <limit> can say of the position: both limits, on a joint that is not continuous.
+    const Limits& limits = joint.limits;
+    const bool both = limits.lower && limits.upper && joint.type != "continuous";
+    if (both || limits.velocity || limits.effort) {
+      xml_.OpenElement("limit");
+      if (both) number("lower", *limits.lower), number("upper", *limits.upper);
+      if (limits.velocity) number("velocity", *limits.velocity);
+      if (limits.effort) number("effort", *limits.effort);
+      xml_.CloseElement();
+    }
+    const PassiveDynamics& passive = joint.passive;
+    if (passive.damping != 0.0 || passive.friction != 0.0) {
+      xml_.OpenElement("dynamics");
+      number("damping", passive.damping);
+      number("friction", passive.friction);
+      xml_.CloseElement();
+    }
+    if (joint.mimic) {
+      xml_.OpenElement("mimic");
+      name("joint", joint.mimic->joint);
+      number("multiplier", joint.mimic->multiplier);
+      number("offset", joint.mimic->offset);
+      xml_.CloseElement();
+    }
+    const bool one_sided = !both && (limits.lower || limits.upper);
+    if (joint.armature != 0.0 || passive.stiffness != 0.0 || passive.rest != 0.0 || one_sided ||
+        !joint.parameters.empty()) {
+      xml_.OpenElement("espalier");
+      if (joint.armature != 0.0) number("armature", joint.armature);
+      if (passive.stiffness != 0.0) number("stiffness", passive.stiffness);
+      if (passive.rest != 0.0) number("rest", passive.rest);
+      if (one_sided && limits.lower) number("lower", *limits.lower);
+      if (one_sided && limits.upper) number("upper", *limits.upper);
+      parameters(joint.parameters);
+      xml_.CloseElement();
+    }
+    xml_.CloseElement();
+  }
+
+  void write_coupling(const CouplingDescription& coupling) {
+    open("coupling", "coupling " + in_quotes(coupling.name));
+    name("name", coupling.name);
+    link("predecessor", coupling.predecessor);
+    link("successor", coupling.successor);
+    element("ratio", "value", coupling.ratio);
+    xml_.CloseElement();
+  }
+
+  void write_loop(const LoopDescription& loop) {
+    open("loop", "loop " + in_quotes(loop.name));
+    name("name", loop.name);
+    name("type", loop.type);
+    link("predecessor", loop.predecessor, &loop.predecessor_origin);
+    link("successor", loop.successor, &loop.successor_origin);
+    axis(loop.axis);
+    if (!loop.parameters.empty()) {
+      xml_.OpenElement("espalier");
+      parameters(loop.parameters);
+      xml_.CloseElement();
+    }
+    xml_.CloseElement();
+  }
+
+  void write_law(const LawDescription& law) {
+    open("law", "law " + in_quotes(law.name));
+    name("name", law.name);
+    name("type", law.type);
+    for (const std::string& joint : law.joints) {
+      xml_.OpenElement("joint");
+      name("name", joint);
+      xml_.CloseElement();
+    }
+    parameters(law.parameters);
+    xml_.CloseElement();
+  }
+
+  // --- pieces of elements -----------------------------------------------------------------------
+
+  void open(const char* element, std::string who) {
+    who_ = "urdf: " + std::move(who);
+    xml_.OpenElement(element);
+  }
+  void link(const char* element, const std::string& link_name, const Pose* origin = nullptr) {
+    xml_.OpenElement(element);
+    name("link", link_name);
+    if (origin) pose(*origin);
+    xml_.CloseElement();
+  }
+  void element(const char* element, const char* attribute, double value) {
+    xml_.OpenElement(element);
+    number(attribute, value);
+    xml_.CloseElement();
+  }
+  void pose(const Pose& pose) {
+    if (pose == Pose{}) return;
+    xml_.OpenElement("origin");
+    vector("xyz", pose.xyz);
+    vector("rpy", pose.rpy);
+    xml_.CloseElement();
+  }
+  void axis(const Vec3<double>& axis) {
+    if (same(axis, {1, 0, 0})) return;
+    xml_.OpenElement("axis");
+    vector("xyz", axis);
+    xml_.CloseElement();
+  }
+  void parameters(const Parameters& parameters) {
+    for (const auto& [key, values] : parameters) {
+      if (values.empty()) {
+        throw Unsupported(who_ + ": parameter " + in_quotes(key) +
+                          " has no values, expected one or more");
+      }
+      std::string text;
+      for (const double value : values) {
+        text += (text.empty() ? "" : " ") + formats::number_text(value, who_);
+      }
+      xml_.OpenElement("parameter");
+      name("name", key);
+      xml_.PushAttribute("value", text.c_str());
+      xml_.CloseElement();
+    }
+  }
+  void name(const char* attribute, const std::string& text) {
+    formats::require_writable_name(text, who_);
+    xml_.PushAttribute(attribute, text.c_str());
+  }
+  void number(const char* attribute, double value) {
+    xml_.PushAttribute(attribute, formats::number_text(value, who_).c_str());
+  }
+  void vector(const char* attribute, const Vec3<double>& v) {
+    const std::string text = formats::number_text(v.x, who_) + " " +
+                             formats::number_text(v.y, who_) + " " +
+                             formats::number_text(v.z, who_);
+    xml_.PushAttribute(attribute, text.c_str());
+  }
+  static bool same(const Vec3<double>& a, const Vec3<double>& b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+  }
+
+  tinyxml2::XMLPrinter xml_;
+  std::string who_;  ///< what is being written, for errors
+};
+
+}  // namespace
+
+std::string UrdfFormat::write(const Description& robot) const { return UrdfWriter().write(robot); }
+
+}  // namespace espalier

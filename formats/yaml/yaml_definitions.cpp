@@ -1,0 +1,112 @@
+#include "formats/yaml/yaml_definitions.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "espalier/kernel/errors.hpp"
+#include "formats/text.hpp"
+#include "formats/yaml/yaml_compose.hpp"
+#include "espalier/plugins/registry.hpp"
+
+namespace espalier::formats {
+
+namespace {
+
+std::string canonical_text(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto result = std::filesystem::weakly_canonical(path, error);
+  return error ? path.string() : result.string();
+}
+
+}  // namespace
+
+Definition Definitions::load(std::string_view text, const std::string& origin) {
+  current_ = {canonical_text(origin)};
+  Definition robot;
+  robot.value = load_file(text, origin, false);
+  robot.file = &files_.front();
+  return robot;
+}
+
+SubsystemType Definitions::find(const std::string& type, const Fields& use) const {
+  const auto found = definitions_.find(type);
+  if (found != definitions_.end()) return {&found->second, nullptr};
+  if (const SubMechanism* registered = registered_.find_sub_mechanism(type)) {
+    return {nullptr, registered};
+  }
+  std::vector<std::string> known = registered_.sub_mechanism_names();
+  for (const auto& [name, definition] : definitions_) known.push_back(name);
+  use.fail(use.where("type").line,
+           "type " + in_quotes(type) + " is unknown" + suggest(type, known));
+}
+
+YamlPtr Definitions::load_file(std::string_view text, const std::string& path, bool library) {
+  const std::string& file = files_.emplace_back(path);
+  YamlPtr root = parse_yaml(text, file);
+  const Fields fields({file, no_parameters_}, "yaml", *root,
+                      library ? library_keys() : robot_keys());
+  if (fields.number("espalier") != 1.0) {
+    fields.fail(fields.where("espalier").line,
+                "key 'espalier' is another version of the format, expected 1");
+  }
+  for (const YamlPtr& item : fields.items("include")) {
+    include(fields.text_of(*item, "item of 'include' is "), fields, item->line);
+  }
+  for (const YamlEntry& entry : fields.entries("definitions")) {
+    define(entry, file);
+  }
+  return root;
+}
+
+void Definitions::define(const YamlEntry& entry, const std::string& file) {
+  const std::string who = "definition " + in_quotes(entry.key);
+  const std::string here = SourceLocation{file, entry.line}.text();
+  if (entry.value->kind == YamlValue::Kind::null) {
+    throw InvalidModel(who + " (" + here +
+                       "): content is empty, expected a mapping with at least a link");
+  }
+  // Checks the keys, so that definitions that are not used are checked, too.
+  const Fields body({file, no_parameters_}, who, *entry.value, definition_keys());
+  if (registered_.find_sub_mechanism(entry.key) != nullptr) {
+    throw DuplicateName(who + " (" + here +
+                        "): name is that of a registered sub-mechanism, expected another one "
+                        "(`espalier list sub-mechanisms` shows those that are taken)");
+  }
+  const auto [known, is_new] =
+      definitions_.emplace(entry.key, Definition{entry.key, &file, entry.value});
+  if (!is_new) {
+    throw DuplicateName(
+        who + " (" + here + "): name is taken, expected another one (it is defined at " +
+        SourceLocation{*known->second.file, known->second.value->line}.text() + " already)");
+  }
+}
+
+void Definitions::include(const std::string& name, const Fields& from, int line) {
+  const auto path = std::filesystem::path(from.context().file).parent_path() / name;
+  const std::string identity = canonical_text(path);
+  if (std::find(current_.begin(), current_.end(), identity) != current_.end()) {
+    from.fail(line, "file " + in_quotes(name) +
+                        " is being read already, expected includes without a circle");
+  }
+  if (!done_.insert(identity).second) return;  // by another way, which is no error
+
+  std::error_code error;
+  const bool regular = std::filesystem::is_regular_file(path, error);
+  const auto size = regular ? std::filesystem::file_size(path, error) : 0;
+  std::ifstream stream;
+  if (regular && !error && size <= max_file_size) stream.open(path, std::ios::binary);
+  if (!stream.is_open()) {
+    from.fail(line, "file " + in_quotes(name) + " cannot be read, expected a file of at most " +
+                        std::to_string(max_file_size) + " bytes at " + in_quotes(path.string()) +
+                        " (paths are relative to the file that includes them)");
+  }
+  std::ostringstream text;
+  text << stream.rdbuf();
+  current_.push_back(identity);
+  load_file(text.str(), path.string(), true);
+  current_.pop_back();
+}
+
+}  // namespace espalier::formats

@@ -1,0 +1,236 @@
+// Writes a flat robot as Espalier YAML that reads back to the same Description.
+
+#include <yaml-cpp/emitter.h>
+#include <yaml-cpp/emittermanip.h>
+
+#include <set>
+
+#include "espalier/kernel/errors.hpp"
+#include "formats/text.hpp"
+#include "formats/yaml/yaml.hpp"
+
+namespace espalier {
+
+namespace {
+
+using formats::in_quotes;
+
+/// Length of the sequence of UTF-8 at the beginning of a text, or 0 if it is none (RFC 3629).
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const auto between = [&](std::size_t i, unsigned low, unsigned high) {
+    return byte(i) >= low && byte(i) <= high;
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return between(1, 0x80, 0xbf) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    const unsigned low = first == 0xe0 ? 0xa0 : 0x80, high = first == 0xed ? 0x9f : 0xbf;
+    return between(1, low, high) && between(2, 0x80, 0xbf) ? 3 : 0;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    const unsigned low = first == 0xf0 ? 0x90 : 0x80, high = first == 0xf4 ? 0x8f : 0xbf;
+    return between(1, low, high) && between(2, 0x80, 0xbf) && between(3, 0x80, 0xbf) ? 4 : 0;
+  }
+  return 0;
+}
+
+class YamlWriter {
+ public:
+  std::string write(const Description& robot) {
+    who_ = "yaml: robot " + in_quotes(robot.name);
+    out_ << YAML::BeginMap << YAML::Key << "espalier" << YAML::Value << "1";
+    if (!robot.name.empty()) text("name", robot.name);
+    vector("gravity", robot.gravity, Description{}.gravity);
+    section("links", "link", robot.links, [this](const auto& link) { write_link(link); });
+    section("joints", "joint", robot.joints, [this](const auto& joint) { write_joint(joint); });
+    section("loops", "loop", robot.loops, [this](const auto& loop) { write_loop(loop); });
+    section("couplings", "coupling", robot.couplings,
+            [this](const auto& coupling) { write_coupling(coupling); });
+    section("laws", "law", robot.laws, [this](const auto& law) { write_law(law); });
+    out_ << YAML::EndMap;
+    return std::string(out_.c_str(), out_.size()) + "\n";
+  }
+
+ private:
+  /// A mapping from names to elements. Names given twice cannot be keys of one mapping.
+  template <class Element, class Write>
+  void section(const char* title, const char* kind, const std::vector<Element>& elements,
+               Write write) {
+    if (elements.empty()) return;
+    out_ << YAML::Key << title << YAML::Value << YAML::BeginMap;
+    std::set<std::string> names;
+    for (const Element& element : elements) {
+      who_ = std::string("yaml: ") + kind + " " + in_quotes(element.name);
+      if (!names.insert(element.name).second) {
+        throw Unsupported(who_ + ": name is given twice, expected it once (rename one of them)");
+      }
+      key(element.name);
+      out_ << YAML::Value;
+      write(element);
+    }
+    out_ << YAML::EndMap;
+  }
+
+  void write_link(const LinkDescription& link) {
+    if (!link.inertial) {
+      out_ << YAML::Flow << YAML::BeginMap << YAML::EndMap;
+      return;
+    }
+    const Inertial& I = *link.inertial;
+    out_ << YAML::BeginMap;
+    number("mass", I.mass);
+    vector("com", I.origin.xyz);
+    vector("inertia_rpy", I.origin.rpy);
+    numbers("inertia", {I.I.xx, I.I.yy, I.I.zz, I.I.xy, I.I.xz, I.I.yz});
+    out_ << YAML::EndMap;
+  }
+
+  void write_joint(const JointDescription& joint) {
+    out_ << YAML::BeginMap;
+    text("type", joint.type);
+    text("parent", joint.parent);
+    text("child", joint.child);
+    pose(joint.origin);
+    vector("axis", joint.axis, {1, 0, 0});
+    parameters(joint.parameters);
+    const Limits& limits = joint.limits;
+    if (limits.lower || limits.upper || limits.velocity || limits.effort) {
+      out_ << YAML::Key << "limits" << YAML::Value << YAML::Flow << YAML::BeginMap;
+      if (limits.lower) number("lower", *limits.lower);
+      if (limits.upper) number("upper", *limits.upper);
+      if (limits.velocity) number("velocity", *limits.velocity);
+      if (limits.effort) number("effort", *limits.effort);
+      out_ << YAML::EndMap;
+    }
+    number("damping", joint.passive.damping, 0.0);
+    number("friction", joint.passive.friction, 0.0);
+    number("stiffness", joint.passive.stiffness, 0.0);
+    number("rest", joint.passive.rest, 0.0);
+    number("armature", joint.armature, 0.0);
+    if (joint.mimic) {
+      out_ << YAML::Key << "mimic" << YAML::Value << YAML::Flow << YAML::BeginMap;
+      text("joint", joint.mimic->joint);
+      number("multiplier", joint.mimic->multiplier, 1.0);
+      number("offset", joint.mimic->offset, 0.0);
+      out_ << YAML::EndMap;
+    }
+    if (joint.independent) {
+      out_ << YAML::Key << "independent" << YAML::Value << (*joint.independent ? "true" : "false");
+    }
+    out_ << YAML::EndMap;
+  }
+
+  void write_loop(const LoopDescription& loop) {
+    out_ << YAML::BeginMap;
+    text("type", loop.type);
+    frame("predecessor", loop.predecessor, loop.predecessor_origin);
+    frame("successor", loop.successor, loop.successor_origin);
+    vector("axis", loop.axis, {1, 0, 0});
+    parameters(loop.parameters);
+    out_ << YAML::EndMap;
+  }
+
+  void write_coupling(const CouplingDescription& coupling) {
+    out_ << YAML::BeginMap;
+    text("predecessor", coupling.predecessor);
+    text("successor", coupling.successor);
+    number("ratio", coupling.ratio);
+    out_ << YAML::EndMap;
+  }
+
+  void write_law(const LawDescription& law) {
+    out_ << YAML::BeginMap;
+    text("type", law.type);
+    out_ << YAML::Key << "joints" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+    for (const std::string& joint : law.joints) name(joint);
+    out_ << YAML::EndSeq;
+    parameters(law.parameters);
+    out_ << YAML::EndMap;
+  }
+
+  // --- pieces -----------------------------------------------------------------------------------
+
+  void frame(const char* key, const std::string& link, const Pose& origin) {
+    out_ << YAML::Key << key << YAML::Value << YAML::BeginMap;
+    text("link", link);
+    pose(origin);
+    out_ << YAML::EndMap;
+  }
+  void pose(const Pose& pose) {
+    vector("xyz", pose.xyz);
+    vector("rpy", pose.rpy);
+  }
+  void parameters(const Parameters& parameters) {
+    if (parameters.empty()) return;
+    out_ << YAML::Key << "parameters" << YAML::Value << YAML::BeginMap;
+    for (const auto& [parameter, values] : parameters) {
+      if (values.empty()) {
+        throw Unsupported(who_ + ": parameter " + in_quotes(parameter) +
+                          " has no values, expected one or more");
+      }
+      key(parameter);
+      out_ << YAML::Value;
+      list(values);
+    }
+    out_ << YAML::EndMap;
+  }
+  void vector(const char* key, const Vec3<double>& v, const Vec3<double>& standard = {0, 0, 0}) {
+    if (v.x == standard.x && v.y == standard.y && v.z == standard.z) return;
+    numbers(key, {v.x, v.y, v.z});
+  }
+  void numbers(const char* key, const std::vector<double>& values) {
+    out_ << YAML::Key << key << YAML::Value;
+    list(values);
+  }
+  void list(const std::vector<double>& values) {
+    out_ << YAML::Flow << YAML::BeginSeq;
+    for (const double value : values) out_ << formats::number_text(value, who_);
+    out_ << YAML::EndSeq;
+  }
+  void number(const char* key, double value, std::optional<double> standard = std::nullopt) {
+    if (value == standard) return;
+    out_ << YAML::Key << key << YAML::Value << formats::number_text(value, who_);
+  }
+  void text(const char* key, const std::string& value) {
+    out_ << YAML::Key << key << YAML::Value;
+    name(value);
+  }
+  /// A name as key of a mapping. Before a colon YAML allows 1024 characters (1.2, 7.4.2), counted
+  /// as written, where an escape takes up to twice the bytes of what it stands for; a longer key is
+  /// marked by "?". yaml-cpp marks those of more than 1024 bytes, and would mark all that follow if
+  /// it were told to mark them.
+  void key(const std::string& value) {
+    out_ << YAML::Key;
+    if (value.size() <= 1024 && 2 * value.size() + 2 > 1024) out_ << YAML::LongKey;
+    name(value);
+  }
+  /// Names are quoted unless they are plain words, so that no YAML reader takes them for a number.
+  void name(const std::string& value) {
+    formats::require_writable_name(value, who_);
+    bool plain = true;
+    for (std::size_t i = 0; i < value.size();) {
+      const std::size_t length = utf8_length(std::string_view(value).substr(i));
+      if (length == 0) {
+        throw Unsupported(who_ + ": name " + in_quotes(value) + " is not UTF-8, expected UTF-8");
+      }
+      const char c = value[i];
+      const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+      plain = plain && (letter || (i > 0 && ((c >= '0' && c <= '9') || c == '-' || c == '.')));
+      i += length;
+    }
+    if (!plain) out_ << YAML::DoubleQuoted;
+    out_ << value;
+  }
+
+  YAML::Emitter out_;
+  std::string who_;  ///< what is being written, for errors
+};
+
+}  // namespace
+
+std::string YamlFormat::write(const Description& robot) const { return YamlWriter().write(robot); }
+
+}  // namespace espalier

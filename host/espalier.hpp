@@ -1,0 +1,23 @@
+#pragma once
+
+#include "espalier/host/host.hpp"
+#include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/model/state.hpp"
+#include "espalier/kernel/problems/bias_force.hpp"
+#include "espalier/kernel/problems/center_of_mass.hpp"
+#include "espalier/kernel/problems/energy.hpp"
+#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "espalier/kernel/problems/forward_kinematics.hpp"
+#include "espalier/kernel/problems/inverse_dynamics.hpp"
+#include "espalier/kernel/problems/jacobian.hpp"
+#include "espalier/kernel/problems/mass_matrix.hpp"
+
+/// All that a program includes which uses Espalier:
+///
+///   espalier::Host host;                                   // finds and loads the plugins
+///   auto robot = host.load("robots/mini_cheetah.urdf");    // file -> Model
+///   auto aba = host.create<espalier::ForwardDynamics<double>>("aba", robot);
+///   aba->evaluate(q, v, tau, vdot);
+///
+/// Other problems are in espalier/kernel/problems/, libraries on top of the algorithms in
+/// espalier/sensing/, espalier/control/ and espalier/simulation/.

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/host/batch.hpp"
+#include "espalier/plugins/loader.hpp"
+#include "espalier/plugins/registry.hpp"
+
+namespace espalier {
+
+/// A registry with its plugins loaded, and the way from a file to a Model.
+class ESPALIER_API Host {
+ public:
+  struct Options {
+    std::vector<std::string> plugin_folders;  ///< searched first
+    bool search = true;                       ///< whether the standard places are searched too
+  };
+  /// Loads all plugins found; ones that are refused are logged as warnings.
+  Host();
+  explicit Host(const Options& options);
+
+  Registry& registry() { return registry_; }
+  const Registry& registry() const { return registry_; }
+  Loader& loader() { return loader_; }
+  const Loader& loader() const { return loader_; }
+
+  /// Reads a file by the format of its ending. @throws InvalidModel if it cannot be opened
+  Description read(const std::string& path) const;
+  /// Reads and compiles.
+  ModelPtr load(const std::string& path, const CompileOptions& options = {}) const;
+  ModelPtr compile(const Description& description, const CompileOptions& options = {}) const {
+    return Model::compile(description, registry_, options);
+  }
+  template <class P>
+  std::unique_ptr<P> create(std::string_view name, ModelPtr model) const {
+    return registry_.create<P>(name, Setup{std::move(model)});
+  }
+  /// The same for problems that need more than a model.
+  template <class P>
+  std::unique_ptr<P> create(std::string_view name, const Setup& setup) const {
+    return registry_.create<P>(name, setup);
+  }
+  /// An algorithm for batches of states, on several threads.
+  /// @throws as Batch; UnknownName for the problem or the algorithm
+  std::unique_ptr<Batch> batch(std::string_view problem, std::string_view name, const Setup& setup,
+                               const BatchOptions& options = {}) const;
+  /// The same, as in host.batch<ForwardDynamics>("aba", robot, {.threads = 2}).
+  template <template <class> class P>
+  std::unique_ptr<Batch> batch(std::string_view name, const Setup& setup,
+                               const BatchOptions& options = {}) const {
+    return batch(P<double>::problem, name, setup, options);
+  }
+  template <template <class> class P>
+  std::unique_ptr<Batch> batch(std::string_view name, ModelPtr model,
+                               const BatchOptions& options = {}) const {
+    return batch(P<double>::problem, name, Setup{std::move(model)}, options);
+  }
+  /// Solves N states in one call, by a batch that is made for it. Keep a batch() for repeated calls. Arguments as in Batch::evaluate().
+  /// @return what became of each state
+  /// @throws as batch() and Batch::evaluate()
+  template <template <class> class P>
+  std::vector<BatchStatus> evaluate_batch(std::string_view name, const Setup& setup, int N,
+                                          const BatchInputs& in,
+                                          std::initializer_list<BatchOutput> out,
+                                          const BatchOptions& options = {}) const {
+    return evaluate_batch(P<double>::problem, name, setup, N, in, out, options);
+  }
+  template <template <class> class P>
+  std::vector<BatchStatus> evaluate_batch(std::string_view name, ModelPtr model, int N,
+                                          const BatchInputs& in,
+                                          std::initializer_list<BatchOutput> out,
+                                          const BatchOptions& options = {}) const {
+    return evaluate_batch(P<double>::problem, name, Setup{std::move(model)}, N, in, out, options);
+  }
+  std::vector<BatchStatus> evaluate_batch(std::string_view problem, std::string_view name,
+                                          const Setup& setup, int N, const BatchInputs& in,
+                                          std::initializer_list<BatchOutput> out,
+                                          const BatchOptions& options = {}) const;
+
+ private:
+  Registry registry_;
+  Loader loader_{registry_};
+};
+
+}  // namespace espalier

@@ -1,0 +1,105 @@
+#pragma once
+
+#include "espalier/kernel/model/loop_elimination.hpp"
+#include "espalier/kernel/model/pack_code.hpp"
+#include "espalier/kernel/scalar/structure_of_arrays.hpp"
+
+namespace espalier::detail {
+
+/// The largest of `most` and the |x|; not a number where one is none.
+template <class T>
+static void take_largest(std::span<const T> numbers, T& most) {
+  T now = most, zero = T(0.0);  // the latter stays zero as long as all is finite
+  for (const T& x : numbers) {
+    now = select_less(now, abs(x), abs(x), now);
+    zero += x - x;
+  }
+  most = now + zero;
+}
+/// The same of what positions miss of those that constant couplings give.
+template <class T>
+static void take_largest_miss(std::span<const CoupledPosition> coupled, const T* q, T& most) {
+  T now = most, zero = T(0.0);
+  for (const CoupledPosition& c : coupled) {
+    T miss = q[c.position] - T(c.offset);
+    for (const auto& [position, factor] : c.terms) miss -= T(factor) * q[position];
+    now = select_less(now, abs(miss), abs(miss), now);
+    zero += miss - miss;
+  }
+  most = now + zero;
+}
+
+/// PackCode for the instruction set that this header is compiled for.
+class CompiledPackCode final : public PackCode {
+ public:
+#define ESPALIER_OVERRIDE(P)                                                                     \
+  void jacobian(const ClusterConstraint& constraint, const Model& model, const Cluster& cluster, \
+                const SpanningView<P>& at, ConstraintWorkspace<P>& w) const override {           \
+    detail::jacobian(constraint, model, cluster, at, w);                                         \
+  }                                                                                              \
+  void eliminate_loops(const Model& model, std::span<const Cluster* const> loops,                \
+                       std::span<ConstraintWorkspace<P>> work, const SpanningView<P>& at,        \
+                       const P* v, P* G, P* qd, P* g) const override {                           \
+    detail::eliminate_loops(model, loops, work, at, v, G, qd, g);                                \
+  }                                                                                              \
+  void eliminate_biases(const Model& model, std::span<const Cluster* const> loops,               \
+                        std::span<ConstraintWorkspace<P>> work, const SpanningView<P>& at, P* g) \
+      const override {                                                                           \
+    detail::eliminate_biases(model, loops, work, at, g);                                         \
+  }                                                                                              \
+  void residual(const ClusterConstraint& constraint, const Model& model, const Cluster& cluster, \
+                const SpanningView<P>& at, ClusterConstraint::Rows which,                        \
+                ConstraintWorkspace<P>& w, std::vector<P>& phi) const override {                 \
+    detail::residual(constraint, model, cluster, at, which, w, phi);                             \
+  }                                                                                              \
+  void expand(std::span<const Cluster* const> clusters, const P* G, const P* x, P* out)          \
+      const override {                                                                           \
+    detail::expand(clusters, G, x, out);                                                         \
+  }                                                                                              \
+  void reduce(std::span<const Cluster* const> clusters, const P* G, const P* x, P* out)          \
+      const override {                                                                           \
+    detail::reduce(clusters, G, x, out);                                                         \
+  }                                                                                              \
+  void take_margin(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P& least)     \
+      const override {                                                                           \
+    const P margin = detail::margin(constraint, w);                                              \
+    least = select_less(margin, least, margin, least);                                           \
+  }                                                                                              \
+  void take_largest(std::span<const P> numbers, P& most) const override {                        \
+    detail::take_largest(numbers, most);                                                         \
+  }                                                                                              \
+  void take_largest_miss(std::span<const CoupledPosition> coupled, const P* q, P& most)          \
+      const override {                                                                           \
+    detail::take_largest_miss(coupled, q, most);                                                 \
+  }                                                                                              \
+  void take_not_finite(std::span<const P> numbers, P& zero) const override {                     \
+    P sum = zero;                                                                                \
+    for (const P& x : numbers) sum += x - x;                                                     \
+    zero = sum;                                                                                  \
+  }                                                                                              \
+  void load(const double* first, long N, int rows, std::span<P* const> packs) const override {   \
+    detail::load_rows(first, N, rows, packs);                                                    \
+  }                                                                                              \
+  void store(std::span<const P* const> packs, int rows, double* first, long N) const override {  \
+    detail::store_rows(packs, rows, first, N);                                                   \
+  }
+  ESPALIER_OVERRIDE(Pack)
+  ESPALIER_OVERRIDE(FloatPack)
+#undef ESPALIER_OVERRIDE
+
+  void round(std::span<const Pack* const> from, int rows,
+             std::span<FloatPack* const> to) const override {
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      const Pack *low = from[2 * k], *high = from[2 * k + 1];
+      for (int r = 0; r < rows; ++r) {
+        FloatPack& x = to[k][r];
+        for (int i = 0; i < Pack::size; ++i) {
+          x.lanes[i] = static_cast<float>(low[r].lanes[i]);
+          x.lanes[Pack::size + i] = static_cast<float>(high[r].lanes[i]);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace espalier::detail

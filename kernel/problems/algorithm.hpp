@@ -1,0 +1,171 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "espalier/kernel/problems/end_effector.hpp"
+#include "espalier/kernel/export.hpp"
+#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/problems/sensor.hpp"
+#include "espalier/kernel/views.hpp"
+
+/// What all algorithms of all problems have in common.
+
+namespace espalier {
+
+/// What an algorithm can do. Asked for more, it is refused with the cluster that stands in the way.
+struct Capabilities {
+  bool couplings = false;         ///< clusters with qd = G yd, G constant
+  bool loops = false;             ///< clusters with configuration-dependent or implicit constraints
+  bool several_supports = false;   ///< clusters with more than one output body
+  bool joint_supplied_dynamics = false;     ///< joints that bring equations of their own (elastic beams)
+  bool exact = true;              ///< false: approximates the model; the summary says how
+};
+
+/// External wrenches, kept per body in body frames.
+template <class T>
+class Wrenches {
+ public:
+  explicit Wrenches(ModelPtr model)
+      : model_(std::move(model)), of_body_(model_->body_count() + 1, Force<T>::zero()) {}
+
+  void clear() { of_body_.assign(of_body_.size(), Force<T>::zero()); }
+  /// Adds a wrench on a link: moment about the link's origin and force, link frame [N·m, N].
+  /// @throws UnknownName
+  void add(std::string_view link, const Force<T>& wrench) { add(model_->link(link), wrench); }
+  /// The same for a link of this model.
+  void add(const Link& link, const Force<T>& wrench) {
+    of_body_[link.body] += link.X.transpose_times_force(wrench);
+  }
+  /// Wrench on body i in its own frame.
+  const Force<T>& operator[](int body) const { return of_body_[body]; }
+  int size() const { return static_cast<int>(of_body_.size()); }
+
+ private:
+  ModelPtr model_;
+  std::vector<Force<T>> of_body_;
+};
+
+/// Everything that a problem may ask for, by role; tools fill what they have.
+template <class T>
+struct BasicInputs {
+  std::vector<T> q;     ///< spanning positions, size nq
+  std::vector<T> v;     ///< independent rates, size nv
+  std::vector<T> tau;   ///< generalized forces, size nv
+  std::vector<T> vdot;  ///< generalized accelerations, size nv
+  const Wrenches<T>* wrenches = nullptr;
+  /// Wanted accelerations of a task's rows; zero where it is empty.
+  std::vector<T> task_acceleration = {};
+  /// What sensors measure; where it is empty, torques and accelerations of joints are those of tau
+  /// and vdot, and all else is zero.
+  std::vector<T> measurements = {};
+};
+using Inputs = BasicInputs<double>;
+using PackInputs = BasicInputs<Pack>;            ///< of eight robots
+using FloatPackInputs = BasicInputs<FloatPack>;  ///< of sixteen
+
+/// What rows and columns of results stand for.
+enum class ResultAxis { one, rates, links, components, task, inputs, named };
+
+/// A named result: a matrix with what its rows and columns stand for.
+template <class T>
+struct BasicResult {
+  using Axis = ResultAxis;
+  std::string name;  ///< "vdot", "tau", "mass_matrix", ...
+  Axis rows = Axis::one, columns = Axis::one;
+  int row_count = 1, column_count = 1;
+  std::vector<T> values;  ///< row-major
+  std::vector<std::string> names = {};  ///< of rows, where these are `named`
+
+  /// Sets shape; allocates on first use only.
+  void shape(Axis r, int nr, Axis c, int nc) {
+    rows = r, columns = c, row_count = nr, column_count = nc;
+    values.resize(static_cast<std::size_t>(nr) * nc);
+  }
+};
+template <class T>
+using BasicResults = std::vector<BasicResult<T>>;
+using Result = BasicResult<double>;
+using Results = BasicResults<double>;
+using PackResults = BasicResults<Pack>;
+using FloatPackResults = BasicResults<FloatPack>;
+
+/// An algorithm bound to a Model: owns its workspace, belongs to one thread.
+class ESPALIER_API Algorithm {
+ public:
+  explicit Algorithm(ModelPtr model) : model_(std::move(model)), gravity_(model_->gravity()) {}
+  virtual ~Algorithm();
+  Algorithm(const Algorithm&) = delete;
+  Algorithm& operator=(const Algorithm&) = delete;
+
+  const Model& model() const { return *model_; }
+  const ModelPtr& model_ptr() const { return model_; }
+
+  Vec3<double> gravity() const { return gravity_; }
+  /// Gravity for the following calls [m/s²], world axes.
+  void set_gravity(const Vec3<double>& g) { gravity_ = g; }
+
+  /// Solves the problem for named inputs: the entry for tools that do not know the problem.
+  /// Results keep their storage between calls. At the scalar Count all inputs but the model are
+  /// variables; external wrenches are left out there.
+  /// @throws Unsupported at scalars of several robots
+  virtual void solve(const Inputs& in, Results& out) = 0;
+  /// The same for several robots at once, at the scalar of the inputs. A Batch (host/batch.hpp)
+  /// runs on it.
+  /// @throws Unsupported at the other scalars, and for problems that do not override it
+  virtual void solve_packs(const PackInputs& in, PackResults& out);
+  virtual void solve_packs(const FloatPackInputs& in, FloatPackResults& out);
+
+ private:
+  ModelPtr model_;
+  Vec3<double> gravity_;
+};
+
+/// An algorithm at one scalar, of a problem that is solved for named inputs by one template.
+template <class T>
+class ESPALIER_API AlgorithmAt : public Algorithm {
+ public:
+  using Algorithm::Algorithm;
+  /// What named inputs and results are made of.
+  using Value = std::conditional_t<is_pack<T>, T, double>;
+
+  void solve(const Inputs& in, Results& out) final;
+  void solve_packs(const PackInputs& in, PackResults& out) final;
+  void solve_packs(const FloatPackInputs& in, FloatPackResults& out) final;
+
+ protected:
+  virtual void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) = 0;
+};
+#define ESPALIER_EXTERN(T) extern template class AlgorithmAt<T>;
+ESPALIER_SCALARS(ESPALIER_EXTERN)
+#undef ESPALIER_EXTERN
+
+/// Something that acts on a robot: a motor on a joint, or forces at a point of a link.
+struct Input {
+  std::string name = {};     ///< of its columns; empty: that of the joint or link
+  std::string joint = {};    ///< any joint of the spanning tree, dependent ones too: one column for
+                             ///< each of its rates; if empty, the next acts
+  EndEffector contact = {};  ///< one column for each row: the wrench that the row is
+};
+
+/// Bodies that form a subsystem in the sense of Bremer, by the joints that they hang on.
+struct SubsystemGroup {
+  std::string name;
+  std::vector<std::string> joints;
+};
+
+/// What an algorithm is bound to. Problems that need more than a model have their members here.
+struct Setup {
+  ModelPtr model;
+  std::vector<EndEffector> end_effectors = {};  ///< of operational-space problems
+  std::vector<Input> inputs = {};               ///< of the input matrix
+  std::vector<SubsystemGroup> groups = {};      ///< of Bremer's method; others are single clusters
+  std::vector<Sensor> sensors = {};             ///< of dynamics from sensors
+  std::string symbolic = {};  ///< SensorDynamics::symbolic() of an earlier run, or empty
+};
+
+}  // namespace espalier

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "espalier/kernel/problems/named_results.hpp"
+
+namespace espalier {
+
+/// Forces that hold a moving robot at vdot = 0: Coriolis, centrifugal, gravity, external.
+template <class T>
+class ESPALIER_API BiasForce : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "bias-force";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  /// @param[out] bias  size nv [N·m, N]
+  void evaluate(In<T> q, In<T> v, Out<T> bias, const Wrenches<T>* wrenches = nullptr) {
+    const Model& m = model();
+    expect_size("bias force", "q", q.size(), m.nq());
+    expect_size("bias force", "v", v.size(), m.nv());
+    expect_size("bias force", "bias", bias.size(), m.nv());
+    detail::expect_wrenches("bias force", wrenches, m);
+    compute(q.data(), v.data(), bias.data(), wrenches);
+  }
+
+ protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    BasicResult<Value>& r = detail::result(out, 0, "bias");
+    r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
+    detail::answer<T>(r, [&](Out<T> bias) {
+      evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), bias,
+               detail::lifted<T>(in.wrenches));
+    });
+  }
+  virtual void compute(const T* q, const T* v, T* bias, const Wrenches<T>* wrenches) = 0;
+};
+
+#define ESPALIER_EXTERN(T) extern template class BiasForce<T>;  // one copy, in the kernel
+ESPALIER_SCALARS(ESPALIER_EXTERN)
+#undef ESPALIER_EXTERN
+
+}  // namespace espalier

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "espalier/kernel/problems/named_results.hpp"
+
+namespace espalier {
+
+/// vdot of a robot under given forces.
+template <class T>
+class ESPALIER_API ForwardDynamics : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "forward-dynamics";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  /// Computes generalized accelerations.
+  /// @param q          spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param v          independent rates, size nv [rad/s, m/s]
+  /// @param tau        generalized forces, size nv [N·m, N]
+  /// @param[out] vdot  accelerations, size nv: derivatives of v's components [rad/s², m/s²]
+  /// @param wrenches   external wrenches on bodies, or nullptr
+  /// @throws SizeMismatch
+  void evaluate(In<T> q, In<T> v, In<T> tau, Out<T> vdot, const Wrenches<T>* wrenches = nullptr) {
+    const Model& m = model();
+    expect_size("forward dynamics", "q", q.size(), m.nq());
+    expect_size("forward dynamics", "v", v.size(), m.nv());
+    expect_size("forward dynamics", "tau", tau.size(), m.nv());
+    expect_size("forward dynamics", "vdot", vdot.size(), m.nv());
+    detail::expect_wrenches("forward dynamics", wrenches, m);
+    compute(q.data(), v.data(), tau.data(), vdot.data(), wrenches);
+  }
+
+ protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    BasicResult<Value>& r = detail::result(out, 0, "vdot");
+    r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
+    detail::answer<T>(r, [&](Out<T> vdot) {
+      evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau), vdot,
+               detail::lifted<T>(in.wrenches));
+    });
+  }
+  virtual void compute(const T* q, const T* v, const T* tau, T* vdot,
+                       const Wrenches<T>* wrenches) = 0;
+};
+
+#define ESPALIER_EXTERN(T) extern template class ForwardDynamics<T>;  // one copy, in the kernel
+ESPALIER_SCALARS(ESPALIER_EXTERN)
+#undef ESPALIER_EXTERN
+
+}  // namespace espalier

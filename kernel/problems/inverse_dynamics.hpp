@@ -1,0 +1,44 @@
+#pragma once
+
+#include "espalier/kernel/problems/named_results.hpp"
+
+namespace espalier {
+
+/// Forces that give a robot wanted accelerations.
+template <class T>
+class ESPALIER_API InverseDynamics : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "inverse-dynamics";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  /// Computes tau for the accelerations vdot; arguments as in ForwardDynamics.
+  void evaluate(In<T> q, In<T> v, In<T> vdot, Out<T> tau, const Wrenches<T>* wrenches = nullptr) {
+    const Model& m = model();
+    expect_size("inverse dynamics", "q", q.size(), m.nq());
+    expect_size("inverse dynamics", "v", v.size(), m.nv());
+    expect_size("inverse dynamics", "vdot", vdot.size(), m.nv());
+    expect_size("inverse dynamics", "tau", tau.size(), m.nv());
+    detail::expect_wrenches("inverse dynamics", wrenches, m);
+    compute(q.data(), v.data(), vdot.data(), tau.data(), wrenches);
+  }
+
+ protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    BasicResult<Value>& r = detail::result(out, 0, "tau");
+    r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
+    detail::answer<T>(r, [&](Out<T> tau) {
+      evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot), tau,
+               detail::lifted<T>(in.wrenches));
+    });
+  }
+  virtual void compute(const T* q, const T* v, const T* vdot, T* tau,
+                       const Wrenches<T>* wrenches) = 0;
+};
+
+#define ESPALIER_EXTERN(T) extern template class InverseDynamics<T>;  // one copy, in the kernel
+ESPALIER_SCALARS(ESPALIER_EXTERN)
+#undef ESPALIER_EXTERN
+
+}  // namespace espalier

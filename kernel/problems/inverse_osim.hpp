@@ -1,0 +1,47 @@
+#pragma once
+
+#include "espalier/kernel/problems/named_results.hpp"
+
+namespace espalier {
+
+/// Inverse inertia as it is felt at the end-effectors, J M^-1 J^T, also called Delassus matrix.
+template <class T>
+class ESPALIER_API InverseOsim : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "inverse-osim";
+  static constexpr bool needs_end_effectors = true;
+
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  /// @throws SizeMismatch, UnknownName, InvalidModel for unusable end-effectors
+  explicit InverseOsim(const Setup& setup)
+      : AlgorithmAt<T>(setup.model), task_(*setup.model, setup.end_effectors) {}
+
+  const Task& task() const { return task_; }
+
+  /// Computes the inverse operational-space inertia; singular where rows of J are dependent.
+  /// @param q                  spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param[out] inverse_osim  size m * m, m the rows of the task; all entries written [1/kg,
+  ///                           1/(kg·m), 1/(kg·m²)]
+  /// @throws SizeMismatch
+  void evaluate(In<T> q, Out<T> inverse_osim) {
+    expect_size("inverse osim", "q", q.size(), model().nq());
+    expect_size("inverse osim", "inverse_osim", inverse_osim.size(),
+                static_cast<long>(task_.size()) * task_.size());
+    compute(q.data(), inverse_osim.data());
+  }
+
+ protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    BasicResult<Value>& r = detail::result(out, 0, "inverse_osim");
+    r.shape(ResultAxis::task, task_.size(), ResultAxis::task, task_.size());
+    detail::answer<T>(r, [&](Out<T> x) { evaluate(detail::lifted<T>(in.q), x); });
+  }
+  virtual void compute(const T* q, T* inverse_osim) = 0;
+
+ private:
+  Task task_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "espalier/kernel/problems/named_results.hpp"
+
+namespace espalier {
+
+/// Jacobians of the links' twists.
+template <class T>
+class ESPALIER_API BodyJacobians : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "jacobian";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  void evaluate(In<T> q) {
+    expect_size("jacobians", "q", q.size(), model().nq());
+    compute(q.data());
+  }
+  /// Jacobian at the last evaluate(): the link's twist (link frame, at its origin) is J v.
+  /// @param[out] J  6 x nv, row-major, angular rows first
+  void jacobian(const Link& link, Out<T> J) const {
+    expect_size("jacobians", "J", J.size(), 6L * model().nv());
+    write(link, J.data());
+  }
+
+ protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  virtual void compute(const T* q) = 0;
+  virtual void write(const Link& link, T* J) const = 0;
+};
+
+#define ESPALIER_EXTERN(T) extern template class BodyJacobians<T>;  // one copy, in the kernel
+ESPALIER_SCALARS(ESPALIER_EXTERN)
+#undef ESPALIER_EXTERN
+
+}  // namespace espalier

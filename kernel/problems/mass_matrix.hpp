@@ -1,0 +1,37 @@
+#pragma once
+
+#include "espalier/kernel/problems/named_results.hpp"
+
+namespace espalier {
+
+/// Joint-space inertia matrix M(q), symmetric, full storage.
+template <class T>
+class ESPALIER_API MassMatrix : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "mass-matrix";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  /// @param[out] M  size nv * nv, all entries written [kg·m², kg·m, kg]
+  void evaluate(In<T> q, Out<T> M) {
+    const Model& m = model();
+    expect_size("mass matrix", "q", q.size(), m.nq());
+    expect_size("mass matrix", "M", M.size(), static_cast<long>(m.nv()) * m.nv());
+    compute(q.data(), M.data());
+  }
+
+ protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    BasicResult<Value>& r = detail::result(out, 0, "mass_matrix");
+    r.shape(ResultAxis::rates, model().nv(), ResultAxis::rates, model().nv());
+    detail::answer<T>(r, [&](Out<T> M) { evaluate(detail::lifted<T>(in.q), M); });
+  }
+  virtual void compute(const T* q, T* M) = 0;
+};
+
+#define ESPALIER_EXTERN(T) extern template class MassMatrix<T>;  // one copy, in the kernel
+ESPALIER_SCALARS(ESPALIER_EXTERN)
+#undef ESPALIER_EXTERN
+
+}  // namespace espalier
