@@ -54,4 +54,10 @@ std::string Format::write(const Description& robot) const {
                     "' is not possible, expected a format that can be written (try .yaml)");
 }
 
+Description Format::read(std::string_view text, const std::string& origin,
+                         const SubMechanisms& parts, const ReadOptions& /*options*/) const {
+  return read(text, origin, parts);
+}
+std::vector<std::string> Format::losses(const Description& /*robot*/) const { return {}; }
+
 }  // namespace espalier

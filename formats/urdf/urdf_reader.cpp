@@ -3,6 +3,7 @@
 #include <tinyxml2.h>
 
 #include <cmath>
+#include <map>
 
 #include "espalier/kernel/errors.hpp"
 #include "formats/text.hpp"
@@ -50,6 +51,7 @@ class UrdfReader {
     const char* robot_name = root.Attribute("name");
     if (robot_name && *robot_name) robot.name = name("robot", root, "name");
     const std::string who = "robot " + in_quotes(robot.name);
+    collect_materials(root);
     for (const XMLElement* e = root.FirstChildElement(); e; e = e->NextSiblingElement()) {
       if (is(*e, "link")) {
         robot.links.push_back(read_link(*e));
@@ -68,6 +70,7 @@ class UrdfReader {
     if (const XMLElement* espalier = child(who, root, "espalier")) {
       robot.gravity = vector(who, *espalier, "gravity", robot.gravity);
     }
+    robot.findings = std::move(findings_);
     return robot;
   }
 
@@ -76,6 +79,15 @@ class UrdfReader {
     link.where = at(e);
     link.name = name("link", e, "name");
     const std::string who = "link " + in_quotes(link.name);
+    read_shapes(who, e, link);
+    for (const XMLElement* own = e.FirstChildElement(); own; own = own->NextSiblingElement()) {
+      if (!is(*own, "espalier")) continue;
+      read_shapes(who, *own, link);
+      for (const XMLElement* f = own->FirstChildElement(); f; f = f->NextSiblingElement()) {
+        if (!is(*f, "frame")) continue;
+        tolerate([&] { link.frames.push_back({name(who, *f, "name"), pose(who, *f), at(*f)}); });
+      }
+    }
     const XMLElement* inertial = child(who, e, "inertial");
     if (inertial == nullptr) return link;
     Inertial& I = link.inertial.emplace();
@@ -86,6 +98,111 @@ class UrdfReader {
            number(who, inertia, "ixz", 0.0), number(who, inertia, "iyy"),
            number(who, inertia, "iyz", 0.0), number(who, inertia, "izz")};
     return link;
+  }
+
+  // --- geometry ---------------------------------------------------------------------------------
+
+  /// What is wrong with a shape is no harm to dynamics: it is left out, and said.
+  template <class F>
+  void tolerate(F read) {
+    try {
+      read();
+    } catch (const InvalidModel& error) {
+      findings_.push_back(
+          {Finding::Severity::warning, std::string(error.what()) + " (left out)", "", true});
+    }
+  }
+
+  void read_shapes(const std::string& who, const XMLElement& parent, LinkDescription& link) {
+    for (const XMLElement* e = parent.FirstChildElement(); e; e = e->NextSiblingElement()) {
+      const bool visual = is(*e, "visual");
+      if (!visual && !is(*e, "collision")) continue;
+      tolerate([&] { (visual ? link.visuals : link.collisions).push_back(read_shape(who, *e)); });
+    }
+  }
+
+  ShapeDescription read_shape(const std::string& who, const XMLElement& e) {
+    ShapeDescription shape;
+    shape.where = at(e);
+    const char* shape_name = e.Attribute("name");
+    if (shape_name != nullptr && *shape_name) shape.name = name(who, e, "name");
+    shape.origin = pose(who, e);
+    shape.shape = read_geometry(who, required_child(who, e, "geometry"));
+    if (const XMLElement* material = child(who, e, "material")) {
+      const char* text = material->Attribute("name");
+      if (text != nullptr && *text) shape.material = name(who, *material, "name");
+      const XMLElement* color = child(who, *material, "color");
+      const auto known = materials_.find(shape.material);
+      if (color != nullptr) {
+        shape.color = read_color(who, *color);
+      } else if (known != materials_.end()) {
+        shape.color = known->second;
+      }
+    }
+    if (const XMLElement* espalier = child(who, e, "espalier")) {
+      shape.friction = optional_number(who, *espalier, "friction");
+    }
+    return shape;
+  }
+
+  Shape read_geometry(const std::string& who, const XMLElement& e) {
+    const XMLElement* g = e.FirstChildElement();
+    if (g == nullptr) fail(who, e, "<geometry> is empty, expected a shape");
+    if (is(*g, "box")) return Box{required_vector(who, *g, "size")};
+    if (is(*g, "sphere")) return Sphere{number(who, *g, "radius")};
+    if (is(*g, "cylinder")) return Cylinder{number(who, *g, "radius"), number(who, *g, "length")};
+    if (is(*g, "capsule")) return Capsule{number(who, *g, "radius"), number(who, *g, "length")};
+    if (is(*g, "ellipsoid")) return Ellipsoid{required_vector(who, *g, "radii")};
+    if (is(*g, "plane")) return Plane{number(who, *g, "x", 0.0), number(who, *g, "y", 0.0)};
+    if (is(*g, "mesh")) {
+      return Mesh{name(who, *g, "filename"), vector(who, *g, "scale", {1, 1, 1})};
+    }
+    if (is(*g, "height_field")) return read_height_field(who, *g);
+    fail(who, *g,
+         "shape is <" + std::string(g->Name()) +
+             ">, expected <box>, <sphere>, <cylinder>, <capsule> or <mesh>");
+  }
+
+  HeightField read_height_field(const std::string& who, const XMLElement& e) {
+    HeightField field;
+    if (e.Attribute("filename") != nullptr) field.file = name(who, e, "filename");
+    field.size = vector(who, e, "size", {1, 1, 1});
+    field.base = number(who, e, "base", 0.0);
+    const char* text = e.Attribute("heights");
+    if (text == nullptr) return field;
+    const auto heights = formats::parse_numbers(text);
+    const double columns = number(who, e, "columns");
+    if (!heights || heights->empty() || !(columns >= 1.0) ||
+        columns > static_cast<double>(heights->size()) || columns != std::floor(columns) ||
+        heights->size() % static_cast<std::size_t>(columns) != 0) {
+      fail(who, e, "heights are not finite numbers in whole rows of 'columns', expected such");
+    }
+    field.columns = static_cast<int>(columns);
+    field.rows = static_cast<int>(heights->size()) / field.columns;
+    field.heights = *heights;
+    return field;
+  }
+
+  Color read_color(const std::string& who, const XMLElement& e) {
+    const char* text = e.Attribute("rgba");
+    const auto c = formats::parse_numbers(text ? text : "");
+    if (!c || c->size() != 4) {
+      fail(who, e,
+           attribute_of("rgba", e) + in_quotes(text ? text : "") + ", expected four numbers");
+    }
+    return {(*c)[0], (*c)[1], (*c)[2], (*c)[3]};
+  }
+
+  /// Materials may be used before they are defined, and be defined by any visual.
+  void collect_materials(const XMLElement& parent) {
+    for (const XMLElement* e = parent.FirstChildElement(); e; e = e->NextSiblingElement()) {
+      if (is(*e, "link") || is(*e, "visual")) collect_materials(*e);
+      if (!is(*e, "material") || e->Attribute("name") == nullptr) continue;
+      tolerate([&] {
+        const XMLElement* color = child("material", *e, "color");
+        if (color) materials_.emplace(e->Attribute("name"), read_color("material", *color));
+      });
+    }
   }
 
   JointDescription read_joint(const XMLElement& e) {
@@ -239,6 +356,13 @@ class UrdfReader {
     return {(*v)[0], (*v)[1], (*v)[2]};
   }
 
+  Vec3<double> required_vector(const std::string& who, const XMLElement& e, const char* attribute) {
+    if (e.Attribute(attribute) == nullptr) {
+      fail(who, e, attribute_of(attribute, e) + "missing, expected three finite numbers");
+    }
+    return vector(who, e, attribute, {0, 0, 0});
+  }
+
   std::optional<double> optional_number(const std::string& who, const XMLElement& e,
                                         const char* attribute) {
     const char* text = e.Attribute(attribute);
@@ -345,6 +469,8 @@ class UrdfReader {
   }
 
   const std::string& origin_;
+  std::map<std::string, Color, std::less<>> materials_;
+  std::vector<Finding> findings_;
   std::string prefix_;  ///< namespace prefix of the root element, with its colon
 };
 

@@ -47,7 +47,95 @@ class UrdfWriter {
       xml_.CloseElement();
       xml_.CloseElement();
     }
+    const std::size_t visuals = sayable(link.visuals), collisions = sayable(link.collisions);
+    write_shapes("visual", link.visuals, 0, visuals);
+    write_shapes("collision", link.collisions, 0, collisions);
+    if (visuals < link.visuals.size() || collisions < link.collisions.size() ||
+        !link.frames.empty()) {
+      xml_.OpenElement("espalier");
+      write_shapes("visual", link.visuals, visuals, link.visuals.size());
+      write_shapes("collision", link.collisions, collisions, link.collisions.size());
+      for (const FrameDescription& frame : link.frames) {
+        xml_.OpenElement("frame");
+        name("name", frame.name);
+        pose(frame.origin);
+        xml_.CloseElement();
+      }
+      xml_.CloseElement();
+    }
     xml_.CloseElement();
+  }
+
+  /// How many shapes, from the first, URDF knows; the others follow in <espalier>, in their order.
+  static std::size_t sayable(const std::vector<ShapeDescription>& shapes) {
+    std::size_t count = 0;
+    while (count < shapes.size() && !std::holds_alternative<Ellipsoid>(shapes[count].shape) &&
+           !std::holds_alternative<Plane>(shapes[count].shape) &&
+           !std::holds_alternative<HeightField>(shapes[count].shape)) {
+      ++count;
+    }
+    return count;
+  }
+
+  void write_shapes(const char* element, const std::vector<ShapeDescription>& shapes,
+                    std::size_t first, std::size_t end) {
+    for (std::size_t i = first; i < end; ++i) {
+      const ShapeDescription& shape = shapes[i];
+      xml_.OpenElement(element);
+      if (!shape.name.empty()) name("name", shape.name);
+      pose(shape.origin);
+      xml_.OpenElement("geometry");
+      std::visit([this](const auto& s) { geometry(s); }, shape.shape);
+      xml_.CloseElement();
+      xml_.CloseElement();
+      if (!shape.material.empty() || shape.color) {
+        xml_.OpenElement("material");
+        if (shape.material.empty()) {
+          xml_.PushAttribute("name", "");
+        } else {
+          name("name", shape.material);
+        }
+        if (shape.color) {
+          const Color& c = *shape.color;
+          xml_.OpenElement("color");
+          numbers("rgba", {c.r, c.g, c.b, c.a});
+          xml_.CloseElement();
+        }
+        xml_.CloseElement();
+      }
+      if (shape.friction) {
+        xml_.OpenElement("espalier");
+        number("friction", *shape.friction);
+        xml_.CloseElement();
+      }
+      xml_.CloseElement();
+    }
+  }
+
+  // Each opens an element.
+  void geometry(const Box& s) { xml_.OpenElement("box"), vector("size", s.size); }
+  void geometry(const Sphere& s) { xml_.OpenElement("sphere"), number("radius", s.radius); }
+  void geometry(const Cylinder& s) {
+    xml_.OpenElement("cylinder"), number("radius", s.radius), number("length", s.length);
+  }
+  void geometry(const Capsule& s) {
+    xml_.OpenElement("capsule"), number("radius", s.radius), number("length", s.length);
+  }
+  void geometry(const Ellipsoid& s) { xml_.OpenElement("ellipsoid"), vector("radii", s.radii); }
+  void geometry(const Plane& s) { xml_.OpenElement("plane"), number("x", s.x), number("y", s.y); }
+  void geometry(const Mesh& s) {
+    xml_.OpenElement("mesh");
+    name("filename", s.file);
+    if (!same(s.scale, {1, 1, 1})) vector("scale", s.scale);
+  }
+  void geometry(const HeightField& s) {
+    xml_.OpenElement("height_field");
+    if (!s.file.empty()) name("filename", s.file);
+    vector("size", s.size);
+    number("base", s.base);
+    if (s.heights.empty()) return;
+    xml_.PushAttribute("columns", s.columns);
+    numbers("heights", s.heights);
   }
 
   void write_joint(const JointDescription& joint) {
@@ -171,13 +259,9 @@ class UrdfWriter {
         throw Unsupported(who_ + ": parameter " + in_quotes(key) +
                           " has no values, expected one or more");
       }
-      std::string text;
-      for (const double value : values) {
-        text += (text.empty() ? "" : " ") + formats::number_text(value, who_);
-      }
       xml_.OpenElement("parameter");
       name("name", key);
-      xml_.PushAttribute("value", text.c_str());
+      numbers("value", values);
       xml_.CloseElement();
     }
   }
@@ -188,10 +272,12 @@ class UrdfWriter {
   void number(const char* attribute, double value) {
     xml_.PushAttribute(attribute, formats::number_text(value, who_).c_str());
   }
-  void vector(const char* attribute, const Vec3<double>& v) {
-    const std::string text = formats::number_text(v.x, who_) + " " +
-                             formats::number_text(v.y, who_) + " " +
-                             formats::number_text(v.z, who_);
+  void vector(const char* attribute, const Vec3<double>& v) { numbers(attribute, {v.x, v.y, v.z}); }
+  void numbers(const char* attribute, const std::vector<double>& values) {
+    std::string text;
+    for (const double value : values) {
+      text += (text.empty() ? "" : " ") + formats::number_text(value, who_);
+    }
     xml_.PushAttribute(attribute, text.c_str());
   }
   static bool same(const Vec3<double>& a, const Vec3<double>& b) {

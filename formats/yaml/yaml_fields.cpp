@@ -1,6 +1,8 @@
 #include "formats/yaml/yaml_fields.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "espalier/kernel/errors.hpp"
 #include "formats/text.hpp"
@@ -78,6 +80,68 @@ std::optional<bool> Fields::optional_bool(std::string_view key) const {
 }
 
 Pose Fields::pose() const { return {vector("xyz", {0, 0, 0}), vector("rpy", {0, 0, 0})}; }
+
+Fields shape_fields(const Fields& link, const YamlValue& value) {
+  return {link.context(),
+          link.who(),
+          value,
+          {"box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh", "height_field",
+           "name", "xyz", "rpy", "color", "material", "friction"}};
+}
+
+Shape Fields::shape() const {
+  static constexpr std::array<std::string_view, 8> kinds{
+      "box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh", "height_field"};
+  std::string_view kind;
+  for (const std::string_view k : kinds) {
+    if (!has(k)) continue;
+    if (!kind.empty()) {
+      fail(where(k).line, key_is(k) + "given beside " + in_quotes(kind) + ", expected one shape");
+    }
+    kind = k;
+  }
+  if (kind.empty())
+    fail(value_.line,
+         "shape is missing, expected one of box, sphere, cylinder, "
+         "capsule, ellipsoid, plane, mesh, height_field");
+  const auto inside = [&](std::vector<std::string> keys) {
+    return Fields(context_, who_, required(kind), std::move(keys));
+  };
+  if (kind == "box") return Box{vector("box", {})};
+  if (kind == "sphere") return Sphere{number("sphere")};
+  if (kind == "ellipsoid") return Ellipsoid{vector("ellipsoid", {})};
+  if (kind == "plane") {
+    const auto size = numbers("plane", 2);
+    return Plane{size[0], size[1]};
+  }
+  if (kind == "cylinder" || kind == "capsule") {
+    const Fields in = inside({"radius", "length"});
+    const double radius = in.number("radius"), length = in.number("length");
+    if (kind == "capsule") return Capsule{radius, length};
+    return Cylinder{radius, length};
+  }
+  if (kind == "mesh") {
+    if (required(kind).kind == Kind::scalar) return Mesh{text(kind)};
+    const Fields in = inside({"file", "scale"});
+    return Mesh{in.text("file"), in.vector("scale", {1, 1, 1})};
+  }
+  const Fields in = inside({"file", "size", "base", "rows", "columns", "heights"});
+  HeightField field;
+  if (in.has("file")) field.file = in.text("file");
+  field.size = in.vector("size", {1, 1, 1});
+  field.base = in.number("base", 0.0);
+  if (!in.has("heights")) return field;
+  const double rows = in.number("rows"), columns = in.number("columns");
+  const std::size_t samples = in.items("heights").size();
+  if (rows * columns != static_cast<double>(samples) || samples == 0 || rows != std::floor(rows) ||
+      columns != std::floor(columns) || rows < 1.0) {
+    in.fail(in.where("heights").line, "number of 'heights' is " + std::to_string(samples) +
+                                          ", expected 'rows' times 'columns'");
+  }
+  field.rows = static_cast<int>(rows), field.columns = static_cast<int>(columns);
+  field.heights = in.numbers("heights", samples);
+  return field;
+}
 
 Parameters Fields::parameters() const {
   Parameters result;

@@ -38,6 +38,8 @@ class Fields {
   std::optional<bool> optional_bool(std::string_view key) const;
   /// Keys `xyz` and `rpy`.
   Pose pose() const;
+  /// The shape of one of the keys `box`, `sphere`, ... (shape_fields()).
+  Shape shape() const;
   /// Key `parameters`: numbers and lists of numbers by name.
   Parameters parameters() const;
   /// Entries of the mapping under a key; none if it is missing.
@@ -63,5 +65,8 @@ class Fields {
   std::string who_;
   const YamlValue& value_;
 };
+
+/// Fields of one shape of a link.
+Fields shape_fields(const Fields& link, const YamlValue& value);
 
 }  // namespace espalier::formats

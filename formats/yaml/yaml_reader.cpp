@@ -67,7 +67,18 @@ class Expander {
       link = to.link;
       if (origin != nullptr) *origin = compose(to.pose, *origin);
     };
-    for (const LinkDescription& link : parts.links) robot_.links.push_back(own(link));
+    for (const LinkDescription& from : parts.links) {
+      LinkDescription link = own(from);
+      for (FrameDescription& frame : link.frames) frame = own(frame);
+      for (auto* shapes : {&link.visuals, &link.collisions}) {
+        for (ShapeDescription& shape : *shapes) {
+          const bool named = !shape.name.empty();
+          shape = own(shape);
+          if (!named) shape.name.clear();
+        }
+      }
+      robot_.links.push_back(std::move(link));
+    }
     for (const JointDescription& from : parts.joints) {
       JointDescription joint = own(from);
       attach(joint.parent, &joint.origin);
@@ -117,11 +128,25 @@ class Expander {
 
   void add_link(const Instance& instance, const Fields& body, const YamlEntry& e) {
     const Fields fields =
-        element(instance, body, "link", e, {"mass", "com", "inertia", "inertia_rpy"});
+        element(instance, body, "link", e,
+                {"mass", "com", "inertia", "inertia_rpy", "visual", "collision", "frames"});
     LinkDescription link;
     link.name = instance.prefix + e.key;
     link.where = {body.context().file, e.line};
-    if (!e.value->entries.empty()) {
+    for (const YamlPtr& item : fields.items("visual")) {
+      link.visuals.push_back(read_shape(instance, fields, *item));
+    }
+    for (const YamlPtr& item : fields.items("collision")) {
+      link.collisions.push_back(read_shape(instance, fields, *item));
+    }
+    for (const YamlEntry& f : fields.entries("frames")) {
+      const Fields frame(fields.context(), fields.who(), *f.value, {"xyz", "rpy"});
+      count(fields, f.line);
+      link.frames.push_back({instance.prefix + f.key, frame.pose(), frame.where()});
+    }
+    const bool massless = !fields.has("mass") && !fields.has("com") && !fields.has("inertia") &&
+                          !fields.has("inertia_rpy");
+    if (!massless) {
       Inertial& I = link.inertial.emplace();
       I.mass = fields.number("mass");
       I.origin = {fields.vector("com", {0, 0, 0}), fields.vector("inertia_rpy", {0, 0, 0})};
@@ -132,6 +157,24 @@ class Expander {
       }
     }
     robot_.links.push_back(std::move(link));
+  }
+
+  ShapeDescription read_shape(const Instance& instance, const Fields& link,
+                              const YamlValue& value) {
+    count(link, value.line);
+    const Fields fields = shape_fields(link, value);
+    ShapeDescription shape;
+    shape.shape = fields.shape();
+    if (fields.has("name")) shape.name = instance.prefix + fields.text("name");
+    shape.origin = fields.pose();
+    if (fields.has("color")) {
+      const auto c = fields.numbers("color", 4);
+      shape.color = Color{c[0], c[1], c[2], c[3]};
+    }
+    if (fields.has("material")) shape.material = fields.text("material");
+    shape.friction = fields.optional_number("friction");
+    shape.where = fields.where();
+    return shape;
   }
 
   void add_joint(const Instance& instance, const Inputs& inputs, const Fields& body,

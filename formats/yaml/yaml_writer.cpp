@@ -75,16 +75,84 @@ class YamlWriter {
   }
 
   void write_link(const LinkDescription& link) {
-    if (!link.inertial) {
+    if (!link.inertial && link.visuals.empty() && link.collisions.empty() && link.frames.empty()) {
       out_ << YAML::Flow << YAML::BeginMap << YAML::EndMap;
       return;
     }
-    const Inertial& I = *link.inertial;
     out_ << YAML::BeginMap;
-    number("mass", I.mass);
-    vector("com", I.origin.xyz);
-    vector("inertia_rpy", I.origin.rpy);
-    numbers("inertia", {I.I.xx, I.I.yy, I.I.zz, I.I.xy, I.I.xz, I.I.yz});
+    if (link.inertial) {
+      const Inertial& I = *link.inertial;
+      number("mass", I.mass);
+      vector("com", I.origin.xyz);
+      vector("inertia_rpy", I.origin.rpy);
+      numbers("inertia", {I.I.xx, I.I.yy, I.I.zz, I.I.xy, I.I.xz, I.I.yz});
+    }
+    shapes("visual", link.visuals);
+    shapes("collision", link.collisions);
+    if (!link.frames.empty()) {
+      out_ << YAML::Key << "frames" << YAML::Value << YAML::BeginMap;
+      std::set<std::string> names;
+      for (const FrameDescription& frame : link.frames) {
+        if (!names.insert(frame.name).second) {
+          throw Unsupported(who_ + ": frame " + in_quotes(frame.name) +
+                            " is given twice, expected it once (rename one of them)");
+        }
+        key(frame.name);
+        out_ << YAML::Value << YAML::Flow << YAML::BeginMap;
+        pose(frame.origin);
+        out_ << YAML::EndMap;
+      }
+      out_ << YAML::EndMap;
+    }
+    out_ << YAML::EndMap;
+  }
+
+  void shapes(const char* title, const std::vector<ShapeDescription>& shapes) {
+    if (shapes.empty()) return;
+    out_ << YAML::Key << title << YAML::Value << YAML::BeginSeq;
+    for (const ShapeDescription& shape : shapes) {
+      out_ << YAML::Flow << YAML::BeginMap;
+      std::visit([this](const auto& s) { geometry(s); }, shape.shape);
+      if (!shape.name.empty()) text("name", shape.name);
+      pose(shape.origin);
+      if (shape.color) {
+        numbers("color", {shape.color->r, shape.color->g, shape.color->b, shape.color->a});
+      }
+      if (!shape.material.empty()) text("material", shape.material);
+      if (shape.friction) number("friction", *shape.friction);
+      out_ << YAML::EndMap;
+    }
+    out_ << YAML::EndSeq;
+  }
+
+  void geometry(const Box& s) { numbers("box", {s.size.x, s.size.y, s.size.z}); }
+  void geometry(const Sphere& s) { number("sphere", s.radius); }
+  void geometry(const Cylinder& s) { round("cylinder", s.radius, s.length); }
+  void geometry(const Capsule& s) { round("capsule", s.radius, s.length); }
+  void geometry(const Ellipsoid& s) { numbers("ellipsoid", {s.radii.x, s.radii.y, s.radii.z}); }
+  void geometry(const Plane& s) { numbers("plane", {s.x, s.y}); }
+  void geometry(const Mesh& s) {
+    out_ << YAML::Key << "mesh" << YAML::Value << YAML::Flow << YAML::BeginMap;
+    text("file", s.file);
+    vector("scale", s.scale, {1, 1, 1});
+    out_ << YAML::EndMap;
+  }
+  void geometry(const HeightField& s) {
+    out_ << YAML::Key << "height_field" << YAML::Value << YAML::Flow << YAML::BeginMap;
+    if (!s.file.empty()) text("file", s.file);
+    vector("size", s.size, {1, 1, 1});
+    number("base", s.base, 0.0);
+    if (!s.heights.empty()) {
+      number("rows", s.rows);
+      number("columns", s.columns);
+      numbers("heights", s.heights);
+    }
+    out_ << YAML::EndMap;
+  }
+  void round(const char* kind, double radius, double length) {
+    out_ << YAML::Key << kind << YAML::Value << YAML::Flow << YAML::BeginMap;
+    number("radius", radius);
+    number("length", length);
     out_ << YAML::EndMap;
   }
 

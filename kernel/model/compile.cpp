@@ -21,6 +21,14 @@ class Compiler {
   Compiler(const Description& robot, const ModelTypes& types, const CompileOptions& options)
       : robot_(robot), types_(types), options_(options), model_(new Model) {
     model_->pack_code_ = types.pack_code();
+    model_->extras_ = extras_;
+    for (Finding finding : robot.findings) {
+      const bool error = finding.severity == Finding::Severity::error;
+      if (finding.negotiable && (error ? options.lenient : options.strict)) {
+        finding.severity = error ? Finding::Severity::warning : Finding::Severity::error;
+      }
+      findings_.add(std::move(finding));
+    }
   }
 
   void run() {
@@ -32,7 +40,10 @@ class Compiler {
   }
 
   detail::Findings& findings() { return findings_; }
-  std::shared_ptr<const Model> take() { return std::move(model_); }
+  std::shared_ptr<const Model> take() {
+    extras_->warnings = findings_.take();
+    return std::move(model_);
+  }
 
  private:
   void run_passes() {
@@ -337,6 +348,29 @@ class Compiler {
       m.bodies_[groups_[g].body].inertia = groups_[g].inertia;
     }
     list_rotors();
+    place_geometry();
+  }
+
+  /// Shapes and frames ride on the bodies that their links were welded into.
+  void place_geometry() {
+    for (std::size_t l = 0; l < robot_.links.size(); ++l) {
+      const LinkDescription& from = robot_.links[l];
+      const Link& link = model_->links_[l];
+      const int number = static_cast<int>(l);
+      using Role = PlacedShape::Role;
+      for (const Role role : {Role::visual, Role::collision}) {
+        for (const ShapeDescription& s : role == Role::visual ? from.visuals : from.collisions) {
+          extras_->shapes.push_back({role, number, link.body, s.origin.transform() * link.X, s});
+        }
+      }
+      for (const FrameDescription& f : from.frames) {
+        extras_->frames.push_back({f.name, number, link.body, f.origin.transform() * link.X});
+      }
+    }
+    extras_->states = robot_.states;
+    extras_->actuators = robot_.actuators;
+    extras_->excluded_contacts = robot_.excluded_contacts;
+    extras_->contact_pairs = robot_.contact_pairs;
   }
 
   void list_rotors() {
@@ -583,6 +617,7 @@ class Compiler {
   const ModelTypes& types_;
   const CompileOptions& options_;
   std::shared_ptr<Model> model_;
+  std::shared_ptr<ModelExtras> extras_ = std::make_shared<ModelExtras>();
   detail::Findings findings_;
 
   std::map<std::string, int> link_number_;

@@ -6,34 +6,13 @@
 #include <vector>
 
 #include "espalier/kernel/export.hpp"
+#include "espalier/kernel/model/geometry.hpp"
 #include "espalier/kernel/spatial/inertia.hpp"
 
 /// A robot as it was read: names, frames and numbers in the file's own terms, nothing derived.
 /// Formats fill a Description; Model::compile turns it into what is computed on.
 
 namespace espalier {
-
-/// Where a thing was written, for error messages.
-struct SourceLocation {
-  std::string file;
-  int line = 0;  ///< from 1; 0 if unknown
-
-  /// "file:line", "file", or "" when nothing is known.
-  ESPALIER_API std::string text() const;
-};
-
-/// Placement of a child frame in its parent: the child's origin and fixed-axis roll-pitch-yaw, as
-/// in URDF.
-struct Pose {
-  Vec3<double> xyz{0, 0, 0};  ///< [m]
-  Vec3<double> rpy{0, 0, 0};  ///< [rad]
-
-  /// Plücker transform from the parent to the child frame.
-  ESPALIER_API Transform<double> transform() const;
-  /// The pose with the same transform; roll-pitch-yaw in their principal ranges.
-  ESPALIER_API static Pose from(const Transform<double>& X);
-  ESPALIER_API bool operator==(const Pose& other) const;
-};
 
 /// Mass properties of a link.
 struct Inertial {
@@ -49,6 +28,8 @@ struct LinkDescription {
   std::string name;
   std::optional<Inertial> inertial;  ///< none: massless
   SourceLocation where;
+  std::vector<ShapeDescription> visuals{}, collisions{};
+  std::vector<FrameDescription> frames{};
 };
 
 /// Named numbers of a joint or sub-mechanism ("pitch", "axis2", "ratio", ...).
@@ -119,6 +100,39 @@ struct LawDescription {
   SourceLocation where;
 };
 
+/// A state by name: positions and spanning rates of joints, each as long as its joint's. Joints that
+/// are not named are neutral and at rest.
+struct NamedState {
+  std::string name;
+  std::map<std::string, std::vector<double>> positions, velocities;
+  SourceLocation where;
+};
+
+/// An input: a force on the rates of joints, in proportion to one number.
+struct ActuatorDescription {
+  std::string name;
+  std::map<std::string, std::vector<double>> gear;  ///< force per unit input, for each rate
+  std::optional<double> lower, upper;               ///< of the input
+  SourceLocation where;
+};
+
+/// Two links, or two shapes, by name.
+struct PairDescription {
+  std::string first, second;
+  SourceLocation where;
+};
+
+/// Something that the reader of a file or the model doctor found.
+struct Finding {
+  enum class Severity { error, warning };
+  Severity severity = Severity::error;
+  std::string text;   ///< who, what is, what was expected and what to do
+  std::string where;  ///< file:line
+  /// For errors: whether `CompileOptions::lenient` makes a warning of it. For warnings: whether
+  /// `strict` makes an error of it.
+  bool negotiable = false;
+};
+
 /// A robot as it was read. One link, the root, is no joint's child: it is the ground, or hangs on
 /// a floating joint if so asked at compile time.
 struct Description {
@@ -129,6 +143,11 @@ struct Description {
   std::vector<LoopDescription> loops;
   std::vector<CouplingDescription> couplings;
   std::vector<LawDescription> laws;
+  std::vector<NamedState> states;
+  std::vector<ActuatorDescription> actuators;
+  std::vector<PairDescription> excluded_contacts;  ///< of links that may pass through each other
+  std::vector<PairDescription> contact_pairs;      ///< of collision shapes that touch all the same
+  std::vector<Finding> findings;                   ///< what the file says and this does not
   SourceLocation where;
 };
 

@@ -59,6 +59,13 @@ const Joint& Model::joint(std::string_view name) const {
   unknown(name_, "joint", joints_, name);
 }
 
+const PlacedFrame& Model::frame(std::string_view name) const {
+  for (const PlacedFrame& frame : extras_->frames) {
+    if (frame.name == name) return frame;
+  }
+  unknown(name_, "frame", extras_->frames, name);
+}
+
 const Cluster* Model::first_constrained() const {
   for (const Cluster& cluster : clusters_) {
     if (cluster.constrained) return &cluster;

@@ -107,6 +107,34 @@ struct Coordinate {
   std::string name;
 };
 
+/// A shape of the file, on the body that moves it.
+struct PlacedShape {
+  enum class Role { visual, collision };
+  Role role = Role::visual;
+  int link = 0;         ///< among Model::links()
+  int body = 0;         ///< 0 if welded to the ground
+  Transform<double> X;  ///< from the body's frame to the shape's
+  ShapeDescription shape;
+};
+
+/// A named frame of the file, on the body that moves it.
+struct PlacedFrame {
+  std::string name;
+  int link = 0;         ///< among Model::links()
+  int body = 0;         ///< 0 if welded to the ground
+  Transform<double> X;  ///< from the body's frame to this one
+};
+
+/// What a model carries for others than dynamics.
+struct ModelExtras {
+  std::vector<PlacedShape> shapes;  ///< by links; visuals of a link before its collisions
+  std::vector<PlacedFrame> frames;
+  std::vector<NamedState> states;
+  std::vector<ActuatorDescription> actuators;
+  std::vector<PairDescription> excluded_contacts, contact_pairs;
+  std::vector<Finding> warnings;  ///< of reading and compiling, each once
+};
+
 struct CompileOptions {
   enum class Root { fixed, floating };
   enum class MimicRule { honour, ignore };
@@ -114,6 +142,8 @@ struct CompileOptions {
   Root root = Root::fixed;  ///< floating: the root link hangs on a floating joint named "root"
   MimicRule mimic = MimicRule::honour;
   Rotors rotors = Rotors::fold;  ///< axisymmetric rotors: into their parents (exact), or bodies
+  bool strict = false;           ///< refuses what is computed as written but physically doubtful
+  bool lenient = false;          ///< leaves out what the format's reader cannot express
 };
 
 /// A robot that algorithms compute on: validated, flat, immutable, shared by threads.
@@ -205,6 +235,15 @@ class ESPALIER_API Model {
   /// Sets the dependent positions of constant couplings from the independent ones.
   void apply_couplings(double* q) const;
 
+  /// Shapes of all links on the bodies that move them (kernel/model/placements.hpp: where they are).
+  std::span<const PlacedShape> shapes() const { return extras_->shapes; }
+  /// Named frames (sites) of all links.
+  std::span<const PlacedFrame> frames() const { return extras_->frames; }
+  /// @throws UnknownName listing the known names
+  const PlacedFrame& frame(std::string_view name) const;
+  /// Named states, inputs and contact rules of the file, and what compiling warned about.
+  const ModelExtras& extras() const { return *extras_; }
+
   /// Graphviz of the connectivity graph, the spanning tree or the cluster tree.
   const std::string& connectivity_dot() const { return connectivity_dot_; }
   const std::string& tree_dot() const { return tree_dot_; }
@@ -237,17 +276,10 @@ class ESPALIER_API Model {
   std::vector<std::string> body_names_;
   std::vector<int> joint_order_, link_order_;  ///< by name, for lookup
   std::string connectivity_dot_, tree_dot_, cluster_dot_;
+  std::shared_ptr<const ModelExtras> extras_;
 };
 
 using ModelPtr = std::shared_ptr<const Model>;
-
-/// Something that the model doctor found.
-struct Finding {
-  enum class Severity { error, warning };
-  Severity severity = Severity::error;
-  std::string text;  ///< who, what is, what was expected and what to do
-  std::string where;  ///< file:line
-};
 
 /// All that is wrong or suspicious in a description; errors are what compile() refuses.
 ESPALIER_API std::vector<Finding> diagnose(const Description& description, const ModelTypes& types,

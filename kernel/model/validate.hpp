@@ -19,6 +19,12 @@ class Findings {
   void warning(const SourceLocation& where, const std::string& text) {
     list_.push_back({Finding::Severity::warning, text, where.text()});
   }
+  /// Something that is computed as written, unless the user wants to be strict.
+  void doubt(const CompileOptions& options, const SourceLocation& where, const std::string& text) {
+    add({options.strict ? Finding::Severity::error : Finding::Severity::warning, text, where.text(),
+         true});
+  }
+  void add(Finding finding) { list_.push_back(std::move(finding)); }
   bool failed() const;
   /// @throws InvalidModel with the first error and the number of others
   void throw_if_failed(const std::string& robot) const;

@@ -26,6 +26,13 @@ class Differences {
     d.each("link", a.links, b.links, [&](const auto& who, const auto& x, const auto& y) {
       d.compare(who + "name", x.name, y.name);
       d.compare(who + "has inertial", x.inertial.has_value(), y.inertial.has_value());
+      d.shapes(who + "visual", x.visuals, y.visuals);
+      d.shapes(who + "collision", x.collisions, y.collisions);
+      d.compare(who + "number of frames", x.frames.size(), y.frames.size());
+      for (std::size_t i = 0; i < std::min(x.frames.size(), y.frames.size()); ++i) {
+        d.compare(who + "frame name", x.frames[i].name, y.frames[i].name);
+        d.compare(who + "frame origin", x.frames[i].origin, y.frames[i].origin);
+      }
       if (!x.inertial || !y.inertial) return;
       d.compare(who + "mass", x.inertial->mass, y.inertial->mass);
       d.compare(who + "inertial origin", x.inertial->origin, y.inertial->origin);
@@ -90,6 +97,18 @@ class Differences {
   }
   void compare(const std::string& what, const Vec3<double>& a, const Vec3<double>& b) {
     if (a.x != b.x || a.y != b.y || a.z != b.z) found_.push_back(what + " differs");
+  }
+  void shapes(const std::string& who, const std::vector<ShapeDescription>& a,
+              const std::vector<ShapeDescription>& b) {
+    compare("number of " + who + " shapes", a.size(), b.size());
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+      compare(who + " name", a[i].name, b[i].name);
+      compare(who + " shape", a[i].shape, b[i].shape);
+      compare(who + " origin", a[i].origin, b[i].origin);
+      compare(who + " color", a[i].color, b[i].color);
+      compare(who + " material", a[i].material, b[i].material);
+      compare(who + " friction", a[i].friction, b[i].friction);
+    }
   }
   template <class T, class F>
   void each(const std::string& kind, const std::vector<T>& a, const std::vector<T>& b, F f) {
@@ -158,6 +177,26 @@ inline Description everything() {
   d.links[2].name = "1e5";  // looks like a number
   d.links[2].inertial = Inertial{{}, 2.0, {1, 0, 0, 1, 0, 1}};
   d.links[3].name = "null";
+  const auto shape = [](const Shape& s, const std::string& name = "") {
+    ShapeDescription out;
+    out.shape = s, out.name = name;
+    return out;
+  };
+  auto& visuals = d.links[1].visuals;
+  visuals = {shape(Box{{0.1, 1.0 / 3.0, 2e-3}}, "cover <1>"), shape(Mesh{"package://a b/c.stl"}),
+             shape(Mesh{"../m.dae", {0.001, -0.001, 1.0 / 7.0}}), shape(Ellipsoid{{1, 2, 3}}),
+             shape(Sphere{0.05}), shape(Plane{2, 0}), shape(HeightField{"h.png", {4, 5, 6}, 0.5})};
+  visuals[0].origin = {{1, 2, 3}, {0.1, 0.2, 0.3}};
+  visuals[0].color = Color{0.1, 0.2, 1.0 / 3.0, 0.5};
+  visuals[1].material = "steel & \"iron\"";
+  visuals[3].color = Color{1, 0, 0, 1};
+  visuals[3].material = "red";
+  d.links[2].collisions = {shape(Cylinder{0.1, 0.2}, "1e3"), shape(Capsule{0.3, 0.4}),
+                           shape(HeightField{"", {1, 2, 3}, 0.1, 2, 3, {0, 1, 0.5, 0.25, 0.1, 1}})};
+  d.links[2].collisions[1].friction = 0.7;
+  d.links[2].collisions[2].friction = 1.0 / 3.0;
+  d.links[3].collisions = {shape(Plane{})};  // of a massless link
+  d.links[3].frames = {{"tool: \"centre\"", {{0.1 + 0.2, 0, 0}, {0, 1, 0}}, {}}, {"site", {}, {}}};
   d.joints.resize(3);
   JointDescription& j = d.joints[0];
   j.name = "screw: drive";

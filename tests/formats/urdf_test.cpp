@@ -95,6 +95,49 @@ TEST(UrdfTest, JointTypesAreLeftToTheCompiler) {
   }
 }
 
+TEST(UrdfTest, ReadsShapesWithMaterialsDefinedAnywhere) {
+  const Description d = read_in_robot(R"(
+<link name="a">
+  <visual name="cover">
+    <origin xyz="1 2 3" rpy="0 0 1"/>
+    <geometry><box size="0.1 0.2 0.3"/></geometry>
+    <material name="blue"/>
+  </visual>
+  <visual> <geometry><mesh filename="package://r/m.stl" scale="1 1 -1"/></geometry>
+    <material name="own"><color rgba="0.1 0.2 0.3 0.4"/></material> </visual>
+  <collision> <geometry><cylinder radius="0.1" length="2"/></geometry> </collision>
+  <collision> <geometry><capsule radius="0.3" length="1"/></geometry> </collision>
+</link>
+<material name="blue"><color rgba="0 0 1 1"/></material>)");
+  const LinkDescription& a = d.links.at(0);
+  ASSERT_EQ(a.visuals.size(), 2u);
+  EXPECT_EQ(a.visuals[0].name, "cover");
+  EXPECT_EQ(a.visuals[0].origin, (Pose{{1, 2, 3}, {0, 0, 1}}));
+  EXPECT_TRUE(a.visuals[0].shape == Shape(Box{{0.1, 0.2, 0.3}}));
+  EXPECT_EQ(a.visuals[0].material, "blue");
+  EXPECT_EQ(a.visuals[0].color, (Color{0, 0, 1, 1}));
+  EXPECT_TRUE(a.visuals[1].shape == Shape(Mesh{"package://r/m.stl", {1, 1, -1}}));
+  EXPECT_EQ(a.visuals[1].color, (Color{0.1, 0.2, 0.3, 0.4}));
+  EXPECT_EQ(a.visuals[1].where.text(), "robot.urdf:8");
+  ASSERT_EQ(a.collisions.size(), 2u);
+  EXPECT_TRUE(a.collisions[0].shape == Shape(Cylinder{0.1, 2}));
+  EXPECT_TRUE(a.collisions[1].shape == Shape(Capsule{0.3, 1}));
+  EXPECT_TRUE(d.findings.empty());
+}
+
+TEST(UrdfTest, ShapesThatCannotBeReadAreLeftOutAndSaid) {
+  const Description d = read_in_robot(
+      "<link name='a'><visual><geometry><torus/></geometry></visual>"
+      "<collision><geometry><sphere radius='wide'/></geometry></collision>"
+      "<visual><geometry><sphere radius='1'/></geometry></visual></link>");
+  EXPECT_EQ(d.links.at(0).visuals.size(), 1u);
+  EXPECT_TRUE(d.links.at(0).collisions.empty());
+  ASSERT_EQ(d.findings.size(), 2u);
+  EXPECT_EQ(d.findings[0].severity, Finding::Severity::warning);
+  test::expect_in(d.findings[0].text, {"link 'a'", "robot.urdf:1", "<torus>", "left out"});
+  test::expect_in(d.findings[1].text, {"radius", "wide"});
+}
+
 TEST(UrdfTest, MissingInertialIsMassless) {
   EXPECT_FALSE(read_in_robot("<link name='a'/>").links.at(0).inertial);
 }

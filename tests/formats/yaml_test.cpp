@@ -112,6 +112,44 @@ laws:
   EXPECT_EQ(d.laws[0].where.text(), "robot.yaml:37");
 }
 
+TEST(YamlTest, ReadsShapesAndFramesOfLinks) {
+  const Description d = read_content(R"(
+parameters: {r: 0.02}
+links:
+  shank:
+    visual:
+      - {capsule: {radius: $(r), length: 0.3}, xyz: [0, 0, -0.15], color: [0.1, 0.2, 0.3, 1]}
+      - {mesh: shank.stl, name: skin, material: rubber}
+    collision: [{sphere: $(2 * r), friction: 0.8}]
+    frames: {sole: {xyz: [0, 0, -0.3]}}
+)");
+  const LinkDescription& link = d.links.at(0);
+  EXPECT_FALSE(link.inertial);
+  ASSERT_EQ(link.visuals.size(), 2u);
+  EXPECT_TRUE(link.visuals[0].shape == Shape(Capsule{0.02, 0.3}));
+  EXPECT_EQ(link.visuals[0].origin, (Pose{{0, 0, -0.15}, {0, 0, 0}}));
+  EXPECT_EQ(link.visuals[0].color, (Color{0.1, 0.2, 0.3, 1}));
+  EXPECT_TRUE(link.visuals[1].shape == Shape(Mesh{"shank.stl"}));
+  EXPECT_EQ(link.visuals[1].name, "skin");
+  EXPECT_EQ(link.visuals[1].material, "rubber");
+  ASSERT_EQ(link.collisions.size(), 1u);
+  EXPECT_TRUE(link.collisions[0].shape == Shape(Sphere{0.04}));
+  EXPECT_EQ(link.collisions[0].friction, 0.8);
+  ASSERT_EQ(link.frames.size(), 1u);
+  EXPECT_EQ(link.frames[0].name, "sole");
+}
+
+TEST(YamlTest, ShapesAreOneOfTheKinds) {
+  const auto refused = [](const std::string& shape) {
+    return test::message_of([&] { read_content("links: {a: {visual: [" + shape + "]}}"); });
+  };
+  test::expect_in(refused("{color: [1, 1, 1, 1]}"), {"link 'a'", "shape is missing", "box"});
+  test::expect_in(refused("{box: [1, 1, 1], sphere: 1}"), {"'sphere'", "'box'", "one shape"});
+  test::expect_in(refused("{box: [1, 1]}"), {"'box'", "3 numbers"});
+  test::expect_in(refused("{height_field: {rows: 2, columns: 2, heights: [0, 1, 0]}}"),
+                  {"'heights' is 3", "'rows' times 'columns'"});
+}
+
 TEST(YamlTest, ParametersAreUsedInExpressions) {
   const Description d = read_content(R"yaml(
 parameters: {side: -1, width: $(side * 0.5), turn: $(2 * pi)}

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/tree_kinematics.hpp"
+
+namespace espalier {
+
+/// Where bodies, links, shapes and frames of a model are: forward kinematics for those who draw and
+/// touch. Apart from every algorithm. Belongs to one thread.
+class ESPALIER_API Placements {
+ public:
+  explicit Placements(ModelPtr model);
+
+  /// Computes the placement of every body by the recursion X_i = X_J(q_i) X_parent.
+  /// @param q  spanning positions, size nq
+  /// Cost: O(n), no allocation.
+  void update(const double* q);
+
+  // From the world's frame: E takes world coordinates to the thing's, r is its origin [m, world
+  // axes]. Valid for the q of the last update().
+  const Transform<double>& body(int i) const { return bodies_[i]; }
+  /// @param i  among Model::links()
+  Transform<double> link(int i) const;
+  /// @param i  among Model::shapes()
+  Transform<double> shape(int i) const;
+  /// @param i  among Model::frames()
+  Transform<double> frame(int i) const;
+
+  const Model& model() const { return *model_; }
+
+ private:
+  ModelPtr model_;
+  TreeKinematics<double> kinematics_;
+  std::vector<Transform<double>> bodies_;  ///< from the world, the ground first
+};
+
+}  // namespace espalier
