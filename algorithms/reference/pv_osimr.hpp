@@ -65,8 +65,9 @@ class PvOsimr final : public InverseOsim<T> {
       Omega[d] += PS * D.solve(PS.transpose());
       P[d] = P[d] * Pi.transpose() * X[i];
     }
+    Omega[0] = Matrix6::Zero();
     for (int i = 1; i <= N; ++i) {  // lines 12 and 13, and what a single link ends with
-      if (d_[i] == i && up_[i] != 0) Omega[i] += P[i] * Omega[up_[i]] * P[i].transpose();
+      if (d_[i] == i) Omega[i] += P[i] * Omega[up_[i]] * P[i].transpose();
     }
     Eigen::Map<RowMajor> out(inverse_osim, this->task().size(), this->task().size());
     out.setZero();
