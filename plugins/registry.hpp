@@ -147,21 +147,20 @@ class ESPALIER_API Registrar {
   /// problems.
   template <template <class> class A>
   void algorithm(About about, const Capabilities& capabilities) {
-    Entry& e = algorithm_entry<A<double>>(std::move(about), capabilities);
-#define ESPALIER_FACTORY(T)                                                                \
-  e.algorithm[ScalarTraits<T>::index] = [](const Setup& s) -> std::unique_ptr<Algorithm> { \
-    return detail::bound<A<T>>(s);                                                         \
-  };
-    ESPALIER_SCALARS(ESPALIER_FACTORY)
-#undef ESPALIER_FACTORY
+    algorithm_at<A, double, Pack, Count, FloatPack>(std::move(about), capabilities);
   }
-  /// The same for an algorithm that only exists at the scalar double.
+  /// The same at some scalars only, double among them: what nobody runs in batches need not be
+  /// compiled for packs.
+  template <template <class> class A, class... Scalars>
+  void algorithm_at(About about, const Capabilities& capabilities) {
+    Entry& e = algorithm_entry<A<double>>(std::move(about), capabilities);
+    ((e.algorithm[ScalarTraits<Scalars>::index] =
+          [](const Setup& s) -> std::unique_ptr<Algorithm> { return detail::bound<A<Scalars>>(s); }),
+     ...);
+  }
   template <template <class> class A>
   void algorithm_at_double(About about, const Capabilities& capabilities) {
-    Entry& e = algorithm_entry<A<double>>(std::move(about), capabilities);
-    e.algorithm[ScalarTraits<double>::index] = [](const Setup& s) {
-      return detail::bound<A<double>>(s);
-    };
+    algorithm_at<A, double>(std::move(about), capabilities);
   }
   /// Any entry, to be completed by hand; the reference stays valid until the registrar is
   /// committed.

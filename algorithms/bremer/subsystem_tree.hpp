@@ -1,5 +1,8 @@
 #pragma once
 
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/connected_components.hpp>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -167,26 +170,25 @@ class SubsystemTree {
   /// there is one parent cluster, and subsystems form a tree.
   void expect_one_part(const SubsystemGroup& group, int g) const {
     const auto clusters = model_.clusters();
-    std::vector<int> mine, part;
+    std::vector<int> mine;
     for (std::size_t c = 0; c < clusters.size(); ++c) {
-      if (owner_[c] != g) continue;
-      mine.push_back(static_cast<int>(c));
-      part.push_back(static_cast<int>(c));
+      if (owner_[c] == g) mine.push_back(static_cast<int>(c));
     }
-    const auto tied = [&](int a, int b) {
+    const auto hang_together = [&](int a, int b) {
       if (clusters[a].parent == b || clusters[b].parent == a) return true;
       return std::any_of(clusters[a].supports.begin(), clusters[a].supports.end(), [&](int body) {
         const auto& supports = clusters[b].supports;
         return std::find(supports.begin(), supports.end(), body) != supports.end();
       });
     };
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS> adjacency(mine.size());
     for (std::size_t i = 0; i < mine.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
-        if (part[i] == part[j] || !tied(mine[i], mine[j])) continue;
-        const int from = part[i], to = part[j];
-        std::replace(part.begin(), part.end(), from, to);
+        if (hang_together(mine[i], mine[j])) boost::add_edge(i, j, adjacency);
       }
     }
+    std::vector<int> part(mine.size());
+    boost::connected_components(adjacency, part.data());
     for (std::size_t i = 1; i < mine.size(); ++i) {
       if (part[i] == part[0]) continue;
       throw InvalidModel(who(group) + ": its bodies on " + text::quoted(clusters[mine[0]].name) +

@@ -13,7 +13,7 @@ void register_baselines(Registrar& registrar) {
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   Capabilities all = loops;
   all.joint_supplied_dynamics = true;
-  registrar.algorithm<CrbaLtl>(
+  registrar.algorithm_at<CrbaLtl, double, Count>(
       {.name = "crba-ltl",
        .summary = "joint-space inertia matrix and its sparse factor L^T L",
        .source = "Featherstone (2008), Tables 6.2 to 6.5",
@@ -25,19 +25,19 @@ void register_baselines(Registrar& registrar) {
        .source = "Featherstone (2008), section 3.2",
        .cost = "O(n^3)"},
       all);
-  registrar.algorithm<Projection>(
+  registrar.algorithm_at<Projection, double, Count>(
       {.name = "projection",
        .summary = "inertia matrix of the spanning tree, rotors included, projected by G",
        .source = "Featherstone (2008), section 8.5; Chignoli et al. (2023), section II-D",
        .cost = "O(n d + nv^3)"},
       loops);
-  registrar.algorithm<LagrangeMultiplier>(
+  registrar.algorithm_at<LagrangeMultiplier, double, Count>(
       {.name = "lagrange-multiplier",
        .summary = "constraint forces by the sparse factor of the spanning tree's inertia matrix",
        .source = "Featherstone (2008), sections 6.5 and 8.5; Chignoli et al. (2023), section II-D",
        .cost = "O(n d^2 + m^2 d + m^3)"},
       loops);
-  registrar.algorithm<CAbaStacked>(
+  registrar.algorithm_at<CAbaStacked, double, Count>(
       {.name = "c-aba-stacked",
        .summary = "articulated-body algorithm on the cluster tree, the published 6N x 6N form",
        .source = "Chignoli et al. (2023), Algorithm 2; SPEC 2, instance B",

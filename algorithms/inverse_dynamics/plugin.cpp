@@ -27,7 +27,7 @@ ESPALIER_PLUGIN("inverse-dynamics", "0.1.0") {
   registrar.algorithm<RneaBias>(c_rnea, all);
   registrar.algorithm_at_double<DenseInverseDynamics>(dense, all);
   registrar.algorithm_at_double<DenseBias>(dense, all);
-  registrar.algorithm<ProjectedRnea>(
+  registrar.algorithm_at<ProjectedRnea, double, Count>(
       {.name = "projected-rnea",
        .summary = "recursive Newton-Euler on the spanning tree, rotors included, and one dense G",
        .source = "Featherstone (2008), section 8.12; Chignoli et al. (2023), section II-C",
@@ -39,7 +39,7 @@ ESPALIER_PLUGIN("inverse-dynamics", "0.1.0") {
        .source = "Chignoli et al. (2023), section II-C",
        .cost = "O(n)"},
       {.couplings = true, .several_supports = true, .exact = false});
-  registrar.algorithm<UnconstrainedRnea>(
+  registrar.algorithm_at<UnconstrainedRnea, double, Count>(
       {.name = "unconstrained-rnea",
        .summary = "approximates: no inertia of rotors and no force through couplings and loops",
        .source = "Chignoli et al. (2023), section II-C",

@@ -312,6 +312,7 @@ void Composer::connect_parts(Instance& instance, const Fields& body) const {
     body.fail(body.where("subsystems").line, error.what());
   }
   instance.parts = std::move(ordered);
+  instance.graph = std::make_shared<const graph::SubsystemGraph>(std::move(graph));
 }
 
 void Composer::name_inputs(Instance& instance, const Fields& ports) const {

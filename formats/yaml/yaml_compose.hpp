@@ -40,6 +40,7 @@ struct Instance {
   const YamlValue* use = nullptr;                ///< its mapping among `subsystems`
   std::vector<std::unique_ptr<Instance>> parts;  ///< a part after those that it hangs on
   std::map<std::string, const Instance*, std::less<>> part_named;
+  std::shared_ptr<const graph::SubsystemGraph> graph;  ///< of its parts; null: it has none
 };
 
 /// Builds instances from definitions: evaluates parameters, checks ports and connections.

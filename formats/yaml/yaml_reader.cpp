@@ -304,7 +304,10 @@ Description YamlFormat::read(std::string_view text, const std::string& origin,
   Definitions definitions(parts);
   const Definition content = definitions.load(text, origin);
   Composer composer(definitions);
-  return Expander().expand(*composer.robot(content));
+  const std::unique_ptr<Instance> whole = composer.robot(content);
+  Description robot = Expander().expand(*whole);
+  robot.subsystems = whole->graph;
+  return robot;
 }
 
 }  // namespace espalier

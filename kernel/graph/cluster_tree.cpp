@@ -278,8 +278,9 @@ class Clusterer {
 
   /// Numbers the class and its bodies, and finds their output bodies.
   int add_cluster(const Found& found) {
-    const int number = static_cast<int>(result_.clusters.size());
-    Cluster& cluster = result_.clusters.emplace_back();
+    const int number = static_cast<int>(add_vertex(result_.topology));
+    if (found.parent >= 0) add_edge(found.parent, number, result_.topology);
+    Cluster& cluster = result_.cluster(number);
     cluster.parent = found.parent;
     cluster.first = static_cast<int>(result_.body_order.size());
     for (const int b : found.bodies) result_.cluster_of[b] = number;
@@ -313,11 +314,11 @@ class Clusterer {
   void assign_constraints() {
     for (const int j : tree_.cut_joints()) {
       const int body = Ties::representative(graph_, tree_, j);
-      result_.clusters[result_.cluster_of[body]].cut_joints.push_back(j);
+      result_.cluster(result_.cluster_of[body]).cut_joints.push_back(j);
     }
     for (int c = 0; c < graph_.coupling_count(); ++c) {
       const int body = Ties::representative(graph_, tree_, graph_.coupling(c).joints.front());
-      result_.clusters[result_.cluster_of[body]].couplings.push_back(c);
+      result_.cluster(result_.cluster_of[body]).couplings.push_back(c);
     }
   }
 
@@ -346,8 +347,8 @@ std::string cluster_dot(const ConnectivityGraph& graph, const ClusterTree& clust
   std::ostringstream dot;
   dot << "digraph cluster_tree {\n  node [shape=box];\n  ground [label="
       << text::dot_string(graph.body_name(0)) << ", shape=doublecircle];\n";
-  for (int k = 0; k < static_cast<int>(clusters.clusters.size()); ++k) {
-    const Cluster& cluster = clusters.clusters[k];
+  for (int k = 0; k < clusters.size(); ++k) {
+    const Cluster& cluster = clusters.cluster(k);
     std::string bodies, outputs;
     for (const int b : cluster.bodies) bodies += (bodies.empty() ? "" : "\n") + graph.body_name(b);
     for (const int b : cluster.supports) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <boost/graph/adjacency_list.hpp>
+
 #include <string>
 #include <vector>
 
@@ -27,7 +29,14 @@ struct Cluster {
 /// its parent, the bodies of a cluster follow one another, a body comes after its parent. Where
 /// this leaves a choice, the order of insertion decides.
 struct ClusterTree {
-  std::vector<Cluster> clusters;
+  /// Vertex k is cluster k; edges lead from parent to child. Clusters on the ground are its roots.
+  using Topology = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, Cluster>;
+
+  int size() const { return static_cast<int>(num_vertices(topology)); }  ///< clusters
+  const Cluster& cluster(int k) const { return topology[k]; }
+  Cluster& cluster(int k) { return topology[k]; }
+
+  Topology topology;
   std::vector<int> cluster_of;  ///< of a body; -1 for the ground
   std::vector<int> body_order;  ///< bodies by new number; the ground is 0 in both numberings
   std::vector<int> new_number;  ///< of a body

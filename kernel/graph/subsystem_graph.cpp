@@ -92,6 +92,11 @@ PortRef SubsystemGraph::port(std::string_view name) const {
                     listed(unit.inputs, 50) + "; outputs: " + listed(unit.outputs, 50) + ")");
 }
 
+bool SubsystemGraph::is_open(std::string_view input) const {
+  const PortRef ref = port(input);
+  return ref.input && input_connection_[ref.unit][ref.port] < 0;
+}
+
 void SubsystemGraph::connect(std::string_view port, std::string_view other_port) {
   add_connection(port, other_port, false);
 }

@@ -73,10 +73,16 @@ class ESPALIER_API SubsystemGraph {
   /// @throws UnknownName listing the known units or ports
   PortRef port(std::string_view name) const;
 
+  /// Whether an input port is not connected yet. @throws as port()
+  bool is_open(std::string_view input) const;
+
   /// Checks the graph as a whole and orders the units.
   /// @throws InvalidModel if there is no unit, not exactly one root (a unit that hangs on no
   ///         other), an input port left open, a unit that hangs on two units, or a circle of units
   SubsystemOrder resolve() const;
+
+  /// Connections without closures, from parent to child; the vertex of a unit has its number.
+  const Topology& topology() const { return topology_; }
 
  private:
   void add_connection(std::string_view port, std::string_view other_port, bool closure);

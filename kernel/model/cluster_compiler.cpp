@@ -49,7 +49,7 @@ Matrix jacobian(const Model& model, const Cluster& c, const ClusterConstraint& c
 
 void ClusterCompiler::run() {
   for (std::size_t i = 0; i < model_.clusters_.size(); ++i) {
-    const graph::Cluster& from = source_.clusters.clusters[i];
+    const graph::Cluster& from = source_.clusters.cluster(i);
     Cluster& c = model_.clusters_[i];
     independent_.emplace_back(c.rows(), true);
     constraints_.push_back(nullptr);

@@ -4,9 +4,7 @@
 #include <map>
 
 #include "espalier/kernel/errors.hpp"
-#include "espalier/kernel/graph/cluster_tree.hpp"
-#include "espalier/kernel/graph/connectivity_graph.hpp"
-#include "espalier/kernel/graph/spanning_tree.hpp"
+#include "espalier/kernel/graph/mechanism_graphs.hpp"
 #include "espalier/kernel/model/cluster_compiler.hpp"
 #include "espalier/kernel/model/ties.hpp"
 #include "espalier/kernel/model/undrivable.hpp"
@@ -65,8 +63,8 @@ class Compiler {
     tie_clusters();
     if (findings_.failed()) return;
     index_names();
-    draw();
     check_masses();
+    keep_graphs();
   }
 
   /// A set of links welded together; becomes a body.
@@ -252,7 +250,8 @@ class Compiler {
 
   void cluster() {
     clusters_ = graph::cluster_tree(graph_, tree_);
-    for (const graph::Cluster& c : clusters_.clusters) {
+    for (int number = 0; number < clusters_.size(); ++number) {
+      const graph::Cluster& c = clusters_.cluster(number);
       for (int g : c.bodies) groups_[g].joint = edge_joint_[tree_.joint(g)];
     }
   }
@@ -270,7 +269,8 @@ class Compiler {
       if (tree_.child(e) >= 0) continue;
       holds[graph_.joint(e).predecessor] = holds[graph_.joint(e).successor] = true;
     }
-    for (const graph::Cluster& c : clusters_.clusters) {
+    for (int number = 0; number < clusters_.size(); ++number) {
+      const graph::Cluster& c = clusters_.cluster(number);
       if (c.couplings.empty()) continue;
       std::size_t left = c.bodies.size();
       for (auto g = c.bodies.rbegin(); g != c.bodies.rend() && left > 1; ++g) {
@@ -298,7 +298,8 @@ class Compiler {
   void number_bodies() {
     int next = 1;
     for (const bool rotors : {false, true}) {
-      for (const graph::Cluster& c : clusters_.clusters) {
+      for (int number = 0; number < clusters_.size(); ++number) {
+        const graph::Cluster& c = clusters_.cluster(number);
         for (int g : c.bodies) {
           if (folded_[g] != rotors) continue;
           groups_[g].body = next++;
@@ -450,7 +451,8 @@ class Compiler {
   void tie_clusters() {
     Model& m = *model_;
     int rotor = 0;
-    for (const graph::Cluster& c : clusters_.clusters) {
+    for (int number = 0; number < clusters_.size(); ++number) {
+      const graph::Cluster& c = clusters_.cluster(number);
       Cluster out;
       out.parent = c.parent;
       for (int o : c.supports) out.supports.push_back(groups_[o].body);
@@ -570,10 +572,15 @@ class Compiler {
               [&](int a, int b) { return m.joints_[a].name < m.joints_[b].name; });
   }
 
-  void draw() {
-    model_->connectivity_dot_ = graph::connectivity_dot(graph_, &tree_);
-    model_->tree_dot_ = graph::tree_dot(graph_, tree_);
-    model_->cluster_dot_ = graph::cluster_dot(graph_, clusters_);
+  void keep_graphs() {
+    auto graphs = std::make_shared<graph::MechanismGraphs>();
+    graphs->subsystems = robot_.subsystems != nullptr
+                             ? *robot_.subsystems
+                             : graph::subsystems_of_clusters(graph_, clusters_);
+    graphs->connectivity = std::move(graph_);
+    graphs->tree = std::move(tree_);
+    graphs->clusters = std::move(clusters_);
+    model_->graphs_ = std::move(graphs);
   }
 
   // --- pass: can every joint be driven? ---------------------------------------------------------

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,10 @@
 /// Formats fill a Description; Model::compile turns it into what is computed on.
 
 namespace espalier {
+
+namespace graph {
+class SubsystemGraph;
+}
 
 /// Mass properties of a link.
 struct Inertial {
@@ -143,6 +148,8 @@ struct Description {
   std::vector<LoopDescription> loops;
   std::vector<CouplingDescription> couplings;
   std::vector<LawDescription> laws;
+  /// How the file composes the robot of subsystems; null: it does not.
+  std::shared_ptr<const graph::SubsystemGraph> subsystems;
   std::vector<NamedState> states;
   std::vector<ActuatorDescription> actuators;
   std::vector<PairDescription> excluded_contacts;  ///< of links that may pass through each other

@@ -8,12 +8,15 @@
 #include <vector>
 
 #include "espalier/kernel/export.hpp"
-#include "espalier/kernel/graph/cluster_tree.hpp"
 #include "espalier/kernel/model/constraint.hpp"
 #include "espalier/kernel/model/description.hpp"
 #include "espalier/kernel/model/joint.hpp"
 
 namespace espalier {
+
+namespace graph {
+struct MechanismGraphs;
+}
 
 /// What hangs on what, in the order in which recursions run. Body 0 is the ground; bodies 1..n
 /// are in regular numbering (parent(i) < i), clusters are contiguous.
@@ -244,10 +247,9 @@ class ESPALIER_API Model {
   /// Named states, inputs and contact rules of the file, and what compiling warned about.
   const ModelExtras& extras() const { return *extras_; }
 
-  /// Graphviz of the connectivity graph, the spanning tree or the cluster tree.
-  const std::string& connectivity_dot() const { return connectivity_dot_; }
-  const std::string& tree_dot() const { return tree_dot_; }
-  const std::string& cluster_dot() const { return cluster_dot_; }
+  /// The graphs that the model was compiled from: connectivity graph, spanning tree, cluster tree
+  /// and subsystem graph (kernel/graph/mechanism_graphs.hpp). Algorithms read the flat arrays.
+  const graph::MechanismGraphs& graphs() const { return *graphs_; }
 
  private:
   friend class Compiler;         // the passes of compile()
@@ -275,7 +277,7 @@ class ESPALIER_API Model {
   std::vector<int> bodies_with_equations_;
   std::vector<std::string> body_names_;
   std::vector<int> joint_order_, link_order_;  ///< by name, for lookup
-  std::string connectivity_dot_, tree_dot_, cluster_dot_;
+  std::shared_ptr<const graph::MechanismGraphs> graphs_;
   std::shared_ptr<const ModelExtras> extras_;
 };
 

@@ -9,7 +9,7 @@
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 
-// What Models and bound algorithms hold of the heap, by what the C library sets transverse for it.
+// What Models and bound algorithms hold of the heap, by what the C library sets aside for it.
 
 namespace espalier::test {
 namespace {

@@ -97,7 +97,7 @@ TEST(CheckTest, FilesThatCannotBeReadAreFindings) {
 }
 
 TEST(GraphTest, EachKindIsGraphviz) {
-  for (const std::string kind : {"connectivity", "tree", "clusters"}) {
+  for (const std::string kind : {"connectivity", "tree", "clusters", "subsystems"}) {
     const Answer a = run("graph " + gripper + " --kind " + kind);
     EXPECT_EQ(a.code, 0) << a.err;
     EXPECT_NE(a.out.find("graph "), std::string::npos) << a.out;
@@ -106,6 +106,15 @@ TEST(GraphTest, EachKindIsGraphviz) {
     EXPECT_EQ(out["kind"], kind);
   }
   EXPECT_NE(run("graph " + gripper).out.find("left_slide"), std::string::npos);
+}
+
+TEST(GraphTest, EachKindIsNodesAndEdgesInJson) {
+  for (const std::string kind : {"connectivity", "tree", "clusters", "subsystems"}) {
+    const Json out = Json::parse(run("graph " + gripper + " --format json --kind " + kind).out);
+    EXPECT_GT(out["nodes"].size(), 2u) << kind;
+    EXPECT_GE(out["edges"].size() + 1, out["nodes"].size()) << kind;
+  }
+  expect_refused("graph " + gripper + " --format gif", 2, {"gif"});
 }
 
 TEST(GraphTest, WritesAFileInsteadOfStandardOutput) {

@@ -316,8 +316,8 @@ void check_invariants(const ConnectivityGraph& graph, const SpanningTree& tree,
   int cut_joints = 0, couplings = 0;
   // Depth first: the parent is the cluster just before, or one of those above it.
   std::vector<int> open;
-  for (int k = 0; k < static_cast<int>(result.clusters.size()); ++k) {
-    const Cluster& cluster = result.clusters[k];
+  for (int k = 0; k < static_cast<int>(result.size()); ++k) {
+    const Cluster& cluster = result.cluster(k);
     ASSERT_LT(cluster.parent, k);
     while (!open.empty() && open.back() != cluster.parent) open.pop_back();
     ASSERT_EQ(open.empty() ? -1 : open.back(), cluster.parent);
@@ -404,7 +404,7 @@ TEST(RandomClusterTreeTest, TenThousandFourBarsInAChainAreTenThousandClusters) {
   const auto tree = spanning_tree(graph);
   const auto result = cluster_tree(graph, tree);
   check_invariants(graph, tree, result);
-  EXPECT_EQ(static_cast<int>(result.clusters.size()), count);
+  EXPECT_EQ(static_cast<int>(result.size()), count);
 }
 
 TEST(RandomClusterTreeTest, TenThousandLoopsAsLongAsTheChainAreOneCluster) {
@@ -416,8 +416,8 @@ TEST(RandomClusterTreeTest, TenThousandLoopsAsLongAsTheChainAreOneCluster) {
   }
   for (int k = 0; k < count; ++k) graph.add_loop("l" + std::to_string(k), k % 7, count - k % 11);
   const auto result = cluster_tree(graph, spanning_tree(graph));
-  ASSERT_EQ(result.clusters.size(), 1u);
-  EXPECT_EQ(static_cast<int>(result.clusters[0].cut_joints.size()), count);
+  ASSERT_EQ(result.size(), 1u);
+  EXPECT_EQ(static_cast<int>(result.cluster(0).cut_joints.size()), count);
 }
 
 }  // namespace

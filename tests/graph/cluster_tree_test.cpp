@@ -16,25 +16,25 @@ NamedPartition clusters_of(const Mechanism& m, const ClusterOptions& options = {
 
 const Cluster& cluster_with(const Mechanism& m, const ClusterTree& clusters,
                             const std::string& body) {
-  return clusters.clusters[clusters.cluster_of[m.at(body)]];
+  return clusters.cluster(clusters.cluster_of[m.at(body)]);
 }
 
 TEST(ClusterTreeTest, WithoutConstraintsEveryBodyIsACluster) {
   Mechanism m;
   m.body("a").body("b", "a").body("c", "a");
   const auto tree = m.clusters();
-  ASSERT_EQ(tree.clusters.size(), 3u);
-  EXPECT_EQ(tree.clusters[0].parent, -1);
-  EXPECT_EQ(tree.clusters[1].parent, 0);
-  EXPECT_EQ(tree.clusters[2].parent, 0);
-  EXPECT_EQ(tree.clusters[0].supports, std::vector<int>{0});
-  EXPECT_EQ(m.names(tree.clusters[2].supports), Names{"a"});
+  ASSERT_EQ(tree.size(), 3);
+  EXPECT_EQ(tree.cluster(0).parent, -1);
+  EXPECT_EQ(tree.cluster(1).parent, 0);
+  EXPECT_EQ(tree.cluster(2).parent, 0);
+  EXPECT_EQ(tree.cluster(0).supports, std::vector<int>{0});
+  EXPECT_EQ(m.names(tree.cluster(2).supports), Names{"a"});
   EXPECT_EQ(tree.cluster_of, (std::vector<int>{-1, 0, 1, 2}));
 }
 
 TEST(ClusterTreeTest, GroundAloneHasNoClusters) {
   const auto tree = Mechanism().clusters();
-  EXPECT_TRUE(tree.clusters.empty());
+  EXPECT_TRUE(tree.size() == 0);
   EXPECT_EQ(tree.body_order, std::vector<int>{0});
 }
 
@@ -98,7 +98,7 @@ TEST(ClusterTreeTest, CutJointTiesLikeALoop) {
   const auto tree = m.clusters();
   EXPECT_EQ(named_partition(m.graph, tree),
             (NamedPartition{{"o"}, {"crank", "coupler", "rocker"}}));
-  EXPECT_EQ(tree.clusters[1].cut_joints, std::vector<int>{m.graph.find_joint("pin")});
+  EXPECT_EQ(tree.cluster(1).cut_joints, std::vector<int>{m.graph.find_joint("pin")});
 }
 
 TEST(ClusterTreeTest, ClustersDoNotDependOnTheCutJointInAPlanarCycle) {
@@ -119,7 +119,7 @@ TEST(ClusterTreeTest, SixBarLoopsThatShareLinksAreOneCluster) {
   m.body("a", "coupler").body("b", "rocker");
   m.loop("first", "coupler", "rocker").loop("second", "a", "b");
   EXPECT_EQ(clusters_of(m), (NamedPartition{{"o"}, {"crank", "coupler", "rocker", "a", "b"}}));
-  EXPECT_EQ(m.clusters().clusters[1].cut_joints.size(), 2u);
+  EXPECT_EQ(m.clusters().cluster(1).cut_joints.size(), 2u);
 }
 
 TEST(ClusterTreeTest, FourBarOnALinkOfAFourBarIsAClusterOfItsOwn) {
@@ -130,8 +130,8 @@ TEST(ClusterTreeTest, FourBarOnALinkOfAFourBarIsAClusterOfItsOwn) {
   const auto tree = m.clusters();
   EXPECT_EQ(named_partition(m.graph, tree),
             (NamedPartition{{"crank", "coupler", "rocker"}, {"crank2", "coupler2", "rocker2"}}));
-  EXPECT_EQ(tree.clusters[1].parent, 0);
-  EXPECT_EQ(m.names(tree.clusters[1].supports), Names{"coupler"});
+  EXPECT_EQ(tree.cluster(1).parent, 0);
+  EXPECT_EQ(m.names(tree.cluster(1).supports), Names{"coupler"});
 }
 
 TEST(ClusterTreeTest, NestedLoopsAreOneCluster) {
@@ -166,17 +166,17 @@ TEST(ClusterTreeTest, SecondJointBetweenTwoBodiesConstrainsOneBody) {
   Mechanism m;
   m.body("a").loop("again", "ground", "a");
   const auto tree = m.clusters();
-  ASSERT_EQ(tree.clusters.size(), 1u);
-  EXPECT_EQ(tree.clusters[0].cut_joints, std::vector<int>{1});
+  ASSERT_EQ(tree.size(), 1);
+  EXPECT_EQ(tree.cluster(0).cut_joints, std::vector<int>{1});
 }
 
 TEST(ClusterTreeTest, CouplingOfOneJointBelongsToItsBody) {
   Mechanism m;
   m.body("a").body("b", "a").couple("lock", {"b"});
   const auto tree = m.clusters();
-  ASSERT_EQ(tree.clusters.size(), 2u);
-  EXPECT_TRUE(tree.clusters[0].couplings.empty());
-  EXPECT_EQ(tree.clusters[1].couplings, std::vector<int>{0});
+  ASSERT_EQ(tree.size(), 2);
+  EXPECT_TRUE(tree.cluster(0).couplings.empty());
+  EXPECT_EQ(tree.cluster(1).couplings, std::vector<int>{0});
 }
 
 TEST(ClusterTreeTest, CouplingAlongALimbTakesInWhatIsBetween) {
@@ -193,7 +193,7 @@ TEST(ClusterTreeTest, CouplingOfACutJointTiesItsCycle) {
   const auto tree = m.clusters();
   EXPECT_EQ(named_partition(m.graph, tree),
             (NamedPartition{{"o"}, {"crank", "coupler", "rocker", "rotor"}}));
-  EXPECT_EQ(tree.clusters[1].couplings, std::vector<int>{0});
+  EXPECT_EQ(tree.cluster(1).couplings, std::vector<int>{0});
 }
 
 TEST(ClusterTreeTest, CouplingAcrossLimbsJoinsThemUpToTheCommonAncestor) {
@@ -310,7 +310,7 @@ TEST(ClusterTreeTest, ChildInsertedBeforeItsParentComesAfterIt) {
   graph.add_joint("p", 0, parent);
   graph.add_coupling("tie", {0, 1});
   const auto tree = cluster_tree(graph, spanning_tree(graph));
-  EXPECT_EQ(tree.clusters[0].bodies, (std::vector<int>{parent, child}));
+  EXPECT_EQ(tree.cluster(0).bodies, (std::vector<int>{parent, child}));
   EXPECT_EQ(tree.new_number[parent], 1);
   EXPECT_EQ(tree.new_number[child], 2);
 }

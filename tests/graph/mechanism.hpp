@@ -56,15 +56,18 @@ using NamedPartition = std::set<std::set<std::string>>;
 
 inline Partition partition(const ClusterTree& clusters) {
   Partition result;
-  for (const Cluster& c : clusters.clusters) result.emplace(c.bodies.begin(), c.bodies.end());
+  for (int k = 0; k < clusters.size(); ++k) {
+    const auto& bodies = clusters.cluster(k).bodies;
+    result.emplace(bodies.begin(), bodies.end());
+  }
   return result;
 }
 
 inline NamedPartition named_partition(const ConnectivityGraph& graph, const ClusterTree& clusters) {
   NamedPartition result;
-  for (const Cluster& c : clusters.clusters) {
+  for (int k = 0; k < clusters.size(); ++k) {
     std::set<std::string> names;
-    for (const int b : c.bodies) names.insert(graph.body_name(b));
+    for (const int b : clusters.cluster(k).bodies) names.insert(graph.body_name(b));
     result.insert(names);
   }
   return result;
