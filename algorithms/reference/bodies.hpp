@@ -5,7 +5,6 @@
 
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
-#include "espalier/kernel/views.hpp"
 
 namespace espalier::reference {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/reference/clusters.hpp"
-#include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/problems/forward_dynamics.hpp"
 
 namespace espalier::reference {
 
@@ -36,7 +36,7 @@ class CAba final : public ForwardDynamics<T> {
       pA[i] = bias_force(nodes[i], i == 0 ? nullptr : wrenches);
     }
     for (int i = N; --i >= 1;) {
-      const auto& [cluster, p, bodies, outputs, X, I, G, g, S, v, c, armature] = nodes[i];
+      const auto& [cluster, p, bodies, supports, X, I, G, g, S, v, c, armature] = nodes[i];
       U[i] = IA[i] * S;
       D[i].compute(S.transpose() * U[i] + nodes[i].armature_inertia());
       u[i] = ConstVector(tau + cluster->v, cluster->nv) - S.transpose() * pA[i] -

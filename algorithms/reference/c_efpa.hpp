@@ -2,7 +2,7 @@
 
 #include "algorithms/reference/clusters.hpp"
 #include "algorithms/reference/task.hpp"
-#include "espalier/kernel/operational_space.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 
 namespace espalier::reference {
 

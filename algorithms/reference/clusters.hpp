@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/reference/bodies.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 
 namespace espalier::reference {
 
@@ -11,15 +12,15 @@ namespace espalier::reference {
 struct ClusterNode {
   const Cluster* cluster = nullptr;  ///< nullptr: the ground, which is node 0
   int parent = 0;
-  std::vector<int> bodies;   ///< in regular numbering
-  std::vector<int> outputs;  ///< distinct blocks of the parent that it hangs on
-  MatrixXd X;                ///< 6N x 6N_p, from the parent cluster (17)
-  MatrixXd I;                ///< 6N x 6N, block diagonal (14)
-  MatrixXd G;                ///< explicit constraint Jacobian, spanning rates x nv
-  VectorXd g;                ///< (dG/dt) yd
-  MatrixXd S;                ///< cluster motion subspace, 6N x nv (24)
-  VectorXd v, c;             ///< velocity and velocity-product acceleration (33)
-  VectorXd armature;         ///< per row of G
+  std::vector<int> bodies;    ///< in regular numbering
+  std::vector<int> supports;  ///< distinct blocks of the parent that it hangs on
+  MatrixXd X;                 ///< 6N x 6N_p, from the parent cluster (17)
+  MatrixXd I;                 ///< 6N x 6N, block diagonal (14)
+  MatrixXd G;                 ///< explicit constraint Jacobian, spanning rates x nv
+  VectorXd g;                 ///< (dG/dt) yd
+  MatrixXd S;                 ///< cluster motion subspace, 6N x nv (24)
+  VectorXd v, c;              ///< velocity and velocity-product acceleration (33)
+  VectorXd armature;          ///< per row of G
 
   /// What armature adds to D, and takes from tau at ydd = 0.
   MatrixXd armature_inertia() const { return G.transpose() * armature.asDiagonal() * G; }
@@ -55,9 +56,9 @@ class Clusters {
       }
       for (const int body : node.bodies) {
         const int parent = bodies.lambda[body];
-        if (node_of[parent] == node.parent && std::find(node.outputs.begin(), node.outputs.end(),
-                                                        place[parent]) == node.outputs.end()) {
-          node.outputs.push_back(place[parent]);
+        if (node_of[parent] == node.parent && std::find(node.supports.begin(), node.supports.end(),
+                                                        place[parent]) == node.supports.end()) {
+          node.supports.push_back(place[parent]);
         }
       }
       nodes.push_back(std::move(node));
@@ -88,7 +89,7 @@ class Clusters {
       if (bodies.motion.g() != nullptr) node.g[i] = bodies.motion.g()[cluster.rate(i)];
       if (yd != nullptr) qd[i] = bodies.motion.qd()[cluster.rate(i)];
     }
-    // X from the output bodies, and X_intra (20), which is unit lower triangular.
+    // X from the supporting bodies, and X_intra (20), which is unit lower triangular.
     node.X = MatrixXd::Zero(6 * N, 6 * parent.bodies.size());
     MatrixXd X_intra = MatrixXd::Identity(6 * N, 6 * N), S = MatrixXd::Zero(6 * N, n);
     VectorXd cJ(6 * N);

@@ -12,7 +12,7 @@
 ESPALIER_PLUGIN("reference", "0.2.0") {
   using namespace espalier;
   const Capabilities tree{};
-  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   registrar.algorithm_at_double<reference::Aba>(
       {.name = "aba-reference",
        .summary = "articulated-body algorithm as printed; allocates",

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/reference/task.hpp"
-#include "espalier/kernel/operational_space.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 
 namespace espalier::reference {
 

@@ -2,7 +2,7 @@
 
 #include "algorithms/reference/clusters.hpp"
 #include "algorithms/reference/task.hpp"
-#include "espalier/kernel/input_matrix.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 
 namespace espalier::reference {
 
@@ -41,7 +41,7 @@ class Subsystems {
       const ClusterNode& node = tree.nodes[i];
       const Subsystem &p = all[node.parent], &before = all[i - 1];
       Subsystem& s = all[i];
-      const long n = node.cluster->nv, o = 6 * static_cast<long>(node.outputs.size());
+      const long n = node.cluster->nv, o = 6 * static_cast<long>(node.supports.size());
       s.parent = node.parent, s.v = node.cluster->v, s.nv = node.cluster->nv;
       s.first = before.first + before.size, s.size = o + n;
       s.xi = node.c;
@@ -49,7 +49,7 @@ class Subsystems {
       s.T = MatrixXd::Zero(s.size, p.Z.cols()), s.c = VectorXd::Zero(s.size);
       s.F = MatrixXd::Zero(s.size, n), s.F.bottomRows(n).setIdentity();
       for (long k = 0; k < o; k += 6) {
-        const long output = 6L * node.outputs[k / 6];
+        const long output = 6L * node.supports[k / 6];
         s.Z.middleCols(k, 6) = node.X.middleCols(output, 6);
         s.T.middleRows(k, 6) = p.Z.middleRows(output, 6);
         s.c.segment(k, 6) = p.xi.segment(output, 6);

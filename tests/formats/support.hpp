@@ -151,13 +151,19 @@ inline std::string contents(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// The robots beside the repository, sorted; none when they are absent.
-inline std::vector<std::filesystem::path> shared_robots() {
+/// URDF files of the repository and, where they are there, those beside it, sorted.
+inline std::vector<std::filesystem::path> urdf_files() {
   std::vector<std::filesystem::path> robots;
-  std::error_code absent;
-  for (const auto& entry : std::filesystem::directory_iterator(
-           std::filesystem::path(ESPALIER_SOURCE_DIR) / ".." / "shared" / "robots", absent)) {
-    if (entry.path().extension() == ".urdf") robots.push_back(entry.path());
+  std::vector<std::string> folders{ESPALIER_SOURCE_DIR "/robots",
+                                   ESPALIER_SOURCE_DIR "/tests/reference/robots",
+                                   ESPALIER_SOURCE_DIR "/tests/cli/data"};
+#ifdef ESPALIER_SHARED_DIR
+  folders.emplace_back(ESPALIER_SHARED_DIR "/robots");
+#endif
+  for (const std::string& folder : folders) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() == ".urdf") robots.push_back(entry.path());
+    }
   }
   std::sort(robots.begin(), robots.end());
   return robots;

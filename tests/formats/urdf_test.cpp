@@ -343,25 +343,27 @@ TEST(UrdfWriteTest, WhatCannotBeWrittenIsRefusedByName) {
   refused([](Description& d) { d.loops[0].parameters["axis2"].clear(); }, {"'closure'", "'axis2'"});
 }
 
-class SharedRobotTest : public testing::TestWithParam<std::filesystem::path> {};
+class UrdfFileTest : public testing::TestWithParam<std::filesystem::path> {};
 
-TEST_P(SharedRobotTest, IsReadAndReadsBackEqual) {
+TEST_P(UrdfFileTest, IsReadAndReadsBackEqual) {
   const Description d = UrdfFormat().read(test::contents(GetParam()), GetParam().string());
   EXPECT_GT(d.links.size(), 1u);
   EXPECT_GE(d.joints.size() + 1, d.links.size());
   expect_same(read(UrdfFormat().write(d)), d);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SharedRobotTest, testing::ValuesIn(test::shared_robots()),
-                         [](const auto& robot) { return robot.param.stem().string(); });
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SharedRobotTest);
-
-TEST(SharedRobotsTest, AreThere) {
-  if (test::shared_robots().empty()) {
-    GTEST_SKIP() << "no robots in " << ESPALIER_SOURCE_DIR << "/../shared/robots";
+/// "robots_ur5": the folder tells files of one name apart.
+std::string name_of(const testing::TestParamInfo<std::filesystem::path>& file) {
+  std::string name;
+  for (const auto& part : file.param.parent_path().parent_path().filename() /
+                              file.param.parent_path().filename() / file.param.stem()) {
+    name += (name.empty() ? "" : "_") + part.string();
   }
-  EXPECT_GE(test::shared_robots().size(), 10u);
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
 }
+INSTANTIATE_TEST_SUITE_P(All, UrdfFileTest, testing::ValuesIn(test::urdf_files()), name_of);
 
 }  // namespace
 }  // namespace espalier

@@ -255,12 +255,8 @@ TEST(YamlWriteTest, WhatCannotBeWrittenIsRefusedByName) {
   refused([](Description& d) { d.joints[0].parameters["list"].clear(); }, {"'list'"});
 }
 
-TEST(UrdfToYamlTest, EverySharedRobotGivesTheSameDescription) {
-  const auto robots = test::shared_robots();
-  if (robots.empty()) {
-    GTEST_SKIP() << "no robots in " << ESPALIER_SOURCE_DIR << "/../shared/robots";
-  }
-  for (const auto& robot : robots) {
+TEST(UrdfToYamlTest, EveryRobotGivesTheSameDescription) {
+  for (const auto& robot : test::urdf_files()) {
     SCOPED_TRACE(robot.string());
     const Description d = UrdfFormat().read(test::contents(robot), robot.string());
     expect_same(read(YamlFormat().write(d)), d);

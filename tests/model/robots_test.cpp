@@ -22,11 +22,11 @@ std::vector<fs::path> robots(const fs::path& folder) {
   return files;
 }
 const fs::path own = fs::path(ESPALIER_SOURCE_DIR) / "robots";
-const fs::path shared = fs::path(ESPALIER_SOURCE_DIR) / ".." / "shared" / "robots";
+const fs::path mechanisms = fs::path(ESPALIER_SOURCE_DIR) / "tests/reference/robots";
 
 void expect_all_compile(const fs::path& folder) {
   const std::vector<fs::path> files = robots(folder);
-  if (files.empty()) GTEST_SKIP() << "no robots in " << folder;
+  ASSERT_FALSE(files.empty()) << "no robots in " << folder;
   using Root = CompileOptions::Root;
   using Mimics = CompileOptions::MimicRule;
   for (const fs::path& file : files) {
@@ -51,24 +51,21 @@ void expect_all_compile(const fs::path& folder) {
 }
 
 TEST(RobotsTest, OfTheRepositoryCompile) { expect_all_compile(own); }
-TEST(RobotsTest, SharedOnesCompile) { expect_all_compile(shared); }
-
-ModelPtr shared_robot(const char* name) {
-  return fs::exists(shared / name) ? host().load(shared / name) : nullptr;
-}
+TEST(RobotsTest, MechanismsOfTheTestsCompile) { expect_all_compile(mechanisms); }
+#ifdef ESPALIER_SHARED_DIR
+TEST(RobotsTest, SharedOnesCompile) { expect_all_compile(ESPALIER_SHARED_DIR "/robots"); }
+#endif
 
 TEST(RobotsTest, LoopsAreImplicitClusters) {
   for (const char* name : {"four_bar.urdf", "six_bar.urdf"}) {
-    const ModelPtr model = shared_robot(name);
-    if (model == nullptr) GTEST_SKIP() << name << " is not there";
+    const ModelPtr model = host().load(mechanisms / name);
     ASSERT_NE(model->first_constrained(), nullptr) << name;
     EXPECT_TRUE(model->first_constrained()->implicit) << name;
   }
 }
 
 TEST(RobotsTest, RotorsOfTheMiniCheetahAreGearedToTheirJoints) {
-  const ModelPtr model = shared_robot("mini_cheetah.urdf");
-  if (model == nullptr) GTEST_SKIP() << "mini_cheetah.urdf is not there";
+  const ModelPtr model = host().load(own / "mini_cheetah_geared.yaml");
   int geared = 0;
   for (const Cluster& c : model->clusters()) {
     EXPECT_FALSE(c.implicit) << c.name;

@@ -134,9 +134,28 @@ def make(path, cli, mujoco):
           len(robot.K(raw[0][0])) if robot.constraints else 0, "rows", out.get("tree_by", ""))
 
 
+def tello_laws(rng):
+    """phi, K and k of Tello's differentials at positions that need not close them."""
+    out = {}
+    for kind, f in (("tello_hip", robots.tello_hip), ("tello_knee_ankle", robots.tello_knee_ankle)):
+        def phi(q, v):
+            s = [np.array([a, b, 0.0]) / (6 if i < 2 else 1) for i, (a, b) in enumerate(zip(q, v))]
+            return np.array(f(s[:2], s[2:]))
+        out[kind] = []
+        for _ in range(5):
+            q, qd = rng.uniform(-1, 1, 4) * [3, 3, 0.6, 0.6], rng.uniform(-2, 2, 4)
+            out[kind].append({"q": listed(q), "qd": listed(qd), "phi": listed(phi(q, qd)[:, 0]),
+                              "K": listed(np.array([phi(q, e)[:, 1] for e in np.eye(4)]).T),
+                              "k": listed(-phi(q, qd)[:, 2])})
+    with open(os.path.join(HERE, "tello_laws.json"), "w") as file:
+        file.write(compact({"by": "robots.py, numpy " + np.__version__, **out}))
+
+
 if __name__ == "__main__":
     cli, mujoco, chosen = sys.argv[1], sys.argv[2], sys.argv[3:]
     os.makedirs(os.path.join(HERE, "results"), exist_ok=True)
+    if not chosen:
+        tello_laws(np.random.default_rng(1))
     for folder in (os.path.join(HERE, "..", "..", "robots"), os.path.join(HERE, "robots")):
         for file in sorted(os.listdir(folder)):
             if file in BEYOND or not file.endswith((".yaml", ".urdf")):
