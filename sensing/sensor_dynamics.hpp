@@ -11,7 +11,7 @@ namespace espalier {
 
 /// Everything that moves and pushes a robot, from whatever is known or measured of it.
 /// Source: Nori, "Inverse, forward and other dynamic computations computationally optimized with
-/// sparse matrix factorizations" (2017); SPEC section 6.
+/// sparse matrix factorizations" (2017); theory/sparse 6.
 template <class T>
 class ESPALIER_API SensorDynamics : public Algorithm {
  public:

@@ -33,7 +33,7 @@ namespace espalier {
 /// the rows (f) of the body they stand on and to their rows (tau). Where a loop has more
 /// constraints than it needs, the rest bears nothing.
 /// The pattern holds every entry that is not zero at some position; update() writes values only.
-/// Source: Nori (2017), eqs 4-12; SPEC section 6; Featherstone (2008), section 8.2.
+/// Source: Nori (2017), eqs 4-12; theory/sparse 6; Featherstone (2008), section 8.2.
 class ESPALIER_API SensorSystem {
  public:
   /// @param model    outlives this

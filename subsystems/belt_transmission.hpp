@@ -17,7 +17,7 @@ namespace espalier {
 /// The belts of motor i turn on massless pulleys, one on each of the axes 1 ... i-1: pulley<i>_<j>
 /// turns on link j. Thus all couplings are between two paths, and G is constant.
 /// As a law: positions (link 1, ..., link n, rotor 1, ..., rotor n).
-/// Source: SPEC 5.5, Chignoli et al. (2023), section VI.
+/// Source: theory/clusters 5.5; Chignoli et al. (2023), section IX.
 template <int n>
 class BeltTransmission {
  public:

@@ -17,7 +17,7 @@ namespace espalier {
 ///
 /// Parameters: `ratio`, `stiffness` [N·m/rad], `damping` [N·m·s/rad], `rotor_axis` and frame of the
 /// rotor, its mass, centre and inertia (`rotor_mass` ...). Input: `motor`.
-/// Source: SPEC sections 5.4 and 5.5; Spong (1987); Bremer (2008), motor-gear-arm unit.
+/// Source: theory/clusters 5.4 and 5.5; Spong (1987); Bremer (2008), motor-gear-arm unit.
 class ElasticDriveJoint {
  public:
   static constexpr int nq = 2, nv = 2;

@@ -10,12 +10,12 @@ namespace espalier {
 /// The deflection is the position of a joint of its own: a massless `stage`, the gear's output
 /// side, turns on the link, and the gear says q_link + q_stage = q_rotor / ratio. Spring and damper
 /// sit in that joint, so that link and rotor feel (k, -k / ratio) times the deflection, as in
-/// SPEC 5.5; like all passive forces they act only where they are asked for.
+/// theory/clusters 5.5; like all passive forces they act only where they are asked for.
 ///
 /// Input `base`: the joint frame of the link, which turns about `axis`; rotor as in geared_joint.
 /// Bodies `link`, `rotor`, `stage`; output `link`. No law: nothing ties link and rotor.
-/// Source: SPEC 5.5; Spong, Modeling and control of elastic joint robots (1987), with the rotor's
-/// full motion.
+/// Source: theory/clusters 5.5; Spong, Modeling and control of elastic joint robots (1987), with
+/// the rotor's full motion.
 class ElasticJoint {
  public:
   static constexpr auto parameters = std::to_array<std::string_view>(

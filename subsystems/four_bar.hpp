@@ -21,7 +21,7 @@ namespace espalier {
 ///
 /// Input `base`: the crank's pivot, z along the axes. Bodies `crank`, `rocker`, `coupler`; each is
 /// an output.
-/// Source: SPEC 5.5.
+/// Source: theory/clusters 5.5.
 class FourBar {
  public:
   static constexpr auto parameters = std::to_array<std::string_view>(

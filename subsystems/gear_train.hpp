@@ -15,7 +15,7 @@ namespace espalier {
 ///
 /// Input `base`: the joint frame of the link, which turns about `axis`. Bodies `link`, `rotor`,
 /// `idler1`, `idler2`, ...; output `link`.
-/// Source: SPEC 5.5 (motor, gear and link), Jain and Rodriguez (1991).
+/// Source: theory/clusters 5.5 (motor, gear and link), Jain and Rodriguez (1991).
 class GearTrain {
  public:
   static constexpr auto parameters = std::to_array<std::string_view>(

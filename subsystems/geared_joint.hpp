@@ -12,7 +12,8 @@ namespace espalier {
 /// Bodies `link` and `rotor`, on joints of the same names; output `link`.
 ///
 /// As a law: positions (link, rotor) of any two joints, also where the rotor sits on the link.
-/// Source: SPEC 5.5, Chignoli et al. (2023), section VI.
+/// Source: theory/clusters 5.5; Featherstone (2008), section 9.6; Chignoli et al. (2023), section
+/// II-B.
 class GearedJoint {
  public:
   static constexpr auto parameters = std::to_array<std::string_view>(

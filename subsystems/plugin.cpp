@@ -18,15 +18,17 @@
 
 ESPALIER_PLUGIN("subsystems", "0.1.0") {
   using namespace espalier;
-  const char* const chignoli = "Chignoli et al. (2023), section VI; SPEC 5.5";
-  const char* const tello = "Sim et al. (2022), Tello Leg; equations in ROBOTS.md";
+  const char* const gears =
+      "Featherstone (2008), section 9.6; Chignoli et al. (2023), section II-B; theory/clusters 5.5";
+  const char* const belts = "Chignoli et al. (2023), section IX; theory/clusters 5.5";
+  const char* const tello = "Sim et al. (2022), Tello Leg; theory/tello";
   registrar.sub_mechanism<GearedJoint>({.name = "geared_joint",
                                         .summary = "link and motor rotor: q_rotor = ratio q_link",
-                                        .source = chignoli});
+                                        .source = gears});
   registrar.sub_mechanism<GearTrain>(
       {.name = "gear_train",
        .summary = "link, motor rotor and idlers, each carried by the base or by the link",
-       .source = chignoli});
+       .source = gears});
   registrar.sub_mechanism<PlanetaryStage>(
       {.name = "planetary_stage",
        .summary = "sun, ring, carrier and planets; one of the first three may be fixed",
@@ -38,16 +40,16 @@ ESPALIER_PLUGIN("subsystems", "0.1.0") {
   registrar.sub_mechanism<ElasticJoint>(
       {.name = "elastic_joint",
        .summary = "link and motor rotor, with gear, spring and damper between them",
-       .source = "SPEC 5.5"});
+       .source = "theory/clusters 5.5"});
   registrar.joint<ElasticDriveJoint>(
       {.name = "elastic_drive",
        .summary = "revolute, with motor, gear and spring as equations of its own",
-       .source = "SPEC 5.4, 5.5; Spong (1987)",
+       .source = "theory/clusters 5.4, 5.5; Spong (1987)",
        .cost = "O(1)"});
   registrar.sub_mechanism<ElasticDrive>(
       {.name = "elastic_drive",
        .summary = "the same as elastic_joint, without bodies for rotor and gear",
-       .source = "SPEC 5.4, 5.5; Spong (1987)"});
+       .source = "theory/clusters 5.4, 5.5; Spong (1987)"});
   registrar.joint<ElasticBeamJoint>(
       {.name = "elastic_beam",
        .summary = "beam that bends in two planes and twists, from clamped end to tip",
@@ -60,11 +62,11 @@ ESPALIER_PLUGIN("subsystems", "0.1.0") {
   registrar.sub_mechanism<BeltPair>(
       {.name = "belt_pair",
        .summary = "two links in series, driven by motors on the base through gears and belts",
-       .source = chignoli});
+       .source = belts});
   registrar.sub_mechanism<BeltTriple>(
       {.name = "belt_triple",
        .summary = "three links in series, driven by motors on the base through gears and belts",
-       .source = chignoli});
+       .source = belts});
   registrar.sub_mechanism<TelloHip>({.name = "tello_hip",
                                      .summary = "Tello's hip differential: gimbal and thigh, two "
                                                 "motors",
@@ -75,13 +77,14 @@ ESPALIER_PLUGIN("subsystems", "0.1.0") {
                                            .source = tello});
   registrar.sub_mechanism<FourBar>({.name = "four_bar",
                                     .summary = "planar four-bar: crank, coupler and rocker",
-                                    .source = "SPEC 5.5"});
-  registrar.sub_mechanism<SliderCrank>(
-      {.name = "slider_crank", .summary = "crank, rod and slider", .source = "SPEC 5.5"});
+                                    .source = "theory/clusters 5.5"});
+  registrar.sub_mechanism<SliderCrank>({.name = "slider_crank",
+                                        .summary = "crank, rod and slider",
+                                        .source = "theory/clusters 5.5"});
   registrar.sub_mechanism<RodAnkle>(
       {.name = "rod_ankle",
        .summary = "foot that two cranks on the shank move in pitch and roll through rods",
-       .source = "SPEC 5.1, 5.7"});
+       .source = "theory/clusters 5.1, 5.7"});
   registrar.sub_mechanism<Cam>({.name = "cam",
                                 .summary = "eccentric cam with roller follower (gives gamma alone)",
                                 .source = "slider-crank"});

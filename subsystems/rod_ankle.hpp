@@ -17,8 +17,8 @@ namespace espalier {
 /// axes), massless `cross`, `foot`; output `foot`. Rods are massless and only keep distance unless
 /// `rod_mass` is given: then `rod1`, `rod2` hang on the crank's tips by universal joints (z along
 /// the rod, towards the foot) and end in ball joints; rod_com defaults to their middle and
-/// rod_inertia to that of a slender rod. Independent: the cranks. Source: SPEC 5.7 (two-rod
-/// parallel ankle), loops of SPEC 5.1.
+/// rod_inertia to that of a slender rod. Independent: the cranks. Source: theory/clusters 5.7
+/// (two-rod parallel ankle), loops of theory/clusters 5.1.
 class RodAnkle {
  public:
   static constexpr auto parameters = std::to_array<std::string_view>(

@@ -20,7 +20,7 @@ namespace espalier {
 ///
 /// Input `base`: the crank's pivot, z along the axes. Bodies `crank`, `rod`, `slider`; each is an
 /// output, the slider's origin is its pin.
-/// Source: SPEC 5.5 with a prismatic joint for the rocker.
+/// Source: theory/clusters 5.5 with a prismatic joint for the rocker.
 class SliderCrank {
  public:
   static constexpr auto parameters = std::to_array<std::string_view>(

@@ -11,8 +11,7 @@ namespace espalier {
 /// What Tello's two differentials share: two rotors on the base and two links in series, the
 /// positions of whose joints are (rotor1, rotor2, l1, l2). The motors' angles behind the gears are
 /// y_i = q_rotor_i / ratio. Masses and frames are those of the robot unless given.
-/// Source of equations, masses and frames: ROBOTS.md and vectors/loop_cpp_TelloFixed.json beside
-/// the specification; the robot is Sim et al., Tello Leg (2022).
+/// Source: equations, masses and frames in theory/tello; Sim et al., Tello Leg (2022).
 struct Tello {
   static constexpr double ratio = 6.0;
   static Inertial body(double mass, Vec3<double> com, Sym3<double> I) {

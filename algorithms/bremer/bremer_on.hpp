@@ -16,9 +16,9 @@ namespace espalier {
 ///            yd_i = T_ip yd_p + c_i + F_i qdd_i
 /// With F_i = [0; 1], M_Ri is the block M*_qq of the rates, and the update is the Schur complement
 /// Ia = M*_oo - M*_oq M*_qq^-1 M*_qo. Where the printed equations have dT_ip/dt y_p, c_i is all of
-/// what yd_i is at zero accelerations (SPEC 10).
+/// what yd_i is at zero accelerations (theory/misprints 10).
 /// Frames: those of SubsystemTerms.  Cost: O(n) for subsystems of bounded size.
-/// Source: Bremer (2008); Krög et al., equations (8) to (12); SPEC section 2.1.
+/// Source: Bremer (2008); Krög et al., equations (8) to (12); theory/template 2.1.
 template <class T>
 class BremerOn final : public ForwardDynamics<T> {
  public:

@@ -10,7 +10,7 @@ namespace espalier {
 ///   M = sum J_i^T M_i J_i,  h = sum J_i^T (M_i d_i + h_i),  J_i = dy_i/dqd = T_ip J_p + F_i,
 /// with d_i = T_ip d_p + c_i, which is yd_i at qdd = 0; then a dense solve of M qdd = tau - h.
 /// Frames: those of SubsystemTerms.  Cost: O(n d^2 + nv^3) for subsystems of bounded size.
-/// Source: Krög et al., equations (6) and (9); SPEC section 2.
+/// Source: Krög et al., equations (6) and (9); theory/template 2.
 template <class T>
 class MinimalForm final : public ForwardDynamics<T> {
  public:

@@ -10,19 +10,19 @@ ESPALIER_PLUGIN("bremer", "0.1.0") {
   registrar.algorithm<BremerOn>(
       {.name = "bremer-on",
        .summary = "Bremer's recursions over subsystems, which the user may group",
-       .source = "Bremer (2008); Krög et al., equations (8) to (12); SPEC 2.1",
+       .source = "Bremer (2008); Krög et al., equations (8) to (12); theory/template 2.1",
        .cost = "O(n)"},
       all);
   registrar.algorithm_at<MinimalForm, double, Count>(
       {.name = "minimal-form",
        .summary = "subsystems' matrices projected on the independent rates, dense solve",
-       .source = "Krög et al., equations (6) and (9); SPEC 2",
+       .source = "Krög et al., equations (6) and (9); theory/template 2",
        .cost = "O(n d^2 + nv^3)"},
       all);
   registrar.algorithm_at_double<BremerMatrices>(
       {.name = "bremer",
        .summary = "M, h, B, T, dT/dt, F and c of every subsystem by name; allocates",
-       .source = "Bremer (2008); Krög et al., section 3.1; SPEC 2, instance C",
+       .source = "Bremer (2008); Krög et al., section 3.1; theory/template 2, instance C",
        .cost = "O(n)"},
       all);
 }

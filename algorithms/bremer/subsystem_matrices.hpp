@@ -18,7 +18,7 @@ namespace espalier {
 /// inputs every independent rate of the subsystem has a motor of its own, B = [0; 1], and a joint
 /// whose type names its inputs has these.
 /// Frames: those of SubsystemTerms, the twists in y_i being those of links.
-/// Source: SPEC sections 2 (instance C) and 3.
+/// Source: theory/template 2 (instance C) and theory/input-matrix 3.
 template <class T>
 class BremerMatrices final : public SubsystemMatrices<T> {
  public:

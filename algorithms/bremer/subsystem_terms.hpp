@@ -32,7 +32,7 @@ namespace espalier {
 /// parent body, its rates) = Z y_i, adds Z^T M_own Z and Z^T (M_own yd_own + h_own).
 ///
 /// Frames: each body's own, angular above linear; the twists in y_i may be those of links instead.
-/// Source: SPEC sections 2 (instance C), 5.2 and 5.4.
+/// Source: theory/template 2 (instance C), theory/clusters 5.2 and 5.4.
 template <class T>
 class SubsystemTerms {
  public:

@@ -26,7 +26,7 @@ namespace espalier {
 ///
 /// A folded rotor belongs to the subsystem of its cluster, with all of its inertia, even where its
 /// parent does not.
-/// Source: SPEC section 2, instance C; Krög et al., section 3.1.
+/// Source: theory/template 2, instance C; Krög et al., section 3.1.
 class SubsystemTree {
  public:
   /// A body that a subsystem speaks of: first its output bodies, then its own.

@@ -60,14 +60,15 @@ inline void shift(CompositeMoments<S>& I, const Vec3<C>& r) {
   I.h = g;
 }
 
-/// The chains of a robot (chains/plan.hpp) in the composite-rigid-body algorithm. From a chain's tip
-/// on, the wrenches that unit accelerations of its joints take are handed from body to body and
+/// The chains of a robot (chains/plan.hpp) in the composite-rigid-body algorithm. From a chain's
+/// tip on, the wrenches that unit accelerations of its joints take are handed from body to body and
 /// meet each joint's axis; then those of what it carries, as many at once as a vector register
 /// holds.
 ///
-/// Frames: ChainBody::F.  Cost: O(L) for every rate of a chain of L bodies, and every one it carries.
+/// Frames: ChainBody::F.  Cost: O(L) for every rate of a chain of L bodies, and every one it
+/// carries.
 ///
-/// Source: Featherstone (2008), Table 6.2; SPEC section 5.4.
+/// Source: Featherstone (2008), Table 6.2; theory/clusters 5.4.
 template <class T>
 class ChainComposites : public ChainUnits<T> {
  public:

@@ -5,13 +5,13 @@
 namespace espalier {
 
 /// The chains of a robot in a recursive algorithm: chains of bodies on revolute joints
-/// (chains/plan.hpp), written out by the kind of their placements (chains/kernels.hpp); where T is a
-/// double, several chains are the lanes of a pack. Joints may drive rotors on the body before, and
-/// two that follow each other may be a belt pair, whose rates have an inertia between them.
+/// (chains/plan.hpp), written out by the kind of their placements (chains/kernels.hpp); where T is
+/// a double, several chains are the lanes of a pack. Joints may drive rotors on the body before,
+/// and two that follow each other may be a belt pair, whose rates have an inertia between them.
 ///
 /// The owner calls the passes group by group: outward, in the order of the groups, with the motion
-/// of the parents in their boundaries; inward, backwards, with all that hangs on boundaries added up.
-/// Frames: ChainBody::F.  Source: Featherstone (2008), Tables 5.1 and 7.1; SPEC section 5.4.
+/// of the parents in their boundaries; inward, backwards, with all that hangs on boundaries added
+/// up. Frames: ChainBody::F.  Source: Featherstone (2008), Tables 5.1 and 7.1; theory/clusters 5.4.
 template <class T>
 class ChainSweeps : public ChainUnits<T> {
  public:

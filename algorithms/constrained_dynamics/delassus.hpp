@@ -10,7 +10,7 @@ namespace espalier {
 /// by PV-OSIMr, a factor that reveals its rank, and accelerations with the forces.
 /// Cost: O(n + m^2 + m^3).
 /// Frames: those of ArticulatedTree.
-/// Source: Featherstone (2008), section 8.4; SPEC sections 3 and 4.
+/// Source: Featherstone (2008), section 8.5; theory/input-matrix 3 and theory/delassus 4.
 template <class T>
 class DelassusDynamics final : public HeldRobot<T> {
  public:

@@ -5,7 +5,7 @@
 namespace espalier {
 
 /// The oracle: constraint forces from the dense Delassus matrix by its eigenvalues. Allocates.
-/// Cost: O(n^3 + m^3). Source: Featherstone (2008), section 8.4.
+/// Cost: O(n^3 + m^3). Source: Featherstone (2008), section 8.5.
 template <class T>
 class DenseConstrainedDynamics final : public ConstrainedDynamics<T> {
  public:

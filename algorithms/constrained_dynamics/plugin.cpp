@@ -17,13 +17,13 @@ ESPALIER_PLUGIN("constrained-dynamics", "0.1.0") {
   registrar.algorithm_at_double<DelassusDynamics>(
       {.name = "delassus",
        .summary = "constraint forces from J M^-1 J^T by pv-osimr",
-       .source = "Featherstone (2008), section 8.4; SPEC 4",
+       .source = "Featherstone (2008), section 8.5; theory/delassus 4",
        .cost = "O(n + m^3)"},
       loops);
   registrar.algorithm_at_double<DenseConstrainedDynamics>(
       {.name = "dense",
        .summary = "oracle: explicit matrices and eigenvalues; allocates",
-       .source = "Featherstone (2008), section 8.4",
+       .source = "Featherstone (2008), section 8.5",
        .cost = "O(n^3 + m^3)"},
       all);
 }

@@ -10,8 +10,8 @@ namespace espalier {
 /// constraint forces, and one sweep outward. On cluster trees the same with clusters for joints.
 /// Cost: O(n + m^2 d + m^3).
 /// Frames: those of ArticulatedTree.
-/// Source: Popov, Vereshchagin, Zenkevich (1978); Sathya et al. (2023), Algorithm 1; SPEC sections
-/// 3.1 (forces) and 4 (rows).
+/// Source: Popov, Vereshchagin, Zenkevich (1978); Sathya et al. (2023), Algorithm 1;
+/// theory/input-matrix 3.1 (forces) and theory/delassus 4 (rows).
 ///
 /// At node i, with G = D^-1 (forces on the rates) and Kq of each row, what is left over is
 ///   w += Kq D^-1 Kq^T  and  free += Kq G,

@@ -8,7 +8,7 @@
 namespace espalier {
 
 /// Forward dynamics of a tree by the articulated-body algorithm.
-/// Cost: O(n).  Source: Featherstone (2008), Table 7.1; SPEC section 2.1, instance A.
+/// Cost: O(n).  Source: Featherstone (2008), Table 7.1; theory/template 2.1, instance A.
 ///
 /// The velocity terms are taken out first: with f the wrenches at vdot = 0 (gravity, velocity
 /// products and external wrenches, by the Newton-Euler equations), the remaining accelerations da

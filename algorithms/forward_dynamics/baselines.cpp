@@ -40,13 +40,13 @@ void register_baselines(Registrar& registrar) {
   registrar.algorithm_at<CAbaStacked, double, Count>(
       {.name = "c-aba-stacked",
        .summary = "articulated-body algorithm on the cluster tree, the published 6N x 6N form",
-       .source = "Chignoli et al. (2023), Algorithm 2; SPEC 2, instance B",
+       .source = "Chignoli et al. (2023), Algorithm 1; theory/template 2, instance B",
        .cost = "O(n), O(N^2) in a cluster of N bodies"},
       loops);
   registrar.algorithm_at_double<Kkt>(
       {.name = "kkt",
        .summary = "oracle: all spanning rates and constraint forces at once; allocates",
-       .source = "Featherstone (2008), section 8.4",
+       .source = "Featherstone (2008), sections 8.1 and 8.5",
        .cost = "O(n^3)"},
       all);
 }

@@ -12,12 +12,12 @@ namespace espalier {
 /// Forward dynamics of a cluster tree by the articulated-body algorithm, fused form: exact for
 /// loops of any kind, at about the price of a tree.
 /// Cost: O(n), with a small dense factor for each cluster.
-/// Source: Chignoli et al. (2023), Algorithm 2; SPEC sections 5.4 (fused, folded rotors) and 2,
-/// instance C.
+/// Source: Chignoli et al. (2023), Algorithm 1; theory/clusters 5.4 (fused, folded rotors) and
+/// theory/template 2, instance C.
 ///
 /// As ABA (aba.hpp), the velocity terms being taken out at spanning accelerations g (qdd = G ydd +
-/// g). A cluster with supporting bodies o is passed as one joint of several rates ydd would be: with
-/// J its bodies' motion for unit rates,
+/// g). A cluster with supporting bodies o is passed as one joint of several rates ydd would be:
+/// with J its bodies' motion for unit rates,
 ///   Mqq = sum J^T IA J,  Moq = sum Xo^T IA J,  Moo = sum Xo^T IA Xo
 ///   Ia = Moo - Moq Mqq^-1 Moq^T,  pa = po + Moq Mqq^-1 r,  r = tau - sum J^T pA
 ///   ydd = Mqq^-1 (r - Moq^T da_o).

@@ -15,13 +15,14 @@ namespace espalier {
 /// parent cluster's twist to it. Exact, for any number of output bodies; slow, and kept as the
 /// reference for the fused form (c_aba.hpp).
 /// Frames: each body's own.  Cost: O(N^2) numbers for each cluster.
-/// Source: Chignoli et al. (2023), Algorithm 2; SPEC sections 2 (instance B), 5.2 and 5.4.
+/// Source: Chignoli et al. (2023), Algorithm 1; theory/template 2 (instance B), theory/clusters 5.2
+/// and 5.4.
 ///
 /// Blocks, with b a body and o(b) its output body (X_b from o(b)'s frame):
-///   S_C: J_b = X J_parent + S_b G_b;  c_C: xi_b = X xi_parent + S_b g_b + v_b x s_b   (SPEC 5.2)
-///   U = M S_C,  D = S_C^T U,  r = tau - S_C^T (h + M c_C)
-///   M_P += X_C^T (M - U D^-1 U^T) X_C,  h_P += X_C^T (h + M c_C + U D^-1 r)
-///   ydd = D^-1 (r - U^T X_C a_P),  a_C = X_C a_P + c_C + S_C ydd
+///   S_C: J_b = X J_parent + S_b G_b;  c_C: xi_b = X xi_parent + S_b g_b + v_b x s_b
+///   (theory/clusters 5.2) U = M S_C,  D = S_C^T U,  r = tau - S_C^T (h + M c_C) M_P += X_C^T (M -
+///   U D^-1 U^T) X_C,  h_P += X_C^T (h + M c_C + U D^-1 r) ydd = D^-1 (r - U^T X_C a_P),  a_C = X_C
+///   a_P + c_C + S_C ydd
 template <class T>
 class CAbaStacked final : public ForwardDynamics<T> {
  public:

@@ -10,7 +10,7 @@ namespace espalier {
 /// Forward dynamics of a tree from the joint-space inertia matrix H and its factor H = L^T L, which
 /// fills in nothing where branches leave H zero.
 /// Frame: body.  Cost: O(n d^2), d the depth of the tree.
-/// Source: Featherstone (2008), Tables 6.2 to 6.5; SPEC section 4.
+/// Source: Featherstone (2008), Tables 6.2 to 6.5; theory/delassus 4.
 template <class T>
 class CrbaLtl final : public ForwardDynamics<T> {
  public:

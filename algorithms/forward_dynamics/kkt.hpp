@@ -13,7 +13,7 @@ namespace espalier {
 /// for the spanning rates of the state, and for couplings of constant ratios, of which the model
 /// keeps nothing else: their rows are [-G_dependent 1]. Rows that depend on others are found by
 /// pivoting and left out. Makes no attempt at speed. Cost: O(n^3).
-/// Source: Featherstone (2008), section 8.4; SPEC section 9.
+/// Source: Featherstone (2008), sections 8.1 and 8.5; theory/oracles 9.
 template <class T>
 class Kkt final : public ForwardDynamics<T> {
  public:

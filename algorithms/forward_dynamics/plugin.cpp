@@ -11,12 +11,15 @@ ESPALIER_PLUGIN("forward-dynamics", "0.1.0") {
                             .source = "Featherstone (2008), Table 7.1",
                             .cost = "O(n)"},
                            {});
-  registrar.algorithm<CAba>({.name = "c-aba",
-                             .summary = "articulated-body algorithm on the cluster tree",
-                             .source = "Chignoli et al. (2023), Algorithm 2, fused: SPEC 5.4",
-                             .cost = "O(n)"},
-                            {.couplings = true, .loops = true, .several_supports = true,
-                             .joint_supplied_dynamics = true});
+  registrar.algorithm<CAba>(
+      {.name = "c-aba",
+       .summary = "articulated-body algorithm on the cluster tree",
+       .source = "Chignoli et al. (2023), Algorithm 1, fused: theory/clusters 5.4",
+       .cost = "O(n)"},
+      {.couplings = true,
+       .loops = true,
+       .several_supports = true,
+       .joint_supplied_dynamics = true});
   registrar.algorithm<ApproximateAba>(
       {.name = "approximate-aba",
        .summary = "approximates: articulated-body algorithm on the links, rotors as armature alone",

@@ -10,7 +10,7 @@ namespace espalier {
 /// What bodies and rates need to move on at vdot = 0: gravity, velocity products and external
 /// wrenches, before they are gathered at the joints.
 /// Frame: body.  Cost: O(n).
-/// Source: Featherstone (2008), section 5.3; SPEC sections 5.3 and 5.4 (folded rotors).
+/// Source: Featherstone (2008), section 5.3; theory/clusters 5.3 and 5.4 (folded rotors).
 template <class T>
 class BiasForces {
  public:

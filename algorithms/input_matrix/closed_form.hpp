@@ -18,7 +18,8 @@ namespace espalier {
 ///
 /// Frames: world axes, world origin: there twists of bodies differ by no transform.
 /// Cost: O(N^2 (s^3 + s^2 m)) for N clusters with s describing velocities.
-/// Source: Krög, Gattringer, Müller, equations 9 to 27; SPEC 3.2 (with its corrections).
+/// Source: Krög, Gattringer, Müller, equations 9 to 27; theory/input-matrix 3.2 (with its
+/// corrections).
 template <class T>
 class ClosedForm final : public InputMatrix<T> {
  public:

@@ -17,7 +17,7 @@ namespace espalier {
 /// acceleration is one more column: the answer to what bodies need at vdot = 0, turned around.
 /// Cost: O(n m), the size of the answer.
 /// Frames: those of ArticulatedTree.
-/// Source: SPEC sections 3.1 and 5.6.
+/// Source: theory/input-matrix 3.1 and theory/clusters 5.6.
 template <class T>
 class ColumnSweeps {
  public:

@@ -6,7 +6,7 @@
 namespace espalier {
 
 /// The oracle: B from G and explicit Jacobians, dense solve. Allocates.
-/// Cost: O(n^3 + nv^2 m).  Source: SPEC section 9, oracle 4.
+/// Cost: O(n^3 + nv^2 m).  Source: theory/oracles 9, oracle 4.
 template <class T>
 class DenseInputMatrix final : public InputMatrix<T> {
  public:

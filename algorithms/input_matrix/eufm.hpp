@@ -9,7 +9,7 @@ namespace espalier {
 /// Inputs act on the robot at rest without gravity, so that nothing has to be subtracted, and no
 /// digits are lost.
 /// Cost: O(n m), m + 1 whole passes of the O(n) method.
-/// Source: Gattringer et al. (2019); Krög, Gattringer, Müller, section 4; SPEC 3.3.
+/// Source: Gattringer et al. (2019); Krög, Gattringer, Müller, section 4; theory/input-matrix 3.3.
 template <class T>
 class Eufm final : public InputMatrix<T> {
  public:

@@ -12,7 +12,7 @@ namespace espalier {
 /// from the bodies' accelerations, without a Jacobian.
 /// Cost: O(n m), the size of the answer.
 /// Frames: those of ArticulatedTree.
-/// Source: Krög, Gattringer, Müller; SPEC sections 3.1, 3.4 and 5.6.
+/// Source: Krög, Gattringer, Müller; theory/input-matrix 3.1, 3.4 and theory/clusters 5.6.
 template <class T>
 class Iim final : public InputMatrix<T> {
  public:

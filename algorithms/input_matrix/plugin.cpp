@@ -12,19 +12,20 @@ ESPALIER_PLUGIN("input-matrix", "0.1.0") {
   registrar.algorithm<Iim>(
       {.name = "iim",
        .summary = "implicit inversion method, recursive: two sweeps for all columns",
-       .source = "Krög, Gattringer, Müller; SPEC 3.1, 5.6",
+       .source =
+           "Krög, Gattringer, Müller, section 5; theory/input-matrix 3.1, theory/clusters 5.6",
        .cost = "O(n m)"},
       loops);
   registrar.algorithm_at_double<ClosedForm>(
       {.name = "iim-closed-form",
        .summary = "implicit inversion method as published: block matrices of pairs; allocates",
-       .source = "Krög, Gattringer, Müller; SPEC 3.2",
+       .source = "Krög, Gattringer, Müller, equation (27); theory/input-matrix 3.2",
        .cost = "O(n^2 m)"},
       {.couplings = true, .loops = true});
   registrar.algorithm_at_double<Eufm>(
       {.name = "eufm",
        .summary = "extended unit force method: m + 1 passes of c-aba",
-       .source = "Gattringer et al. (2019); SPEC 3.3",
+       .source = "Gattringer et al. (2019); Krög et al., section 4; theory/input-matrix 3.3",
        .cost = "O(n m)"},
       loops);
   registrar.algorithm_at_double<DenseInputMatrix>(

@@ -18,7 +18,7 @@ ESPALIER_PLUGIN("inverse-dynamics", "0.1.0") {
   registrar.algorithm<RneaBias>(rnea, {});
   const About c_rnea{.name = "c-rnea",
                      .summary = "recursive Newton-Euler algorithm on the cluster tree",
-                     .source = "Chignoli et al. (2023), Algorithm 1, fused: SPEC 5.3",
+                     .source = "Chignoli et al. (2023), section VI, fused: theory/clusters 5.3",
                      .cost = "O(n)"};
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   Capabilities all = loops;

@@ -19,7 +19,7 @@ namespace espalier {
 /// Chains of bodies on revolute joints are chains (chains/sweeps.hpp); all other bodies are here.
 /// Frame: body.  Cost: O(n), and the entries of G.
 /// Source: Luh, Walker, Paul (1980); Featherstone (2008), Table 5.1; Chignoli et al. (2023),
-/// Algorithm 1; SPEC sections 5.3 and 5.4 (folded rotors).
+/// section VI; theory/clusters 5.3 and 5.4 (folded rotors).
 template <class T>
 class Rnea final : public InverseDynamics<T> {
  public:

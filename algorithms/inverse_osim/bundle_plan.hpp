@@ -8,15 +8,16 @@
 
 namespace espalier {
 
-/// How rows of a task travel to the ground in PV-OSIM and PV-OSIMr, decided once per model and task.
+/// How rows of a task travel to the ground in PV-OSIM and PV-OSIMr, decided once per model and
+/// task.
 ///
 /// A bundle carries rows inward: K, that maps the twists of some bodies of one cluster (its sites)
 /// to the rows, and w, the inverse inertia that the rows have collected since they set out. Its
 /// terms are end-effectors and nodes. A node is a fresh start: six rows for each site, the twist
-/// itself, where all bundles that arrive at these sites end. Elsewhere bundles that meet are stacked
-/// into one. PV-OSIM only stacks; PV-OSIMr makes nodes where that saves operations, which no choice
-/// changes the result of.
-/// Source: Sathya et al. (2023), Algorithm 3; SPEC 4 (corrected, generalized) and 5.6.
+/// itself, where all bundles that arrive at these sites end. Elsewhere bundles that meet are
+/// stacked into one. PV-OSIM only stacks; PV-OSIMr makes nodes where that saves operations, which
+/// no choice changes the result of. Source: Sathya et al. (2023), Algorithm 3; theory/delassus 4
+/// (corrected, generalized) and theory/clusters 5.6.
 template <class T>
 class BundlePlan {
  public:

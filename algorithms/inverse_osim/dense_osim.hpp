@@ -5,7 +5,7 @@
 namespace espalier {
 
 /// The oracle: J M^-1 J^T from explicit matrices. Allocates. Cost: O(n^3).
-/// Source: Khatib (1987); SPEC section 4.
+/// Source: Khatib (1987); theory/delassus 4.
 template <class T>
 class DenseInverseOsim final : public InverseOsim<T> {
  public:

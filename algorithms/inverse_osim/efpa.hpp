@@ -8,13 +8,12 @@
 namespace espalier {
 
 /// Inverse operational-space inertia by extended force propagators: the rows chi of every
-/// end-effector are carried inward to all of its ancestors, the motion W that unit forces along them
-/// cause is carried outward again, and a block is chi W at the closest common ancestor.
-/// On cluster trees the same with clusters in place of joints (C-EFPA).
-/// Cost: O(n + m d + m^2).
+/// end-effector are carried inward to all of its ancestors, the motion W that unit forces along
+/// them cause is carried outward again, and a block is chi W at the closest common ancestor. On
+/// cluster trees the same with clusters in place of joints (C-EFPA). Cost: O(n + m d + m^2).
 /// Frames: those of ArticulatedTree.
-/// Source: Wensing, Featherstone, Orin (2012), Table I; Chignoli et al. (2023), Algorithm 3; SPEC
-/// sections 4 and 5.6.
+/// Source: Wensing, Featherstone, Orin (2012), Table I; Chignoli et al. (2023), section VIII;
+/// theory/delassus 4 and theory/clusters 5.6.
 template <class T>
 class Efpa : public InverseOsim<T> {
  public:

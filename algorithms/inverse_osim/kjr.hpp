@@ -13,7 +13,7 @@ namespace espalier {
 /// On cluster trees the same with clusters in place of joints.
 /// Cost: O(n + m^2 d).
 /// Frames: those of ArticulatedTree.
-/// Source: Kreutz-Delgado, Jain, Rodriguez (1992); SPEC sections 4 and 5.6.
+/// Source: Kreutz-Delgado, Jain, Rodriguez (1992); theory/delassus 4 and theory/clusters 5.6.
 ///
 /// Omega is kept by columns: the motion of some bodies that a unit wrench on other bodies causes,
 /// 6 columns for each of the latter ("loads").

@@ -10,7 +10,7 @@ namespace espalier {
 /// Inverse operational-space inertia of a tree from the sparse factor M = L^T L, Y = J L^-1 and
 /// Y Y^T over the rates that two rows have in common.
 /// Cost: O(n d^2 + m d^2 + m^2 d).
-/// Source: Featherstone (2010); SPEC section 4.
+/// Source: Featherstone (2010); theory/delassus 4.
 template <class T>
 class LtlOsim final : public InverseOsim<T> {
  public:

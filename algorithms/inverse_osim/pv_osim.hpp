@@ -7,11 +7,10 @@ namespace espalier {
 
 /// Inverse operational-space inertia by the inward sweep of the Popov-Vereshchagin solver: rows of
 /// constraint are carried to the ground and collect on every joint what it adds to J M^-1 J^T.
-/// PV-OSIM carries all rows that have met, PV-OSIMr starts again from a twist where that is cheaper.
-/// On cluster trees both are the same with clusters in place of joints.
-/// Cost: O(n + m^2 d) and O(n + m^2).
-/// Frames: those of ArticulatedTree.
-/// Source: Sathya et al. (2023), Algorithms 1 and 3; SPEC sections 4 and 5.6.
+/// PV-OSIM carries all rows that have met, PV-OSIMr starts again from a twist where that is
+/// cheaper. On cluster trees both are the same with clusters in place of joints. Cost: O(n + m^2 d)
+/// and O(n + m^2). Frames: those of ArticulatedTree. Source: Sathya et al. (2023), Algorithms 1 and
+/// 3; theory/delassus 4 and theory/clusters 5.6.
 template <class T>
 class PvOsimBase : public InverseOsim<T> {
  public:

@@ -16,8 +16,8 @@ namespace espalier {
 /// since no actuator helps the dependent rates. Constraint forces of loop joints are put on their
 /// two bodies, and the tree is summed once more.
 /// Frame: body; loops in the axes of the cluster's output body.  Cost: O(n) and a small dense solve
-/// for each cluster. For people and design, not for control: at the scalar double, and it allocates.
-/// Source: Featherstone (2008), Table 5.1 and section 8.5; SPEC sections 5.1 and 5.3.
+/// for each cluster. For people and design, not for control: at the scalar double, and it
+/// allocates. Source: Featherstone (2008), Table 5.1 and section 8.4; theory/clusters 5.1 and 5.3.
 template <class T>
 class JointReactions final : public JointWrenches<T> {
  public:

@@ -6,7 +6,7 @@ ESPALIER_PLUGIN("joint-wrenches", "0.1.0") {
   registrar.algorithm_at_double<JointReactions>(
       {.name = "joint-reactions",
        .summary = "what every joint transmits, loop joints included; allocates",
-       .source = "Featherstone (2008), Table 5.1 and section 8.5; SPEC 5.1",
+       .source = "Featherstone (2008), Table 5.1 and section 8.4; theory/clusters 5.1",
        .cost = "O(n)"},
       {.couplings = true, .loops = true, .several_supports = true});
 }

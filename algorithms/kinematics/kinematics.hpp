@@ -12,7 +12,7 @@ namespace espalier {
 
 /// Placements, twists and spatial accelerations of all bodies of the spanning tree, body frames.
 /// Independent rates are expanded by G where couplings tie joints.
-/// Cost: O(n).  Source: Featherstone (2008), section 5.3; SPEC section 1.
+/// Cost: O(n).  Source: Featherstone (2008), section 5.3; theory/conventions 1.
 template <class T>
 class BodyMotions {
  public:

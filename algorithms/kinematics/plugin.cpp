@@ -22,9 +22,10 @@ ESPALIER_PLUGIN("kinematics", "0.1.0") {
        .source = "Orin, Goswami, Lee (2013)",
        .cost = "O(n)"},
       all);
-  registrar.algorithm<MechanicalEnergy>({.name = "energy",
-                                         .summary = "kinetic energy and potential energy of gravity",
-                                         .source = "Featherstone (2008), section 2.14",
-                                         .cost = "O(n)"},
-                                        all);
+  registrar.algorithm<MechanicalEnergy>(
+      {.name = "energy",
+       .summary = "kinetic energy and potential energy of gravity",
+       .source = "Featherstone (2008), section 2.13",
+       .cost = "O(n)"},
+      all);
 }

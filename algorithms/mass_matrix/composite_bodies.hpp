@@ -14,8 +14,8 @@ namespace espalier {
 
 /// Joint-space inertia matrix by the composite-rigid-body algorithm, on trees and cluster trees.
 /// Cost: O(n d), d the depth of the tree.
-/// Source: Featherstone (2008), Table 6.2; SPEC 5.4 (clusters, folded rotors), of whose sums only
-/// the part that inertia takes is needed here.
+/// Source: Featherstone (2008), Table 6.2; theory/clusters 5.4 (clusters, folded rotors), of whose
+/// sums only the part that inertia takes is needed here.
 ///
 /// A unit acceleration of an independent rate of cluster c moves its bodies by the columns J_b (the
 /// output bodies rest) and what hangs on them rigidly. With Ic_b the composite inertia of body b

@@ -11,7 +11,7 @@ ESPALIER_PLUGIN("mass-matrix", "0.1.0") {
                             {});
   registrar.algorithm<Crba>({.name = "c-crba",
                              .summary = "composite rigid bodies on the cluster tree",
-                             .source = "Featherstone (2008), Table 6.2; SPEC 5.4",
+                             .source = "Featherstone (2008), Table 6.2; theory/clusters 5.4",
                              .cost = "O(n d)"},
                             {.couplings = true, .loops = true, .several_supports = true});
   registrar.algorithm_at_double<DenseMassMatrix>(

@@ -10,7 +10,7 @@ ESPALIER_PLUGIN("operational-space", "0.1.0") {
   registrar.algorithm_at_double<RecursiveOperationalSpace>(
       {.name = "recursive",
        .summary = "quantities of operational-space control from the answer to unit task forces",
-       .source = "Khatib (1987); SPEC 3.1, 3.4",
+       .source = "Khatib (1987); theory/input-matrix 3.1, 3.4",
        .cost = "O(n m + nv^2 m)"},
       loops);
   registrar.algorithm_at_double<DenseOperationalSpace>(

@@ -13,7 +13,7 @@ namespace espalier {
 /// J^T by one sweep inward and one outward for each end-effector, then products with J.
 /// Cost: O(n m + m^2 nv + nv^2 m); no M is formed.
 /// Frames: those of ArticulatedTree.
-/// Source: Khatib (1987); SPEC sections 3.1, 3.4 and 4.
+/// Source: Khatib (1987); theory/input-matrix 3.1, 3.4 and theory/delassus 4.
 template <class T>
 class RecursiveOperationalSpace final : public OperationalSpace<T> {
  public:

@@ -13,7 +13,7 @@
 /// The oracle: explicit body Jacobians in world axes, M = sum of J^T I J, dense solve. It shares
 /// with the recursive algorithms only what joints and constraints say, takes folded rotors as the
 /// bodies that they are, projects with G, and makes no attempt at speed. Cost: O(n^3).
-/// Source: Featherstone (2008), section 3.2; SPEC section 9.
+/// Source: Featherstone (2008), section 3.2; theory/oracles 9.
 
 namespace espalier {
 

@@ -10,7 +10,8 @@
 #include "espalier/kernel/problems/operational_space.hpp"
 
 /// What the oracles of operational space have in common: J and (dJ/dt) v from explicit body
-/// Jacobians, and a matrix with a rank. They allocate. Source: SPEC sections 4 and 9.
+/// Jacobians, and a matrix with a rank. They allocate. Source: theory/delassus 4 and
+/// theory/oracles 9.
 
 namespace espalier {
 

@@ -10,24 +10,24 @@
 
 namespace espalier {
 
-/// Articulated inertias of a tree or cluster tree at one position, and the two ways through it: rows
-/// on the twists of bodies (wrenches) go inward, motions that answer forces go outward. All methods
-/// for J M^-1 J^T and M^-1 B are made of these two.
+/// Articulated inertias of a tree or cluster tree at one position, and the two ways through it:
+/// rows on the twists of bodies (wrenches) go inward, motions that answer forces go outward. All
+/// methods for J M^-1 J^T and M^-1 B are made of these two.
 ///
 /// Each cluster of the model is a node; a body that no loop ties is a cluster of its own. The twist
 /// of body b of a node is that of its output body, shifted by x, and J_b times the node's rates.
-/// With Moq (here U) and Mqq (here D) of SPEC 5.4,
+/// With Moq (here U) and Mqq (here D) of theory/clusters 5.4,
 ///   rows K on body b:  Kq = K J_b,  Ko = K shifted;  handed on to the output: Ko - (Kq D^-1) U^T
 ///   motion a of the output:  rates = z - D^-1 U^T a  with z = D^-1 (forces on the rates)
 /// which on a node of one body is the joint of Featherstone's (2008) chapter 7.
 ///
-/// The rates of a node of several are not the model's but eta = L^T yd with the factor Mqq = L D L^T,
-/// J and U being those of eta: then D is diagonal, and a node of n rates is like n joints of one.
-/// to_rates() and from_rates() go between the two.
+/// The rates of a node of several are not the model's but eta = L^T yd with the factor Mqq = L D
+/// L^T, J and U being those of eta: then D is diagonal, and a node of n rates is like n joints of
+/// one. to_rates() and from_rates() go between the two.
 ///
 /// Frames: world axes, body origins. A joint of kind `free`, on the ground, has its twist in world
 /// axes for yd.
-/// Source: SPEC sections 2 (instance C), 4 and 5.4 to 5.6.
+/// Source: theory/template 2 (instance C), theory/delassus 4 and theory/clusters 5.4 to 5.6.
 template <class T>
 class ArticulatedTree : public ArticulatedBodies<T> {
   using Base = ArticulatedBodies<T>;

@@ -10,8 +10,8 @@
 namespace espalier {
 
 /// A cluster with one supporting body o in the articulated-body algorithm.
-/// Source: Chignoli et al. (2023), Algorithm 2; SPEC sections 5.4 (fused, folded rotors) and 2,
-/// instance C.
+/// Source: Chignoli et al. (2023), Algorithm 1; theory/clusters 5.4 (fused, folded rotors) and
+/// theory/template 2, instance C.
 ///
 /// Its bodies accelerate by da_b = Xo_b da_o + J_b ydd with J_b = J_parent + S_b G_b, so that
 ///   Mqq = sum J^T IA J,  Moq = sum Xo^T IA J,  Moo = sum Xo^T IA Xo      (X are shifts only)

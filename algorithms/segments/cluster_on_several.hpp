@@ -6,7 +6,7 @@
 namespace espalier {
 
 /// A cluster with several supporting bodies in the articulated-body algorithm: plain dense algebra
-/// on y = (da_o1, ..., da_on, ydd), see multi_support_cluster.hpp. Source: SPEC section 5.4.
+/// on y = (da_o1, ..., da_on, ydd), see multi_support_cluster.hpp. Source: theory/clusters 5.4.
 
 template <class T>
 void forward_velocities(const ClusterOnSeveral& s, ClusterState<T>& state) {

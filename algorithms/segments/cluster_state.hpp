@@ -35,7 +35,7 @@ struct ClusterState : ArticulatedState<T> {
     }
   }
 
-  /// The spin of a folded rotor (SPEC 5.4).
+  /// The spin of a folded rotor (theory/clusters 5.4).
   struct Spin {
     Vec3<T> k;  ///< momentum for unit rate, world axes
     T tau;      ///< what its rate takes at vdot = 0

@@ -6,7 +6,7 @@
 namespace espalier {
 
 /// A body with geared rotors in the articulated-body algorithm: a plain body whose D and U also
-/// have the rotors' inertia and their axis momentum k on the parent (SPEC 5.4).
+/// have the rotors' inertia and their axis momentum k on the parent (theory/clusters 5.4).
 
 template <class T>
 void forward_velocities(const GearedBody& s, ClusterState<T>& state) {

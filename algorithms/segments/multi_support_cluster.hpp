@@ -11,9 +11,9 @@ namespace espalier {
 
 /// A cluster with several output bodies, or one that such clusters hang on: the describing
 /// accelerations are those of all output bodies and the independent rates,
-/// y = (da_o1, ..., da_on, ydd), and each body moves by da_b = Z_b y (SPEC section 2, instance C).
-/// Such clusters are rare: plain dense algebra.
-/// Frame: world axes at body origins.  Source: SPEC section 5.4.
+/// y = (da_o1, ..., da_on, ydd), and each body moves by da_b = Z_b y (theory/template 2, instance
+/// C). Such clusters are rare: plain dense algebra. Frame: world axes at body origins.  Source:
+/// theory/clusters 5.4.
 template <class T>
 class MultiSupportCluster {
  public:

@@ -19,7 +19,7 @@ namespace espalier {
 /// What the spin of a folded rotor takes of its parent and of its own rate, body frames.
 /// @param qd, qdd        of the rotor's rate; qdd may be nullptr for zero
 /// @param[in,out] f      wrench that the parent needs
-/// @returns  force that the rate needs  Source: SPEC 5.4
+/// @returns  force that the rate needs  Source: theory/clusters 5.4
 template <class T>
 inline T spin(const Rotor& rotor, const BodyMotion<T>& parent, const T& qd, const T* qdd,
               Force<T>& f) {

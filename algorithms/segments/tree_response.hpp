@@ -7,11 +7,11 @@
 
 namespace espalier {
 
-/// How a robot at rest answers forces: columns of M^-1 B, by one sweep inward, where forces collect,
-/// and one outward, where accelerations spread.
-/// Cost: O(n m) for m columns, the size of the answer; inward only on the way of each column.
-/// Frames: those of ArticulatedTree.
-/// Source: Krög et al., Implicit Inversion Method in its recursive form: SPEC 3.1 and 5.6.
+/// How a robot at rest answers forces: columns of M^-1 B, by one sweep inward, where forces
+/// collect, and one outward, where accelerations spread. Cost: O(n m) for m columns, the size of
+/// the answer; inward only on the way of each column. Frames: those of ArticulatedTree. Source:
+/// Krög et al., Implicit Inversion Method in its recursive form: theory/input-matrix 3.1 and
+/// theory/clusters 5.6.
 template <class T>
 class TreeResponse {
  public:

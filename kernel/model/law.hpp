@@ -14,7 +14,7 @@
 namespace espalier {
 
 /// phi(q) = 0 between the positions of some joints of one rate, with K = dphi/dq and
-/// k = -(dK/dt) qd, so that K qd = 0 and K qdd = k (SPEC 5.1).
+/// k = -(dK/dt) qd, so that K qd = 0 and K qdd = k (theory/clusters 5.1).
 ///
 /// An explicit law q_dep = gamma(y) has the positions (y, q_dep) and phi = q_dep - gamma(y).
 /// Immutable, shared by threads.

@@ -63,7 +63,7 @@ struct Joint {
 
 /// A rotor that is folded into the body that carries it: it spins about an axis that is fixed in
 /// the parent, and its inertia is the same at every angle. In the parent it counts as if it were
-/// welded (Model::folded_inertia); what is left of it is its spin (SPEC 5.4).
+/// welded (Model::folded_inertia); what is left of it is its spin (theory/clusters 5.4).
 struct Rotor {
   int body = 0;            ///< its own number: after all bodies that are not folded
   int parent = 0;         ///< body; 0: the ground

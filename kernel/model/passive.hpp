@@ -8,7 +8,7 @@ namespace espalier {
 
 /// The generalized forces of dampers, dry friction and springs in the joints: on each rate of a
 /// joint -damping qd - friction sign(qd), sign(0) = 0, and on joints of one position
-/// -stiffness (q - rest). Forces of dependent joints are generalized by G^T (SPEC 5.1).
+/// -stiffness (q - rest). Forces of dependent joints are generalized by G^T (theory/clusters 5.1).
 /// They act only where a caller adds them to tau; no algorithm does. Belongs to one thread.
 class ESPALIER_API PassiveForces {
  public:

@@ -13,11 +13,12 @@ struct Cluster;
 class ClusterConstraint;
 
 /// The loops of a cluster in which all joints are revolute about parallel axes and every loop is
-/// closed by a pin, so that all that matters happens in one plane: four-bars, six-bars, pantographs.
-/// K, two rows for each loop, and k come from sums of complex numbers instead of spatial algebra.
+/// closed by a pin, so that all that matters happens in one plane: four-bars, six-bars,
+/// pantographs. K, two rows for each loop, and k come from sums of complex numbers instead of
+/// spatial algebra.
 ///
 /// Plane: perpendicular to the axes, axes u, w fixed in the output body; its origin is the output
-/// body's. Source: SPEC 5.5, planar four-bar, for any number of bars.
+/// body's. Source: theory/clusters 5.5, planar four-bar, for any number of bars.
 struct PlanarLoops {
   struct Bar {
     int parent = -1;       ///< bar, -1: the output body

@@ -11,7 +11,7 @@ namespace espalier {
 
 /// From independent to spanning rates at one state, qd = G v and qdd = G vdot + g, together with
 /// what the spanning joints say: the first pass of every algorithm that knows clusters.
-/// On a tree it costs no more than TreeKinematics. Source: SPEC section 5.1.
+/// On a tree it costs no more than TreeKinematics. Source: theory/clusters 5.1.
 template <class T>
 class ESPALIER_API SpanningMotion {
  public:

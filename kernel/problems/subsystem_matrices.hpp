@@ -13,7 +13,7 @@ namespace espalier {
 /// y_i holds the twists of the subsystem's output bodies (the bodies outside that it hangs on,
 /// mostly one; each twist angular first, in the frame and at the origin of the body's first link)
 /// and then its independent rates. The ground's frame is the world. Matrices are row-major.
-/// Source: Bremer (2008); Krög et al., section 3.1; SPEC section 2, instance C.
+/// Source: Bremer (2008); Krög et al., section 3.1; theory/template 2, instance C.
 template <class Scalar>
 class ESPALIER_API SubsystemMatrices : public Algorithm {
  public:

@@ -30,7 +30,7 @@ class SparseInstance {
 
 /// Forward dynamics: torques are known. The elimination is the articulated-body algorithm, written
 /// as a matrix; redundant inertias of multi-body joints and all constraints of loops included.
-/// Cost: O(n).  Source: Nori (2017), section IV; SPEC section 6.
+/// Cost: O(n).  Source: Nori (2017), section V; theory/sparse 6.
 template <class T>
 class SparseForward final : public ForwardDynamics<T> {
  public:
@@ -49,7 +49,7 @@ class SparseForward final : public ForwardDynamics<T> {
 };
 
 /// Inverse dynamics: accelerations are known. On a tree the matrix is triangular, and there is
-/// nothing to eliminate. Cost: O(n).  Source: Nori (2017), section III; SPEC section 6.
+/// nothing to eliminate. Cost: O(n).  Source: Nori (2017), section IV; theory/sparse 6.
 template <class T>
 class SparseInverse final : public InverseDynamics<T> {
  public:
@@ -68,7 +68,7 @@ class SparseInverse final : public InverseDynamics<T> {
 };
 
 /// Hybrid dynamics: of each joint either torque or acceleration is known. Cost: O(n).
-/// Source: Featherstone (2008), section 9.2; SPEC section 6.
+/// Source: Featherstone (2008), section 9.2; theory/sparse 6.
 template <class T>
 class SparseHybrid final : public HybridDynamics<T> {
  public:

@@ -43,7 +43,7 @@ class AugmentedSystem {
 /// sparse-lu: one order of pivots for all positions.
 /// Cost: O(n) with sensors that determine each limb for itself; variances n times a solution.
 /// Source: Björck, "Numerical methods for least squares problems" (1996), section 2.6 (Hachtel's
-/// augmented system); Nori (2017), section V; SPEC section 6.
+/// augmented system); Nori (2017), section VI; theory/sparse 6.
 template <class T>
 class MaximumAPosteriori final : public SensorDynamics<T> {
  public:

@@ -39,7 +39,7 @@ struct PivotStep {
 /// @param samples  values by SparsePattern's entries
 /// @returns an order of size 0 if the pattern or all samples are singular
 /// Source: Markowitz (1957); Duff, Erisman, Reid, "Direct methods for sparse matrices" (2017),
-/// chapters 7 and 10; SPEC section 6.
+/// chapters 7 and 10; theory/sparse 6.
 PivotOrder find_pivots(const SparsePattern& pattern,
                        const std::vector<std::vector<double>>& samples,
                        const std::vector<PivotStep>& steps);

@@ -11,13 +11,13 @@ ESPALIER_PLUGIN("sensor-dynamics", "0.1.0") {
   registrar.algorithm_at_double<SparseLu>(
       {.name = "sparse-lu",
        .summary = "as many sensors as unknowns: sparse LU in an order of pivots settled off-line",
-       .source = "Nori (2017); SPEC 6",
+       .source = "Nori (2017), section VI; theory/sparse 6",
        .cost = "O(n)"},
       loops);
   registrar.algorithm_at_double<MaximumAPosteriori>(
       {.name = "map",
        .summary = "redundant sensors: least squares weighted with covariance, with variances",
-       .source = "Nori (2017); Björck (1996), section 2.6",
+       .source = "Nori (2017), section VI; Björck (1996), section 2.6",
        .cost = "O(n), variances O(n^2)"},
       loops);
   registrar.algorithm_at_double<Umfpack>(
@@ -41,25 +41,25 @@ ESPALIER_PLUGIN("sensor-dynamics", "0.1.0") {
   registrar.algorithm_at_double<SparseForward>(
       {.name = "sparse-forward",
        .summary = "dynamics as one sparse system, torques known",
-       .source = "Nori (2017), section IV; SPEC 6",
+       .source = "Nori (2017), section V; theory/sparse 6",
        .cost = "O(n)"},
       loops);
   registrar.algorithm_at_double<SparseInverse>(
       {.name = "sparse-inverse",
        .summary = "dynamics as one sparse system, accelerations known: triangular on trees",
-       .source = "Nori (2017), section III; SPEC 6",
+       .source = "Nori (2017), section IV; theory/sparse 6",
        .cost = "O(n)"},
       loops);
   registrar.algorithm_at_double<SparseHybrid>(
       {.name = "sparse-hybrid",
        .summary = "dynamics as one sparse system, accelerations of some joints known, else torques",
-       .source = "Featherstone (2008), section 9.2; SPEC 6",
+       .source = "Featherstone (2008), section 9.2; theory/sparse 6",
        .cost = "O(n)"},
       loops);
   registrar.algorithm_at_double<DenseHybrid>(
       {.name = "dense",
        .summary = "oracle: explicit mass matrix, sorted; allocates",
-       .source = "Featherstone (2008), section 9.2",
+       .source = "Featherstone (2008), section 9.1",
        .cost = "O(n^3)"},
       loops);
 }

@@ -18,7 +18,7 @@ SparsePattern pattern_of(const SensorSystem& system);
 /// columns that are left meet in the same inertia. Dependent rates of couplings stand
 /// on their couplings' rows, other multipliers on those of their constraints, as far as they are
 /// large enough. With torques known everywhere this elimination is the articulated-body algorithm.
-/// Source: SPEC section 6.
+/// Source: theory/sparse 6.
 std::vector<PivotStep> safe_pivots(const SensorSystem& system);
 
 /// The order for a square system: from a text that was saved, or by analysis.

@@ -10,7 +10,7 @@ namespace espalier {
 /// and a search over sampled positions; one step of refinement. A pivot that is too small at some
 /// position leads to a factorisation anew there, and only that allocates.
 /// Frame: body.  Cost: O(n) with sensors that determine each limb for itself.
-/// Source: Nori (2017); SPEC section 6.
+/// Source: Nori (2017); theory/sparse 6.
 template <class T>
 class SparseLu final : public SensorDynamics<T> {
  public:

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <set>
 
+#include "espalier/kernel/problems/inverse_osim.hpp"
 #include "tests/support/end_effectors.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"

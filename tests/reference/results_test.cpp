@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/state.hpp"
 

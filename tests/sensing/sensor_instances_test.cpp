@@ -9,7 +9,7 @@
 #include "tests/support/sensor_robots.hpp"
 
 // Inverse, forward and hybrid dynamics are dynamics from sensors, and their matrices have the
-// shapes that Nori (2017) and SPEC section 6 state.
+// shapes that Nori (2017) and theory/sparse 6 state.
 
 namespace espalier::test {
 namespace {

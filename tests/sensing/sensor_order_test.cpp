@@ -110,8 +110,8 @@ TEST(SensorOrderTest, AZeroPivotIsNoticed) {
 }
 
 TEST(SensorOrderTest, CostOfForwardDynamicsGrowsWithTheNumberOfBodies) {
-  // SPEC 6 counts 681 + 597 operations for each body by the safe order, 569 + 492 with plain
-  // geometry. Block triangular form takes the forces along the axes out beforehand.
+  // theory/sparse 6 counts 681 + 597 operations for each body by the safe order, 569 + 492 with
+  // plain geometry. Block triangular form takes the forces along the axes out beforehand.
   for (const bool plain : {false, true}) {
     long last = 0;
     for (const int bodies : {50, 100}) {

@@ -5,8 +5,8 @@
 #include "espalier/sensing/sensor_verdict.hpp"
 #include "tests/support/sensor_robots.hpp"
 
-// The two-feet cases of Nori (2017), Remark 5 and eq. 24, with the ranks of SPEC section 6: a robot
-// whose accelerations are all known stands on two feet of which some components are measured.
+// The two-feet cases of Nori (2017), Remark 5 and eq. 24, with the ranks of theory/sparse 6: a
+// robot whose accelerations are all known stands on two feet of which some components are measured.
 
 namespace espalier::test {
 namespace {

@@ -177,7 +177,7 @@ TEST(BevelDifferentialTest, TeethMeetWithoutSlip) {
 }
 
 TEST(BeltTest, RotorsTurnByGearRatioTimesBeltProducts) {
-  // G of SPEC 5.5: r1 [b11 0], r2 [b21 b22].
+  // G of theory/clusters 5.5: r1 [b11 0], r2 [b21 b22].
   const ModelPtr pair = compile("belt_pair", mechanism("belt_pair").sample());
   ASSERT_EQ(pair->nv(), 2);
   std::vector<double> v(2);
