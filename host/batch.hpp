@@ -35,9 +35,10 @@ enum class Precision {
 /// "double", "float".
 ESPALIER_API std::string_view to_string(Precision precision);
 
+/// How a batch computes.
 struct BatchOptions {
   int threads = 0;  ///< 0: one for each core that the process may use
-  Precision precision = Precision::doubles;
+  Precision precision = Precision::doubles;  ///< of what is computed inside
   /// Largest |phi| of couplings, laws and loops at a state as it is given, in doubles at both
   /// precisions [m, rad or cosine]. Infinity: they are not looked at, which saves their evaluation.
   double loop_tolerance = 1e-6;
@@ -64,7 +65,7 @@ struct BatchInputs {
 /// Where a result goes: rows x columns x N; (i, j) of state k at [(i * columns + j) * N + k].
 struct BatchOutput {
   std::string_view name;  ///< as Batch::results() call it
-  Out<double> values;
+  Out<double> values;     ///< rows x columns x N
 };
 
 /// An algorithm bound to a model for batches: one object of it for each thread, at the scalar Pack
@@ -85,8 +86,11 @@ class ESPALIER_API Batch {
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
+  /// The model that it is bound to.
   const Model& model() const;
+  /// Threads that it computes with.
   int threads() const;
+  /// Of what is computed inside.
   Precision precision() const;
   /// Names and shapes of the results of one state; no values.
   const std::vector<Result>& results() const;
@@ -94,11 +98,14 @@ class ESPALIER_API Batch {
   void set_gravity(const Vec3<double>& g);
 
   /// Solves N states. Nothing is allocated after the first call.
+  /// @param N       number of states
+  /// @param in      what the problem asks for, as structures of arrays
   /// @param out     results that are wanted
   /// @param status  size N, or empty: not wanted
   /// @throws SizeMismatch naming the array, UnknownName for a result; what the algorithm throws
   void evaluate(int N, const BatchInputs& in, std::span<const BatchOutput> out,
                 std::span<BatchStatus> status = {});
+  /// The same for results that are listed in the call.
   void evaluate(int N, const BatchInputs& in, std::initializer_list<BatchOutput> out,
                 std::span<BatchStatus> status = {}) {
     evaluate(N, in, std::span<const BatchOutput>(out.begin(), out.size()), status);

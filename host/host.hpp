@@ -14,26 +14,36 @@ namespace espalier {
 /// A registry with its plugins loaded, and the way from a file to a Model.
 class ESPALIER_API Host {
  public:
+  /// Where plugins are looked for.
   struct Options {
     std::vector<std::string> plugin_folders;  ///< searched first
     bool search = true;                       ///< whether the standard places are searched too
   };
   /// Loads all plugins found; ones that are refused are logged as warnings.
   Host();
+  /// The same, from the given places.
   explicit Host(const Options& options);
 
+  /// All that is known by name.
   Registry& registry() { return registry_; }
+  /// All that is known by name.
   const Registry& registry() const { return registry_; }
+  /// What plugins were loaded and which were refused.
   Loader& loader() { return loader_; }
+  /// What plugins were loaded and which were refused.
   const Loader& loader() const { return loader_; }
 
   /// Reads a file by the format of its ending. @throws InvalidModel if it cannot be opened
   Description read(const std::string& path) const;
   /// Reads and compiles.
   ModelPtr load(const std::string& path, const CompileOptions& options = {}) const;
+  /// Compiles what was read or written by hand.  @throws InvalidModel, UnknownName as
+  /// Model::compile
   ModelPtr compile(const Description& description, const CompileOptions& options = {}) const {
     return Model::compile(description, registry_, options);
   }
+  /// An algorithm for the problem P, as in host.create<ForwardDynamics<double>>("aba", robot).
+  /// @throws UnknownName listing the known ones; Unsupported naming what stands in the way
   template <class P>
   std::unique_ptr<P> create(std::string_view name, ModelPtr model) const {
     return registry_.create<P>(name, Setup{std::move(model)});
@@ -53,12 +63,14 @@ class ESPALIER_API Host {
                                const BatchOptions& options = {}) const {
     return batch(P<double>::problem, name, setup, options);
   }
+  /// The same for problems that need a model alone.
   template <template <class> class P>
   std::unique_ptr<Batch> batch(std::string_view name, ModelPtr model,
                                const BatchOptions& options = {}) const {
     return batch(P<double>::problem, name, Setup{std::move(model)}, options);
   }
-  /// Solves N states in one call, by a batch that is made for it. Keep a batch() for repeated calls. Arguments as in Batch::evaluate().
+  /// Solves N states in one call, by a batch that is made for it. Keep a batch() for repeated
+  /// calls. Arguments as in Batch::evaluate().
   /// @return what became of each state
   /// @throws as batch() and Batch::evaluate()
   template <template <class> class P>
@@ -68,6 +80,7 @@ class ESPALIER_API Host {
                                           const BatchOptions& options = {}) const {
     return evaluate_batch(P<double>::problem, name, setup, N, in, out, options);
   }
+  /// The same for problems that need a model alone.
   template <template <class> class P>
   std::vector<BatchStatus> evaluate_batch(std::string_view name, ModelPtr model, int N,
                                           const BatchInputs& in,
@@ -75,6 +88,7 @@ class ESPALIER_API Host {
                                           const BatchOptions& options = {}) const {
     return evaluate_batch(P<double>::problem, name, Setup{std::move(model)}, N, in, out, options);
   }
+  /// The same for a problem by its name.
   std::vector<BatchStatus> evaluate_batch(std::string_view problem, std::string_view name,
                                           const Setup& setup, int N, const BatchInputs& in,
                                           std::initializer_list<BatchOutput> out,

@@ -15,6 +15,7 @@ namespace espalier {
 /// both.
 class ESPALIER_API Error : public std::runtime_error {
  public:
+  /// An error with its whole message.
   explicit Error(const std::string& message) : std::runtime_error(message) {}
   ~Error() override;
 };

@@ -12,13 +12,14 @@ namespace espalier {
 
 /// What came of closing loops.
 struct Closure {
+  /// How closing ended.
   enum class Verdict {
     closed,        ///< all constraints met, on the branch that the start was on
     out_of_reach,  ///< the dependent joints cannot follow that far: it stays where they could
     singular,      ///< a dead point lies in the way, where the branch cannot be told
     branch_lost    ///< it closes, but on another assembly than the start's
   };
-  Verdict verdict = Verdict::closed;
+  Verdict verdict = Verdict::closed;  ///< how it ended
   double residual = 0.0;  ///< largest |phi| [m, rad or cosine]
   /// Smallest over largest singular value of the dependent columns, over all clusters: 0 at a dead
   /// point, where the independent joints no longer determine the others.
@@ -30,22 +31,26 @@ struct Closure {
   std::vector<std::string> better;
   ESPALIER_API std::string text() const;  ///< one sentence with the cluster's joints and numbers
 };
+/// "closed", "out of reach", "singular", "branch lost".
 ESPALIER_API std::string_view to_string(Closure::Verdict verdict);
 
+/// When to be content and when to give up.
 struct CloseOptions {
   double tolerance = 1e-12;  ///< for |phi|
-  double least_margin = 1e-6;
-  int iterations = 50;
+  double least_margin = 1e-6;  ///< of Closure::margin, on the way
+  int iterations = 50;         ///< of Newton's method, in each sub-step
 };
 
 /// Solves the dependent positions for the independent ones in `q`, starting from an assembled
 /// position: the dependent joints follow on the way from there, in as many sub-steps as they need,
 /// so that the branch is kept.
+/// @param model      whose loops are closed
 /// @param start      assembled position, size nq
 /// @param[in,out] q  in: independent positions (dependent ones are ignored); out: assembled, or as
 ///                   far as it goes if the verdict is not `closed`. Never a jump to another branch.
 ///                   From a start at a dead point it goes on with one of the branches there, and
 ///                   says `singular`. A start or q that is not finite: `out_of_reach`, q unchanged.
+/// @param options    tolerance and when to give up
 ESPALIER_API Closure close(const Model& model, const double* start, double* q,
                            const CloseOptions& options = {});
 
@@ -63,6 +68,7 @@ ESPALIER_API Closure examine(const Model& model, const double* q, const CloseOpt
 /// Independent joints that determine the others well at a position: in clusters with loops those
 /// that column-pivoted QR of K leaves over, where they do it at least twice as well as the present
 /// ones; else the present ones. Near a dead point, declare these independent and compile again.
+/// @param model    whose loops are looked at
 /// @param q        assembled position, size nq
 /// @param cluster  name of the only cluster to look at; empty: all with loops
 /// @return names of coordinates (as in Model::coordinates()); those of clusters where no choice

@@ -15,30 +15,38 @@ namespace espalier {
 /// into every algorithm: `aba->evaluate(state.q(), state.v(), tau, vdot)`.
 class ESPALIER_API State {
  public:
+  /// Neutral and at rest.
   explicit State(ModelPtr model);
 
+  /// The model that it is a state of.
   const Model& model() const { return *model_; }
 
   /// Spanning positions, size nq [rad, m, quaternions x y z w].
   std::vector<double>& q() { return q_; }
+  /// Spanning positions, to be read.
   const std::vector<double>& q() const { return q_; }
   /// Independent rates, size nv [rad/s, m/s].
   std::vector<double>& v() { return v_; }
+  /// Independent rates, to be read.
   const std::vector<double>& v() const { return v_; }
 
   /// Position and rates of one joint.
   /// @throws UnknownName listing the known joints; Unsupported for the rates of a joint that
   ///         depends on others
   std::span<const double> position(std::string_view joint) const;
+  /// Rates of one joint, likewise.
   std::span<const double> rate(std::string_view joint) const;
 
   /// Sets the position of one joint; joints that constant couplings tie to it follow.
+  /// @param joint   any that follows no other
   /// @param values  as many as the joint has; a quaternion is normalised
   /// @throws UnknownName, SizeMismatch; Unsupported for a joint that follows others
   void set_position(std::string_view joint, In<double> values);
+  /// The same for a joint of one number.
   void set_position(std::string_view joint, double value) { set_position(joint, {&value, 1}); }
   /// Sets the rates of one joint. @throws UnknownName, SizeMismatch, Unsupported as above
   void set_rate(std::string_view joint, In<double> values);
+  /// The same for a joint of one rate.
   void set_rate(std::string_view joint, double value) { set_rate(joint, {&value, 1}); }
 
  private:

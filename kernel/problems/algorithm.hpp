@@ -30,9 +30,11 @@ struct Capabilities {
 template <class T>
 class Wrenches {
  public:
+  /// None yet.
   explicit Wrenches(ModelPtr model)
       : model_(std::move(model)), of_body_(model_->body_count() + 1, Force<T>::zero()) {}
 
+  /// Takes all wrenches off.
   void clear() { of_body_.assign(of_body_.size(), Force<T>::zero()); }
   /// Adds a wrench on a link: moment about the link's origin and force, link frame [N·m, N].
   /// @throws UnknownName
@@ -43,6 +45,7 @@ class Wrenches {
   }
   /// Wrench on body i in its own frame.
   const Force<T>& operator[](int body) const { return of_body_[body]; }
+  /// Bodies, the ground included.
   int size() const { return static_cast<int>(of_body_.size()); }
 
  private:
@@ -57,14 +60,14 @@ struct BasicInputs {
   std::vector<T> v;     ///< independent rates, size nv
   std::vector<T> tau;   ///< generalized forces, size nv
   std::vector<T> vdot;  ///< generalized accelerations, size nv
-  const Wrenches<T>* wrenches = nullptr;
+  const Wrenches<T>* wrenches = nullptr;  ///< external wrenches on bodies
   /// Wanted accelerations of a task's rows; zero where it is empty.
   std::vector<T> task_acceleration = {};
   /// What sensors measure; where it is empty, torques and accelerations of joints are those of tau
   /// and vdot, and all else is zero.
   std::vector<T> measurements = {};
 };
-using Inputs = BasicInputs<double>;
+using Inputs = BasicInputs<double>;              ///< of one robot
 using PackInputs = BasicInputs<Pack>;            ///< of eight robots
 using FloatPackInputs = BasicInputs<FloatPack>;  ///< of sixteen
 
@@ -74,10 +77,12 @@ enum class ResultAxis { one, rates, links, components, task, inputs, named };
 /// A named result: a matrix with what its rows and columns stand for.
 template <class T>
 struct BasicResult {
-  using Axis = ResultAxis;
+  using Axis = ResultAxis;  ///< what rows and columns stand for
   std::string name;  ///< "vdot", "tau", "mass_matrix", ...
-  Axis rows = Axis::one, columns = Axis::one;
-  int row_count = 1, column_count = 1;
+  Axis rows = Axis::one;     ///< what the rows stand for
+  Axis columns = Axis::one;  ///< what the columns stand for
+  int row_count = 1;         ///< number of rows
+  int column_count = 1;      ///< number of columns
   std::vector<T> values;  ///< row-major
   std::vector<std::string> names = {};  ///< of rows, where these are `named`
 
@@ -87,24 +92,29 @@ struct BasicResult {
     values.resize(static_cast<std::size_t>(nr) * nc);
   }
 };
+/// All results of a problem, in its order.
 template <class T>
 using BasicResults = std::vector<BasicResult<T>>;
-using Result = BasicResult<double>;
-using Results = BasicResults<double>;
-using PackResults = BasicResults<Pack>;
-using FloatPackResults = BasicResults<FloatPack>;
+using Result = BasicResult<double>;                ///< of one robot
+using Results = BasicResults<double>;              ///< of one robot
+using PackResults = BasicResults<Pack>;            ///< of eight robots
+using FloatPackResults = BasicResults<FloatPack>;  ///< of sixteen
 
 /// An algorithm bound to a Model: owns its workspace, belongs to one thread.
 class ESPALIER_API Algorithm {
  public:
+  /// Binds to a model, with its gravity.
   explicit Algorithm(ModelPtr model) : model_(std::move(model)), gravity_(model_->gravity()) {}
   virtual ~Algorithm();
   Algorithm(const Algorithm&) = delete;
   Algorithm& operator=(const Algorithm&) = delete;
 
+  /// The model that it is bound to.
   const Model& model() const { return *model_; }
+  /// The same, to be shared.
   const ModelPtr& model_ptr() const { return model_; }
 
+  /// Gravity of the next call [m/s²], world axes.
   Vec3<double> gravity() const { return gravity_; }
   /// Gravity for the following calls [m/s²], world axes.
   void set_gravity(const Vec3<double>& g) { gravity_ = g; }
@@ -118,6 +128,7 @@ class ESPALIER_API Algorithm {
   /// runs on it.
   /// @throws Unsupported at the other scalars, and for problems that do not override it
   virtual void solve_packs(const PackInputs& in, PackResults& out);
+  /// The same for sixteen in floats.
   virtual void solve_packs(const FloatPackInputs& in, FloatPackResults& out);
 
  private:
@@ -135,9 +146,11 @@ class ESPALIER_API AlgorithmAt : public Algorithm {
 
   void solve(const Inputs& in, Results& out) final;
   void solve_packs(const PackInputs& in, PackResults& out) final;
+  /// The same for sixteen in floats.
   void solve_packs(const FloatPackInputs& in, FloatPackResults& out) final;
 
  protected:
+  /// solve() at this scalar: named inputs in, named results out.
   virtual void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) = 0;
 };
 #define ESPALIER_EXTERN(T) extern template class AlgorithmAt<T>;
@@ -154,13 +167,13 @@ struct Input {
 
 /// Bodies that form a subsystem in the sense of Bremer, by the joints that they hang on.
 struct SubsystemGroup {
-  std::string name;
-  std::vector<std::string> joints;
+  std::string name;                 ///< of the subsystem
+  std::vector<std::string> joints;  ///< that its bodies hang on
 };
 
 /// What an algorithm is bound to. Problems that need more than a model have their members here.
 struct Setup {
-  ModelPtr model;
+  ModelPtr model;                               ///< of every problem
   std::vector<EndEffector> end_effectors = {};  ///< of operational-space problems
   std::vector<Input> inputs = {};               ///< of the input matrix
   std::vector<SubsystemGroup> groups = {};      ///< of Bremer's method; others are single clusters

@@ -8,12 +8,18 @@ namespace espalier {
 template <class T>
 class ESPALIER_API BiasForce : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "bias-force";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
   using typename AlgorithmAt<T>::Value;
 
-  /// @param[out] bias  size nv [N·m, N]
+  /// Computes the forces.
+  /// @param q  spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param v  independent rates, size nv [rad/s, m/s]
+  /// @param[out] bias  generalized forces, size nv [N·m, N]
+  /// @param wrenches  external wrenches on bodies, or nullptr
+  /// @throws SizeMismatch
   void evaluate(In<T> q, In<T> v, Out<T> bias, const Wrenches<T>* wrenches = nullptr) {
     const Model& m = model();
     expect_size("bias force", "q", q.size(), m.nq());
@@ -24,6 +30,7 @@ class ESPALIER_API BiasForce : public AlgorithmAt<T> {
   }
 
  protected:
+  /// solve() at this scalar: named inputs in, named results out.
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
     BasicResult<Value>& r = detail::result(out, 0, "bias");
     r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
@@ -32,6 +39,7 @@ class ESPALIER_API BiasForce : public AlgorithmAt<T> {
                detail::lifted<T>(in.wrenches));
     });
   }
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, T* bias, const Wrenches<T>* wrenches) = 0;
 };
 

@@ -9,9 +9,12 @@ namespace espalier {
 template <class T>
 class ESPALIER_API ConstrainedDynamics : public Algorithm {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "constrained-dynamics";
+  /// The setup has to name end-effectors.
   static constexpr bool needs_end_effectors = true;
 
+  /// Accelerations and constraint forces.
   struct Answer {
     std::vector<T> vdot;   ///< nv
     std::vector<T> force;  ///< f by rows, m; the smallest where rows are redundant [N, N·m]
@@ -21,18 +24,25 @@ class ESPALIER_API ConstrainedDynamics : public Algorithm {
     T conflict = T(0.0);
   };
 
+  /// Binds to a model and its end-effectors.  @throws as Task
   explicit ConstrainedDynamics(const Setup& setup)
       : Algorithm(setup.model), task_(*setup.model, setup.end_effectors) {}
 
+  /// Rows that the setup\'s end-effectors make.
   const Task& task() const { return task_; }
 
   /// Compliance of the constraints for the following calls: J vdot + (dJ/dt) v = a - c f. Zero
   /// at first; a small one lets f be determined where rows are redundant.
   void set_compliance(double c) { compliance_ = c; }
+  /// As set_compliance() has it.
   double compliance() const { return compliance_; }
 
-  /// @param q, v, tau     as in ForwardDynamics
+  /// Computes accelerations and constraint forces.
+  /// @param q             spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param v             independent rates, size nv [rad/s, m/s]
+  /// @param tau           generalized forces, size nv [N·m, N]
   /// @param acceleration  a by rows, size m
+  /// @param wrenches      external wrenches on bodies, or nullptr
   /// @returns an answer that is valid until the next call  @throws SizeMismatch
   const Answer& evaluate(In<T> q, In<T> v, In<T> tau, In<T> acceleration,
                          const Wrenches<T>* wrenches = nullptr) {
@@ -69,6 +79,7 @@ class ESPALIER_API ConstrainedDynamics : public Algorithm {
   }
 
  protected:
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual const Answer& compute(const T* q, const T* v, const T* tau, const T* acceleration,
                                 const Wrenches<T>* wrenches) = 0;
 

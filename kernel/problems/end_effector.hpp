@@ -14,18 +14,19 @@ namespace espalier {
 /// link. A row is six numbers, angular first, that multiply the twist: its value is the row of the
 /// task's velocity J v, and as a wrench it is the row of J^T.
 struct EndEffector {
+  /// What rows are fixed in.
   enum class Axes {
     link,  ///< rows are fixed in the link's axes; their rates are components of the spatial
            ///< acceleration of the point's frame
     world  ///< rows are fixed in world axes; their rates are components of the angular and of the
            ///< point's ordinary acceleration
   };
-  using Row = std::array<double, 6>;
+  using Row = std::array<double, 6>;  ///< angular, then linear
 
-  std::string link;
+  std::string link;              ///< that it is a point of
   Vec3<double> offset{0, 0, 0};  ///< of the point from the link's origin, link axes [m]
-  std::vector<Row> rows;
-  Axes axes = Axes::link;
+  std::vector<Row> rows;         ///< one or more
+  Axes axes = Axes::link;        ///< of the rows
 
   /// All six components of the point's twist ("6d").
   ESPALIER_API static EndEffector weld(std::string_view link, const Vec3<double>& offset = {0, 0, 0},
@@ -43,13 +44,15 @@ ESPALIER_API std::vector<EndEffector> tips(const Model& model);
 /// End-effectors as algorithms want them: bodies and wrenches instead of links and rows.
 class ESPALIER_API Task {
  public:
+  /// One end-effector.
   struct Part {
     int body = 0;         ///< 0: the ground; then all rows of J are zero
     int first = 0;        ///< of its rows among those of the task
     bool world = false;   ///< rows are in world axes, about `point`; else body axes, body's origin
     Vec3<double> point;   ///< in the body's frame
-    std::vector<Force<double>> rows;
+    std::vector<Force<double>> rows;  ///< as wrenches
 
+    /// Number of rows.
     int size() const { return static_cast<int>(rows.size()); }
   };
 
@@ -58,6 +61,7 @@ class ESPALIER_API Task {
   Task(const Model& model, const std::vector<EndEffector>& end_effectors);
 
   int size() const { return size_; }  ///< rows in all
+  /// In the order of the setup.
   const std::vector<Part>& parts() const { return parts_; }
 
  private:

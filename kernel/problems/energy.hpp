@@ -8,14 +8,22 @@ namespace espalier {
 template <class T>
 class ESPALIER_API Energy : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "energy";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
   using typename AlgorithmAt<T>::Value;
 
+  /// The two kinds of it.
   struct Answer {
-    T kinetic, potential;
+    T kinetic;    ///< [J]
+    T potential;  ///< of gravity [J]
   };
+  /// Computes both energies.
+  /// @param q  spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param v  independent rates, size nv [rad/s, m/s]
+  /// @returns kinetic and potential energy [J]
+  /// @throws SizeMismatch
   Answer evaluate(In<T> q, In<T> v) {
     const Model& m = model();
     expect_size("energy", "q", q.size(), m.nq());
@@ -24,7 +32,9 @@ class ESPALIER_API Energy : public AlgorithmAt<T> {
   }
 
  protected:
+  /// solve() at this scalar: named inputs in, named results out.
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual Answer compute(const T* q, const T* v) = 0;
 };
 

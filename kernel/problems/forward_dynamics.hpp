@@ -8,6 +8,7 @@ namespace espalier {
 template <class T>
 class ESPALIER_API ForwardDynamics : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "forward-dynamics";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
@@ -31,6 +32,7 @@ class ESPALIER_API ForwardDynamics : public AlgorithmAt<T> {
   }
 
  protected:
+  /// solve() at this scalar: named inputs in, named results out.
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
     BasicResult<Value>& r = detail::result(out, 0, "vdot");
     r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
@@ -39,6 +41,7 @@ class ESPALIER_API ForwardDynamics : public AlgorithmAt<T> {
                detail::lifted<T>(in.wrenches));
     });
   }
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* tau, T* vdot,
                        const Wrenches<T>* wrenches) = 0;
 };

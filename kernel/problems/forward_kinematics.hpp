@@ -8,6 +8,7 @@ namespace espalier {
 template <class T>
 class ESPALIER_API Kinematics : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "forward-kinematics";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
@@ -15,6 +16,10 @@ class ESPALIER_API Kinematics : public AlgorithmAt<T> {
 
   /// Placements, velocities and spatial accelerations of all bodies; the accessors below speak of
   /// the last call. Gravity is not included.
+  /// @param q  spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param v  independent rates, size nv [rad/s, m/s]
+  /// @param vdot  accelerations, size nv: derivatives of v's components [rad/s², m/s²]
+  /// @throws SizeMismatch
   void evaluate(In<T> q, In<T> v, In<T> vdot) {
     const Model& m = model();
     expect_size("kinematics", "q", q.size(), m.nq());
@@ -33,6 +38,7 @@ class ESPALIER_API Kinematics : public AlgorithmAt<T> {
  protected:
   /// Per link: x y z, qx qy qz qw, twist (6), spatial acceleration (6).
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot) = 0;
 };
 

@@ -13,7 +13,9 @@ namespace espalier {
 template <class T>
 class ESPALIER_API HybridDynamics : public Algorithm {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "hybrid-dynamics";
+  /// The setup has to name sensors.
   static constexpr bool needs_sensors = true;
 
   /// @throws UnknownName for joints; InvalidModel for joints that follow others
@@ -29,14 +31,18 @@ class ESPALIER_API HybridDynamics : public Algorithm {
     }
   }
 
+  /// Joints whose accelerations are known, as the setup names them.
   const std::vector<std::string>& accelerated_joints() const { return joints_; }
   /// Whether the acceleration of an independent rate is known.
   bool is_accelerated(int rate) const { return is_accelerated_[rate]; }
 
-  /// @param q, v       as in ForwardDynamics
+  /// Computes what is not known.
+  /// @param q          spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param v          independent rates, size nv [rad/s, m/s]
   /// @param known      by independent rates: accelerations where is_accelerated(), else torques
   /// @param[out] tau   size nv, those that are known included
   /// @param[out] vdot  size nv, likewise
+  /// @param wrenches   external wrenches on bodies, or nullptr
   /// @throws SizeMismatch
   void evaluate(In<T> q, In<T> v, In<T> known, Out<T> tau, Out<T> vdot,
                 const Wrenches<T>* wrenches = nullptr) {
@@ -66,6 +72,7 @@ class ESPALIER_API HybridDynamics : public Algorithm {
   }
 
  protected:
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* known, T* tau, T* vdot,
                        const Wrenches<T>* wrenches) = 0;
 

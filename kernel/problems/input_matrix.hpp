@@ -25,8 +25,8 @@ class ESPALIER_API InputColumns {
  public:
   /// A force on a rate of the spanning tree for a unit input [N·m or N].
   struct Motor {
-    int rate = 0;
-    int column = 0;
+    int rate = 0;       ///< of the spanning tree
+    int column = 0;     ///< of B
     double gain = 1.0;  ///< other than 1 only for inputs that a joint's type names
   };
 
@@ -35,10 +35,12 @@ class ESPALIER_API InputColumns {
   ///         are not finite; DuplicateName for columns of one name
   InputColumns(const Model& model, const std::vector<Input>& inputs);
 
+  /// Columns in all.
   int size() const { return static_cast<int>(names_.size()); }
   /// Of the columns: "name", or "name[k]" for a joint of several rates and the rows of a contact,
   /// or "name.input" where the joint's type names its inputs.
   const std::vector<std::string>& names() const { return names_; }
+  /// Inputs that act on rates.
   const std::vector<Motor>& motors() const { return motors_; }
   /// Part::first is the first column.
   const std::vector<Task::Part>& contacts() const { return contacts_; }
@@ -59,11 +61,14 @@ class ESPALIER_API InputColumns {
 template <class T>
 class ESPALIER_API InputMatrix : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "input-matrix";
+  /// The setup has to name inputs.
   static constexpr bool needs_inputs = true;
   using AlgorithmAt<T>::model;
   using typename AlgorithmAt<T>::Value;
 
+  /// M^-1 B and what is accelerated without inputs; row-major.
   struct Answer {
     std::vector<T> input_matrix;            ///< M^-1 B, nv x m
     std::vector<T> free_acceleration;       ///< vdot at u = 0, nv [rad/s², m/s²]
@@ -82,13 +87,18 @@ class ESPALIER_API InputMatrix : public AlgorithmAt<T> {
     answer_.task_free_acceleration.resize(t);
   }
 
+  /// Columns that the setup's inputs make.
   const InputColumns& inputs() const { return inputs_; }
   /// The end-effectors, or nullptr where there are none.
   const Task* task() const { return task_ ? &*task_ : nullptr; }
+  /// Rows of the task, 0 without end-effectors.
   int task_size() const { return task_ ? task_->size() : 0; }
 
-  /// @param q, v  as in ForwardDynamics
-  /// @param tau   forces on the independent rates besides the inputs, as of springs, size nv
+  /// Computes the matrix and the free accelerations.
+  /// @param q    spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param v    independent rates, size nv [rad/s, m/s]
+  /// @param tau  forces on the independent rates besides the inputs, as of springs, size nv
+  /// @param wrenches  external wrenches on bodies, or nullptr
   /// @returns an answer that is valid until the next call  @throws SizeMismatch
   const Answer& evaluate(In<T> q, In<T> v, In<T> tau, const Wrenches<T>* wrenches = nullptr) {
     const Model& m = model();
@@ -101,8 +111,10 @@ class ESPALIER_API InputMatrix : public AlgorithmAt<T> {
   }
 
  protected:
+  /// solve() at this scalar: named inputs in, named results out.
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
-  /// @param[out] answer  has its sizes already
+  /// evaluate() once its arguments are checked: what an algorithm implements. The answer has its
+  /// sizes already.
   virtual void compute(const T* q, const T* v, const T* tau, const Wrenches<T>* wrenches,
                        Answer& answer) = 0;
 

@@ -8,12 +8,19 @@ namespace espalier {
 template <class T>
 class ESPALIER_API InverseDynamics : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "inverse-dynamics";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
   using typename AlgorithmAt<T>::Value;
 
-  /// Computes tau for the accelerations vdot; arguments as in ForwardDynamics.
+  /// Computes generalized forces for wanted accelerations.
+  /// @param q  spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param v  independent rates, size nv [rad/s, m/s]
+  /// @param vdot  accelerations, size nv: derivatives of v's components [rad/s², m/s²]
+  /// @param[out] tau  generalized forces, size nv [N·m, N]
+  /// @param wrenches  external wrenches on bodies, or nullptr
+  /// @throws SizeMismatch
   void evaluate(In<T> q, In<T> v, In<T> vdot, Out<T> tau, const Wrenches<T>* wrenches = nullptr) {
     const Model& m = model();
     expect_size("inverse dynamics", "q", q.size(), m.nq());
@@ -25,6 +32,7 @@ class ESPALIER_API InverseDynamics : public AlgorithmAt<T> {
   }
 
  protected:
+  /// solve() at this scalar: named inputs in, named results out.
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
     BasicResult<Value>& r = detail::result(out, 0, "tau");
     r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
@@ -33,6 +41,7 @@ class ESPALIER_API InverseDynamics : public AlgorithmAt<T> {
                detail::lifted<T>(in.wrenches));
     });
   }
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot, T* tau,
                        const Wrenches<T>* wrenches) = 0;
 };

@@ -8,7 +8,9 @@ namespace espalier {
 template <class T>
 class ESPALIER_API InverseOsim : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "inverse-osim";
+  /// The setup has to name end-effectors.
   static constexpr bool needs_end_effectors = true;
 
   using AlgorithmAt<T>::model;
@@ -18,6 +20,7 @@ class ESPALIER_API InverseOsim : public AlgorithmAt<T> {
   explicit InverseOsim(const Setup& setup)
       : AlgorithmAt<T>(setup.model), task_(*setup.model, setup.end_effectors) {}
 
+  /// Rows that the setup\'s end-effectors make.
   const Task& task() const { return task_; }
 
   /// Computes the inverse operational-space inertia; singular where rows of J are dependent.
@@ -33,11 +36,13 @@ class ESPALIER_API InverseOsim : public AlgorithmAt<T> {
   }
 
  protected:
+  /// solve() at this scalar: named inputs in, named results out.
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
     BasicResult<Value>& r = detail::result(out, 0, "inverse_osim");
     r.shape(ResultAxis::task, task_.size(), ResultAxis::task, task_.size());
     detail::answer<T>(r, [&](Out<T> x) { evaluate(detail::lifted<T>(in.q), x); });
   }
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, T* inverse_osim) = 0;
 
  private:

@@ -8,25 +8,34 @@ namespace espalier {
 template <class T>
 class ESPALIER_API BodyJacobians : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "jacobian";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
   using typename AlgorithmAt<T>::Value;
 
+  /// Places all joints; jacobian() speaks of the last call.
+  /// @param q  spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @throws SizeMismatch
   void evaluate(In<T> q) {
     expect_size("jacobians", "q", q.size(), model().nq());
     compute(q.data());
   }
   /// Jacobian at the last evaluate(): the link's twist (link frame, at its origin) is J v.
-  /// @param[out] J  6 x nv, row-major, angular rows first
+  /// @param link  of this model
+  /// @param[out] J  6 x nv, row-major, angular rows first, link axes
+  /// @throws SizeMismatch
   void jacobian(const Link& link, Out<T> J) const {
     expect_size("jacobians", "J", J.size(), 6L * model().nv());
     write(link, J.data());
   }
 
  protected:
+  /// solve() at this scalar: named inputs in, named results out.
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q) = 0;
+  /// jacobian() once its arguments are checked.
   virtual void write(const Link& link, T* J) const = 0;
 };
 

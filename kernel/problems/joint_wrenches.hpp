@@ -9,6 +9,7 @@ namespace espalier {
 template <class T>
 class ESPALIER_API JointWrenches : public Algorithm {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "joint-wrenches";
   using Algorithm::Algorithm;
 
@@ -22,7 +23,10 @@ class ESPALIER_API JointWrenches : public Algorithm {
     bool determined = true;
   };
 
-  /// @param q, v, vdot  as in InverseDynamics; actuators act on the independent rates
+  /// Computes what joints transmit; actuators act on the independent rates.
+  /// @param q     spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param v     independent rates, size nv [rad/s, m/s]
+  /// @param vdot  accelerations, size nv [rad/s², m/s²]
   /// @param wrenches    external wrenches on bodies, or nullptr
   /// @returns one reaction for each joint that moves and for each loop, valid until the next call
   /// @throws SizeMismatch
@@ -51,6 +55,7 @@ class ESPALIER_API JointWrenches : public Algorithm {
   }
 
  protected:
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual const std::vector<Reaction>& compute(const T* q, const T* v, const T* vdot,
                                                const Wrenches<T>* wrenches) = 0;
 };

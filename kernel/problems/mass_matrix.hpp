@@ -8,12 +8,16 @@ namespace espalier {
 template <class T>
 class ESPALIER_API MassMatrix : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "mass-matrix";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
   using typename AlgorithmAt<T>::Value;
 
-  /// @param[out] M  size nv * nv, all entries written [kg·m², kg·m, kg]
+  /// Computes M.
+  /// @param q  spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param[out] M  row-major, size nv * nv, all entries written [kg·m², kg·m, kg]
+  /// @throws SizeMismatch
   void evaluate(In<T> q, Out<T> M) {
     const Model& m = model();
     expect_size("mass matrix", "q", q.size(), m.nq());
@@ -22,11 +26,13 @@ class ESPALIER_API MassMatrix : public AlgorithmAt<T> {
   }
 
  protected:
+  /// solve() at this scalar: named inputs in, named results out.
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
     BasicResult<Value>& r = detail::result(out, 0, "mass_matrix");
     r.shape(ResultAxis::rates, model().nv(), ResultAxis::rates, model().nv());
     detail::answer<T>(r, [&](Out<T> M) { evaluate(detail::lifted<T>(in.q), M); });
   }
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, T* M) = 0;
 };
 

@@ -10,9 +10,12 @@ namespace espalier {
 template <class T>
 class ESPALIER_API OperationalSpace : public Algorithm {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "operational-space";
+  /// The setup has to name end-effectors.
   static constexpr bool needs_end_effectors = true;
 
+  /// All that is asked for; row-major.
   struct Answer {
     std::vector<T> jacobian;            ///< J, m x nv
     std::vector<T> inverse_osim;        ///< J M^-1 J^T, m x m
@@ -27,12 +30,18 @@ class ESPALIER_API OperationalSpace : public Algorithm {
     int rank = 0;                       ///< of J M^-1 J^T
   };
 
+  /// Binds to a model and its end-effectors.  @throws as Task
   explicit OperationalSpace(const Setup& setup)
       : Algorithm(setup.model), task_(*setup.model, setup.end_effectors) {}
 
+  /// Rows that the setup\'s end-effectors make.
   const Task& task() const { return task_; }
 
-  /// @param q, v, tau  as in ForwardDynamics
+  /// Computes all of the answer.
+  /// @param q    spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param v    independent rates, size nv [rad/s, m/s]
+  /// @param tau  generalized forces, size nv [N·m, N]
+  /// @param wrenches  external wrenches on bodies, or nullptr
   /// @returns an answer that is valid until the next call  @throws SizeMismatch
   const Answer& evaluate(In<T> q, In<T> v, In<T> tau, const Wrenches<T>* wrenches = nullptr) {
     const Model& m = model();
@@ -69,6 +78,7 @@ class ESPALIER_API OperationalSpace : public Algorithm {
   }
 
  protected:
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual const Answer& compute(const T* q, const T* v, const T* tau,
                                 const Wrenches<T>* wrenches) = 0;
 

@@ -18,6 +18,7 @@ namespace espalier {
 ///   - free joints, and joints that depend on others, have no motor: their torque is zero. A sensor
 ///     of their torque or `motor` gives them one. All other joints have a motor of unknown torque.
 struct ESPALIER_API Sensor {
+  /// What is known.
   enum class Kind {
     acceleration,          ///< of a joint's rates [rad/s², m/s²]
     torque,                ///< of a joint's motor [N·m, N]; in loops: what the motor gives, without
@@ -35,7 +36,7 @@ struct ESPALIER_API Sensor {
   /// Six numbers that multiply moment and force, or angular and linear acceleration.
   using Row = std::array<double, 6>;
 
-  Kind kind = Kind::torque;
+  Kind kind = Kind::torque;  ///< what it measures
   std::string name = {};  ///< empty: made of kind and place
   /// Of acceleration, torque, joint_wrench and motor: "joint", or "joint[k]" for one of its rates.
   std::string joint = {};

@@ -17,10 +17,12 @@ namespace espalier {
 template <class Scalar>
 class ESPALIER_API SubsystemMatrices : public Algorithm {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "subsystem-matrices";
 
+  /// One subsystem's matrices, row-major.
   struct Subsystem {
-    std::string name;
+    std::string name;                  ///< of the group, or of the cluster
     int parent = -1;                   ///< subsystem; -1: the ground, whose y_p is the twist zero
     int parent_size = 6;               ///< s_p, of y_p
     std::vector<std::string> outputs;  ///< first links of the output bodies; the ground's name
@@ -35,6 +37,7 @@ class ESPALIER_API SubsystemMatrices : public Algorithm {
     std::vector<Scalar> dT;  ///< s x s_p, rate of T; by differences: 1e-6 or better
     std::vector<Scalar> c;   ///< s: (dT_ip/dt) y_p, of which the rates' part is zero [rad/s², m/s²]
 
+    /// s, of y.
     int size() const { return static_cast<int>(6 * outputs.size() + rates.size()); }
   };
 
@@ -82,6 +85,7 @@ class ESPALIER_API SubsystemMatrices : public Algorithm {
   }
 
  protected:
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual const std::vector<Subsystem>& compute(const Scalar* q, const Scalar* v,
                                                 const Wrenches<Scalar>* wrenches) = 0;
 };
