@@ -2,6 +2,7 @@
 
 option(ESPALIER_TESTS "Build tests and examples" ON)
 option(ESPALIER_BENCHMARKS "Build benchmarks (Google Benchmark)" OFF)
+option(ESPALIER_PYTHON "Build the Python module" OFF)
 option(ESPALIER_FUZZ "Build fuzz targets (clang only)" OFF)
 option(ESPALIER_WERROR "Warnings are errors" ON)
 set(ESPALIER_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")

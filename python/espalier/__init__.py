@@ -1,0 +1,57 @@
+"""Espalier: dynamics of robots whose limbs contain gears, differentials, belts and four-bars.
+
+>>> import espalier as esp
+>>> import numpy as np
+>>> robot = esp.load(esp.robot_file("mini_cheetah_geared.yaml"), root="floating")
+>>> x = robot.random_state(1)
+>>> vdot = robot.forward_dynamics(x.q, x.v, np.zeros(robot.nv))
+>>> vdot.shape
+(18,)
+"""
+
+from __future__ import annotations
+
+import os as _os
+from pathlib import Path as _Path
+
+from .description import Composer, Description, from_dict, read, read_text
+from .errors import (
+    DuplicateName,
+    Error,
+    InvalidModel,
+    InvalidState,
+    PluginError,
+    SingularMechanism,
+    SizeMismatch,
+    UnknownName,
+    Unsupported,
+)
+from .host import Host, algorithms, default_host, load_plugin, plugins, problems
+from .mechanism import Mechanism, mechanism, where
+from .model import Comparison, Model, Problem, load
+from .parts import EndEffector, Group, Input, Sensor
+from .results import Results
+from .simulation import Constant, Pd, Run
+from .state import State
+
+__all__ = [
+    "Comparison", "Composer", "Constant", "Description", "DuplicateName", "EndEffector", "Error",
+    "Group", "Host", "Input", "InvalidModel", "InvalidState", "Mechanism", "Model", "Pd",
+    "PluginError", "Problem", "Results", "Run", "Sensor", "SingularMechanism", "SizeMismatch",
+    "State", "UnknownName", "Unsupported", "algorithms", "default_host", "from_dict", "load",
+    "load_plugin", "mechanism", "plugins", "problems", "read", "read_text", "robot_file", "where",
+]
+
+
+def robot_file(name: str) -> str:
+    """Path of one of the robots that come with Espalier: ``robot_file("tello.yaml")``."""
+    here = _Path(__file__).resolve().parent
+    # Beside an installed module (share/espalier), or in the source tree.
+    for up in here.parents:
+        for folder in (up / "share" / "espalier" / "robots", up / "robots"):
+            if (folder / name).is_file():
+                return _os.fspath(folder / name)
+    inside = here / "robots" / name
+    if inside.is_file():
+        return _os.fspath(inside)
+    raise UnknownName(f"robot_file: name is '{name}', expected a file of the folder robots")

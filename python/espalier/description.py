@@ -1,0 +1,325 @@
+"""Robots as they were read: to be edited, compiled again and written."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _core
+from .host import Host, default_host, loaded_by_hand
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+class _Parts(Mapping[str, Any]):
+    """Links, joints, ... of a description by name; in the order of the file."""
+
+    def __init__(self, core: Any, kind: str) -> None:
+        self._core, self._kind = core, kind
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self._core, f"_{self._kind}")(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(getattr(self._core, f"_{self._kind}s")())
+
+    def __len__(self) -> int:
+        return len(getattr(self._core, f"_{self._kind}s")())
+
+    def __contains__(self, name: object) -> bool:
+        return name in getattr(self._core, f"_{self._kind}s")()
+
+    def __delitem__(self, name: str) -> None:
+        getattr(self._core, f"_remove_{self._kind}")(name)
+
+    def __repr__(self) -> str:
+        return f"{self._kind}s: " + ", ".join(self)
+
+
+def _set(part: Any, values: Mapping[str, Any]) -> Any:
+    for key, value in values.items():
+        if not hasattr(type(part), key):
+            from .errors import unknown
+
+            known = [name for name in dir(type(part)) if not name.startswith("_")]
+            raise unknown(f"{type(part).__name__} '{part.name}'", "field", key, known)
+        setattr(part, key, value)
+    return part
+
+
+class Description:
+    """A robot as it was read: names, frames and numbers in the file's own terms.
+
+    >>> import espalier as esp
+    >>> arm = esp.read(esp.robot_file("double_pendulum.yaml"))
+    >>> arm.links["upper.rod"].mass *= 2
+    >>> heavier = arm.compile()
+    """
+
+    def __init__(
+        self, name: str = "robot", *, host: Host | None = None, _core_object: Any = None
+    ) -> None:
+        self.host = default_host() if host is None else host
+        self._core = _core.Description(name) if _core_object is None else _core_object
+
+    @property
+    def name(self) -> str:
+        """Of the robot."""
+        return self._core.name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._core.name = name
+
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """[m/s²], world axes."""
+        return tuple(self._core.gravity)
+
+    @gravity.setter
+    def gravity(self, gravity: Any) -> None:
+        self._core.gravity = gravity
+
+    @property
+    def links(self) -> _Parts:
+        """Links by name: mass, com, inertia."""
+        return _Parts(self._core, "link")
+
+    @property
+    def joints(self) -> _Parts:
+        """Joints by name: type, parent, child, xyz, rpy, axis, limits, passive forces, ..."""
+        return _Parts(self._core, "joint")
+
+    @property
+    def loops(self) -> _Parts:
+        """Joints that close loops, by name."""
+        return _Parts(self._core, "loop")
+
+    @property
+    def couplings(self) -> _Parts:
+        """Constant couplings by name: ratio."""
+        return _Parts(self._core, "coupling")
+
+    @property
+    def laws(self) -> _Parts:
+        """Laws between joint positions, by name: type, joints, parameters."""
+        return _Parts(self._core, "law")
+
+    def add_link(self, name: str, **values: Any) -> Any:
+        """A new link: ``add_link("foot", mass=1, com=[0, 0, -0.1], inertia=np.eye(3))``."""
+        return _set(self._core._add_link(name), values)
+
+    def add_joint(self, name: str, type: str, parent: str, child: str, **values: Any) -> Any:
+        """A new joint of a registered type between two links."""
+        values = {"type": type, "parent": parent, "child": child, **values}
+        return _set(self._core._add_joint(name), values)
+
+    def add_loop(
+        self, name: str, type: str, predecessor: str, successor: str, **values: Any
+    ) -> Any:
+        """A new joint that closes a loop."""
+        values = {"type": type, "predecessor": predecessor, "successor": successor, **values}
+        return _set(self._core._add_loop(name), values)
+
+    def add_coupling(self, name: str, predecessor: str, successor: str, ratio: float) -> Any:
+        """A new coupling: ratio * (path to predecessor) = (path to successor)."""
+        values = {"predecessor": predecessor, "successor": successor, "ratio": ratio}
+        return _set(self._core._add_coupling(name), values)
+
+    def add_law(self, name: str, type: str, joints: list[str], **parameters: Any) -> Any:
+        """A new law of a registered type between joint positions."""
+        values = {"type": type, "joints": joints, "parameters": parameters}
+        return _set(self._core._add_law(name), values)
+
+    def compile(
+        self, *, root: str = "fixed", mimic: str = "honour", rotors: str = "fold"
+    ) -> Model:
+        """The robot as it is computed on; what is edited later does not change it.
+
+        root: "fixed", or "floating": the root link hangs on a floating joint named "root".
+        mimic: "honour" or "ignore". rotors: "fold" axisymmetric ones (exact) or "keep" them.
+        """
+        from .model import Model
+
+        return Model(self.host.compile(self._core, root, mimic, rotors))
+
+    def diagnose(
+        self, *, root: str = "fixed", mimic: str = "honour"
+    ) -> list[tuple[str, str, str]]:
+        """What the model doctor finds: (severity, text, file:line)."""
+        return self.host.diagnose(self._core, root, mimic)
+
+    def text(self, format: str = ".yaml") -> str:
+        """The robot as text in the format of a file name's ending."""
+        return self.host.write_text(self._core, "robot." + format.removeprefix("."))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes a file in the format of its ending; reading it gives the same description."""
+        text = self.host.write_text(self._core, os.fspath(path))
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def copy(self) -> Description:
+        """A description of its own."""
+        return Description(host=self.host, _core_object=self._core.copy())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Description:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        from .mechanism import traced_in
+
+        return _unpickle, (self.text(), traced_in(self), _extra_plugins(self.host))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Description) and self.text() == other.text()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        counts = [
+            f"{len(parts)} {kind}"
+            for kind in ("links", "joints", "loops", "couplings", "laws")
+            if (parts := getattr(self, kind))
+        ]
+        return f"<espalier.Description '{self.name}': {', '.join(counts) or 'empty'}>"
+
+
+def _extra_plugins(host: Host) -> list[str]:
+    """Plugin files that another process would not find by itself."""
+    own: set[str] = set()
+    if host is not default_host():
+        own = {p["file"] for p in host.plugins()} - {p["file"] for p in default_host().plugins()}
+    return [p["file"] for p in host.plugins() if p["file"] in loaded_by_hand | own]
+
+
+def _unpickle(text: str, laws: list[dict[str, Any]], plugins: list[str]) -> Description:
+    from .mechanism import register_traced
+
+    host = default_host()
+    for file in plugins:
+        host.load_plugin(file)
+    for law in laws:
+        register_traced(law, host)
+    return read_text(text)
+
+
+def read(path: str | os.PathLike[str], *, host: Host | None = None) -> Description:
+    """Reads a robot by the format of the file's ending."""
+    host = default_host() if host is None else host
+    return Description(host=host, _core_object=host.read(os.fspath(path)))
+
+
+def read_text(
+    text: str, origin: str = "text.yaml", *, host: Host | None = None
+) -> Description:
+    """Reads a robot from text; origin's ending says the format, its folder is that of includes."""
+    host = default_host() if host is None else host
+    return Description(host=host, _core_object=host.read_text(text, origin))
+
+
+class _Numbers(json.JSONEncoder):
+    """NumPy's numbers and arrays as plain ones."""
+
+    def default(self, o: Any) -> Any:
+        if isinstance(o, np.ndarray):
+            return o.tolist()
+        if isinstance(o, np.generic):
+            return o.item()
+        return super().default(o)
+
+
+def from_dict(robot: Mapping[str, Any], *, host: Host | None = None) -> Description:
+    """A robot from a dict of the YAML schema (docs/yaml.md): links, joints, subsystems, ...
+
+    >>> import espalier as esp
+    >>> leg = esp.from_dict({
+    ...     "name": "leg",
+    ...     "links": {"trunk": {"mass": 5, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}},
+    ...     "subsystems": {"hip": {
+    ...         "type": "geared_joint", "connect": {"base": "trunk"},
+    ...         "parameters": {"ratio": 6, "link_mass": 1, "link_com": [0, 0.1, 0],
+    ...                        "rotor_mass": 0.1,
+    ...                        "rotor_inertia": [3e-5, 3e-5, 6e-5, 0, 0, 0]}}},
+    ... }).compile()
+    >>> leg.nv
+    1
+    """
+    # JSON is YAML.
+    return read_text(json.dumps({"espalier": 1, **robot}, cls=_Numbers), "dict.yaml", host=host)
+
+
+class Composer:
+    """A robot put together from links and subsystems.
+
+    >>> import espalier as esp
+    >>> walker = esp.Composer("walker")
+    >>> walker.link("trunk", mass=5, inertia=[0.02, 0.05, 0.06, 0, 0, 0])
+    >>> for side, y in (("left", 0.1), ("right", -0.1)):
+    ...     walker.add(side, "geared_joint", base=("trunk", [0, y, 0]), ratio=6,
+    ...                link_mass=1, link_com=[0, 0, -0.1], rotor_mass=0.1,
+    ...                rotor_inertia=[3e-5, 3e-5, 6e-5, 0, 0, 0])
+    >>> walker.describe().compile(root="floating").nv
+    8
+    """
+
+    def __init__(self, name: str, *, host: Host | None = None) -> None:
+        self.host = default_host() if host is None else host
+        self._robot: dict[str, Any] = {"name": name, "links": {}, "subsystems": {}}
+        types = {e["name"] for e in self.host.entries("sub-mechanism")}
+        self._types = types
+
+    def link(self, name: str, **fields: Any) -> None:
+        """A link: mass [kg], com [m], inertia [ixx, iyy, izz, ixy, ixz, iyz]."""
+        self._robot["links"][name] = fields
+
+    def joint(self, name: str, **fields: Any) -> None:
+        """A joint: type, parent, child, xyz, rpy, axis, limits, ..."""
+        self._robot.setdefault("joints", {})[name] = fields
+
+    def define(self, name: str, definition: Mapping[str, Any]) -> None:
+        """A type of subsystem to be used several times, as under "definitions" in YAML."""
+        self._robot.setdefault("definitions", {})[name] = dict(definition)
+
+    def add(self, name: str, type: str, **given: Any) -> None:
+        """A subsystem of a registered or defined type; ports are (link, xyz, rpy) or a link.
+
+        What is a text or a tuple joins a port to a link (``base="trunk"``), all else is a
+        parameter.
+        """
+        known = sorted(self._types | set(self._robot.get("definitions", {})))
+        if type not in known:
+            from .errors import unknown
+
+            raise unknown(f"subsystem '{name}'", "type", type, known)
+        connect: dict[str, Any] = {}
+        parameters: dict[str, Any] = {}
+        for key, value in given.items():
+            if isinstance(value, str):
+                connect[key] = value
+            elif isinstance(value, tuple):
+                frame: dict[str, Any] = {"to": value[0]}
+                frame.update(zip(("xyz", "rpy"), value[1:]))
+                connect[key] = frame
+            else:
+                parameters[key] = value
+        self._robot["subsystems"][name] = {
+            "type": type,
+            "connect": connect,
+            "parameters": parameters,
+        }
+
+    def describe(self) -> Description:
+        """The robot's description."""
+        return from_dict(self._robot, host=self.host)
+
+    def compile(self, **options: str) -> Model:
+        """The robot."""
+        return self.describe().compile(**options)

@@ -1,0 +1,314 @@
+"""Mechanisms of one's own, written in Python and run as a law of the kernel.
+
+A class states one equation, or several, between the positions of joints. It is called once, with
+expressions instead of numbers; what it computes is differentiated and becomes a list of operations
+that C++ runs for doubles, for eight doubles and for sixteen floats at once. Python is not called
+again.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from .errors import InvalidModel, unknown
+from .expressions import NUMBER, PARAMETER, POSITION, RATE, Graph, Node, reachable, where
+from .host import Host, default_host
+
+__all__ = ["Mechanism", "mechanism", "register_traced", "trace", "traced_in", "where"]
+
+
+class Mechanism:
+    """Base of mechanisms; see `mechanism`. Parameters are attributes of the instance."""
+
+    #: Of the law in robot files; left out: the class's name in snake case.
+    name: str = ""
+    #: Default of each parameter; None: it has to be given.
+    parameters: Mapping[str, float | None] = {}
+    #: Numbers of a working instance, where parameters have no default.
+    sample: Mapping[str, float] = {}
+    #: Number of joints of `phi`; or of independent ones of `gamma`.
+    positions: int = 0
+    independent: int = 0
+
+    def phi(self, q: Any) -> Any:
+        """Zero where the positions q are possible: one expression or a list of them."""
+        raise NotImplementedError
+
+    def gamma(self, y: Any) -> Any:
+        """Dependent positions from the independent ones, instead of phi."""
+        raise NotImplementedError
+
+
+#: What was traced in this process, by name, to be pickled with the models that use it.
+_traced: dict[str, dict[str, Any]] = {}
+
+
+def mechanism(cls: type, *, host: Host | None = None) -> type:
+    """Registers a class as a law, under ``laws:`` of robot files; to be used as a decorator.
+
+    The class has ``positions`` and ``phi(self, q)``, or ``independent`` and ``gamma(self, y)``,
+    and ``parameters``. Defined again, it is replaced for robots that are compiled afterwards.
+
+    >>> import espalier as esp
+    >>> import numpy as np
+    >>> @esp.mechanism
+    ... class ScrewKnee:  # a ball screw spans two points at a and b from the knee's axis
+    ...     positions = 2  # of the motor and of the knee
+    ...     parameters = {"a": None, "b": None, "length": None, "lead": 0.01}
+    ...     sample = {"a": 0.05, "b": 0.22, "length": 0.19767}
+    ...     def phi(self, q):
+    ...         screw = self.lead / (2 * np.pi) * q[0] + self.length
+    ...         return self.a**2 + self.b**2 - 2 * self.a * self.b * np.cos(q[1]) - screw**2
+    >>> ScrewKnee.name
+    'screw_knee'
+    """
+    host = default_host() if host is None else host
+    traced = trace(cls)
+    summary = ((cls.__doc__ or "").strip().splitlines() or [""])[0]
+    _core.register_law(host, traced, summary)
+    _check(cls, traced, host)
+    _traced[traced["name"]] = traced
+    cls.name = traced["name"]  # type: ignore[attr-defined]
+    return cls
+
+
+def register_traced(traced: Mapping[str, Any], host: Host) -> None:
+    """Registers what another process has traced."""
+    _core.register_law(host, dict(traced), "")
+    _traced[traced["name"]] = dict(traced)
+
+
+def traced_in(description: Any) -> list[dict[str, Any]]:
+    """The traced laws that a description uses."""
+    used = {law.type for law in description.laws.values()}
+    return [_traced[name] for name in sorted(used) if name in _traced]
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def _instance(cls: type, values: Mapping[str, Any]) -> Any:
+    """An instance without __init__, with the parameters as attributes."""
+    out = object.__new__(cls)
+    for key, value in values.items():
+        setattr(out, key, value)
+    return out
+
+
+def _list(x: Any) -> list[Any]:
+    if isinstance(x, np.ndarray):
+        return list(x.ravel())
+    if isinstance(x, Sequence):
+        return [item for part in x for item in _list(part)]
+    return [x]
+
+
+def trace(cls: type) -> dict[str, Any]:
+    """What `_core.register_law` takes: the lists of operations of a class."""
+    who = f"mechanism '{cls.__name__}'"
+    parameters: Mapping[str, float | None] = getattr(cls, "parameters", {})
+    independent = int(getattr(cls, "independent", 0))
+    positions = int(getattr(cls, "positions", 0))
+    name = getattr(cls, "name", "") or _snake(cls.__name__)
+    if (independent > 0) == (positions > 0):
+        raise InvalidModel(
+            f"{who}: positions and independent are {positions} and {independent}, expected one of "
+            "them above zero (positions with phi, independent with gamma)"
+        )
+    taken = [key for key in parameters if hasattr(cls, key)]
+    if taken:
+        raise InvalidModel(
+            f"{who}: parameter '{taken[0]}' is an attribute of the class, expected another name"
+        )
+    graph = Graph()
+    symbols = {key: graph.leaf("parameter", k, PARAMETER) for k, key in enumerate(parameters)}
+    instance = _instance(cls, symbols)
+
+    def leaves(kind: str, count: int, level: int) -> list[Node]:
+        return [graph.leaf(kind, k, level) for k in range(count)]
+
+    def array(nodes: list[Node]) -> Any:
+        out = np.empty(len(nodes), dtype=object)
+        out[:] = nodes
+        return out
+
+    if independent:
+        y = leaves("position", independent, POSITION)
+        gamma = [graph.lift(x) for x in _list(instance.gamma(array(y)))]
+        positions = independent + len(gamma)
+        q = leaves("position", positions, POSITION)
+        phi = [graph.subtract(q[independent + i], x) for i, x in enumerate(gamma)]
+    else:
+        q = leaves("position", positions, POSITION)
+        phi = [graph.lift(x) for x in _list(instance.phi(array(q)))]
+        gamma = []
+    if not phi or len(phi) >= positions:
+        raise InvalidModel(
+            f"{who}: number of equations is {len(phi)}, expected 1 to {positions - 1} between "
+            f"{positions} positions"
+        )
+    qd = leaves("rate", positions, RATE)
+    one, zero = graph.number(1.0), graph.number(0.0)
+    columns = [
+        graph.derivative(phi, {x: one if x is q[j] else zero for x in q}) for j in range(positions)
+    ]
+    K = [columns[j][i] for i in range(len(phi)) for j in range(positions)]
+    for i in range(len(phi)):
+        if all(x is zero for x in K[i * positions : (i + 1) * positions]):
+            raise InvalidModel(
+                f"{who}: equation {i} depends on no position, expected one between joints"
+            )
+    motion = dict(zip(q, qd))
+    Kqd = graph.derivative(phi, motion)
+    # K qd along the motion, its rates held: (dK/dt) qd. Leaves that do not move have rate zero.
+    k = [graph.negate(x) for x in graph.derivative(Kqd, motion)]
+
+    # What K has computed of the positions already and k needs: handed over as terms.
+    in_K = {n for n in reachable(K) if n.level == POSITION and n.arguments}
+    shared = [n for n in reachable(k, stop=in_K.__contains__) if n in in_K]
+    constants: dict[Node, int] = {}
+    tapes = {
+        "phi": _tape(phi, q, constants),
+        "jacobian": _tape([*K, *shared], q, constants),
+        "bias": _tape(k, [*q, *qd, *shared], constants),
+        "solution": _tape(gamma, q[:independent], constants),
+    }
+    literals: dict[Node, int] = {}
+    setup = _tape(list(constants), list(symbols.values()), literals, setup=True)
+    sample = dict(getattr(cls, "sample", {}))
+    for key in sample:
+        if key not in parameters:
+            raise unknown(who, "sample", key, list(parameters))
+    return {
+        "name": name,
+        "positions": positions,
+        "equations": len(phi),
+        "is_explicit": independent > 0,
+        "parameters": list(parameters),
+        "defaults": [[] if v is None else [float(v)] for v in parameters.values()],
+        "sample": [
+            float(sample.get(key, 1.0 if v is None else v)) for key, v in parameters.items()
+        ],
+        "literals": [node.value for node in literals],
+        "setup": setup,
+        "terms": len(shared),
+        **tapes,
+    }
+
+
+def _tape(
+    outputs: list[Node], inputs: list[Node], constants: dict[Node, int], setup: bool = False
+) -> dict[str, Any]:
+    """A list of operations on registers; constants get their numbers on the way."""
+    given = set(inputs)
+
+    def is_constant(n: Node) -> bool:
+        return n.level == NUMBER if setup else n.level <= PARAMETER
+
+    def is_leaf(n: Node) -> bool:
+        return n in given or is_constant(n)
+
+    order = reachable(outputs, stop=is_leaf)
+    work = [n for n in order if not is_leaf(n)]
+    last: dict[Node, int] = {}
+    for step, node in enumerate(work):
+        for a in node.arguments:
+            last[a] = step
+    for node in outputs:
+        last[node] = len(work)
+
+    # Sine and cosine of one angle are one operation, at the place of the first.
+    both: dict[Node, Node] = {}
+    by_angle: dict[Node, Node] = {}
+    for node in work:
+        if node.operation in ("sine", "cosine"):
+            angle = node.arguments[0]
+            if angle in by_angle and by_angle[angle].operation != node.operation:
+                both[by_angle[angle]] = node
+            else:
+                by_angle[angle] = node
+
+    register: dict[Node, int] = {node: k for k, node in enumerate(inputs)}
+    count = len(inputs)
+    free: list[int] = []
+    loads = []
+    for node in order:
+        if is_constant(node) and node not in given:
+            register[node] = count
+            loads.append((constants.setdefault(node, len(constants)), count))
+            count += 1
+
+    def take() -> int:
+        nonlocal count
+        if free:
+            return heapq.heappop(free)
+        count += 1
+        return count - 1
+
+    for node in inputs:
+        if node not in last:  # nobody reads it
+            heapq.heappush(free, register[node])
+    instructions = []
+    for step, node in enumerate(work):
+        if node in register:  # the second of sine and cosine
+            _release(node.arguments, step, last, register, free)
+            continue
+        a = [register[x] for x in node.arguments]
+        if node in both:
+            register[node], register[both[node]] = take(), take()
+            first, second = node, both[node]
+            if node.operation == "cosine":
+                first, second = second, first
+            instructions.append(("sine_cosine", register[first], a[0], register[second], 0, 0))
+            _release(node.arguments, step, last, register, free)
+            continue
+        _release(node.arguments, step, last, register, free)
+        register[node] = take()
+        a += [0] * (4 - len(a))
+        instructions.append((node.operation, register[node], *a))
+    return {
+        "inputs": len(inputs),
+        "registers": max(count, 1),
+        "constants": loads,
+        "instructions": instructions,
+        "outputs": [register[node] for node in outputs],
+    }
+
+
+def _release(
+    arguments: Sequence[Node], step: int, last: dict[Node, int], register: dict[Node, int],
+    free: list[int],
+) -> None:
+    for node in dict.fromkeys(arguments):
+        if last[node] == step:
+            heapq.heappush(free, register[node])
+
+
+def _check(cls: type, traced: Mapping[str, Any], host: Host) -> None:
+    """The law computes what the class computes in floats, or the class is refused."""
+    values = dict(zip(traced["parameters"], traced["sample"]))
+    instance = _instance(cls, values)
+    independent = int(getattr(cls, "independent", 0))
+    random = np.random.default_rng(1)
+    for _ in range(4):
+        q = random.uniform(-1.0, 1.0, traced["positions"])
+        qd = random.uniform(-1.0, 1.0, traced["positions"])
+        phi = np.array(_core.evaluate_law(host, traced["name"], values, q, qd)[0])
+        with np.errstate(all="ignore"):
+            if independent:
+                own = q[independent:] - np.array(_list(instance.gamma(q[:independent])), dtype=float)
+            else:
+                own = np.array(_list(instance.phi(q)), dtype=float)
+        scale = max(1.0, float(np.max(np.abs(own), initial=0.0, where=np.isfinite(own))))
+        if not np.allclose(phi, own, rtol=0, atol=1e-9 * scale, equal_nan=True):
+            raise InvalidModel(
+                f"mechanism '{cls.__name__}': traced law is {phi} at {q}, expected {own} as the "
+                "class computes it in floats (it does not compute the same from expressions)"
+            )

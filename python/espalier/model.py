@@ -1,0 +1,669 @@
+"""Robots as they are computed on."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from .description import Description
+from .errors import InvalidState, Unsupported, unknown
+from .host import Host
+from .parts import EndEffector, Group, Input, Sensor, parts
+from .results import Results
+from .simulation import AnyController, Run, simulate
+from .state import State
+from .svg import cluster_tree
+
+Array = NDArray[np.float64]
+
+#: What a function of the model takes where nobody says which algorithm: exact, for all robots, and
+#: the fastest. For other problems, those of plugins too: the first exact one that can.
+PREFERRED = {
+    "forward-dynamics": "c-aba",
+    "inverse-dynamics": "c-rnea",
+    "bias-force": "c-rnea",
+    "mass-matrix": "c-crba",
+    "input-matrix": "iim",
+    "inverse-osim": "c-pv-osimr",
+    "constrained-dynamics": "pv",
+    "sensor-dynamics": "sparse-lu",
+}
+
+
+def _docs() -> dict[str, str]:
+    path = Path(__file__).with_name("problems.json")
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+
+
+class Problem:
+    """A problem of the registry as a function of a model.
+
+    Call it with arrays of one state, (n,), or of many, (batch, n). A text in front chooses one
+    result, or a row of it by its link or joint. Further arguments by name: algorithm (any
+    registered name), out, wrenches, acceleration, measurements, status, gravity, end_effectors,
+    inputs, sensors, groups, precision ("double", "float"), threads, check.
+    """
+
+    _setup = ("end_effectors", "inputs", "sensors", "groups", "gravity", "precision", "threads",
+              "check", "loop_tolerance", "symbolic", "variants")
+
+    def __init__(self, model: Model, name: str):
+        self.model, self.name = model, name
+        self.__name__ = name.replace("-", "_")
+        self.__doc__ = self._document()
+
+    @property
+    def algorithms(self) -> list[str]:
+        """Names of the algorithms that can run on the model, the one that is preferred first."""
+        can = [a["name"] for a in self.model.host.algorithms(self.name, self.model._core) if a["can"]]
+        first = self.model._preferred(self.name)
+        return [first, *(name for name in can if name != first)]
+
+    def __call__(self, *arrays: Any, algorithm: str | None = None, **given: Any) -> Any:
+        setup = {key: given.pop(key) for key in self._setup if key in given}
+        bound = self.model._bound(self.name, algorithm, setup)
+        return bound(*arrays, **given)
+
+    def _document(self) -> str:
+        lines = []
+        found = _docs().get(self.name)
+        lines.append(found if found else f"The problem {self.name}.")
+        lines.append("")
+        lines.append("Algorithms:")
+        for a in self.model.host.algorithms(self.name, self.model._core):
+            cannot = "" if a["can"] else "; cannot here: " + a["obstacle"]
+            source = f" [{a['source']}]" if a["source"] else ""
+            lines.append(f"  {a['name']}: {a['summary']}, {a['cost']}{source}{cannot}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<espalier problem {self.name} on '{self.model.name}'>"
+
+
+class Model:
+    """A robot that algorithms compute on: validated, immutable, shared by threads.
+
+    Every problem that has algorithms is a function of it, those of plugins too:
+    ``robot.forward_dynamics(q, v, tau)``, ``robot.mass_matrix(q)``, ``robot.jacobian("foot", q)``.
+    ``dir(robot)`` lists them and ``help(robot.mass_matrix)`` explains.
+
+    >>> import espalier as esp
+    >>> import numpy as np
+    >>> robot = esp.load(esp.robot_file("ur5.urdf"))
+    >>> x = robot.state({"elbow": 0.4})
+    >>> vdot = robot.forward_dynamics(x.q, x.v, np.zeros(robot.nv))
+    >>> tau = robot.inverse_dynamics(x.q, x.v, vdot)
+    >>> bool(np.allclose(tau, 0, atol=1e-9))
+    True
+    """
+
+    def __init__(self, core: Any):
+        self._core = core
+        self._local = threading.local()
+
+    # What it is.
+
+    @property
+    def host(self) -> Host:
+        """The registry that it was compiled with."""
+        return self._core.host
+
+    @property
+    def name(self) -> str:
+        """Of the robot."""
+        return self._core.name
+
+    @property
+    def nq(self) -> int:
+        """Number of positions, of all joints of the spanning tree."""
+        return self._core.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of independent rates."""
+        return self._core.nv
+
+    @property
+    def mass(self) -> float:
+        """Of everything that moves [kg]."""
+        return self._core.mass
+
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """[m/s²], world axes."""
+        return self._core.gravity
+
+    @cached_property
+    def _joint_by_name(self) -> dict[str, dict[str, Any]]:
+        return {j["name"]: j for j in self._core.joints()}
+
+    @cached_property
+    def joints(self) -> list[str]:
+        """Names of the joints that move, in the order of q."""
+        return list(self._joint_by_name)
+
+    @cached_property
+    def links(self) -> list[str]:
+        """Names of the links, in the order of forward kinematics and of wrenches."""
+        return [link["name"] for link in self._core.links()]
+
+    @cached_property
+    def coordinates(self) -> list[str]:
+        """Names of the independent coordinates, a joint of several rates once, in the order of v."""
+        return [c[0] for c in self._core.coordinates()]
+
+    @cached_property
+    def clusters(self) -> list[dict[str, Any]]:
+        """The cluster tree: name, parent, joints, constraints, nv, what each was recognised as."""
+        return self._core.clusters()
+
+    @property
+    def tips(self) -> list[str]:
+        """Links that move and carry no other."""
+        return self._core.tips()
+
+    @property
+    def description(self) -> Description:
+        """A copy of what it was compiled from, to be edited."""
+        return Description(host=self.host, _core_object=self._core.description)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """How it was compiled: root, mimic, rotors."""
+        return self._core.options
+
+    def joint(self, name: str) -> dict[str, Any]:
+        """Type, limits and places in q and v of a joint."""
+        if name not in self._joint_by_name:
+            raise unknown(f"model '{self.name}'", "joint", name, self.joints)
+        return self._joint_by_name[name]
+
+    # States.
+
+    def state(
+        self,
+        positions: Mapping[str, Any] | None = None,
+        rates: Mapping[str, Any] | None = None,
+        *,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+    ) -> State:
+        """A state whose loops are closed: neutral and at rest but for what is given by name."""
+        x = State(self, q, v)
+        if q is not None and not self._core.is_tree:
+            closure = self._core.examine(x.q)[1]
+            if not closure["residual"] <= 1e-6:
+                raise InvalidState(
+                    f"state of '{self.name}': {closure['text']}, expected closed loops "
+                    "(robot.close() closes them)"
+                )
+        if positions:
+            x.update(positions)
+        for name, value in (rates or {}).items():
+            x.rate[name] = value
+        return x
+
+    def random_state(self, seed: int = 1) -> State:
+        """A random state of the seed, the same as that of ``espalier eval --random``."""
+        return State(self, self._core.random(seed), _core.uniform(seed, self.nv))
+
+    def random_states(self, count: int, seed: int = 1) -> tuple[Array, Array]:
+        """Positions (count, nq) and rates (count, nv) of random states of seeds from `seed` on."""
+        q = np.empty((count, self.nq))
+        v = np.empty((count, self.nv))
+        for k in range(count):
+            q[k] = self._core.random(seed + k)
+            v[k] = _core.uniform(seed + k, self.nv)
+        return q, v
+
+    def close(self, q: ArrayLike, *, start: ArrayLike | None = None, branch: int = 0) -> Array:
+        """Positions with the loops closed, dependent ones from the independent ones.
+
+        start: assembled positions from which the dependent joints follow, so that the branch is
+        kept; the neutral ones if left out. branch: number of the assembly at these independent
+        positions, 0 the one that start leads to, others in the order of their distance from it.
+        Raises InvalidState where loops do not reach, at dead points, and where there are fewer
+        branches.
+        """
+        core = self._core
+        first, closure = core.close(core.neutral() if start is None else start, q)
+        if closure["verdict"] != "closed":
+            raise InvalidState(
+                f"close '{self.name}': {closure['text']}, expected independent positions that "
+                "the loops reach"
+            )
+        if branch == 0:
+            return first
+        found = self._branches(first)
+        if not 0 <= branch < len(found):
+            raise InvalidState(
+                f"close '{self.name}': branch is {branch}, expected 0 to {len(found) - 1} (the "
+                "assemblies found at these independent positions)"
+            )
+        return found[branch]
+
+    def _branches(self, first: Array) -> list[Array]:
+        """Assemblies with the independent positions of `first`, by starts from random guesses."""
+        core = self._core
+        keep = np.zeros(self.nq, dtype=bool)
+        for j in self._joint_by_name.values():
+            if j["independent"] is not None:
+                keep[j["q"] : j["q"] + j["nq"]] = True
+        found = [first]
+        turns = np.random.default_rng(1)
+        for _ in range(40 * (1 + int(np.sum(~keep)))):
+            guess = core.normalize(np.where(keep, first, turns.uniform(-np.pi, np.pi, self.nq)))
+            q, closure = core.project(guess)
+            if closure["verdict"] != "closed" or not np.all(np.isfinite(q)):
+                continue
+            if all(np.max(np.abs(self._turned(q, other))) > 1e-6 for other in found):
+                found.append(q)
+        distance = [float(np.linalg.norm(self._turned(first, q))) for q in found]
+        return [found[k] for k in np.argsort(distance, kind="stable")]
+
+    def _turned(self, a: Array, b: Array) -> Array:
+        """Difference b - a, angles to less than half a turn."""
+        d = self._core.difference(a, b)
+        revolute = np.zeros(len(d), dtype=bool)
+        for j in self._joint_by_name.values():
+            if j["nv"] == 1 and j["type"] in ("revolute", "continuous"):
+                revolute[j["rate"]] = True
+        return np.where(revolute, np.remainder(d + np.pi, 2 * np.pi) - np.pi, d)
+
+    def assemble(self, q: ArrayLike) -> Array:
+        """First assembly from any guess; independent positions may move."""
+        out, closure = self._core.assemble(q)
+        if closure["verdict"] != "closed":
+            raise InvalidState(f"assemble '{self.name}': {closure['text']}, expected a guess nearby")
+        return out
+
+    def examine(self, q: ArrayLike) -> Results:
+        """Residual and singularity margin of the loops at a position."""
+        return Results(self._core.examine(q)[1])
+
+    def integrate(self, q: ArrayLike, spanning_rates: ArrayLike) -> Array:
+        """Positions moved by constant rates of all joints for unit time."""
+        return self._core.integrate(q, spanning_rates)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
+        """The rates of all joints with integrate(q0, rates) = q1."""
+        return self._core.difference(q0, q1)
+
+    def spanning_rates(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Rates of all joints, dependent ones too."""
+        return self._core.spanning_rates(q, v)
+
+    def passive_forces(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Of dampers, dry friction and springs in the joints, on the independent rates."""
+        return self._core.passive_forces(q, v)
+
+    def pose(self, link: str, q: ArrayLike) -> Array:
+        """Placement of a link in the world as a homogeneous 4 x 4 matrix, or (batch, 4, 4)."""
+        row = np.asarray(self.forward_kinematics(link, q))
+        x, y, z, w = (row[..., 3 + k] for k in range(4))
+        out = np.zeros((*row.shape[:-1], 4, 4))
+        out[..., 0, 0] = 1 - 2 * (y * y + z * z)
+        out[..., 0, 1] = 2 * (x * y - z * w)
+        out[..., 0, 2] = 2 * (x * z + y * w)
+        out[..., 1, 0] = 2 * (x * y + z * w)
+        out[..., 1, 1] = 1 - 2 * (x * x + z * z)
+        out[..., 1, 2] = 2 * (y * z - x * w)
+        out[..., 2, 0] = 2 * (x * z - y * w)
+        out[..., 2, 1] = 2 * (y * z + x * w)
+        out[..., 2, 2] = 1 - 2 * (x * x + y * y)
+        out[..., :3, 3] = row[..., :3]
+        out[..., 3, 3] = 1
+        return out
+
+    # Algorithms.
+
+    def algorithm(
+        self,
+        name: str | None = None,
+        problem: str | None = None,
+        *,
+        end_effectors: Any = None,
+        inputs: Any = None,
+        sensors: Any = None,
+        groups: Any = None,
+        gravity: Sequence[float] | None = None,
+        precision: str = "",
+        threads: int = 0,
+        check: bool = False,
+        loop_tolerance: float = 1e-6,
+        symbolic: str = "",
+        variants: Sequence[Model] = (),
+    ) -> Any:
+        """An algorithm with its workspace, for whoever calls it often: ``algo(q, v, tau, out=vdot)``.
+
+        It belongs to one thread at a time; others wait. It checks shapes; open loops and results
+        that are not finite raise with check=True only. precision: of batches, "double" or "float"
+        (left out: as q is). threads: of batches, 0: all cores. variants: robots of the same joints
+        and links and other numbers, among which `variant` of a batch chooses.
+        """
+        if problem is None:
+            if name is None:
+                raise TypeError(
+                    f"algorithm of '{self.name}': name and problem are missing, expected one of them"
+                )
+            solves = [a["problem"] for a in self.host.algorithms("") if a["name"] == name]
+            if not solves:
+                known = sorted({a["name"] for a in self.host.algorithms("")})
+                raise unknown(f"model '{self.name}'", "algorithm", name, known)
+            problem = solves[0]
+        problem = self._problem(problem)
+        if name is None:
+            name = self._preferred(problem)
+        setup = self._setup(problem, end_effectors, inputs, sensors)
+        bound = _core.Algorithm(
+            self._core,
+            problem,
+            name,
+            parts(EndEffector, setup["end_effectors"]),
+            parts(Input, setup["inputs"]),
+            parts(Group, groups),
+            parts(Sensor, setup["sensors"]),
+            symbolic,
+            threads,
+            precision,
+            loop_tolerance,
+            check,
+            [variant._core for variant in variants],
+        )
+        if gravity is not None:
+            bound.gravity = [float(x) for x in gravity]
+        return bound
+
+    def _setup(
+        self, problem: str, end_effectors: Any, inputs: Any, sensors: Any
+    ) -> dict[str, Any]:
+        """What a problem needs and nobody gave: tips, motors, torques."""
+        if end_effectors is None and problem in (
+            "inverse-osim", "operational-space", "constrained-dynamics"
+        ):
+            end_effectors = [EndEffector(link) for link in self.tips or self.links[:1]]
+        if inputs is None and problem == "input-matrix":
+            inputs = [Input(joint=c[1]) for c in self._core.coordinates() if c[3] < 6]
+        if sensors is None and problem in ("sensor-dynamics", "hybrid-dynamics"):
+            sensors = [Sensor("torque", joint=c[1]) for c in self._core.coordinates() if c[4] == 0]
+        return {"end_effectors": end_effectors, "inputs": inputs, "sensors": sensors}
+
+    def _problem(self, name: str) -> str:
+        known = self.host.problems()
+        wanted = name.replace("_", "-")
+        if wanted not in known:
+            raise unknown(f"model '{self.name}'", "problem", name, known)
+        return wanted
+
+    def _preferred(self, problem: str) -> str:
+        can = [a for a in self.host.algorithms(problem, self._core) if a["can"]]
+        if not can:
+            reasons = "; ".join(
+                f"{a['name']}: {a['obstacle']}" for a in self.host.algorithms(problem, self._core)
+            )
+            raise Unsupported(
+                f"{problem} on '{self.name}': number of algorithms that can is 0, expected at "
+                f"least one ({reasons})"
+            )
+        can.sort(
+            key=lambda a: (
+                a["name"] != PREFERRED.get(problem), not a["exact"], a["name"] in ("dense", "kkt")
+            )
+        )
+        return can[0]["name"]
+
+    def _bound(self, problem: str, name: str | None, setup: dict[str, Any]) -> Any:
+        """The algorithm that functions of the model use: one for each thread and setup."""
+        key = (problem, name, repr(sorted(setup.items())) if setup else None)
+        cache = self._local.__dict__
+        if setup:
+            # Objects may change between calls: what they say now is the key.
+            setup = {**setup}
+            for option, kind in (
+                ("end_effectors", EndEffector), ("inputs", Input), ("sensors", Sensor),
+                ("groups", Group),
+            ):
+                if option in setup:
+                    setup[option] = parts(kind, setup[option])  # type: ignore[type-var]
+            variants = tuple(id(m) for m in setup.get("variants", ()))
+            key = (problem, name, repr((sorted((k, v) for k, v in setup.items()
+                                               if k != "variants"), variants)))
+        bound = cache.get(key)
+        if bound is None:
+            if len(cache) >= 64:
+                cache.clear()
+            bound = self.algorithm(name, problem, **{"check": True, **setup})
+            cache[key] = bound
+            cache[(key, "keeps")] = setup.get("variants")
+        return bound
+
+    def __getattr__(self, name: str) -> Problem:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name.replace("_", "-") not in self.host.problems():
+            known = [p.replace("-", "_") for p in self.host.problems()]
+            text = str(unknown(f"model '{self.name}'", "attribute", name, known + _PUBLIC))
+            raise AttributeError(text)
+        problem = Problem(self, name.replace("_", "-"))
+        self.__dict__[name] = problem
+        return problem
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(p.replace("-", "_") for p in self.host.problems())]
+
+    def compare(
+        self,
+        problem: str = "forward-dynamics",
+        *,
+        samples: int = 20,
+        seed: int = 1,
+        tolerance: float = 1e-9,
+        **setup: Any,
+    ) -> Comparison:
+        """Runs all algorithms for a problem on the same random states.
+
+        Differences are the largest entry of x - reference over the largest of the reference, or
+        over one if that is larger; the reference is "dense" where it can run, else the first exact
+        algorithm.
+        """
+        return compare(self, problem, samples, seed, tolerance, setup)
+
+    def simulate(
+        self,
+        state: State | None = None,
+        *,
+        duration: float,
+        dt: float,
+        controller: AnyController | Sequence[AnyController] | None = None,
+        **options: Any,
+    ) -> Run:
+        """Integrates the robot's motion from a state (default: neutral).
+
+        controller: f(t, q, v) that gives forces on the independent rates (nv) or {joint: force}, a
+        Pd or Constant, or several of these. Further options: tau (constant forces), algorithm,
+        integrator ("rk4", ...), options (of the integrator), every (rows: one every so many
+        steps), passive, friction_rate, gravity, progress (a bar; None: on terminals).
+        """
+        x = self.state() if state is None else state
+        if x.model != self:
+            raise Unsupported(
+                f"simulate '{self.name}': state is of '{x.model.name}', expected one of this robot"
+            )
+        return simulate(x, duration, dt, controller=controller, **options)
+
+    # As an object.
+
+    def graph(self, which: str = "clusters") -> str:
+        """Graphviz of the "connectivity" graph, the spanning "tree" or the "clusters"."""
+        return self._core.dot(which)
+
+    def svg(self) -> str:
+        """The cluster tree as SVG."""
+        return cluster_tree(self.name, self.clusters)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>{self.svg()}"
+
+    def __str__(self) -> str:
+        lines = [
+            repr(self)[1:-1],
+            f"  links: {', '.join(self.links)}",
+            "  joints: "
+            + ", ".join(
+                f"{j['name']} ({j['type']}{'' if j['independent'] is not None else ', follows'})"
+                for j in self._joint_by_name.values()
+            ),
+        ]
+        tied = [c for c in self.clusters if c["constrained"]]
+        for c in tied:
+            kind = "loops" if c["implicit"] else "couplings"
+            lines.append(f"  cluster {c['name']}: nv {c['nv']}, {kind} {', '.join(c['constraints'])}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return (
+            f"<espalier.Model '{self.name}': nq {self.nq}, nv {self.nv}, "
+            f"{self._core.body_count} bodies in {len(self.clusters)} clusters, {self.mass:.6g} kg>"
+        )
+
+    def __reduce__(self) -> Any:
+        return _unpickle, (self.description, self.options)
+
+    def __copy__(self) -> Model:
+        return self  # immutable
+
+    def __deepcopy__(self, memo: Any) -> Model:
+        return self
+
+    @cached_property
+    def _text(self) -> str:
+        return self.description.text()
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, Model) and self.options == other.options and self._text == other._text
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.nq, self.nv))
+
+
+_PUBLIC = [name for name in vars(Model) if not name.startswith("_")]
+
+
+def _unpickle(description: Description, options: dict[str, str]) -> Model:
+    return description.compile(**options)
+
+
+@dataclass
+class Comparison:
+    """What Model.compare found: largest relative difference by algorithm."""
+
+    problem: str
+    reference: str
+    differences: dict[str, float]
+    refused: dict[str, str]
+    approximate: list[str]
+    tolerance: float
+
+    @property
+    def agree(self) -> bool:
+        """Whether all exact algorithms agree."""
+        return all(
+            d <= self.tolerance
+            for name, d in self.differences.items()
+            if name not in self.approximate
+        )
+
+    def __bool__(self) -> bool:
+        return self.agree
+
+    def __repr__(self) -> str:
+        lines = [f"{self.problem}: {'exact algorithms agree' if self.agree else 'DISAGREE'}"]
+        for name, d in self.differences.items():
+            note = "reference" if name == self.reference else ""
+            note = "approximate" if name in self.approximate else note
+            lines.append(f"  {name:<24} {d:.2e} {note}")
+        lines += [f"  {name} cannot: {why}" for name, why in self.refused.items()]
+        return "\n".join(lines)
+
+
+def _difference(a: Any, b: Any) -> float:
+    if isinstance(b, Mapping):
+        if not isinstance(a, Mapping) or list(a) != list(b):
+            return float("inf")
+        return max((_difference(a[key], b[key]) for key in b), default=0.0)
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape:
+        return float("inf")
+    return float(np.max(np.abs(a - b), initial=0.0) / max(1.0, np.max(np.abs(b), initial=0.0)))
+
+
+def compare(
+    model: Model, problem: str, samples: int, seed: int, tolerance: float, setup: dict[str, Any]
+) -> Comparison:
+    """See Model.compare."""
+    problem = model._problem(problem)
+    entries = model.host.algorithms(problem, model._core)
+    refused = {a["name"]: a["obstacle"] for a in entries if not a["can"]}
+    can = [a for a in entries if a["can"]]
+    can.sort(key=lambda a: (a["name"] != "dense", not a["exact"]))
+    if not can:
+        model._preferred(problem)  # raises, with the reasons
+    answers: dict[str, list[Any]] = {}
+    for a in can:
+        bound = model.algorithm(a["name"], problem, **setup)
+        wanted = bound.arguments
+        answers[a["name"]] = []
+        for k in range(samples):
+            numbers = iter(np.split(_core.uniform(seed + k, 3 * model.nv), 3))
+            roles = {"q": model._core.random(seed + k)}
+            roles.update((role, next(numbers)) for role in ("v", "tau", "vdot"))
+            answers[a["name"]].append(bound(*(roles[name] for name in wanted)))
+    reference = can[0]["name"]
+    return Comparison(
+        problem,
+        reference,
+        {
+            name: max(map(_difference, given, answers[reference]), default=0.0)
+            for name, given in answers.items()
+        },
+        refused,
+        [a["name"] for a in can if not a["exact"]],
+        tolerance,
+    )
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    root: str = "fixed",
+    mimic: str = "honour",
+    rotors: str = "fold",
+    host: Host | None = None,
+) -> Model:
+    """Reads and compiles a robot, by the format of the file's ending.
+
+    root: "fixed", or "floating": the root link hangs on a floating joint named "root". mimic:
+    "honour" or "ignore". rotors: "fold" axisymmetric ones (exact) or "keep" them.
+    """
+    from .description import read
+
+    return read(path, host=host).compile(root=root, mimic=mimic, rotors=rotors)

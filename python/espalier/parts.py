@@ -1,0 +1,145 @@
+"""Wrenches, end-effectors, inputs, sensors and groups, as plain objects; dicts do as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar, Union
+
+from .errors import InvalidModel, unknown
+
+Vector = Sequence[float]
+_UNIT = [[1.0 if i == k else 0.0 for i in range(6)] for k in range(6)]
+
+
+_KINDS = (
+    "acceleration", "torque", "wrench", "joint-wrench", "accelerometer", "angular-acceleration",
+    "gyroscope", "motor", "contact",
+)
+
+
+def _three(who: str, what: str, x: Vector) -> list[float]:
+    out = [float(value) for value in x]
+    if len(out) != 3:
+        raise InvalidModel(f"{who}: size of {what} is {len(out)}, expected 3")
+    return out
+
+
+@dataclass
+class EndEffector:
+    """Rows that multiply the twist of a point of a link, angular first.
+
+    rows: "6d" (all of the twist, link axes), "3d" (the point's velocity, world axes), or a list
+    of rows of six numbers. offset: of the point from the link's origin, link axes [m]. axes: of
+    the rows, "link" or "world".
+    """
+
+    link: str
+    rows: Any = "6d"
+    offset: Vector = (0.0, 0.0, 0.0)
+    axes: str | None = None
+
+    def __post_init__(self) -> None:
+        who = f"end-effector on '{self.link}'"
+        self.offset = _three(who, "offset", self.offset)
+        if self.axes is None:
+            self.axes = "world" if isinstance(self.rows, str) and self.rows == "3d" else "link"
+        if self.axes not in ("link", "world"):
+            raise unknown(who, "axes", self.axes, ["link", "world"])
+        if isinstance(self.rows, str):
+            if self.rows not in ("6d", "3d"):
+                raise unknown(who, "rows", self.rows, ["6d", "3d"])
+            self.rows = _UNIT if self.rows == "6d" else _UNIT[3:]
+        self.rows = [[float(x) for x in row] for row in self.rows]
+        for row in self.rows:
+            if len(row) != 6:
+                raise InvalidModel(f"{who}: size of a row is {len(row)}, expected 6")
+
+
+@dataclass
+class Input:
+    """A motor on a joint, or a contact: the wrenches that the rows of an end-effector are."""
+
+    joint: str | None = None
+    contact: EndEffector | None = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.contact, Mapping):
+            self.contact = EndEffector(**self.contact)
+
+
+@dataclass
+class Sensor:
+    """Something that is known or measured.
+
+    kind: "acceleration", "torque", "wrench", "joint-wrench", "accelerometer",
+    "angular-acceleration", "gyroscope", "motor", "contact". joint or link: where it is. xyz, rpy:
+    of its frame in the link. rows: components ("fx", "mz", "wx", "ax" ...) or rows of six numbers;
+    none: all of its kind. covariance: of its noise.
+    """
+
+    kind: str
+    joint: str | None = None
+    link: str | None = None
+    name: str | None = None
+    xyz: Vector = (0.0, 0.0, 0.0)
+    rpy: Vector = (0.0, 0.0, 0.0)
+    rows: Sequence[Any] = ()
+    covariance: Sequence[float] = ()
+
+    def __post_init__(self) -> None:
+        who = f"sensor of kind '{self.kind}'"
+        if self.kind not in _KINDS:
+            raise unknown("sensor", "kind", self.kind, list(_KINDS))
+        self.xyz = _three(who, "xyz", self.xyz)
+        self.rpy = _three(who, "rpy", self.rpy)
+        self.rows = [row if isinstance(row, str) else [float(x) for x in row] for row in self.rows]
+        self.covariance = [float(x) for x in self.covariance]
+
+
+@dataclass
+class Group:
+    """Bodies that form one subsystem in the sense of Bremer, by the joints they hang on."""
+
+    name: str
+    joints: list[str] = field(default_factory=list)
+
+
+Part = TypeVar("Part", EndEffector, Input, Sensor, Group)
+#: A part, a dict of its fields, or for end-effectors and motors a name alone.
+Given = Union[EndEffector, Input, Sensor, Group, Mapping[str, Any], str]
+
+
+def _made(kind: type[Part], item: Any) -> Part:
+    if isinstance(item, kind):
+        return item
+    if isinstance(item, str) and kind is EndEffector:
+        link, _, rows = item.rpartition(":")
+        return kind(link, rows) if link else kind(item)  # type: ignore[call-arg]
+    if isinstance(item, str) and kind is Input:
+        return kind(joint=item)  # type: ignore[call-arg]
+    if isinstance(item, Mapping) and kind is Input and "link" in item:  # as in state files
+        contact = {key: value for key, value in item.items() if key != "name"}
+        return kind(contact=_made(EndEffector, contact), name=item.get("name"))  # type: ignore
+    if isinstance(item, Mapping):
+        known = [f.name for f in fields(kind)]
+        for key in item:
+            if key not in known:
+                raise unknown(kind.__name__, "field", key, known)
+        return kind(**item)
+    raise TypeError(
+        f"{kind.__name__}: object is of type {type(item).__name__}, expected {kind.__name__} or a "
+        "dict of its fields"
+    )
+
+
+def parts(kind: type[Part], given: Any) -> list[Part] | None:
+    """A list of parts from parts, dicts or names."""
+    if given is None:
+        return None
+    if kind is Group and isinstance(given, Mapping):
+        return [Group(name, list(joints)) for name, joints in given.items()]  # type: ignore
+    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+        given = [given]
+    return [_made(kind, item) for item in given]

@@ -1,0 +1,238 @@
+"""A robot in time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from .errors import Unsupported
+
+if TYPE_CHECKING:
+    from .model import Model
+    from .state import State
+
+
+class Pd:
+    """Proportional-derivative control to constant targets, without Python at run time.
+
+    ``Pd({"knee": {"kp": 100, "kd": 1, "target": 0.4}})`` on joints of one rate:
+    force = kp (target - q) + kd (target_rate - qd).
+    """
+
+    _fields = ("kp", "kd", "target", "target_rate")
+
+    def __init__(self, joints: Mapping[str, Mapping[str, float]]):
+        from .errors import unknown
+
+        for name, gains in joints.items():
+            for key in gains:
+                if key not in self._fields:
+                    raise unknown(f"Pd: joint '{name}'", "gain", key, list(self._fields))
+        self.joints = {
+            name: tuple(float(gains.get(key, 0.0)) for key in self._fields)
+            for name, gains in joints.items()
+        }
+
+    def _native(self) -> tuple[str, dict[str, Any]]:
+        return "pd", self.joints
+
+
+class Constant:
+    """Constant forces on joints, dependent ones and rotors too: ``Constant({"motor": 0.1})``."""
+
+    def __init__(self, forces: Mapping[str, ArrayLike]):
+        self.forces = {
+            name: [float(x) for x in np.atleast_1d(np.asarray(value, dtype=float))]
+            for name, value in forces.items()
+        }
+
+    def _native(self) -> tuple[str, dict[str, Any]]:
+        return "constant", self.forces
+
+
+#: f(t, q, v) -> forces on the independent rates (nv), or {joint: force} on any joints, or None.
+PythonController = Callable[
+    [float, NDArray[np.float64], NDArray[np.float64]],
+    Union[ArrayLike, Mapping[str, ArrayLike], None],
+]
+AnyController = Union[Pd, Constant, PythonController]
+
+
+class Run:
+    """A motion: arrays over time.
+
+    t (n,) [s], q (n, nq), v (n, nv), kinetic, potential (of gravity), springs and their sum energy
+    (n,) [J], residual (n,) of the loops, least_margin: the smallest singularity margin on the way.
+    """
+
+    def __init__(self, model: Model, arrays: Mapping[str, Any]):
+        self.model = model
+        self.t: NDArray[np.float64] = arrays["t"]
+        self.q: NDArray[np.float64] = arrays["q"]
+        self.v: NDArray[np.float64] = arrays["v"]
+        self.kinetic: NDArray[np.float64] = arrays["kinetic"]
+        self.potential: NDArray[np.float64] = arrays["gravity"]
+        self.springs: NDArray[np.float64] = arrays["springs"]
+        self.residual: NDArray[np.float64] = arrays["residual"]
+        self.least_margin: float = arrays["least_margin"]
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        """Kinetic and potential energy and that of the springs [J]."""
+        return self.kinetic + self.potential + self.springs
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, joint: str) -> NDArray[np.float64]:
+        """Positions of a joint over time: (n,), or (n, nq) for one of several."""
+        from .errors import unknown
+
+        j = self.model._joint_by_name.get(joint)
+        if j is None:
+            raise unknown("run", "joint", joint, list(self.model._joint_by_name))
+        columns = self.q[:, j["q"] : j["q"] + j["nq"]]
+        return columns[:, 0] if j["nq"] == 1 else columns
+
+    @property
+    def final(self) -> State:
+        """The last state."""
+        from .state import State
+
+        return State(self.model, self.q[-1], self.v[-1])
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame over time, with columns q.<joint>, v.<joint> and the energies."""
+        import pandas
+
+        columns: dict[str, Any] = {}
+        for name, j in self.model._joint_by_name.items():
+            for k in range(j["nq"]):
+                index = "" if j["nq"] == 1 else f"[{k}]"
+                columns[f"q.{name}{index}"] = self.q[:, j["q"] + k]
+        for name, _, start, size, _ in self.model._core.coordinates():
+            for k in range(size):
+                index = "" if size == 1 else f"[{k}]"
+                columns[f"v.{name}{index}"] = self.v[:, start + k]
+        columns.update(
+            kinetic=self.kinetic,
+            gravity=self.potential,
+            springs=self.springs,
+            energy=self.energy,
+            loop_residual=self.residual,
+        )
+        return pandas.DataFrame(columns, index=pandas.Index(self.t, name="time"))
+
+    def plot(self, joints: Sequence[str] | None = None, axes: Any = None) -> Any:
+        """Positions and energies over time by matplotlib; returns the axes."""
+        import matplotlib.pyplot as plt
+
+        if axes is None:
+            _, axes = plt.subplots(2, 1, sharex=True, figsize=(8, 6))
+        names = joints
+        if names is None:
+            scalar = self.model._joint_by_name
+            names = [n for n in dict.fromkeys(c[1] for c in self.model._core.coordinates())
+                     if scalar[n]["nq"] == 1][:12]
+        for name in names:
+            axes[0].plot(self.t, self[name], label=name)
+        axes[0].set_ylabel("position [rad, m]")
+        if names:
+            axes[0].legend(fontsize="small", ncols=2)
+        for label, values in (
+            ("kinetic", self.kinetic),
+            ("potential", self.potential),
+            ("sum", self.energy),
+        ):
+            axes[1].plot(self.t, values, label=label)
+        axes[1].set_ylabel("energy [J]")
+        axes[1].set_xlabel("time [s]")
+        axes[1].legend(fontsize="small")
+        return axes
+
+    def view(self) -> Any:
+        """The motion in the viewer, where that is built."""
+        raise Unsupported(
+            "run: viewer is missing, expected a build with it (run.plot() and run.to_pandas() "
+            "work without)"
+        )
+
+    def __repr__(self) -> str:
+        drift = float(np.max(np.abs(self.energy - self.energy[0]))) if len(self) else 0.0
+        return (
+            f"<espalier.Run of '{self.model.name}': {len(self)} rows to {self.t[-1]:g} s, "
+            f"largest change of energy {drift:.3g} J>"
+        )
+
+
+def _bar(label: str, wanted: bool | None) -> Any:
+    """A progress bar on standard error, or None; None: where that is a terminal."""
+    if wanted is None:
+        wanted = sys.stderr.isatty()
+    if not wanted:
+        return None
+    width = 30
+
+    def show(part: float) -> None:
+        full = int(width * min(max(part, 0.0), 1.0))
+        bar = "#" * full + "." * (width - full)
+        print(f"\r{label} [{bar}] {100 * part:3.0f} %", end="", file=sys.stderr, flush=True)
+
+    return show
+
+
+def simulate(
+    state: State,
+    duration: float,
+    dt: float,
+    *,
+    controller: AnyController | Sequence[AnyController] | None = None,
+    tau: ArrayLike | None = None,
+    algorithm: str = "c-aba",
+    integrator: str = "rk4",
+    every: int = 1,
+    passive: bool = True,
+    friction_rate: float = 0.05,
+    gravity: Sequence[float] | None = None,
+    options: Mapping[str, float] | None = None,
+    progress: bool | None = None,
+) -> Run:
+    """See Model.simulate."""
+    model = state.model
+    given: Any = [] if controller is None else controller
+    if not isinstance(given, Sequence):
+        given = [given]
+    controllers = [c._native() if isinstance(c, (Pd, Constant)) else c for c in given]
+    for c in controllers:
+        if not isinstance(c, tuple) and not callable(c):
+            raise TypeError(
+                f"simulate '{model.name}': controller is of type {type(c).__name__}, expected "
+                "f(t, q, v), Pd or Constant"
+            )
+    show = _bar(f"simulate {model.name}", progress)
+    arrays = _core.simulate(
+        model._core,
+        state.q,
+        state.v,
+        float(duration),
+        float(dt),
+        int(every),
+        controllers,
+        tau,
+        algorithm,
+        integrator,
+        dict(options or {}),
+        passive,
+        friction_rate,
+        None if gravity is None else [float(x) for x in gravity],
+        show,
+    )
+    if show is not None:
+        show(1.0)
+        print(file=sys.stderr)
+    return Run(model, arrays)

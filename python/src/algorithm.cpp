@@ -1,0 +1,467 @@
+#include "algorithm.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+namespace espalier::python {
+
+namespace {
+
+constexpr std::array<const char*, 4> role_names{"q", "v", "tau", "vdot"};
+constexpr std::array<std::vector<double> Inputs::*, 4> role_members{&Inputs::q, &Inputs::v,
+                                                                    &Inputs::tau, &Inputs::vdot};
+/// Calls that are timed before it is settled whether the lock is worth letting go.
+constexpr int timed_calls = 8;
+constexpr double long_call = 1e-6;  // [s]
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+BoundAlgorithm::BoundAlgorithm(Robot robot, const Entry& entry, Setup setup, Options options)
+    : robot_(std::move(robot)),
+      entry_(entry),
+      setup_(std::move(setup)),
+      options_(std::move(options)),
+      asker_{entry.problem + " by " + entry.about.name + " on '" + robot_.model->name() + "'"},
+      algorithm_(robot_.host->registry().create(entry, setup_)) {
+  const Model& m = *robot_.model;
+  sizes_ = {m.nq(), m.nv(), m.nv(), m.nv()};
+  find_roles();
+}
+
+/// What the problem asks for: it is solved once, and once without each input.
+void BoundAlgorithm::find_roles() {
+  for (int i = 0; i < 4; ++i) (inputs_.*role_members[i]).assign(sizes_[i], 0.0);
+  robot_.model->neutral(inputs_.q.data());
+  try {
+    algorithm_->solve(inputs_, results_);
+  } catch (const SingularMechanism&) {
+    // The neutral position may be one where there is no answer.
+  }
+  for (int i = 0; i < 4; ++i) {
+    std::vector<double> kept;
+    kept.swap(inputs_.*role_members[i]);
+    try {
+      algorithm_->solve(inputs_, results_);
+    } catch (const SizeMismatch&) {
+      needed_[i] = true;
+    } catch (const Error&) {
+      // Not about sizes.
+    }
+    kept.swap(inputs_.*role_members[i]);
+    // Sensors may measure any of them.
+    needed_[i] = needed_[i] || entry_.needs_sensors;
+    if (needed_[i]) order_.push_back(i);
+  }
+}
+
+std::vector<std::string> BoundAlgorithm::argument_names() const {
+  std::vector<std::string> out;
+  for (const int i : order_) out.emplace_back(role_names[i]);
+  return out;
+}
+
+void BoundAlgorithm::set_gravity(const Vec3<double>& g) {
+  algorithm_->set_gravity(g);
+  for (const auto& one : batches_) {
+    if (one != nullptr) one->set_gravity(g);
+  }
+  for (const auto& one : workers_) one->set_gravity(g);
+}
+
+std::string BoundAlgorithm::symbolic() const {
+  const auto* sensors = dynamic_cast<const SensorDynamics<double>*>(algorithm_.get());
+  return sensors == nullptr ? std::string() : sensors->symbolic();
+}
+
+BoundAlgorithm::Call BoundAlgorithm::parse(PyObject* args, PyObject* kwargs) const {
+  Call call;
+  const Py_ssize_t count = PyTuple_GET_SIZE(args);
+  Py_ssize_t at = 0;
+  if (count > 0 && PyUnicode_Check(PyTuple_GET_ITEM(args, 0))) {
+    call.select = py::handle(PyTuple_GET_ITEM(args, 0)).cast<std::string>();
+    at = 1;
+  }
+  if (count - at > static_cast<Py_ssize_t>(order_.size())) {
+    std::string names;
+    for (const std::string& name : argument_names()) names += (names.empty() ? "" : ", ") + name;
+    throw py::type_error(asker_.who + ": number of arrays is " + std::to_string(count - at) +
+                         ", expected at most " + std::to_string(order_.size()) + " (" + names +
+                         "; others by name)");
+  }
+  for (std::size_t k = 0; at < count; ++at, ++k) {
+    call.role(order_[k]) = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(args, at));
+  }
+  if (kwargs != nullptr) {
+    static constexpr std::array<std::pair<const char*, py::object Call::*>, 10> members{
+        {{"out", &Call::out},
+         {"q", &Call::q},
+         {"v", &Call::v},
+         {"tau", &Call::tau},
+         {"vdot", &Call::vdot},
+         {"wrenches", &Call::wrenches},
+         {"acceleration", &Call::acceleration},
+         {"measurements", &Call::measurements},
+         {"status", &Call::status},
+         {"variant", &Call::variant}}};
+    PyObject *key = nullptr, *value = nullptr;
+    for (Py_ssize_t position = 0; PyDict_Next(kwargs, &position, &key, &value);) {
+      const char* name = PyUnicode_AsUTF8(key);
+      const auto* member = std::find_if(members.begin(), members.end(), [&](const auto& m) {
+        return std::strcmp(m.first, name) == 0;
+      });
+      if (member == members.end()) {
+        std::vector<std::string> known;
+        for (const auto& m : members) known.emplace_back(m.first);
+        throw py::type_error(asker_.who + ": argument is '" + name + "'" + suggest(name, known));
+      }
+      py::object& to = call.*(member->second);
+      if (to)
+        throw py::type_error(asker_.who + ": argument '" + name +
+                             "' is given twice, expected once");
+      if (value != Py_None) to = py::reinterpret_borrow<py::object>(value);
+    }
+  }
+  if (needed_[0] && !call.q) {
+    throw py::type_error(asker_.who + ": q is missing, expected positions of shape (" +
+                         std::to_string(sizes_[0]) + ",) or (batch, " + std::to_string(sizes_[0]) +
+                         ")");
+  }
+  return call;
+}
+
+py::object BoundAlgorithm::call(PyObject* args, PyObject* kwargs) {
+  Call call = parse(args, kwargs);
+  bool several = false;
+  for (int i = 0; i < 4; ++i) {
+    py::object& x = call.role(i);
+    if (!x) continue;
+    if (!is_float64(x)) x = real_array(x, role_names[i], asker_);
+    const int nd = dimensions(x);
+    if ((nd != 1 && nd != 2) || extent(x, nd - 1) != sizes_[i]) {
+      const std::string n = std::to_string(sizes_[i]);
+      asker_.refuse_shape(role_names[i], x, "(" + n + ",) or (batch, " + n + ")");
+    }
+    several = several || nd == 2;
+  }
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) {
+    // Another thread is at work, perhaps without Python's lock, which it may want to take back.
+    WithoutGil released;
+    lock.lock();
+  }
+  return several ? solve_batch(call) : solve_one(call);
+}
+
+/// A vector of the right size into `to`; zeros where there is none.
+void BoundAlgorithm::take(py::handle from, const char* what, long size,
+                          std::vector<double>& to) const {
+  if (!from) {
+    to.assign(size, 0.0);
+    return;
+  }
+  to.resize(size);
+  if (is_float64(from)) {
+    const char* element = static_cast<const char*>(data(from));
+    const py::ssize_t step = stride(from, 0);
+    if (step == sizeof(double)) {
+      std::memcpy(to.data(), element, size * sizeof(double));
+    } else {
+      for (long k = 0; k < size; ++k, element += step) std::memcpy(&to[k], element, sizeof(double));
+    }
+    return;
+  }
+  to = vector_of(from, what, size, asker_);
+}
+
+/// From a dict of link to six numbers, or an array (links, 6).
+void BoundAlgorithm::read_wrenches(py::handle object) {
+  if (!wrenches_) wrenches_.emplace(robot_.model);
+  wrenches_->clear();
+  const auto add = [&](const Link& link, const double* w) {
+    wrenches_->add(link, {{w[0], w[1], w[2]}, {w[3], w[4], w[5]}});
+  };
+  if (py::isinstance<py::dict>(object)) {
+    for (const auto& [name, wrench] : py::reinterpret_borrow<py::dict>(object)) {
+      const std::string link = name.cast<std::string>();
+      add(robot_.model->link(link),
+          vector_of(wrench, ("wrench on link '" + link + "'").c_str(), 6, asker_).data());
+    }
+    return;
+  }
+  const py::array array = real_array(object, "wrenches", asker_);
+  const auto links = robot_.model->links();
+  if (array.ndim() != 2 || array.shape(0) != static_cast<py::ssize_t>(links.size()) ||
+      array.shape(1) != 6) {
+    asker_.refuse_shape("wrenches", array,
+                        "(" + std::to_string(links.size()) +
+                            ", 6), a row for each link, moment first, or a dict by link");
+  }
+  const py::array_t<double, py::array::c_style | py::array::forcecast> plain(array);
+  for (std::size_t i = 0; i < links.size(); ++i) add(links[i], plain.data() + 6 * i);
+}
+
+py::object BoundAlgorithm::solve_one(Call& call) {
+  for (int i = 0; i < 4; ++i) {
+    if (needed_[i] || call.role(i)) {
+      take(call.role(i), role_names[i], sizes_[i], inputs_.*role_members[i]);
+    }
+  }
+  inputs_.wrenches = nullptr;
+  if (call.wrenches) {
+    read_wrenches(call.wrenches);
+    inputs_.wrenches = &*wrenches_;
+  }
+  const auto vector = [&](const py::object& x, const char* what, std::vector<double>& to) {
+    to.clear();
+    if (!x) return;
+    const py::array array = real_array(x, what, asker_);
+    if (array.ndim() != 1) asker_.refuse_shape(what, array, "(rows,)");
+    to = vector_of(array, what, array.shape(0), asker_);
+  };
+  vector(call.acceleration, "acceleration", inputs_.task_acceleration);
+  vector(call.measurements, "measurements", inputs_.measurements);
+  if (options_.check && call.q && !robot_.model->is_tree()) {
+    expect_closed(asker_.who, *robot_.model, inputs_.q.data());
+  }
+  if (calls_ < timed_calls) {
+    ++calls_;
+    const double start = seconds_now();
+    algorithm_->solve(inputs_, results_);
+    least_seconds_ = std::min(least_seconds_, seconds_now() - start);
+  } else if (least_seconds_ > long_call) {
+    WithoutGil released;
+    algorithm_->solve(inputs_, results_);
+  } else {
+    algorithm_->solve(inputs_, results_);
+  }
+  if (options_.check) expect_finite();
+  const Choice choice = call.select.empty() ? Choice{} : choose(call.select);
+  return result_of_one(call, choice);
+}
+
+void BoundAlgorithm::expect_finite() const {
+  for (const Result& r : results_) {
+    double sum = 0.0;
+    for (const double x : r.values) sum += x - x;
+    if (sum == 0.0) continue;
+    const auto bad =
+        std::find_if(r.values.begin(), r.values.end(), [](double x) { return !std::isfinite(x); });
+    throw SingularMechanism(
+        asker_.who + ": " + r.name + "[" +
+        std::to_string((bad - r.values.begin()) / std::max(1, r.column_count)) + "] is " +
+        (std::isnan(*bad) ? "nan" : "infinite") +
+        ", expected a finite number (numbers that are none in the state, a singular pose, or "
+        "bodies without inertia about their joints; algorithm.check = False gives them all the "
+        "same)");
+  }
+}
+
+BoundAlgorithm::Choice BoundAlgorithm::choose(const std::string& select) const {
+  std::vector<std::string> known;
+  for (std::size_t k = 0; k < results_.size(); ++k) {
+    if (results_[k].name == select) return {static_cast<int>(k), -1};
+    known.push_back(results_[k].name);
+  }
+  for (std::size_t k = 0; k < results_.size(); ++k) {
+    const Result& r = results_[k];
+    const auto find = [&](int count, const auto& name_of) {
+      for (int i = 0; i < count; ++i) {
+        known.push_back(name_of(i));
+        if (known.back() == select) return i;
+      }
+      return -1;
+    };
+    int row = -1;
+    if (r.rows == ResultAxis::links) {
+      row = find(r.row_count, [&](int i) { return robot_.model->links()[i].name; });
+    } else if (r.rows == ResultAxis::named) {
+      row = find(r.row_count, [&](int i) { return r.names[i]; });
+    } else if (r.rows == ResultAxis::rates) {
+      for (const Coordinate& c : robot_.model->coordinates()) {
+        known.push_back(c.name);
+        if (c.name == select && c.size == 1) row = c.start;
+      }
+    }
+    if (row >= 0) return {static_cast<int>(k), row};
+  }
+  throw UnknownName(asker_.who + ": result is '" + select + "'" + suggest(select, known));
+}
+
+/// Of a result in NumPy: axes that stand for one thing are left out.
+std::vector<py::ssize_t> BoundAlgorithm::shape(const Result& r) const {
+  std::vector<py::ssize_t> out;
+  if (r.rows != ResultAxis::one) out.push_back(r.row_count);
+  if (r.columns != ResultAxis::one) out.push_back(r.column_count);
+  return out;
+}
+
+py::object BoundAlgorithm::value_of_one(const Result& r, py::handle out) const {
+  const std::vector<py::ssize_t> dims = shape(r);
+  if (out) {
+    if (!py::isinstance<py::array>(out)) {
+      throw py::type_error(asker_.who + ": out is no array, expected one of shape of '" + r.name +
+                           "'");
+    }
+    const py::array array = py::reinterpret_borrow<py::array>(out);
+    if (array.ndim() != static_cast<py::ssize_t>(dims.size()) ||
+        !std::equal(dims.begin(), dims.end(), array.shape())) {
+      asker_.refuse_shape("out", array, std::string(py::str(py::tuple(py::cast(dims)))));
+    }
+    if (!is_writeable(out)) {
+      throw py::value_error(asker_.who + ": out is read-only, expected an array to write to");
+    }
+    if (is_float64(out) && is_contiguous(out)) {
+      std::memcpy(data(out), r.values.data(), r.values.size() * sizeof(double));
+    } else {
+      real_array(out, "out", asker_);  // refuses other dtypes
+      if (array.dtype().kind() != 'f') {
+        throw py::type_error(asker_.who + ": dtype of out is " +
+                             std::string(py::str(array.dtype())) + ", expected float64 or float32");
+      }
+      array.attr("__setitem__")(py::ellipsis(), array_of(r.values.data(), dims));
+    }
+    return py::reinterpret_borrow<py::object>(out);
+  }
+  if (dims.empty()) return py::float_(r.values[0]);
+  return array_of(r.values.data(), dims);
+}
+
+py::object BoundAlgorithm::result_of_one(const Call& call, const Choice& choice) {
+  if (choice.row >= 0) {
+    const Result& r = results_[choice.result];
+    Result row;
+    row.name = r.name;
+    row.shape(ResultAxis::one, 1, r.columns, r.column_count);
+    std::copy_n(r.values.begin() + choice.row * r.column_count, r.column_count, row.values.begin());
+    return value_of_one(row, call.out);
+  }
+  if (choice.result >= 0) return value_of_one(results_[choice.result], call.out);
+  if (results_.size() == 1) return value_of_one(results_[0], call.out);
+  if (call.out && !py::isinstance<py::dict>(call.out)) {
+    throw py::type_error(asker_.who +
+                         ": out is no dict, expected one of arrays by name, since "
+                         "there are several results");
+  }
+  py::dict all;
+  for (const Result& r : results_) {
+    const py::str name(r.name);
+    py::object out;
+    if (call.out && py::reinterpret_borrow<py::dict>(call.out).contains(name)) out = call.out[name];
+    all[name] = value_of_one(r, out);
+  }
+  return py::module_::import("espalier.results").attr("Results")(all);
+}
+
+double BoundAlgorithm::seconds_per_solve(int calls, int rounds) {
+  WithoutGil released;
+  const std::scoped_lock lock(mutex_);
+  double best = 1e9;
+  for (int round = 0; round < rounds; ++round) {
+    const double start = seconds_now();
+    for (int k = 0; k < calls; ++k) algorithm_->solve(inputs_, results_);
+    best = std::min(best, (seconds_now() - start) / calls);
+  }
+  return best;
+}
+
+namespace {
+
+PyObject* call_algorithm(PyObject* self, PyObject* args, PyObject* kwargs) {
+  try {
+    return py::handle(self).cast<BoundAlgorithm&>().call(args, kwargs).release().ptr();
+  } catch (...) {
+    set_python_error(std::current_exception());
+    return nullptr;
+  }
+}
+
+std::shared_ptr<BoundAlgorithm> make(const Robot& robot, const std::string& problem,
+                                     const std::string& name, py::handle end_effectors,
+                                     py::handle inputs, py::handle groups, py::handle sensors,
+                                     const std::string& symbolic, int threads,
+                                     const std::string& precision, double loop_tolerance,
+                                     bool check, const std::vector<Robot>& variants) {
+  if (!precision.empty() && precision != "double" && precision != "float") {
+    throw UnknownName("algorithm: precision is '" + precision + "'" +
+                      suggest(precision, {"double", "float"}));
+  }
+  BoundAlgorithm::Options options{threads, precision, loop_tolerance, check, {}};
+  for (const Robot& variant : variants) options.variants.push_back(variant.model);
+  const Entry& entry = robot.host->registry().find_algorithm(problem, name);
+  return std::make_shared<BoundAlgorithm>(
+      robot, entry, make_setup(robot.model, end_effectors, inputs, groups, sensors, symbolic),
+      std::move(options));
+}
+
+}  // namespace
+
+void bind_algorithm(py::module_& module) {
+  // Called straight through the type's slot: a call by pybind11's own dispatch costs as much again
+  // as all of the checks here.
+  py::class_<BoundAlgorithm, std::shared_ptr<BoundAlgorithm>> algorithm(
+      module, "Algorithm",
+      py::custom_type_setup([](PyHeapTypeObject* type) { type->ht_type.tp_call = call_algorithm; }),
+      "An algorithm bound to a robot, with its workspace.\n\n"
+      "Call it with arrays of one state, (n,), or of many, (batch, n); those it needs are\n"
+      "`arguments`, by position or name. Further arguments by name: out (array, or dict of them),\n"
+      "wrenches (dict of link to 6 numbers, or array (links, 6) or (batch, links, 6)),\n"
+      "acceleration (of end-effectors' rows), measurements (of sensors), status (uint8 array of\n"
+      "the batch: 0 ok, 1 singular, 2 loop open; then nothing is raised), variant (int array).\n"
+      "A text in front chooses one result, or a row of it by its link or joint.");
+  algorithm.def(py::init(&make), py::arg("robot"), py::arg("problem"), py::arg("name"),
+                py::arg("end_effectors") = py::none(), py::arg("inputs") = py::none(),
+                py::arg("groups") = py::none(), py::arg("sensors") = py::none(),
+                py::arg("symbolic") = "", py::arg("threads") = 0, py::arg("precision") = "",
+                py::arg("loop_tolerance") = 1e-6, py::arg("check") = true,
+                py::arg("variants") = std::vector<Robot>{});
+  algorithm.def_property_readonly("name",
+                                  [](const BoundAlgorithm& a) { return a.entry().about.name; });
+  algorithm.def_property_readonly("problem",
+                                  [](const BoundAlgorithm& a) { return a.entry().problem; });
+  algorithm.def_property_readonly("arguments", &BoundAlgorithm::argument_names,
+                                  "Names of the arrays it is called with, in order.");
+  algorithm.def_property_readonly("robot_name",
+                                  [](const BoundAlgorithm& a) { return a.robot().model->name(); });
+  algorithm.def_property_readonly("results", [](const BoundAlgorithm& a) {
+    std::vector<std::string> out;
+    for (const Result& r : a.results()) out.push_back(r.name);
+    return out;
+  });
+  algorithm.def_property(
+      "gravity",
+      [](const BoundAlgorithm& a) {
+        const Vec3<double> g = a.gravity();
+        return py::make_tuple(g.x, g.y, g.z);
+      },
+      [](BoundAlgorithm& a, const std::array<double, 3>& g) {
+        a.set_gravity({g[0], g[1], g[2]});
+      },
+      "[m/s²], world axes.");
+  algorithm.def_property("check", &BoundAlgorithm::checks, &BoundAlgorithm::set_checks,
+                         "Whether open loops and results that are not finite raise.");
+  algorithm.def_property_readonly("input_names", [](const BoundAlgorithm& a) {
+    return InputColumns(*a.setup().model, a.setup().inputs).names();
+  });
+  algorithm.def_property_readonly("symbolic", &BoundAlgorithm::symbolic,
+                                  "Order of pivots of sensor dynamics, to be given again.");
+  algorithm.def_property_readonly("no_packs", &BoundAlgorithm::no_packs,
+                                  "Why batches run in a loop, or None.");
+  algorithm.def("_seconds_per_solve", &BoundAlgorithm::seconds_per_solve, py::arg("calls"),
+                py::arg("rounds") = 5);
+  algorithm.def("_seconds_per_batch", &BoundAlgorithm::seconds_per_batch, py::arg("N"),
+                py::arg("rounds") = 5);
+  algorithm.def("__repr__", [](const BoundAlgorithm& a) {
+    return "<espalier.Algorithm " + a.entry().about.name + " for " + a.entry().problem + " on '" +
+           a.robot().model->name() + "'>";
+  });
+}
+
+}  // namespace espalier::python

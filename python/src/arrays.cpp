@@ -1,0 +1,56 @@
+#include "arrays.hpp"
+
+namespace espalier::python {
+
+namespace {
+
+std::string shape_of(py::handle array) {
+  return py::str(py::tuple(py::reinterpret_borrow<py::array>(array).attr("shape")));
+}
+
+}  // namespace
+
+void Asker::refuse_shape(const char* what, py::handle got, const std::string& wanted) const {
+  throw SizeMismatch(who + ": shape of " + what + " is " + shape_of(got) + ", expected " + wanted);
+}
+
+py::array real_array(py::handle object, const char* what, const Asker& asker) {
+  if (is_float64(object)) return py::reinterpret_borrow<py::array>(object);
+  py::object given = py::reinterpret_borrow<py::object>(object);
+  if (!py::isinstance<py::array>(given) && py::hasattr(given, "__dlpack__")) {
+    given = py::module_::import("numpy").attr("from_dlpack")(given);
+  }
+  const py::array array = py::array::ensure(given);
+  if (!array) {
+    PyErr_Clear();
+    throw py::type_error(asker.who + ": " + what + " is of type " +
+                         std::string(py::str(py::type::of(object).attr("__name__"))) +
+                         ", expected an array of float64 or float32");
+  }
+  const char kind = array.dtype().kind();
+  const bool real = kind == 'f' || kind == 'i' || kind == 'u';
+  if (!real) {
+    throw py::type_error(asker.who + ": dtype of " + what + " is " +
+                         std::string(py::str(array.dtype())) + ", expected float64 or float32");
+  }
+  if (array.dtype().is(py::dtype::of<float>()) ||
+      (kind == 'f' && array.itemsize() == 4 && array.dtype().byteorder() == '=')) {
+    return array;
+  }
+  return py::array_t<double, py::array::c_style | py::array::forcecast>(array);
+}
+
+std::vector<double> vector_of(py::handle object, const char* what, long n, const Asker& asker) {
+  const py::array array = real_array(object, what, asker);
+  if (array.ndim() != 1 || array.shape(0) != n) {
+    asker.refuse_shape(what, array, "(" + std::to_string(n) + ",)");
+  }
+  const py::array_t<double, py::array::c_style | py::array::forcecast> plain(array);
+  return {plain.data(), plain.data() + n};
+}
+
+py::array_t<double> array_of(const double* values, std::vector<py::ssize_t> shape) {
+  return py::array_t<double>(std::move(shape), values);
+}
+
+}  // namespace espalier::python

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <espalier/espalier.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+/// What the files of the Python module share.
+
+namespace espalier::python {
+
+namespace py = pybind11;
+
+/// A model with all that Python needs to keep beside it: the host, so that its registry outlives
+/// the model's algorithms, and what the model was compiled from.
+struct Robot {
+  std::shared_ptr<Host> host;
+  ModelPtr model;
+  std::shared_ptr<const Description> description;
+  CompileOptions options;
+};
+
+/// What an algorithm is bound to besides the model, from the plain Python objects of
+/// espalier/parts.py, each an iterable of them or None.
+Setup make_setup(const ModelPtr& model, py::handle end_effectors, py::handle inputs,
+                 py::handle groups, py::handle sensors, const std::string& symbolic);
+
+/// An error whose Python type only Python knows, as espalier.InvalidState.
+[[noreturn]] void raise(const char* type, const std::string& message);
+/// Makes a C++ exception the current one of Python.
+void set_python_error(const std::exception_ptr& thrown);
+/// @throws what errors.py calls InvalidState unless the loops are closed to 1e-6
+void expect_closed(const std::string& who, const Model& model, const double* q);
+
+/// Calls something that may wait for Python's lock or run Python. Where the interpreter ends
+/// meanwhile, this thread sleeps until the process is gone.
+void unless_ending(const std::function<void()>& call_python);
+
+/// Lets other Python threads run while C++ works. Unlike py::gil_scoped_release it never takes the
+/// lock again once the interpreter ends: the thread then sleeps until the process is gone.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  ~WithoutGil();
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// Lets a thread that came from WithoutGil call Python.
+class WithGil {
+ public:
+  WithGil();
+  ~WithGil();
+  WithGil(const WithGil&) = delete;
+  WithGil& operator=(const WithGil&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+// Each adds its classes to the module.
+void bind_errors(py::module_& module);
+void bind_description(py::module_& module);
+void bind_host(py::module_& module);
+void bind_model(py::module_& module);
+void bind_algorithm(py::module_& module);
+void bind_simulation(py::module_& module);
+void bind_traced_law(py::module_& module);
+
+}  // namespace espalier::python

@@ -1,0 +1,79 @@
+#include <pybind11/stl.h>
+
+#include "robot.hpp"
+
+namespace espalier::python {
+
+namespace {
+
+std::string text(py::handle object, const char* key) {
+  const py::object value = object.attr(key);
+  return value.is_none() ? std::string() : value.cast<std::string>();
+}
+
+Vec3<double> vector(py::handle object, const char* key) {
+  const auto x = object.attr(key).cast<std::array<double, 3>>();
+  return {x[0], x[1], x[2]};
+}
+
+/// From an EndEffector of parts.py, whose rows are lists of six numbers already.
+EndEffector end_effector(py::handle object) {
+  EndEffector out;
+  out.link = text(object, "link");
+  out.offset = vector(object, "offset");
+  out.rows = object.attr("rows").cast<std::vector<EndEffector::Row>>();
+  out.axes = text(object, "axes") == "world" ? EndEffector::Axes::world : EndEffector::Axes::link;
+  return out;
+}
+
+Input input(py::handle object) {
+  Input out;
+  out.name = text(object, "name");
+  out.joint = text(object, "joint");
+  const py::object contact = object.attr("contact");
+  if (!contact.is_none()) out.contact = end_effector(contact);
+  return out;
+}
+
+Sensor sensor(py::handle object) {
+  Sensor out;
+  out.kind = Sensor::kind_of(text(object, "kind"));
+  out.name = text(object, "name");
+  out.joint = text(object, "joint");
+  out.link = text(object, "link");
+  out.frame = {vector(object, "xyz"), vector(object, "rpy")};
+  for (const py::handle row : object.attr("rows")) {
+    out.rows.push_back(py::isinstance<py::str>(row) ? Sensor::row_of(row.cast<std::string>())
+                                                    : row.cast<Sensor::Row>());
+  }
+  out.covariance = object.attr("covariance").cast<std::vector<double>>();
+  return out;
+}
+
+SubsystemGroup group(py::handle object) {
+  return {text(object, "name"), object.attr("joints").cast<std::vector<std::string>>()};
+}
+
+template <class X, class F>
+std::vector<X> list_of(py::handle objects, const F& from) {
+  std::vector<X> out;
+  if (objects.is_none()) return out;
+  for (const py::handle object : objects) out.push_back(from(object));
+  return out;
+}
+
+}  // namespace
+
+Setup make_setup(const ModelPtr& model, py::handle end_effectors, py::handle inputs,
+                 py::handle groups, py::handle sensors, const std::string& symbolic) {
+  Setup setup;
+  setup.model = model;
+  setup.end_effectors = list_of<EndEffector>(end_effectors, end_effector);
+  setup.inputs = list_of<Input>(inputs, input);
+  setup.groups = list_of<SubsystemGroup>(groups, group);
+  setup.sensors = list_of<Sensor>(sensors, sensor);
+  setup.symbolic = symbolic;
+  return setup;
+}
+
+}  // namespace espalier::python

@@ -1,0 +1,295 @@
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "arrays.hpp"
+#include "espalier/plugins/controllers.hpp"
+
+// Robots in time: one (Simulation) and many (BatchSimulation).
+
+namespace espalier::python {
+
+namespace {
+
+using Plain = py::array_t<double, py::array::c_style | py::array::forcecast>;
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Raises KeyboardInterrupt and the like, now and then.
+class Signals {
+ public:
+  void look() {
+    if (seconds_now() - last_ < 0.1) return;
+    last_ = seconds_now();
+    const WithGil held;
+    unless_ending([] {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    });
+  }
+
+ private:
+  double last_ = seconds_now();
+};
+
+/// A Python function f(t, q, v) of the time, spanning positions and independent rates. It returns
+/// forces on the independent rates, or a dict of joint to forces, or None.
+class PythonController final : public Controller {
+ public:
+  PythonController(const Robot& robot, py::object function)
+      : model_(robot.model),
+        function_(std::move(function)),
+        asker_{"controller of '" + model_->name() + "'"} {}
+  ~PythonController() override {
+    const WithGil held;
+    function_ = py::object();
+  }
+
+  void drive(double t, const double* q, const double* qd, double* forces) override {
+    const WithGil held;
+    const auto independent = model_->independent_rates();
+    py::array_t<double> v(model_->nv());
+    for (int i = 0; i < model_->nv(); ++i) v.mutable_data()[i] = qd[independent[i]];
+    py::object answer;
+    unless_ending([&] { answer = function_(t, array_of(q, {model_->nq()}), v); });
+    if (answer.is_none()) return;
+    if (py::isinstance<py::dict>(answer)) {
+      for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(answer)) {
+        const Joint& joint = model_->joint(name.cast<std::string>());
+        if (PyNumber_Check(value.ptr()) && !py::hasattr(value, "__len__")) {
+          if (joint.nv != 1) {
+            throw SizeMismatch(asker_.who + ": force on joint '" + joint.name +
+                               "' is one number, expected " + std::to_string(joint.nv));
+          }
+          forces[joint.v] += value.cast<double>();
+          continue;
+        }
+        const auto x = vector_of(value, "force", joint.nv, asker_);
+        for (int k = 0; k < joint.nv; ++k) forces[joint.v + k] += x[k];
+      }
+      return;
+    }
+    const auto tau = vector_of(answer, "tau", model_->nv(), asker_);
+    for (int i = 0; i < model_->nv(); ++i) forces[independent[i]] += tau[i];
+  }
+
+ private:
+  ModelPtr model_;
+  py::object function_;
+  Asker asker_;
+};
+
+/// From a callable, or from ("pd", {joint: {...}}) and ("constant", {joint: numbers}) that
+/// simulation.py makes of the controllers that need no Python at run time.
+std::unique_ptr<Controller> controller_of(const Robot& robot, const py::object& from) {
+  if (!py::isinstance<py::tuple>(from)) return std::make_unique<PythonController>(robot, from);
+  const auto kind = py::tuple(from)[0].cast<std::string>();
+  const py::dict joints = py::tuple(from)[1];
+  if (kind == "constant") {
+    std::vector<std::pair<std::string, std::vector<double>>> forces;
+    for (const auto& [name, value] : joints) {
+      forces.emplace_back(name.cast<std::string>(), value.cast<std::vector<double>>());
+    }
+    return std::make_unique<ConstantForces>(*robot.model, forces);
+  }
+  std::vector<std::pair<std::string, PdControl::Gains>> gains;
+  for (const auto& [name, value] : joints) {
+    const auto g = value.cast<std::array<double, 4>>();
+    gains.emplace_back(name.cast<std::string>(), PdControl::Gains{g[0], g[1], g[2], g[3]});
+  }
+  return std::make_unique<PdControl>(*robot.model, gains);
+}
+
+/// Rows of numbers that grow.
+class Rows {
+ public:
+  void add(std::span<const double> row) {
+    columns_ = static_cast<py::ssize_t>(row.size());
+    values_.insert(values_.end(), row.begin(), row.end());
+    ++rows_;
+  }
+  void add(double x) { add(std::span(&x, 1)); }
+  py::array matrix() const { return array_of(values_.data(), {rows_, columns_}); }
+  py::array vector() const { return array_of(values_.data(), {rows_}); }
+
+ private:
+  std::vector<double> values_;
+  py::ssize_t rows_ = 0, columns_ = 0;
+};
+
+py::dict simulate(const Robot& robot, py::handle q, py::handle v, double duration, double h,
+                  int every, const py::list& controllers, py::handle tau,
+                  const std::string& algorithm, const std::string& integrator,
+                  const std::map<std::string, double>& integrator_options, bool passive,
+                  double friction_rate, std::optional<std::array<double, 3>> gravity,
+                  const py::object& progress) {
+  const Asker asker{"simulate '" + robot.model->name() + "'"};
+  const auto start_q = vector_of(q, "q", robot.model->nq(), asker);
+  const auto start_v = vector_of(v, "v", robot.model->nv(), asker);
+  if (!(h > 0.0) || !std::isfinite(h) || !(duration >= 0.0) || !std::isfinite(duration) ||
+      every < 1) {
+    throw InvalidModel(asker.who + ": duration, dt and every are " + std::to_string(duration) +
+                       ", " + std::to_string(h) + " and " + std::to_string(every) +
+                       ", expected a duration not below zero, a positive step and at least 1");
+  }
+  SimulationNames names;
+  names.algorithm = algorithm;
+  names.integrator = integrator;
+  for (const auto& [key, value] : integrator_options) names.integrator_options[key] = {value};
+  SimulationOptions options;
+  options.passive = passive;
+  options.friction_rate = friction_rate;
+  std::vector<std::unique_ptr<Controller>> all;
+  for (const py::handle c : controllers) {
+    all.push_back(controller_of(robot, py::reinterpret_borrow<py::object>(c)));
+  }
+  const auto run = robot.host->simulation(robot.model, names, options, std::move(all));
+  if (gravity) run->set_gravity({(*gravity)[0], (*gravity)[1], (*gravity)[2]});
+  if (!tau.is_none()) run->set_forces(vector_of(tau, "tau", robot.model->nv(), asker));
+  Rows times, positions, rates, kinetic, potential, springs, residuals;
+  Signals signals;
+  double shown = 0.0;
+  {
+    WithoutGil released;
+    run->start(start_q, start_v);
+    run->run(duration, h, every, [&](const Sample& now) {
+      times.add(now.t);
+      positions.add(now.q);
+      rates.add(now.v);
+      kinetic.add(now.kinetic);
+      potential.add(now.gravity);
+      springs.add(now.springs);
+      residuals.add(now.residual);
+      signals.look();
+      if (!progress.is_none() && seconds_now() - shown > 0.1) {
+        shown = seconds_now();
+        const WithGil held;
+        unless_ending([&] { progress(duration > 0.0 ? now.t / duration : 1.0); });
+      }
+      return true;
+    });
+  }
+  py::dict out;
+  out["t"] = times.vector();
+  out["q"] = positions.matrix();
+  out["v"] = rates.matrix();
+  out["kinetic"] = kinetic.vector();
+  out["gravity"] = potential.vector();
+  out["springs"] = springs.vector();
+  out["residual"] = residuals.vector();
+  out["least_margin"] = run->least_margin();
+  return out;
+}
+
+/// Many robots in time; arrays are (N, n).
+class ManyRobots {
+ public:
+  ManyRobots(Robot robot, const std::string& algorithm, const std::string& integrator, int threads,
+             bool passive, double friction_rate)
+      : robot_(std::move(robot)), asker_{"batch simulation of '" + robot_.model->name() + "'"} {
+    BatchSimulationOptions options;
+    options.threads = threads;
+    options.algorithm = algorithm;
+    options.integrator = integrator;
+    options.passive = passive;
+    options.friction_rate = friction_rate;
+    run_ = robot_.host->batch_simulation(robot_.model, options);
+    run_->set_controller([this](const BatchSample&, std::span<double> tau) {
+      for (std::size_t i = 0; i < tau.size(); ++i) tau[i] += tau_[i];
+    });
+  }
+
+  void start(py::handle q, py::handle v, double t) {
+    const std::vector<double> at = columns(q, "q", robot_.model->nq(), -1);
+    count_ = static_cast<long>(at.size()) / robot_.model->nq();
+    const std::vector<double> rates = columns(v, "v", robot_.model->nv(), count_);
+    tau_.assign(robot_.model->nv() * count_, 0.0);
+    WithoutGil released;
+    run_->start(static_cast<int>(count_), at, rates, t);
+  }
+
+  /// @param tau  (N, nv), constant over the steps; None: zero
+  void step(py::handle tau, double h, int steps) {
+    if (count_ == 0) throw Error(asker_.who + ": number of robots is 0, expected start() before");
+    if (!(h > 0.0) || steps < 1) {
+      throw InvalidModel(asker_.who + ": step is " + std::to_string(h) + " and number of steps " +
+                         std::to_string(steps) + ", expected a positive step at least once");
+    }
+    if (tau.is_none()) {
+      tau_.assign(tau_.size(), 0.0);
+    } else {
+      tau_ = columns(tau, "tau", robot_.model->nv(), count_);
+    }
+    WithoutGil released;
+    for (int k = 0; k < steps; ++k) run_->step(h);
+  }
+
+  py::array q() const { return rows(run_->sample().q, robot_.model->nq()); }
+  py::array v() const { return rows(run_->sample().v, robot_.model->nv()); }
+  double time() const { return run_->sample().t; }
+  py::array status() const {
+    std::vector<BatchStatus> all(count_);
+    run_->judge(all);
+    py::array_t<std::uint8_t> out(count_);
+    for (long k = 0; k < count_; ++k) out.mutable_data()[k] = static_cast<std::uint8_t>(all[k]);
+    return out;
+  }
+  void set_gravity(const std::array<double, 3>& g) { run_->set_gravity({g[0], g[1], g[2]}); }
+
+ private:
+  /// An array (N, n) of Python as n rows of N numbers.
+  std::vector<double> columns(py::handle from, const char* what, long n, long N) const {
+    const py::array array = real_array(from, what, asker_);
+    if (array.ndim() != 2 || array.shape(1) != n || (N >= 0 && array.shape(0) != N)) {
+      asker_.refuse_shape(what, array,
+                          "(" + (N < 0 ? std::string("batch") : std::to_string(N)) + ", " +
+                              std::to_string(n) + ")");
+    }
+    const Plain plain(array);
+    const long count = plain.shape(0);
+    std::vector<double> out(n * count);
+    for (long k = 0; k < count; ++k) {
+      for (long i = 0; i < n; ++i) out[i * count + k] = plain.data()[k * n + i];
+    }
+    return out;
+  }
+  py::array rows(std::span<const double> from, long n) const {
+    py::array_t<double> out({count_, n});
+    for (long k = 0; k < count_; ++k) {
+      for (long i = 0; i < n; ++i) out.mutable_data()[k * n + i] = from[i * count_ + k];
+    }
+    return out;
+  }
+
+  Robot robot_;
+  Asker asker_;
+  std::unique_ptr<BatchSimulation> run_;
+  long count_ = 0;
+  std::vector<double> tau_;
+};
+
+}  // namespace
+
+void bind_simulation(py::module_& module) {
+  module.def("simulate", &simulate, py::arg("robot"), py::arg("q"), py::arg("v"),
+             py::arg("duration"), py::arg("dt"), py::arg("every"), py::arg("controllers"),
+             py::arg("tau"), py::arg("algorithm"), py::arg("integrator"),
+             py::arg("integrator_options"), py::arg("passive"), py::arg("friction_rate"),
+             py::arg("gravity"), py::arg("progress"));
+  py::class_<ManyRobots>(module, "ManyRobots", "Many copies of a robot in time.")
+      .def(py::init<Robot, std::string, std::string, int, bool, double>(), py::arg("robot"),
+           py::arg("algorithm") = "c-aba", py::arg("integrator") = "rk4", py::arg("threads") = 0,
+           py::arg("passive") = true, py::arg("friction_rate") = 0.05)
+      .def("start", &ManyRobots::start, py::arg("q"), py::arg("v"), py::arg("t") = 0.0)
+      .def("step", &ManyRobots::step, py::arg("tau"), py::arg("dt"), py::arg("steps") = 1)
+      .def("set_gravity", &ManyRobots::set_gravity, py::arg("gravity"))
+      .def_property_readonly("q", &ManyRobots::q)
+      .def_property_readonly("v", &ManyRobots::v)
+      .def_property_readonly("t", &ManyRobots::time)
+      .def_property_readonly("status", &ManyRobots::status);
+}
+
+}  // namespace espalier::python

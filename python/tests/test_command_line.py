@@ -1,0 +1,105 @@
+"""Python and the command line give the same bits, on all robots and for all problems."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import ROBOTS, ROOT
+
+import espalier as esp
+
+
+def evaluate(program, robot, algorithm, problem):
+    """What `espalier eval --random 1` prints, or None where it refuses."""
+    words = [program, "eval", str(ROOT / "robots" / robot), "--algorithm", algorithm]
+    words += ["--problem", problem, "--random", "1", "--json"]
+    run = subprocess.run(words, capture_output=True, text=True, check=False)
+    return json.loads(run.stdout) if run.returncode == 0 else None
+
+
+def flat(x):
+    """All numbers of a JSON value, in order."""
+    if isinstance(x, dict):
+        return [number for value in x.values() for number in flat(value)]
+    if isinstance(x, list):
+        return [number for value in x for number in flat(value)]
+    return [float(x)]
+
+
+def results_of(document):
+    """Name of result -> numbers."""
+    if "subsystems" in document:
+        keys = ("y", "M", "h", "B", "T", "dT", "F", "c")
+        return {f"{k} of {s['name']}": flat(s[k]) for s in document["subsystems"] for k in keys}
+    out = {}
+    skip = ("model", "algorithm", "problem", "problems", "gravity", "coordinates", "state")
+    for name, value in document.items():
+        if name == "jacobians":
+            out.update((link, flat(J)) for link, J in value.items())
+        elif name == "joint_wrenches":
+            out.update((f"wrench of {joint}", flat(w)) for joint, w in value.items())
+        elif name not in skip and not (name == "inputs" and isinstance(value[0], str)):
+            out[name] = flat(value)
+    return out
+
+
+def solve(robot, algorithm, problem, state):
+    """The same by Python, at the state that the command line has printed."""
+    accelerations = [a for e in state["end_effectors"] for a in e["acceleration"]]
+    ends = [{k: v for k, v in e.items() if k != "acceleration"} for e in state["end_effectors"]]
+    algo = robot.algorithm(algorithm, problem, end_effectors=ends, inputs=state["inputs"])
+    roles = {key: np.array(flat(state[key])) for key in ("q", "v", "tau", "vdot")}
+    extra = {"acceleration": accelerations} if problem == "constrained-dynamics" else {}
+    got = algo(*(roles[name] for name in algo.arguments), **extra)
+    if not isinstance(got, esp.Results):
+        return {algo.results[0]: np.ravel(got)}
+    return {name: np.ravel(value) for name, value in got.items()}
+
+
+def expect_same(program, models, robot, algorithm, problem):
+    document = evaluate(program, robot, algorithm, problem)
+    model = models(robot)
+    can = {a["name"]: a["can"] for a in esp.algorithms(problem, model)}[algorithm]
+    if document is None:
+        if can:  # it says so of the state, as of a singular one
+            with pytest.raises(esp.Error):
+                model.__getattr__(problem.replace("-", "_"))(
+                    *(getattr(model.random_state(1), k) for k in ("q", "v")), algorithm=algorithm
+                )
+        return 0
+    assert can
+    expected = results_of(document)
+    got = solve(model, algorithm, problem, document["state"])
+    assert set(got) == set(expected)
+    for name, numbers in expected.items():
+        assert got[name].tolist() == numbers, (robot, algorithm, problem, name)
+    return 1
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_every_problem_gives_the_same_bits(command_line, models, robot):
+    compared = 0
+    for problem in esp.problems():
+        model = models(robot)
+        if not any(a["can"] for a in esp.algorithms(problem, model)):
+            continue
+        preferred = getattr(model, problem.replace("-", "_")).algorithms[0]
+        compared += expect_same(command_line, models, robot, preferred, problem)
+    assert compared >= 8  # most problems have an answer everywhere
+
+
+@pytest.mark.parametrize("robot", ["tello.yaml", "panda.urdf"])
+def test_every_algorithm_gives_the_same_bits(command_line, models, robot):
+    compared = 0
+    for entry in esp.algorithms(robot=models(robot)):
+        compared += expect_same(command_line, models, robot, entry["name"], entry["problem"])
+    assert compared >= 30
+
+
+@pytest.mark.parametrize("robot", ["mini_cheetah_geared.yaml", "tello.yaml"])
+def test_random_state_is_that_of_the_command_line(command_line, models, robot):
+    document = evaluate(command_line, robot, "c-aba", "forward-dynamics")
+    x = models(robot).random_state(1)
+    assert x.q.tolist() == flat(document["state"]["q"])
+    assert x.v.tolist() == flat(document["state"]["v"])

@@ -1,0 +1,142 @@
+"""Descriptions are edited, compiled again, composed and written."""
+
+import numpy as np
+import pytest
+from conftest import ROBOTS, ROOT
+
+import espalier as esp
+
+
+def test_editing_masses_changes_the_next_compile_only(arm):
+    d = arm.description
+    name = "forearm"
+    d.links[name].mass *= 2
+    heavier = d.compile()
+    assert heavier.mass - arm.mass == pytest.approx(arm.description.links[name].mass)
+    d.links[name].mass *= 2
+    assert heavier.description.links[name].mass == 2 * arm.description.links[name].mass
+
+
+def test_editing_lengths_moves_the_hand(arm):
+    d = arm.description
+    joint = d.joints["elbow"]
+    joint.xyz = np.add(joint.xyz, [0, 0, 0.1])
+    longer = d.compile()
+    q = arm.state().q
+    moved = longer.pose("wrist_3", q)[:3, 3] - arm.pose("wrist_3", q)[:3, 3]
+    assert np.linalg.norm(moved) == pytest.approx(0.1)
+
+
+def test_editing_ratios_changes_the_reflected_inertia(models):
+    d = models("mini_cheetah_geared.yaml").description
+    name = next(iter(d.couplings))
+    base = d.compile()
+    d.couplings[name].ratio *= 2
+    geared = d.compile()
+    q = base.state().q
+    M0, M1 = base.mass_matrix(q), geared.mass_matrix(q)
+    assert np.max(np.abs(M1 - M0)) > 1e-3  # kg·m²: rotors of 1e-5 kg·m² at ratios about 6
+
+
+def test_inertia_is_a_symmetric_matrix():
+    d = esp.Description("one")
+    I = np.array([[2.0, 0.1, 0.2], [0.1, 3.0, 0.3], [0.2, 0.3, 4.0]])
+    d.add_link("body", mass=1, inertia=I)
+    assert np.array_equal(d.links["body"].inertia, I)
+    with pytest.raises(esp.InvalidModel, match="symmetric"):
+        d.links["body"].inertia = I + np.triu(np.ones((3, 3)), 1)
+
+
+def test_parts_are_mappings_and_say_what_they_know(arm):
+    d = arm.description
+    assert list(d.joints)[0] in d.joints and len(d.joints) == len(list(d.joints))
+    with pytest.raises(KeyError, match="did you mean 'elbow'"):
+        d.joints["elbw"]
+    with pytest.raises(KeyError, match="did you mean 'mass'"):
+        d.add_link("x", mas=1)
+    joint = d.joints["elbow"]
+    del d.joints["elbow"]
+    with pytest.raises(KeyError):
+        joint.axis
+    with pytest.raises(ValueError, match="there already"):
+        d.add_link("forearm")
+
+
+def test_parameters_are_read_only_until_assigned(models):
+    d = models("tello.yaml").description
+    law = next(iter(d.laws.values()))
+    with pytest.raises(TypeError):
+        law.parameters["x"] = 1
+    law.parameters = {**law.parameters, "x": 1}
+    assert law.parameters["x"] == 1
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_yaml_that_is_written_is_the_same_robot(models, robot, tmp_path):
+    model = models(robot)
+    path = tmp_path / "robot.yaml"
+    model.description.write(path)
+    again = esp.load(path)
+    x = model.random_state(2)
+    assert again.coordinates == model.coordinates
+    assert np.array_equal(again.forward_dynamics(x.q, x.v), model.forward_dynamics(x.q, x.v))
+
+
+def test_robot_built_by_hand_is_a_pendulum():
+    d = esp.Description("pendulum")
+    d.add_link("base")
+    d.add_link("bob", mass=2.0, com=[0, 0, -0.5])
+    d.add_joint("pin", "revolute", "base", "bob", axis=[0, 1, 0])
+    model = d.compile()
+    # m l² = 0.5 kg·m², gravity torque m g l sin q.
+    assert model.mass_matrix([0.3])[0, 0] == pytest.approx(0.5)
+    assert model.forward_dynamics([0.3])[0] == pytest.approx(-9.81 / 0.5 * np.sin(0.3))
+
+
+def test_composed_robot_is_the_one_of_the_readme():
+    walker = esp.Composer("walker")
+    walker.link("trunk", mass=5, inertia=[0.02, 0.05, 0.06, 0, 0, 0])
+    for side, y in (("left", 0.1), ("right", -0.1)):
+        walker.add(
+            side, "geared_joint", base=("trunk", [0, y, 0], [-np.pi / 2, 0, 0]),
+            ratio=6 if side == "left" else 9, link_mass=1, link_com=[0, 0.1, 0], rotor_mass=0.1,
+            rotor_inertia=[3e-5, 3e-5, 6e-5, 0, 0, 0],
+        )
+    model = walker.compile(root="floating")
+    assert model.nv == 8 and sum(c["constrained"] for c in model.clusters) == 2
+    with pytest.raises(KeyError, match="geared_joint"):
+        walker.add("arm", "gearedjoint")
+
+
+def test_subsystems_of_a_definition_in_a_dict():
+    robot = esp.from_dict({
+        "name": "two",
+        "links": {"ceiling": {}},
+        "subsystems": {
+            "upper": {"type": "arm", "connect": {"pivot": "ceiling"}},
+            "lower": {"type": "arm", "parameters": {"length": np.float64(0.7)},
+                      "connect": {"pivot": "upper.tip"}},
+        },
+        "definitions": esp_yaml("double_pendulum.yaml")["definitions"],
+    })
+    text = (ROOT / "robots" / "double_pendulum.yaml").read_text()
+    assert robot.compile().forward_dynamics([0.1, 0.2]).tolist() == (
+        esp.read_text(text).compile().forward_dynamics([0.1, 0.2]).tolist()
+    )
+
+
+def esp_yaml(name):
+    import yaml
+
+    return yaml.safe_load((ROOT / "robots" / name).read_text())
+
+
+def test_doctor_finds_what_is_wrong():
+    d = esp.Description("bad")
+    d.add_link("base")
+    d.add_link("leaf")
+    d.add_joint("pin", "revolute", "base", "leaf")
+    found = d.diagnose()
+    assert any(severity == "error" and "leaf" in text for severity, text, _ in found)
+    with pytest.raises(esp.InvalidModel, match="leaf"):
+        d.compile()

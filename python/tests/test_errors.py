@@ -1,0 +1,196 @@
+"""Bad input is a clear exception."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import espalier as esp
+
+
+@pytest.fixture
+def x(arm):
+    return arm.random_state(1)
+
+
+def test_wrong_shape_names_argument_robot_got_and_expected(arm, x):
+    with pytest.raises(ValueError) as caught:
+        arm.forward_dynamics(x.q[:3], x.v)
+    assert isinstance(caught.value, esp.SizeMismatch)
+    assert str(caught.value) == (
+        "forward-dynamics by c-aba on 'ur5': shape of q is (3,), expected (6,) or (batch, 6)"
+    )
+    for bad in (np.zeros((2, 2, 6)), 1.0, np.zeros((6, 1)), np.zeros(0)):
+        with pytest.raises(ValueError, match="shape of v"):
+            arm.forward_dynamics(x.q, bad)
+    with pytest.raises(ValueError, match="shape of out"):
+        arm.forward_dynamics(x.q, x.v, out=np.zeros(5))
+    with pytest.raises(ValueError, match="number of states of v is 3, expected 2"):
+        arm.forward_dynamics(np.zeros((2, 6)), np.zeros((3, 6)))
+    with pytest.raises(ValueError, match="shape of out"):
+        arm.forward_dynamics(np.zeros((2, 6)), x.v, out=np.zeros((3, 6)))
+    with pytest.raises(ValueError, match="wrenches"):
+        arm.forward_dynamics(x.q, x.v, wrenches=np.zeros((2, 6)))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [np.zeros(6, dtype=complex), np.zeros(6, dtype=bool), np.array(["a"] * 6),
+     np.array([object()] * 6), object(), {"q": 1}],
+)
+def test_wrong_dtype_is_a_type_error(arm, x, bad):
+    with pytest.raises(TypeError, match="expected"):
+        arm.forward_dynamics(x.q, bad)
+
+
+def test_out_of_a_wrong_kind_is_refused(arm, x):
+    read_only = np.zeros(6)
+    read_only.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        arm.forward_dynamics(x.q, x.v, out=read_only)
+    with pytest.raises(TypeError, match="out"):
+        arm.forward_dynamics(x.q, x.v, out=[0.0] * 6)
+    with pytest.raises(TypeError, match="dtype of out"):
+        arm.forward_dynamics(x.q, x.v, out=np.zeros(6, dtype=int))
+    with pytest.raises(TypeError, match="several results"):
+        arm.energy(x.q, x.v, out=np.zeros(2))
+
+
+def test_arguments_are_counted_and_named(arm, x):
+    with pytest.raises(TypeError, match=r"number of arrays is 4, expected at most 3 \(q, v, tau"):
+        arm.forward_dynamics(x.q, x.v, x.v, x.v)
+    with pytest.raises(TypeError, match="did you mean 'tau'"):
+        arm.forward_dynamics(x.q, x.v, tauu=x.v)
+    with pytest.raises(TypeError, match="given twice"):
+        arm.forward_dynamics(x.q, x.v, v=x.v)
+    with pytest.raises(TypeError, match="q is missing"):
+        arm.forward_dynamics(v=x.v)
+
+
+def test_not_a_number_is_refused_unless_wanted(arm, x):
+    v = x.v * np.nan
+    with pytest.raises(ArithmeticError, match=r"vdot\[0\] is nan"):
+        arm.forward_dynamics(x.q, v)
+    assert np.isnan(arm.forward_dynamics(x.q, v, check=False)).all()
+    assert np.isnan(arm.algorithm("aba")(x.q, v)).all()
+
+
+def test_open_loops_are_refused(tello):
+    q = tello.state().q + 0.5
+    with pytest.raises(esp.InvalidState, match="expected closed loops"):
+        tello.forward_dynamics(q)
+    algo = tello.algorithm("c-aba", check=True)
+    with pytest.raises(esp.InvalidState):
+        algo(q)
+    algo.check = False
+    assert algo(q).shape == (tello.nv,)
+
+
+def test_unknown_names_are_key_errors_with_suggestions(arm, x):
+    with pytest.raises(KeyError, match="did you mean 'aba'") as caught:
+        arm.forward_dynamics(x.q, x.v, algorithm="abaa")
+    assert not str(caught.value).startswith('"')  # as KeyError alone would have it
+    with pytest.raises(KeyError, match="did you mean 'wrist_3'"):
+        arm.jacobian("wrst_3", x.q)
+    with pytest.raises(KeyError, match="wrist"):
+        arm.inverse_dynamics(x.q, wrenches={"wristt": np.zeros(6)})
+    with pytest.raises(KeyError, match="did you mean 'forward-dynamics'"):
+        arm.compare("forward-dynamic")
+    with pytest.raises(KeyError, match="did you mean 'rows'"):
+        arm.operational_space(x.q, end_effectors=[{"link": "x", "row": "6d"}])
+
+
+def test_unknown_attribute_is_an_attribute_error(arm):
+    with pytest.raises(AttributeError, match="did you mean 'forward_dynamics'"):
+        arm.fordward_dynamics
+    assert not hasattr(arm, "nothing_of_the_kind")
+
+
+def test_algorithm_that_cannot_says_what_stands_in_its_way(tello):
+    with pytest.raises(NotImplementedError, match="left.hip_clamp"):
+        tello.forward_dynamics(tello.state().q, algorithm="aba")
+
+
+def test_bad_files_are_value_errors(tmp_path):
+    with pytest.raises(esp.InvalidModel, match="missing"):
+        esp.load(tmp_path / "nothing.urdf")
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("espalier: 1\nlinks: [")
+    with pytest.raises(ValueError, match="bad.yaml"):
+        esp.load(bad)
+    other = tmp_path / "robot.xyz"
+    other.write_text("")
+    with pytest.raises(KeyError, match="ending"):
+        esp.load(other)
+    with pytest.raises(ImportError, match="nothing.so"):
+        esp.load_plugin(tmp_path / "nothing.so")
+
+
+def test_compile_options_are_words(arm):
+    with pytest.raises(KeyError, match="floating"):
+        arm.description.compile(root="floatin")
+
+
+def test_model_outlives_its_host():
+    host = esp.Host()
+    robot = esp.load(esp.robot_file("ur5.urdf"), host=host)
+    algo = robot.algorithm("aba")
+    q = robot.random_state(1).q
+    expected = algo(q)
+    del robot, host
+    import gc
+
+    gc.collect()
+    assert np.array_equal(algo(q), expected)
+
+
+def run(program, timeout=120):
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=timeout,
+        check=False,
+    )
+
+
+def test_fork_goes_on_with_what_it_has():
+    program = """
+import os, sys, numpy as np, espalier as esp
+robot = esp.load(esp.robot_file("tello.yaml"))
+q, v = robot.random_states(200)
+before = robot.forward_dynamics(q, v)
+child = os.fork()
+if child == 0:
+    after = robot.forward_dynamics(q, v)
+    one = robot.forward_dynamics(q[0], v[0])
+    os._exit(0 if np.array_equal(before, after) and np.isfinite(one).all() else 3)
+status = os.waitpid(child, 0)[1]
+assert np.array_equal(robot.forward_dynamics(q, v), before)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+    done = run(program)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_interpreter_ends_while_threads_compute(turn):
+    program = """
+import threading, time, espalier as esp
+robot = esp.load(esp.robot_file("tello.yaml"))
+q, v = robot.random_states(3000)
+def work():
+    algo = robot.algorithm("c-aba")
+    while True:
+        algo(q, v)
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+def slow(t, q, v):
+    return None
+def move():
+    while True:
+        robot.simulate(duration=1, dt=1e-3, controller=slow, progress=False)
+threading.Thread(target=move, daemon=True).start()
+time.sleep(0.3)
+"""
+    done = run(program)
+    assert done.returncode == 0, done.stderr
+    assert "FATAL" not in done.stderr and "terminate" not in done.stderr

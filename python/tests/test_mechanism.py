@@ -1,0 +1,234 @@
+"""Mechanisms in Python are laws of the kernel."""
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import espalier as esp
+from espalier import _core
+
+LEG = ROOT / "examples" / "external_plugin" / "screw_leg.yaml"
+
+
+CALLS = []
+
+
+@esp.mechanism
+class PythonScrew:
+    """The law of examples/external_plugin/screw_knee.cpp."""
+
+    positions = 2
+    parameters = {"a": None, "b": None, "length": None, "lead": 0.01}
+    sample = {"a": 0.05, "b": 0.22, "length": 0.19767}
+
+    def phi(self, q):
+        CALLS.append(len(q))
+        screw = self.lead / (2 * np.pi) * q[0] + self.length
+        return self.a**2 + self.b**2 - 2 * self.a * self.b * np.cos(q[1]) - screw**2
+
+
+def leg(law="python_screw"):
+    text = LEG.read_text().replace("type: screw_knee", f"type: {law}")
+    return esp.read_text(text)
+
+
+def values(cls, parameters, q, qd):
+    host = esp.default_host()
+    phi, K, k = _core.evaluate_law(host, cls.name, parameters, q, qd)
+    return np.array(phi), np.array(K).reshape(len(phi), -1), np.array(k)
+
+
+def test_agrees_with_the_same_law_in_cpp():
+    plugin = Path(esp._core.__file__).resolve().parents[2] / "examples" / "screw_knee.so"
+    if not plugin.is_file():  # another build: made by the tests of C++ only
+        folder = Path(os.environ["ESPALIER_BINARY_DIR"]) / "examples"
+        plugin = folder / "screw_knee.so"
+    host = esp.Host()  # of its own: the doctest of `mechanism` uses the same name
+    host.load_plugin(str(plugin))
+    cpp = esp.read_text(LEG.read_text(), host=host).compile()
+    python = leg().compile()
+    q, v = cpp.random_states(50)
+    tau = np.ones_like(v)
+    for k in range(50):
+        a = cpp.forward_dynamics(q[k], v[k], tau[k])
+        # The same equation in another order of operations, both in doubles.
+        assert np.allclose(python.forward_dynamics(q[k], v[k], tau[k]), a, rtol=1e-11)
+    assert np.allclose(
+        python.forward_dynamics(q, v, tau), cpp.forward_dynamics(q, v, tau), rtol=1e-11
+    )
+
+
+def test_every_algorithm_for_loops_agrees():
+    robot = leg().compile()
+    assert robot.compare(samples=10) and robot.compare("inverse-dynamics", samples=10)
+    assert len(robot.compare(samples=2).differences) >= 5
+
+
+def test_python_is_not_called_at_run_time():
+    robot = leg().compile()
+    before = len(CALLS)
+    q, v = robot.random_states(20)
+    robot.forward_dynamics(q, v)
+    robot.simulate(duration=0.05, dt=1e-3)
+    assert len(CALLS) == before > 0
+
+
+def test_floats_and_counting_run_on_it():
+    robot = leg().compile()
+    q, v = robot.random_states(16)
+    exact = robot.forward_dynamics(q, v)
+    floats = robot.forward_dynamics(q, v, precision="float")
+    assert np.max(np.abs(floats - exact)) < 1e-3 * np.max(np.abs(exact))  # digits of a float
+
+
+@esp.mechanism
+class Everything:
+    """All operations, in three equations between five positions."""
+
+    positions = 5
+    parameters = {"p": 0.7, "r": 1.3}
+
+    def phi(self, q):
+        a = np.sqrt(1 + q[0] ** 2) + np.sin(q[1]) * np.cos(q[1]) / (2 + self.p * q[2])
+        b = np.arctan2(q[1] + self.r, 2 + q[2]) - np.tan(q[3]) + abs(q[0] - 0.1) ** 3
+        c = esp.where(q[4] < self.p, q[4] ** 2, self.r * q[4]) + np.hypot(q[3], self.r)
+        c = c + np.arcsin(q[1] / 3) + np.arccos(q[2] / 3) + np.arctan(q[0]) - (2 + q[0]) ** -1.5
+        return [a, b - q[4], np.dot(np.array([c, a]), [1.0, -0.5])]
+
+
+def test_derivatives_are_those_of_finite_differences(random):
+    h = 1e-5
+    for _ in range(10):
+        q, qd = random.uniform(-0.6, 0.6, 5), random.uniform(-1, 1, 5)
+        phi, K, k = values(Everything, {}, q, qd)
+        for j in range(5):
+            e = h * np.eye(5)[j]
+            up, down = values(Everything, {}, q + e, qd)[0], values(Everything, {}, q - e, qd)[0]
+            # Central differences: h² f''' and rounding over h.
+            assert np.allclose((up - down) / (2 * h), K[:, j], atol=1e-7)
+        K_up = values(Everything, {}, q + h * qd, qd)[1]
+        K_down = values(Everything, {}, q - h * qd, qd)[1]
+        assert np.allclose(k, -(K_up - K_down) / (2 * h) @ qd, atol=1e-7)
+
+
+def test_parameters_are_those_of_the_instance():
+    parameters = {"p": 0.2, "r": 0.9}
+    q = np.array([0.1, 0.2, -0.3, 0.4, 0.5])
+    phi = values(Everything, parameters, q, q)[0]
+    own = Everything.__new__(Everything)
+    own.p, own.r = 0.2, 0.9
+    assert np.allclose(phi, np.array(own.phi(q), dtype=float), atol=1e-14)
+
+
+def test_explicit_law_drives_a_robot():
+    @esp.mechanism
+    class RoundCam:
+        independent = 1
+        parameters = {"lift": 0.02}
+
+        def gamma(self, y):
+            return self.lift * (1 - np.cos(y[0]))
+
+    d = esp.Description("cam")
+    d.add_link("base")
+    d.add_link("shaft", mass=1, inertia=np.eye(3) * 0.01)
+    d.add_link("follower", mass=0.5, inertia=np.eye(3) * 0.001)
+    d.add_joint("turn", "continuous", "base", "shaft", axis=[0, 0, 1])
+    d.add_joint("slide", "prismatic", "base", "follower", axis=[0, 0, 1])
+    d.add_law("cam", "round_cam", ["turn", "slide"], lift=0.1)
+    robot = d.compile()
+    x = robot.state({"turn": 0.7})
+    assert x["slide"] == pytest.approx(0.1 * (1 - np.cos(0.7)), abs=1e-12)
+    # I + m (dz/dq)², by hand.
+    assert robot.mass_matrix(x.q)[0, 0] == pytest.approx(0.01 + 0.5 * (0.1 * np.sin(0.7)) ** 2)
+
+
+def test_defined_again_it_is_replaced_for_new_robots():
+    def gear(ratio):
+        @esp.mechanism
+        class Again:
+            independent = 1
+
+            def gamma(self, y):
+                return ratio * y[0]
+
+        return Again
+
+    d = esp.Description("gear")
+    d.add_link("base")
+    for name in ("one", "two"):
+        d.add_link(name, mass=1, inertia=np.eye(3))
+        d.add_joint(f"j_{name}", "revolute", "base", name, axis=[0, 0, 1])
+    gear(2.0)
+    d.add_law("gear", "again", ["j_one", "j_two"])
+    first = d.compile()
+    gear(3.0)
+    second = d.compile()
+    assert first.mass_matrix([0, 0])[0, 0] == pytest.approx(1 + 4)
+    assert second.mass_matrix([0, 0])[0, 0] == pytest.approx(1 + 9)
+
+
+def test_pickled_model_takes_its_law_along():
+    robot = leg().compile()
+    x = robot.random_state(1)
+    expected = robot.forward_dynamics(x.q, x.v)
+    program = (
+        "import sys, pickle, numpy as np\n"
+        "robot, x, expected = pickle.load(sys.stdin.buffer)\n"
+        "assert 'conftest' not in sys.modules and 'test_mechanism' not in sys.modules\n"
+        "assert np.array_equal(robot.forward_dynamics(x.q, x.v), expected)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=pickle.dumps((robot, x, expected)),
+        capture_output=True, check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def define(**members):
+    return esp.mechanism(type("Bad", (), members))
+
+
+def test_what_cannot_be_traced_is_refused():
+    with pytest.raises(TypeError, match="espalier.where"):
+        define(positions=2, phi=lambda self, q: q[0] if q[0] < q[1] else q[1])
+    with pytest.raises(TypeError, match="np.sin, not math.sin"):
+        import math
+
+        define(positions=2, phi=lambda self, q: math.sin(q[0]) - q[1])
+    with pytest.raises(NotImplementedError, match="np.exp"):
+        define(positions=2, phi=lambda self, q: np.exp(q[0]) - q[1])
+    with pytest.raises(NotImplementedError, match="power"):
+        define(positions=2, phi=lambda self, q: q[0] ** 0.3 - q[1])
+    with pytest.raises(ValueError, match="number of equations is 2, expected 1 to 1"):
+        define(positions=2, phi=lambda self, q: [q[0], q[1]])
+    with pytest.raises(ValueError, match="depends on no position"):
+        define(positions=2, phi=lambda self, q: 1.0)
+    with pytest.raises(ValueError, match="positions and independent"):
+        define(phi=lambda self, q: q[0])
+    with pytest.raises(ValueError, match="attribute of the class"):
+        define(positions=2, parameters={"phi": 1.0}, phi=lambda self, q: q[0] - q[1])
+    with pytest.raises(ValueError, match="as the class computes it in floats"):
+        define(
+            positions=2,
+            phi=lambda self, q: q[0] - q[1] if isinstance(q[0], float) else q[0] - 2 * q[1],
+        )
+
+
+def test_missing_parameter_names_the_law():
+    d = leg()
+    d.laws["screw"].parameters = {"a": 0.05, "b": 0.22}
+    with pytest.raises(esp.InvalidModel, match="length"):
+        d.compile()
+
+
+def test_a_registered_name_of_cpp_is_not_taken():
+    with pytest.raises(esp.DuplicateName, match="registered by .*espalier_subsystems.so already"):
+        taken = next(e["name"] for e in esp.default_host().entries("law") if e["origin"].endswith("espalier_subsystems.so"))
+        define(name=taken, positions=2, phi=lambda self, q: q[0] - q[1])

@@ -1,0 +1,110 @@
+"""Robots in time."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import espalier as esp
+
+
+def test_run_is_that_of_the_command_line(command_line, models, tmp_path):
+    out = tmp_path / "motion.csv"
+    subprocess.run(
+        [command_line, "simulate", str(ROOT / "robots" / "tello.yaml"), "--duration", "0.05",
+         "--dt", "0.001", "--output", str(out)], check=True, capture_output=True,
+    )
+    table = np.genfromtxt(out, delimiter=",", names=True, deletechars="")
+    run = models("tello.yaml").simulate(duration=0.05, dt=0.001)
+    frame = run.to_pandas()
+    assert list(frame.columns) == list(table.dtype.names)[1:]
+    assert np.array_equal(frame.index.to_numpy(), table["time"])
+    for name in frame.columns:
+        assert np.array_equal(frame[name].to_numpy(), table[name]), name
+
+
+def test_energy_is_conserved_without_friction(models):
+    model = models("double_pendulum.yaml")
+    x = model.state(q=[1.0, 0.5])
+    run = model.simulate(x, duration=1.0, dt=1e-3, passive=False)
+    # rk4: the error of a step is of order h^5.
+    assert np.max(np.abs(run.energy - run.energy[0])) < 1e-8
+    assert len(run) == 1001 and run.t[-1] == pytest.approx(1.0)
+    assert run.final.q.tolist() == run.q[-1].tolist()
+
+
+def test_controller_in_python_holds_the_robot(models):
+    model = models("double_pendulum.yaml")
+    x = model.state(q=[1.0, 0.5])
+    hold = lambda t, q, v: model.inverse_dynamics(q, v)  # noqa: E731: as users write it
+    run = model.simulate(x, duration=0.2, dt=1e-3, controller=hold)
+    assert np.allclose(run.q, x.q, atol=1e-9)
+
+
+def test_controllers_by_name_and_by_array_are_the_same(models):
+    model = models("double_pendulum.yaml")
+    names = model.coordinates
+    a = model.simulate(duration=0.1, dt=1e-3, controller=lambda t, q, v: [1.0, -0.5 * v[1]])
+    b = model.simulate(
+        duration=0.1, dt=1e-3, controller=lambda t, q, v: {names[0]: 1.0, names[1]: [-0.5 * v[1]]}
+    )
+    c = model.simulate(
+        duration=0.1, dt=1e-3,
+        controller=[esp.Constant({names[0]: 1.0}), esp.Pd({names[1]: {"kd": 0.5}})],
+    )
+    assert np.array_equal(a.q, b.q)
+    assert np.allclose(a.q, c.q, atol=1e-14)
+
+
+def test_forces_on_dependent_joints_act_through_the_gear(models):
+    model = models("geared_chain.yaml")
+    dependent = next(n for n in model.joints if model.joint(n)["independent"] is None)
+    run = model.simulate(duration=0.01, dt=1e-3, controller=lambda t, q, v: {dependent: 0.1})
+    free = model.simulate(duration=0.01, dt=1e-3)
+    assert np.max(np.abs(run.v[-1] - free.v[-1])) > 1e-6
+
+
+def test_exception_of_a_controller_comes_through(models):
+    def bad(t, q, v):
+        raise RuntimeError("motor on fire")
+
+    with pytest.raises(RuntimeError, match="motor on fire"):
+        models("ur5.urdf").simulate(duration=1, dt=1e-3, controller=bad)
+    with pytest.raises(KeyError, match="elbw"):
+        models("ur5.urdf").simulate(
+            duration=1, dt=1e-3, controller=lambda t, q, v: {"elbw": 1.0}
+        )
+    with pytest.raises(ValueError, match="shape of tau"):
+        models("ur5.urdf").simulate(duration=1, dt=1e-3, controller=lambda t, q, v: [1.0])
+
+
+def test_bad_arguments_are_refused(models):
+    model = models("ur5.urdf")
+    with pytest.raises(ValueError, match="positive step"):
+        model.simulate(duration=1, dt=0)
+    with pytest.raises(KeyError, match="rk4"):
+        model.simulate(duration=1, dt=1e-3, integrator="rk5")
+    with pytest.raises(TypeError, match="controller"):
+        model.simulate(duration=1, dt=1e-3, controller=3)
+    with pytest.raises(KeyError, match="did you mean 'kp'"):
+        esp.Pd({"elbow": {"kpp": 1}})
+    other = models("tello.yaml").state()
+    with pytest.raises(esp.Unsupported, match="tello"):
+        model.simulate(other, duration=1, dt=1e-3)
+
+
+def test_plot_and_table(models):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    run = models("double_pendulum.yaml").simulate(duration=0.1, dt=1e-3)
+    axes = run.plot()
+    assert len(axes[0].lines) == 2 and len(axes[1].lines) == 3
+    assert run.to_pandas()["energy"].iloc[-1] == run.energy[-1]
+    assert run[run.model.joints[0]].shape == (101,)
+
+
+def test_progress_goes_to_standard_error(models, capfd):
+    models("ur5.urdf").simulate(duration=0.01, dt=1e-3, progress=True)
+    caught = capfd.readouterr()
+    assert "100 %" in caught.err and caught.out == ""
