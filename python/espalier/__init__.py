@@ -33,13 +33,15 @@ from .parts import EndEffector, Group, Input, Sensor
 from .results import Results
 from .simulation import Constant, Pd, Run
 from .state import State
+from .sweeps import Sweep, sweep
+from .vector_env import VectorEnv
 
 __all__ = [
     "Comparison", "Composer", "Constant", "Description", "DuplicateName", "EndEffector", "Error",
     "Group", "Host", "Input", "InvalidModel", "InvalidState", "Mechanism", "Model", "Pd",
     "PluginError", "Problem", "Results", "Run", "Sensor", "SingularMechanism", "SizeMismatch",
-    "State", "UnknownName", "Unsupported", "algorithms", "default_host", "from_dict", "load",
-    "load_plugin", "mechanism", "plugins", "problems", "read", "read_text", "robot_file", "where",
+    "State", "Sweep", "UnknownName", "Unsupported", "VectorEnv", "algorithms", "default_host", "from_dict", "load",
+    "load_plugin", "mechanism", "plugins", "problems", "read", "read_text", "robot_file", "sweep", "where",
 ]
 
 

@@ -1,5 +1,8 @@
 #include "algorithm.hpp"
 
+#include "espalier/kernel/problems/input_matrix.hpp"
+#include "espalier/sensing/sensor_dynamics.hpp"
+
 #include <pybind11/stl.h>
 
 #include <algorithm>

@@ -94,37 +94,37 @@ void BoundAlgorithm::solve_packs(BatchArrays& arrays, Precision precision) {
   Batch& run = *batch(precision);
   const long N = arrays.N;
   BatchInputs in;
-  std::array<std::vector<double>, 4> rows;
   for (int i = 0; i < 4; ++i) {
     if (!needed_[i]) continue;
-    rows[i].resize(sizes_[i] * N);
-    if (arrays.inputs[i] != nullptr && arrays.same[i]) {
+    rows_[i].resize(sizes_[i] * N);
+    if (arrays.inputs[i] == nullptr) {
+      std::fill(rows_[i].begin(), rows_[i].end(), 0.0);
+    } else if (arrays.same[i]) {
       for (long r = 0; r < sizes_[i]; ++r) {
-        std::fill_n(rows[i].begin() + r * N, N, arrays.inputs[i][r]);
+        std::fill_n(rows_[i].begin() + r * N, N, arrays.inputs[i][r]);
       }
-    } else if (arrays.inputs[i] != nullptr) {
-      transpose(arrays.inputs[i], N, sizes_[i], rows[i].data());
+    } else {
+      transpose(arrays.inputs[i], N, sizes_[i], rows_[i].data());
     }
-    in.*batch_members[i] = rows[i];
+    in.*batch_members[i] = rows_[i];
   }
-  std::vector<double> wrenches;
   if (arrays.wrenches != nullptr) {
     const long n = 6L * static_cast<long>(robot_.model->links().size());
-    wrenches.resize(n * N);
-    transpose(arrays.wrenches, N, n, wrenches.data());
-    in.wrenches = wrenches;
+    wrench_rows_.resize(n * N);
+    transpose(arrays.wrenches, N, n, wrench_rows_.data());
+    in.wrenches = wrench_rows_;
   }
   in.variant = arrays.variant;
-  std::vector<std::vector<double>> values(arrays.results.size());
+  result_rows_.resize(std::max(result_rows_.size(), arrays.results.size()));
   std::vector<BatchOutput> out;
   for (std::size_t k = 0; k < arrays.results.size(); ++k) {
-    values[k].resize(results_[arrays.results[k]].values.size() * N);
-    out.push_back({results_[arrays.results[k]].name, values[k]});
+    result_rows_[k].resize(results_[arrays.results[k]].values.size() * N);
+    out.push_back({results_[arrays.results[k]].name, result_rows_[k]});
   }
   run.evaluate(static_cast<int>(N), in, out, arrays.status);
   for (std::size_t k = 0; k < arrays.results.size(); ++k) {
     const long n = static_cast<long>(results_[arrays.results[k]].values.size());
-    transpose(values[k].data(), n, N, arrays.values[k]);
+    transpose(result_rows_[k].data(), n, N, arrays.values[k]);
   }
 }
 

@@ -5,7 +5,8 @@
 #include <chrono>
 
 #include "arrays.hpp"
-#include "espalier/plugins/controllers.hpp"
+#include "espalier/simulation/batch_simulation.hpp"
+#include "espalier/simulation/controllers.hpp"
 
 // Robots in time: one (Simulation) and many (BatchSimulation).
 
@@ -146,7 +147,7 @@ py::dict simulate(const Robot& robot, py::handle q, py::handle v, double duratio
   for (const py::handle c : controllers) {
     all.push_back(controller_of(robot, py::reinterpret_borrow<py::object>(c)));
   }
-  const auto run = robot.host->simulation(robot.model, names, options, std::move(all));
+  const auto run = make_simulation(*robot.host, robot.model, names, options, std::move(all));
   if (gravity) run->set_gravity({(*gravity)[0], (*gravity)[1], (*gravity)[2]});
   if (!tau.is_none()) run->set_forces(vector_of(tau, "tau", robot.model->nv(), asker));
   Rows times, positions, rates, kinetic, potential, springs, residuals;
@@ -196,7 +197,7 @@ class ManyRobots {
     options.integrator = integrator;
     options.passive = passive;
     options.friction_rate = friction_rate;
-    run_ = robot_.host->batch_simulation(robot_.model, options);
+    run_ = make_batch_simulation(*robot_.host, robot_.model, options);
     run_->set_controller([this](const BatchSample&, std::span<double> tau) {
       for (std::size_t i = 0; i < tau.size(); ++i) tau[i] += tau_[i];
     });

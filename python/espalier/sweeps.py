@@ -1,0 +1,409 @@
+"""The same function at many parameters and states, on all cores or on many machines.
+
+The work is cut into shards. What a shard computes depends on its items alone, each with a random
+generator of its own, so that results are the same bits for any number of workers and any cut.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .errors import InvalidModel
+
+#: How often a shard is tried before it is given up.
+TRIES = 3
+
+
+@dataclass
+class Failure:
+    """A shard that failed three times."""
+
+    items: list[int]
+    parameters: list[Any]
+    seeds: list[int]
+    error: str
+
+
+@dataclass
+class Sweep:
+    """What a sweep found. `results[i]` is that of item i, or None where it failed."""
+
+    results: list[Any]
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item has a result."""
+        return not self.failures
+
+    def table(self) -> dict[str, Any]:
+        """Results that are dicts of numbers, or numbers, as columns; nan where items failed."""
+        names: dict[str, None] = {}
+        for r in self.results:
+            names.update(dict.fromkeys(r if isinstance(r, Mapping) else () if r is None else ["value"]))
+        columns = {}
+        for name in names:
+            values = [
+                r.get(name, np.nan) if isinstance(r, Mapping) else np.nan if r is None else r
+                for r in self.results
+            ]
+            columns[name] = np.array(
+                [np.full_like(_first(values), np.nan) if _is_nan(x) else x for x in values]
+            )
+        return columns
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas.DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(
+            {name: list(x) if x.ndim > 1 else x for name, x in self.table().items()}
+        )
+
+    def __repr__(self) -> str:
+        done = sum(r is not None for r in self.results)
+        return f"<espalier.Sweep: {done} of {len(self.results)} items, {len(self.failures)} shards failed>"
+
+
+def _is_nan(x: Any) -> bool:
+    return isinstance(x, float) and x != x
+
+
+def _first(values: Sequence[Any]) -> Any:
+    return next((np.asarray(x, dtype=float) for x in values if not _is_nan(x)), np.asarray(np.nan))
+
+
+@dataclass
+class _Shard:
+    """Items that one worker computes in one go; all that it needs to be computed anywhere."""
+
+    items: list[int]
+    parameters: list[Any]
+    seeds: list[int]
+    seed: int
+
+
+def _run_shard(function: Callable[..., Any], shard: _Shard, states: Any) -> list[Any]:
+    """Results of a shard's items; called in the worker."""
+    out = []
+    for item, parameters, number in zip(shard.items, shard.parameters, shard.seeds):
+        random = np.random.Generator(np.random.PCG64(np.random.SeedSequence((shard.seed, number))))
+        state = None if states is None else states[item]
+        try:
+            out.append(_call(function, parameters, state, random))
+        except Exception as error:
+            raise RuntimeError(
+                f"sweep: item {item} with parameters {parameters!r} and seed {number}: "
+                f"{''.join(traceback.format_exception_only(type(error), error)).strip()}"
+            ) from None
+    return out
+
+
+def _call(function: Callable[..., Any], parameters: Any, state: Any, random: Any) -> Any:
+    arguments = [parameters]
+    if state is not None:
+        arguments.append(state)
+    return function(*arguments, random=random) if _wants_random(function) else function(*arguments)
+
+
+def _wants_random(function: Callable[..., Any]) -> bool:
+    import inspect
+
+    try:
+        found = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+    return "random" in found or any(p.kind is p.VAR_KEYWORD for p in found.values())
+
+
+class _Checkpoint:
+    """Results on disk, written as a whole and put in place at once, so that none is half there."""
+
+    def __init__(self, path: str | os.PathLike[str] | None, count: int, seed: int):
+        self.path = None if path is None else Path(path)
+        self.count, self.seed = count, seed
+        self._last = time.monotonic()
+
+    def load(self) -> dict[int, Any]:
+        if self.path is None or not self.path.exists():
+            return {}
+        if self.path.suffix in (".h5", ".hdf5"):
+            import h5py
+
+            with h5py.File(self.path, "r") as file:
+                found = (int(file.attrs["count"]), int(file.attrs["seed"]))
+                values = {k: bytes(file["results"][str(k)][()]) for k in map(int, file["results"])}
+        else:
+            with np.load(self.path) as file:
+                found = (int(file["count"]), int(file["seed"]))
+                items, ends = file["items"], file["ends"]
+                data = file["data"].tobytes()
+                starts = np.concatenate([[0], ends[:-1]]) if len(ends) else []
+                values = {int(k): data[a:b] for k, a, b in zip(items, starts, ends)}
+        if found != (self.count, self.seed):
+            raise InvalidModel(
+                f"sweep: {self.path}: checkpoint is of {found[0]} items and seed {found[1]}, "
+                f"expected {self.count} and {self.seed} (another sweep: remove it)"
+            )
+        return {k: _decode(x) for k, x in values.items()}
+
+    def save(self, results: Mapping[int, Any], force: bool = False) -> None:
+        if self.path is None or not (force or time.monotonic() - self._last > 2.0):
+            return
+        self._last = time.monotonic()
+        encoded = {k: _encode(x) for k, x in results.items()}
+        part = self.path.with_name(self.path.name + ".part")
+        if self.path.suffix in (".h5", ".hdf5"):
+            import h5py
+
+            with h5py.File(part, "w") as file:
+                file.attrs["count"], file.attrs["seed"] = self.count, self.seed
+                group = file.create_group("results")
+                for k, x in encoded.items():
+                    group[str(k)] = np.void(x)
+        else:
+            items = np.array(list(encoded), dtype=np.int64)
+            ends = np.cumsum([len(x) for x in encoded.values()], dtype=np.int64)
+            data = np.frombuffer(b"".join(encoded.values()), dtype=np.uint8)
+            with open(part, "wb") as file:
+                np.savez(file, count=self.count, seed=self.seed, items=items, ends=ends, data=data)
+        os.replace(part, self.path)
+
+
+def _encode(x: Any) -> bytes:
+    """A result as bytes without pickle, so that a checkpoint of others can be read safely."""
+    import io
+
+    out = io.BytesIO()
+    if isinstance(x, Mapping):
+        np.savez(out, **{f"m:{name}": np.asarray(value) for name, value in x.items()})
+    else:
+        np.savez(out, value=np.asarray(x))
+    return out.getvalue()
+
+
+def _decode(data: bytes) -> Any:
+    import io
+
+    with np.load(io.BytesIO(data)) as file:
+        if file.files == ["value"]:
+            return _plain(file["value"])
+        return {name[2:]: _plain(file[name]) for name in file.files}
+
+
+def _plain(x: Any) -> Any:
+    return x.item() if x.ndim == 0 else x
+
+
+class _Progress:
+    """A bar on standard error, and the caller's function."""
+
+    def __init__(self, total: int, wanted: bool | None, partial: Any):
+        from .simulation import _bar
+
+        self._bar = _bar("sweep", wanted)
+        self._total, self._partial = total, partial
+
+    def show(self, results: Mapping[int, Any]) -> None:
+        if self._bar is not None:
+            self._bar(len(results) / max(1, self._total))
+        if self._partial is not None:
+            self._partial(dict(results))
+
+    def end(self) -> None:
+        if self._bar is not None:
+            print(file=sys.stderr)
+
+
+def sweep(
+    function: Callable[..., Any],
+    parameters: Sequence[Any],
+    states: Sequence[Any] | None = None,
+    client: Any = None,
+    *,
+    workers: int | None = None,
+    shard_size: int | None = None,
+    seed: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+    partial: Callable[[dict[int, Any]], None] | None = None,
+) -> Sweep:
+    """Calls ``function(parameters[i][, states[i]][, random=generator])`` for every i.
+
+    function: of a module that the workers can import; it gives a number, an array or a dict of
+    these. parameters: robots (models pickle), dicts, numbers. random: a generator of the item's
+    own, made of `seed` and i. client: a dask.distributed Client; without one all cores of this
+    machine, each a process. workers: their number without a client (1: in this process).
+    shard_size: items that are sent at once. checkpoint: a .npz or .h5 file; items that it has are
+    not computed again. partial: called with the results so far. A shard that fails, or whose worker
+    is killed, is run again; one that fails three times is reported in `failures`.
+    """
+    items = list(parameters)
+    count = len(items)
+    if states is not None and len(states) != count:
+        raise InvalidModel(
+            f"sweep: number of states is {len(states)}, expected {count} as of the parameters"
+        )
+    if shard_size is not None and shard_size < 1:
+        raise InvalidModel(f"sweep: shard_size is {shard_size}, expected at least 1")
+    saved = _Checkpoint(checkpoint, count, seed)
+    results = saved.load()
+    todo = [k for k in range(count) if k not in results]
+    workers = workers or os.cpu_count() or 1
+    size = shard_size or max(1, min(256, len(todo) // (8 * workers) or 1))
+    shards = [
+        _Shard(part, [items[k] for k in part], part, seed)
+        for part in (todo[k : k + size] for k in range(0, len(todo), size))
+    ]
+    bar = _Progress(count, progress, partial)
+    failures: list[Failure] = []
+
+    def done(shard: _Shard, values: list[Any]) -> None:
+        results.update(zip(shard.items, values))
+        saved.save(results)
+        bar.show(results)
+
+    def failed(shard: _Shard, error: str) -> None:
+        failures.append(Failure(shard.items, shard.parameters, shard.seeds, error))
+
+    if client is not None:
+        _on_dask(client, function, shards, states, done, failed)
+    elif workers == 1 or len(shards) < 2:
+        _here(function, shards, states, done, failed)
+    else:
+        _on_cores(workers, function, shards, states, done, failed)
+    saved.save(results, force=True)
+    bar.end()
+    failures.sort(key=lambda f: f.items)
+    return Sweep([results.get(k) for k in range(count)], failures)
+
+
+def _own_states(shard: _Shard, states: Any) -> Any:
+    """Those of a shard alone, by item: what is sent."""
+    return None if states is None else {k: states[k] for k in shard.items}
+
+
+def _here(function: Any, shards: list[_Shard], states: Any, done: Any, failed: Any) -> None:
+    for shard in shards:
+        for attempt in range(TRIES):
+            try:
+                done(shard, _run_shard(function, shard, states))
+                break
+            except RuntimeError as error:
+                if attempt == TRIES - 1:
+                    failed(shard, str(error))
+
+
+def _on_cores(
+    workers: int, function: Any, shards: list[_Shard], states: Any, done: Any, failed: Any
+) -> None:
+    """A pool of processes. One that is killed breaks the pool for all that run in it, of which one
+    is to blame: each of these is then run alone."""
+    waiting = list(shards)
+    while waiting:
+        errors, suspects, waiting = _in_pool(workers, function, waiting, states, done)
+        for shard in errors:
+            _alone(function, shard, states, done, failed, tried=1)
+        for shard in suspects:
+            _alone(function, shard, states, done, failed, tried=0)
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    # Not forked: a fork has the locks of threads that it does not have.
+    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+
+
+def _in_pool(
+    workers: int, function: Any, shards: list[_Shard], states: Any, done: Any
+) -> tuple[list[_Shard], list[_Shard], list[_Shard]]:
+    """Shards that raised, that ran when the pool broke, and that were not begun."""
+    errors: list[_Shard] = []
+    suspects: list[_Shard] = []
+    queue: Iterator[_Shard] = iter(shards)
+    running: dict[Future[Any], _Shard] = {}
+    with _pool(workers) as pool:
+
+        def feed() -> None:
+            shard = next(queue, None)
+            if shard is not None:
+                future = pool.submit(_run_shard, function, shard, _own_states(shard, states))
+                running[future] = shard
+
+        for _ in range(2 * workers):  # a few for each worker: nobody waits, and little is lost
+            feed()
+        while running:
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                shard = running.pop(future)
+                try:
+                    done(shard, future.result())
+                except BrokenProcessPool:
+                    suspects.append(shard)
+                except RuntimeError:
+                    errors.append(shard)
+                if not suspects:
+                    feed()
+    return errors, suspects, list(queue)
+
+
+def _alone(
+    function: Any, shard: _Shard, states: Any, done: Any, failed: Any, *, tried: int
+) -> None:
+    """A shard in a process of its own, until it has been tried often enough."""
+    error = ""
+    for _ in range(TRIES - tried):
+        with _pool(1) as pool:
+            try:
+                values = pool.submit(_run_shard, function, shard, _own_states(shard, states))
+                return done(shard, values.result())
+            except BrokenProcessPool:
+                error = "sweep: worker process is gone, expected a result (killed, or crashed)"
+            except RuntimeError as raised:
+                error = str(raised)
+    failed(shard, error)
+
+
+def _on_dask(
+    client: Any, function: Any, shards: list[_Shard], states: Any, done: Any, failed: Any
+) -> None:
+    from distributed import as_completed
+
+    tried = {id(shard): 0 for shard in shards}
+
+    def submit(shard: _Shard) -> Any:
+        # pure=False: a shard that is run again is not taken for the one that failed. The scheduler
+        # itself runs again what a killed worker had.
+        return client.submit(
+            _run_shard, function, shard, _own_states(shard, states), pure=False, retries=0
+        )
+
+    running = {}
+    for shard in shards:
+        future = submit(shard)
+        running[future.key] = (future, shard)
+    queue = as_completed([future for future, _ in running.values()])
+    for future in queue:
+        _, shard = running.pop(future.key)
+        if future.status == "finished":
+            done(shard, future.result())
+            continue
+        tried[id(shard)] += 1
+        error = future.exception() if future.status == "error" else future.status
+        if tried[id(shard)] >= TRIES:
+            failed(shard, str(error))
+            continue
+        again = submit(shard)
+        running[again.key] = (again, shard)
+        queue.add(again)

@@ -1,0 +1,143 @@
+"""Sweeps give the same bits for any number of workers and any cut, and lose nothing."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import espalier as esp
+
+sys.path.insert(0, os.path.dirname(__file__))
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")]
+)
+import sweep_functions as functions  # noqa: E402: workers find it by PYTHONPATH
+
+
+def same(a, b):
+    assert len(a.results) == len(b.results)
+    for x, y in zip(a.results, b.results):
+        if isinstance(x, dict):
+            assert set(x) == set(y) and all(np.array_equal(x[k], y[k]) for k in x)
+        else:
+            assert np.array_equal(x, y)
+
+
+ITEMS = [{"a": float(k)} for k in range(23)]
+
+
+def test_same_bits_for_any_number_of_workers_and_any_cut():
+    one = esp.sweep(functions.draw, ITEMS, workers=1, shard_size=23)
+    same(one, esp.sweep(functions.draw, ITEMS, workers=1, shard_size=4))
+    same(one, esp.sweep(functions.draw, ITEMS, workers=2, shard_size=3))
+    assert len({r["x"] - k for k, r in enumerate(one.results)}) == 23  # generators differ
+    other = esp.sweep(functions.draw, ITEMS, workers=1, seed=1)
+    assert other.results[0]["x"] != one.results[0]["x"]
+
+
+def test_robots_and_states_are_sent(models):
+    robot = models("tello.yaml")
+    q, v = robot.random_states(6)
+    states = list(zip(q, v))
+    here = esp.sweep(functions.dynamics, [robot] * 6, states, workers=1)
+    same(here, esp.sweep(functions.dynamics, [robot] * 6, states, workers=2, shard_size=2))
+    assert esp.sweep(functions.robot_mass, [robot], workers=1).results == [robot.mass]
+
+
+def test_shard_that_fails_three_times_is_reported_and_the_rest_kept():
+    for workers in (1, 2):
+        found = esp.sweep(functions.fails_on_three, list(range(8)), workers=workers, shard_size=1)
+        assert found.results == [0, 1, 2, None, 4, 5, 6, 7]
+        (failure,) = found.failures
+        assert failure.items == [3] and failure.parameters == [3] and failure.seeds == [3]
+        assert "three is refused" in failure.error and not found.complete
+        assert np.isnan(found.table()["value"][3])
+
+
+def test_worker_that_is_killed_loses_nothing(tmp_path):
+    items = [(k, str(tmp_path)) for k in range(12)]
+    found = esp.sweep(functions.dies_once, items, workers=2, shard_size=2)
+    assert (tmp_path / "died").exists()
+    assert found.complete and found.results == [float(k) ** 2 for k in range(12)]
+
+
+def test_shard_that_always_kills_its_worker_is_the_only_one_lost():
+    found = esp.sweep(functions.dies_always, list(range(6)), workers=2, shard_size=1)
+    assert found.results == [0, 1, None, 3, 4, 5]
+    assert [f.items for f in found.failures] == [[2]]
+
+
+@pytest.mark.parametrize("name", ["partial.npz", "partial.h5"])
+def test_checkpoint_is_taken_up_again(tmp_path, name):
+    path = tmp_path / name
+    whole = esp.sweep(functions.draw, ITEMS, workers=1)
+    calls = []
+
+    def interrupted(parameters, random):
+        calls.append(parameters)
+        if len(calls) == 10:
+            raise KeyboardInterrupt
+        return functions.draw(parameters, random)
+
+    with pytest.raises(KeyboardInterrupt):
+        esp.sweep(interrupted, ITEMS, workers=1, shard_size=1, checkpoint=path,
+                  partial=lambda done: None)
+    # What was done at the last saving is there; the rest is computed.
+    calls.clear()
+
+    def counted(parameters, random):
+        calls.append(parameters)
+        return functions.draw(parameters, random)
+
+    again = esp.sweep(counted, ITEMS, workers=1, shard_size=1, checkpoint=path)
+    same(whole, again)
+    assert len(calls) == 14
+    calls.clear()
+    same(whole, esp.sweep(counted, ITEMS, workers=1, checkpoint=path))
+    assert not calls
+    with pytest.raises(esp.InvalidModel, match="checkpoint is of 23 items and seed 0"):
+        esp.sweep(counted, ITEMS, workers=1, seed=4, checkpoint=path)
+
+
+def test_partial_results_while_it_runs():
+    seen = []
+    esp.sweep(functions.draw, ITEMS, workers=1, shard_size=5, partial=lambda r: seen.append(len(r)))
+    assert seen == [5, 10, 15, 20, 23]
+
+
+def test_bad_arguments():
+    with pytest.raises(ValueError, match="number of states is 1, expected 2"):
+        esp.sweep(functions.draw, [1, 2], [1], workers=1)
+    with pytest.raises(ValueError, match="shard_size is 0"):
+        esp.sweep(functions.draw, [1, 2], workers=1, shard_size=0)
+
+
+def test_dask_gives_the_same_bits_and_outlives_a_killed_worker():
+    distributed = pytest.importorskip("distributed")
+    here = esp.sweep(functions.slow, list(range(24)), workers=1)
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as client:
+        pids = list(client.run(os.getpid).values())
+        assert len(set(pids)) == 2
+
+        killed = []
+
+        def kill():
+            time.sleep(0.3)
+            os.kill(pids[0], signal.SIGKILL)
+            killed.append(pids[0])
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        found = esp.sweep(functions.slow, list(range(24)), client=client, shard_size=1)
+        killer.join()
+        assert killed and found.complete
+        same(here, found)
+        failing = esp.sweep(functions.fails_on_three, list(range(5)), client=client, shard_size=1)
+        assert failing.results == [0, 1, 2, None, 4] and failing.failures[0].items == [3]
