@@ -192,12 +192,11 @@ void SensorSystem::write_constraints(const double* q) {
       const int m = rows.multiplier[i];
       if (m < 0) continue;
       const bool torques = static_cast<int>(i) < law_rows;
-      for (int l = 0; l < c.rows(); ++l) {
-        if (torques && !rows.named[i * c.rows() + l]) continue;
-        const double x = work_.K[i * c.rows() + l];
+      constraint.each_in_row(work_, static_cast<int>(i), [&](int l, double x) {
+        if (torques && !rows.named[i * c.rows() + l]) return;
         put(constraint_row(m), qdd(c.rate(l)), x, torques);
         if (torques) put(torque_row(c.rate(l)), first_multiplier_ + m, -x, true);
-      }
+      });
       rhs_[constraint_row(m)] = work_.k[i];
     }
     write_loops(c, loops_.data() + rows.first_loop);

@@ -159,12 +159,11 @@ std::vector<bool> SensorSystem::needed_rows(const Cluster& c) const {
   ConstraintWorkspace<double> w;
   constraint.allocate(c, w);
   constraint.jacobian(model_, c, {q.data(), nullptr, joints.X.data(), joints.S.data(), nullptr}, w);
-  Eigen::MatrixXd transposed(r, m);
+  Eigen::MatrixXd all = Eigen::MatrixXd::Zero(constraint.columns, m);
   for (std::size_t i = 0; i < m; ++i) {
-    for (std::size_t j = 0; j < r; ++j) {
-      transposed(j, i) = w.K[i * constraint.columns + constraint.dependent[j]];
-    }
+    constraint.each_in_row(w, static_cast<int>(i), [&](int column, double x) { all(column, i) = x; });
   }
+  const Eigen::MatrixXd transposed = all(constraint.dependent, Eigen::all);
   const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(transposed);
   for (std::size_t i = r; i < m; ++i) needed[qr.colsPermutation().indices()(i)] = false;
   return needed;

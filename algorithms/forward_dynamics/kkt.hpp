@@ -86,7 +86,7 @@ class Kkt final : public ForwardDynamics<T> {
       c.constraint->bias(model, c, at, work_);
       for (int i = 0; i < c.constraint->rows(); ++i) {
         const long row = append(K, k, work_.k[i]);
-        for (int l = 0; l < c.rows(); ++l) K(row, c.rate(l)) = work_.K[i * c.rows() + l];
+        c.constraint->each_in_row(work_, i, [&](int l, double x) { K(row, c.rate(l)) = x; });
       }
     }
   }

@@ -152,7 +152,10 @@ class JointReactions final : public JointWrenches<T> {
     std::vector<double> phi;
     constraint.residual(m, c, at, ClusterConstraint::Rows::all, work, phi);  // places the bodies
     constraint.jacobian(m, c, at, work);
-    const Eigen::Map<const Matrix> K(work.K.data(), constraint.rows(), constraint.columns);
+    Matrix K = Matrix::Zero(constraint.rows(), constraint.columns);
+    for (int i = 0; i < constraint.rows(); ++i) {
+      constraint.each_in_row(work, i, [&](int column, double x) { K(i, column) = x; });
+    }
     Matrix K_dependent(K.rows(), constraint.dependent.size());
     Vector tau_dependent(constraint.dependent.size());
     for (std::size_t i = 0; i < constraint.dependent.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "algorithms/segments/body_columns.hpp"
 #include "algorithms/segments/cluster_state.hpp"
 #include "algorithms/segments/plain_run.hpp"
 #include "algorithms/linear_algebra/small_ldlt.hpp"
@@ -19,13 +20,6 @@ namespace espalier {
 /// A folded rotor with axis momentum k, inertia J and row rho of G adds k rho to Moq and
 /// J rho^T rho to Mqq.
 
-/// Mqq (lower triangle; later its factor), Moq and r of a cluster of n independent rates.
-template <class T>
-struct ClusterSystem {
-  int n;
-  T *Mqq, *r;
-  Force<T>* Moq;
-};
 /// What is known of a cluster of up to three rates stays in registers until it is stored.
 template <class T, int fixed>
 struct ClusterNumbers {
@@ -136,8 +130,12 @@ void eliminate(const ClusterOnOne& s, ClusterState<T>& state, const T* tau) {
     m.Moq[j] = Force<T>::zero();
     for (int l = 0; l <= j; ++l) m.Mqq[j * n + l] = T(0.0);
   }
-  add_rotors<fixed>(c, state, m);
-  add_bodies<fixed>(c, state, m);
+  if (s.by_columns) {
+    add_body_columns<fixed>(c, state, m);
+  } else {
+    add_rotors<fixed>(c, state, m);
+    add_bodies<fixed>(c, state, m);
+  }
   ldlt<fixed>(m.Mqq, n);
   if constexpr (fixed > 0) {
     for (int j = 0; j < n; ++j) {

@@ -18,6 +18,8 @@ struct ClusterState : ArticulatedState<T> {
         Moq(m.nv()),
         w(layout.largest),
         x(layout.largest),
+        columns(layout.columns),
+        from_support(layout.most_bodies),
         own(m) {
     int rotors = 0;
     for (const Cluster* c : layout.multi_support) {
@@ -67,6 +69,8 @@ struct ClusterState : ArticulatedState<T> {
   std::vector<Force<T>> Moq;           ///< per independent rate
   std::vector<Force<T>> w;             ///< of one cluster
   std::vector<T> x;
+  std::vector<Motion<T>> columns;      ///< of one cluster: J of each body
+  std::vector<Vec3<T>> from_support;   ///< of one cluster: where each body is
   std::vector<MultiSupportCluster<T>> multi_support;    ///< per ClusterOnSeveral
   std::vector<Spin> spins;             ///< of the rotors of one
   JointSuppliedDynamics<T> own;

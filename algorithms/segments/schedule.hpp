@@ -9,6 +9,7 @@
 
 #include "algorithms/segments/free_body.hpp"
 #include "algorithms/chains/groups.hpp"
+#include "algorithms/segments/cluster_costs.hpp"
 
 namespace espalier {
 
@@ -41,7 +42,8 @@ struct GearedBody {
 struct ClusterOnOne {
   const Cluster* cluster;
   std::vector<PlainRun> bodies;
-  int workspace;  ///< start of nv (nv + 1) numbers
+  int workspace;    ///< start of nv (nv + 1) numbers
+  bool by_columns;  ///< body_columns.hpp takes fewer operations than rate by rate
 };
 /// A cluster with several supporting bodies, or supporting such a one, or with a joint that supplies
 /// dynamics of its own. The most general kind: any body is one.
@@ -60,6 +62,7 @@ struct ScheduleLayout {
   int floating_base = 0;             ///< body; 0: none
   std::vector<int> watched;          ///< parents of rotors, whose motion clusters read
   int workspace = 0, largest = 0;    ///< of ClusterOnOne: numbers in all, most rates of one
+  int columns = 0, most_bodies = 0;  ///< of one by columns: most bodies times rates, most bodies
   std::vector<const Cluster*> multi_support;  ///< ClusterOnSeveral by index
 };
 
@@ -185,7 +188,11 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
       add_if_taken(ClusterOnSeveral{&c, ranges(m, c), static_cast<int>(multi_support.size())}, order);
       multi_support.push_back(&c);
     } else {
-      add_if_taken(ClusterOnOne{&c, ranges(m, c), workspace}, order);
+      const bool by_columns = c.rows() > 4 && saved_by_columns(m, c, supports(m)) > 0.0;
+      if (by_columns) {
+        columns = std::max(columns, c.count * c.nv), most_bodies = std::max(most_bodies, c.count);
+      }
+      add_if_taken(ClusterOnOne{&c, ranges(m, c), workspace, by_columns}, order);
       workspace += c.nv * (c.nv + 1), largest = std::max(largest, c.nv);
     }
   }

@@ -54,6 +54,11 @@ class BodyInertia {
   ESPALIER_ALWAYS_INLINE ArticulatedInertia<T> shifted_by(const Vec3<T>& r) const {
     return is_rigid_ ? shifted(rigid_, r).articulated() : shifted(IA_, r);
   }
+  /// What an acceleration takes.
+  ESPALIER_ALWAYS_INLINE Force<T> times(const Motion<T>& a) const {
+    if (!is_rigid_) return IA_ * a;
+    return {rigid_.inertia() * a.w + cross(rigid_.h, a.v), scale(rigid_.m, a.v) - cross(rigid_.h, a.w)};
+  }
   /// What a unit acceleration about z through the origin takes.
   ESPALIER_ALWAYS_INLINE Force<T> about(const Vec3<T>& z) const {
     if (is_rigid_) return {rigid_.inertia() * z, cross(z, rigid_.h)};

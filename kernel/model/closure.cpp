@@ -12,7 +12,6 @@ namespace {
 
 using detail::ClusterEquations;
 using detail::Loops;
-using detail::RowMatrix;
 using Vector = Eigen::VectorXd;
 
 /// Below this, K itself counts as singular where a way ends: no choice of independent joints helps.
@@ -127,12 +126,7 @@ class Follower {
   }
 
   /// Rates of the dependent joints for dy: G_dep dy.
-  Vector slope() const {
-    if (constraint_.dependent.empty()) return Vector(0);  // all constraints are redundant
-    if (cluster_.K_dependent.size() == 0) return Vector();
-    const Vector moved = cluster_.columns(constraint_.independent) * dy_;
-    return -cluster_.K_dependent.completeOrthogonalDecomposition().solve(moved);
-  }
+  Vector slope() const { return cluster_.follow(dy_); }
   double speed() const {
     const Vector dependent = slope();
     return std::max(dependent.size() > 0 ? dependent.cwiseAbs().maxCoeff() : 0.0,
@@ -161,11 +155,11 @@ class Follower {
   /// One step along the tangent, corrected. It is taken if the correction is small beside it: else
   /// it may be another branch.
   bool take(double h, double speed) {
-    const RowMatrix before = cluster_.K_dependent;
+    const ClusterEquations::Orientation before = cluster_.orientation();
     const std::vector<double> predicted = moved(h, h * slope());
     std::vector<double> next = predicted;
     if (!loops_.newton(next.data(), cluster_) ||
-        detail::turned_over(before, cluster_.K_dependent) ||
+        cluster_.turned_over(before) ||
         !(distance(predicted, next) <= 0.3 * h * speed + 1e-9)) {
       return false;
     }
@@ -289,8 +283,8 @@ Closure project(const Model& model, double* q, const CloseOptions& options) {
   if (loops.empty()) return closure;
   std::vector<double> dv(model.spanning_nv());
   loops.update(q);
-  std::vector<RowMatrix> before;
-  for (const ClusterEquations& cluster : loops.clusters()) before.push_back(cluster.K_dependent);
+  std::vector<ClusterEquations::Orientation> before;
+  for (const ClusterEquations& cluster : loops.clusters()) before.push_back(cluster.orientation());
   double last = loops.residual();
   for (int k = 0; k < options.iterations && !(last <= options.tolerance); ++k) {
     std::fill(dv.begin(), dv.end(), 0.0);
@@ -310,7 +304,7 @@ Closure project(const Model& model, double* q, const CloseOptions& options) {
     if (!(cluster.residual() <= 100.0 * options.tolerance)) {
       closure.verdict = Closure::Verdict::out_of_reach;
       closure.cluster = cluster.cluster().name;
-    } else if (detail::turned_over(before[i], cluster.K_dependent)) {
+    } else if (cluster.turned_over(before[i])) {
       closure.verdict = Closure::Verdict::branch_lost;
       closure.cluster = cluster.cluster().name;
       closure.better = better_in(model, cluster);
@@ -335,8 +329,7 @@ Closure assemble(const Model& model, double* q, const CloseOptions& options) {
   for (std::size_t i = 0; i < open.size(); ++i) {
     open[i] = !(loops.clusters()[i].residual() <= options.tolerance);
   }
-  constexpr int attempts = 60;
-  for (int attempt = 0; attempt < attempts; ++attempt) {
+  for (int attempt = 0; attempt < options.attempts; ++attempt) {
     if (std::none_of(open.begin(), open.end(), [](bool o) { return o; })) break;
     if (attempt > 0) {  // another guess for what is still open, farther and farther away
       const double spread = std::min(3.0, 0.1 * attempt);

@@ -39,6 +39,7 @@ struct CloseOptions {
   double tolerance = 1e-12;  ///< for |phi|
   double least_margin = 1e-6;  ///< of Closure::margin, on the way
   int iterations = 50;         ///< of Newton's method, in each sub-step
+  int attempts = 60;           ///< guesses that assemble() starts from
 };
 
 /// Solves the dependent positions for the independent ones in `q`, starting from an assembled

@@ -7,6 +7,7 @@
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/recognise.hpp"
+#include "espalier/kernel/model/sparse_rank.hpp"
 #include "espalier/kernel/model/tree_kinematics.hpp"
 #include "espalier/kernel/text.hpp"
 
@@ -34,6 +35,7 @@ double smallest_of(const Matrix& K, int rank) {
   return sigma(rank - 1) / sigma(0);
 }
 
+/// K at a position, rows x columns.
 Matrix jacobian(const Model& model, const Cluster& c, const ClusterConstraint& constraint,
                 const std::vector<double>& q, TreeKinematics<double>& joints) {
   joints.update(model, q.data(), nullptr);
@@ -42,7 +44,35 @@ Matrix jacobian(const Model& model, const Cluster& c, const ClusterConstraint& c
   constraint.jacobian(model, c,
                       SpanningView<double>{q.data(), nullptr, joints.X.data(), joints.S.data(), nullptr},
                       work);
-  return Eigen::Map<const Matrix>(work.K.data(), constraint.rows(), constraint.columns);
+  Matrix K = Matrix::Zero(constraint.rows(), constraint.columns);
+  for (int i = 0; i < K.rows(); ++i) {
+    constraint.each_in_row(work, i, [&](int column, double x) { K(i, column) = x; });
+  }
+  return K;
+}
+
+/// Ranks of K at some positions, dense for few joints, sparse for many. Both measure pivots by the
+/// largest.
+int rank_at(const Matrix& K, bool sparse) {
+  return sparse ? detail::row_rank(K.sparseView()).rank : rank_of(K);
+}
+double least_at(const Matrix& K, int rank, bool sparse) {
+  if (!sparse) return smallest_of(K, rank);
+  const detail::RowRank found = detail::row_rank(K.sparseView());
+  return rank == 0 ? 1.0 : found.rank < rank ? 0.0 : found.least;
+}
+/// Rows that say something at some of the positions that are side by side, and how many.
+int rows_that_count(const Matrix& all, bool sparse, std::vector<bool>& kept) {
+  if (sparse) {
+    detail::RowRank found = detail::row_rank(all.sparseView());
+    kept = std::move(found.kept);
+    return found.rank;
+  }
+  const int rank = rank_of(all);
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> rows(all.transpose());
+  kept.assign(all.rows(), false);
+  for (int i = 0; i < rank; ++i) kept[rows.colsPermutation().indices()(i)] = true;
+  return rank;
 }
 
 }  // namespace
@@ -194,6 +224,10 @@ void ClusterCompiler::build_constraint(const graph::Cluster& from, Cluster& c) {
     }
     for (const int b : to_p) loop.path.emplace_back(b, -1.0);
     for (const int b : to_s) loop.path.emplace_back(b, 1.0);
+    for (const auto& member : loop.path) {
+      const Body& body = model_.bodies_[member.first];
+      for (int k = 0; k < body.nv; ++k) loop.columns.push_back(body.v - c.spanning_v + k);
+    }
     constraint->loops.push_back(std::move(loop));
   }
   constraint->all_linear = constraint->linear;
@@ -231,14 +265,29 @@ void ClusterCompiler::assemble_variable() {
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
     return 2.0 * (static_cast<double>(state >> 11) * 0x1.0p-53) - 1.0;
   };
+  // Of many loops hardly ever all close from far away: these start nearer, and nearer still.
+  bool large = false;
+  for (const Cluster& c : model_.clusters_) {
+    large = large || (c.constraint != nullptr && c.constraint->is_sparse());
+  }
+  CloseOptions once;
+  once.attempts = 1;
   for (int k = 0; k < 4; ++k) {
-    std::vector<double> step(model_.spanning_nv_, 0.0), q = model_.neutral_;
+    std::vector<double> step(model_.spanning_nv_, 0.0);
     for (const Cluster& c : model_.clusters_) {
       if (c.constraint == nullptr) continue;
       for (int i = 0; i < c.rows(); ++i) step[c.rate(i)] = 0.15 * (k + 1) * uniform();
     }
-    model_.integrate(q.data(), step.data(), q.data());
-    if (assemble(model_, q.data()).verdict == Closure::Verdict::closed) poses.push_back(std::move(q));
+    for (int halved = 0; halved < (large ? 4 : 1); ++halved) {
+      std::vector<double> q = model_.neutral_;
+      model_.integrate(q.data(), step.data(), q.data());
+      if (assemble(model_, q.data(), large ? once : CloseOptions{}).verdict ==
+          Closure::Verdict::closed) {
+        poses.push_back(std::move(q));
+        break;
+      }
+      for (double& x : step) x *= 0.4;
+    }
   }
   for (std::size_t i = 0; i < model_.clusters_.size() && !findings_.failed(); ++i) {
     if (model_.clusters_[i].constraint != nullptr) settle(i, poses);
@@ -249,6 +298,8 @@ void ClusterCompiler::settle(std::size_t index, const std::vector<std::vector<do
   Cluster& c = model_.clusters_[index];
   ClusterConstraint& constraint = *constraints_[index];
   TreeKinematics<double> joints(model_);
+  const bool sparse = constraint.is_sparse();
+  if (sparse) keep_rows_of_loops(c, constraint, poses);
   std::vector<Matrix> K;
   int rank = 0;
   for (const auto& q : poses) {
@@ -260,7 +311,7 @@ void ClusterCompiler::settle(std::size_t index, const std::vector<std::vector<do
                                          "zeros away from where a law is undefined)");
       return;
     }
-    rank = std::max(rank, rank_of(K.back()));
+    rank = std::max(rank, rank_at(K.back(), sparse));
   }
   const int n = constraint.columns;
   if (rank >= n) {
@@ -281,10 +332,8 @@ void ClusterCompiler::settle(std::size_t index, const std::vector<std::vector<do
   }
   Matrix all(m, static_cast<Eigen::Index>(K.size()) * n);
   for (std::size_t k = 0; k < K.size(); ++k) all.middleCols(k * n, n) = K[k];
-  const int row_rank = rank_of(all);
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> rows(all.transpose());
-  std::vector<bool> kept(m, false);
-  for (int i = 0; i < row_rank; ++i) kept[rows.colsPermutation().indices()(i)] = true;
+  std::vector<bool> kept;
+  const int row_rank = rows_that_count(all, sparse, kept);
   constraint.keep(kept);
   for (Matrix& one : K) {
     Matrix some(row_rank, n);
@@ -302,9 +351,10 @@ void ClusterCompiler::settle(std::size_t index, const std::vector<std::vector<do
   }
   const auto fitness = [&](const Matrix& one) {
     const int least = static_cast<int>(candidates.size()), most = static_cast<int>(declared.size());
-    if (rank_of(one) < rank || least < rank || most > rank) return 0.0;
-    return std::min(smallest_of(one(Eigen::all, candidates), rank),
-                    smallest_of(one(Eigen::all, declared), most));
+    if (rank_at(one, sparse) < rank || least < rank || most > rank) return 0.0;
+    const Matrix may = one(Eigen::all, candidates), must = one(Eigen::all, declared);
+    // Of the declared ones the columns have to be independent, not the rows.
+    return std::min(least_at(may, rank, sparse), least_at(must.transpose(), most, sparse));
   };
   std::size_t at = 0;
   if (fitness(K[0]) < 1e-6) {
@@ -328,6 +378,32 @@ void ClusterCompiler::settle(std::size_t index, const std::vector<std::vector<do
   if (findings_.failed()) return;
   c.nv = n - rank;
   constraint.planar = PlanarLoops::find(model_, c, constraint);
+  constraint.choose_blocks();
+}
+
+/// Of each loop by itself, the rows that say something: of many loops together that is found faster
+/// once the rows that a planar loop has too many are gone.
+void ClusterCompiler::keep_rows_of_loops(const Cluster& c, ClusterConstraint& constraint,
+                                         const std::vector<std::vector<double>>& poses) {
+  TreeKinematics<double> joints(model_);
+  std::vector<Matrix> K;
+  for (const auto& q : poses) K.push_back(jacobian(model_, c, constraint, q, joints));
+  std::vector<bool> kept(constraint.rows(), true);
+  int row = constraint.rows();
+  for (std::size_t l = constraint.loops.size(); l-- > 0;) {
+    const ClusterConstraint::Loop& loop = constraint.loops[l];
+    const int count = static_cast<int>(loop.rows.size()), n = static_cast<int>(loop.columns.size());
+    row -= count;
+    Matrix of_loop(count, static_cast<Eigen::Index>(K.size()) * n);
+    for (std::size_t k = 0; k < K.size(); ++k) {
+      of_loop.middleCols(k * n, n) = K[k].middleRows(row, count)(Eigen::all, loop.columns);
+    }
+    if (!of_loop.allFinite()) return;  // refused by whoever asks next
+    std::vector<bool> some;
+    rows_that_count(of_loop, false, some);
+    std::copy(some.begin(), some.end(), kept.begin() + row);
+  }
+  constraint.keep(kept);
 }
 
 /// Dependent columns are those declared so; then those that a law or coupling writes as following
@@ -336,7 +412,7 @@ void ClusterCompiler::choose_independent(Cluster& c, ClusterConstraint& constrai
                                          const std::vector<double>& K_data, int rows) {
   const int n = constraint.columns;
   const auto index = &c - model_.clusters_.data();
-  Matrix K = Eigen::Map<const Matrix>(K_data.data(), rows, n);
+  const Matrix K = Eigen::Map<const Matrix>(K_data.data(), rows, n);
   const double size = K.size() > 0 ? K.cwiseAbs().maxCoeff() : 0.0;
   enum { declared = 0, written = 1, silent = 2, never = 3 };
   std::vector<int> priority(n, silent);
@@ -355,20 +431,15 @@ void ClusterCompiler::choose_independent(Cluster& c, ClusterConstraint& constrai
   for (int i = 0; i < n; ++i) {
     if (const auto& flag = description(i).independent) priority[i] = *flag ? never : declared;
   }
-  std::vector<bool> independent(n, true);
+  std::vector<bool> independent(n, true), allowed(n);
   int chosen = 0;
+  detail::ColumnPivots pivots(K.sparseView());
   for (int level = declared; level < never; ++level) {
+    for (int i = 0; i < n; ++i) allowed[i] = priority[i] == level;
     while (chosen < dependents) {
-      int best = -1;
-      double largest = 1e-7 * size;
-      for (int i = 0; i < n; ++i) {
-        if (priority[i] != level || !independent[i]) continue;
-        const double norm = K.col(i).norm();
-        if (norm > largest * (1.0 + 1e-9)) best = i, largest = norm;
-      }
+      const int best = pivots.best(allowed, 1e-7 * size);
       if (best < 0) break;
-      const Vector direction = K.col(best).normalized();
-      K -= direction * (direction.transpose() * K);
+      pivots.take(best);
       independent[best] = false;
       ++chosen;
     }

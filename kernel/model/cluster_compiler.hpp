@@ -48,6 +48,8 @@ class ClusterCompiler {
   void build_constraint(const graph::Cluster& from, Cluster& c);
   void assemble_variable();
   void settle(std::size_t cluster, const std::vector<std::vector<double>>& poses);
+  void keep_rows_of_loops(const Cluster& c, ClusterConstraint& constraint,
+                          const std::vector<std::vector<double>>& poses);
   void choose_independent(Cluster& c, ClusterConstraint& constraint, int dependents,
                           const std::vector<double>& K, int rows);
   void number_independent();

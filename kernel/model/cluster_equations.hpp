@@ -1,11 +1,13 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <Eigen/Sparse>
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/model/loop_elimination.hpp"
 #include "espalier/kernel/model/tree_kinematics.hpp"
 
 /// The loops of a model as Newton's method sees them; inside of closure.cpp. Written for clarity:
@@ -20,6 +22,11 @@ inline double margin_of(const RowMatrix& A, Eigen::Index rank, double measure) {
   if (rank == 0) return 1.0;
   if (A.rows() < rank || !A.allFinite() || !(measure > 0.0)) return 0.0;
   return Eigen::JacobiSVD<RowMatrix>(A).singularValues()(rank - 1) / measure;
+}
+
+/// The largest singular value.
+inline double largest_of(const RowMatrix& A) {
+  return Eigen::JacobiSVD<RowMatrix>(A).singularValues()(0);
 }
 
 /// One cluster whose G depends on the position.
@@ -40,7 +47,9 @@ class ClusterEquations {
     constraint_.jacobian(model_, c_, at, work_);
     constraint_.residual(model_, c_, at, Rows::all, work_, all_);
     constraint_.residual(model_, c_, at, Rows::kept, work_, kept_);
-    K = Eigen::Map<const RowMatrix>(work_.K.data(), constraint_.rows(), constraint_.columns);
+    if (constraint_.blocks) return factor_blocks(*constraint_.blocks, work_);
+    if (constraint_.is_sparse() && constraint_.dependent.empty()) return;
+    K = full();
     K_dependent = columns(constraint_.dependent);
   }
   double residual() const {
@@ -52,26 +61,93 @@ class ClusterEquations {
     return Eigen::Map<const Eigen::VectorXd>(kept_.data(), kept_.size());
   }
 
+  /// K, row after row.
+  RowMatrix full() const {
+    RowMatrix all = RowMatrix::Zero(constraint_.rows(), constraint_.columns);
+    for (int i = 0; i < all.rows(); ++i) {
+      constraint_.each_in_row(work_, i, [&](int column, double x) { all(i, column) = x; });
+    }
+    return all;
+  }
   RowMatrix columns(const std::vector<int>& which) const {
-    RowMatrix some(K.rows(), which.size());
-    for (std::size_t j = 0; j < which.size(); ++j) some.col(j) = K.col(which[j]);
+    const RowMatrix all = full();
+    RowMatrix some(all.rows(), which.size());
+    for (std::size_t j = 0; j < which.size(); ++j) some.col(j) = all.col(which[j]);
     return some;
   }
   double size() const {
-    return K.size() == 0 || !K.allFinite() ? 0.0
-                                           : Eigen::JacobiSVD<RowMatrix>(K).singularValues()(0);
+    const RowMatrix all = full();
+    return all.size() == 0 || !all.allFinite() ? 0.0 : largest_of(all);
   }
-  /// Smallest singular value of the dependent columns, measured by the largest of all columns.
-  double margin() const { return margin_of(K_dependent, K_dependent.cols(), size()); }
+  /// Smallest singular value of the dependent columns, measured by the largest of all columns; of a
+  /// cluster in blocks the least of its blocks', measured by the largest of their rows.
+  double margin() const {
+    if (constraint_.blocks) return least_block_margin();
+    return constraint_.dependent.empty() ? 1.0
+                                         : margin_of(K_dependent, K_dependent.cols(), size());
+  }
   /// The same of K itself: not more than this can any choice of independent joints have.
-  double regularity() const { return margin_of(K, K_dependent.cols(), size()); }
+  double regularity() const {
+    const auto rank = static_cast<Eigen::Index>(constraint_.dependent.size());
+    return rank == 0 ? 1.0 : margin_of(full(), rank, size());
+  }
+
+  /// How the dependent columns lie, for turned_over().
+  struct Orientation {
+    RowMatrix K;
+    std::vector<bool> negative;  ///< per block: its determinant
+  };
+  Orientation orientation() const {
+    Orientation now;
+    if (!constraint_.blocks) {
+      now.K = K_dependent;
+      return now;
+    }
+    for (const LoopBlocks::Block& block : constraint_.blocks->blocks) {
+      now.negative.push_back(is_negative(block, work_));
+    }
+    return now;
+  }
+  /// Whether the dependent columns have passed a singularity since; the positions are near.
+  bool turned_over(const Orientation& before) const {
+    if (constraint_.blocks) return orientation().negative != before.negative;
+    if (before.K.cols() == 0) return false;
+    return !((before.K.transpose() * K_dependent).determinant() > 0.0);
+  }
+
+  /// Rates of the dependent joints for those of the independent ones: G_dep dy.
+  Eigen::VectorXd follow(const Eigen::VectorXd& dy) const {
+    const std::vector<int>& dependent = constraint_.dependent;
+    if (dependent.empty()) return Eigen::VectorXd(0);  // all constraints are redundant
+    if (!constraint_.blocks) {
+      if (K_dependent.size() == 0) return Eigen::VectorXd();
+      const Eigen::VectorXd moved = columns(constraint_.independent) * dy;
+      return -K_dependent.completeOrthogonalDecomposition().solve(moved);
+    }
+    std::vector<double> rates(model_.spanning_nv(), 0.0), zero(constraint_.rows(), 0.0);
+    for (int j = 0; j < dy.size(); ++j) {
+      rates[constraint_.rate[constraint_.independent[j]]] = dy(j);
+    }
+    solve_blocks(constraint_, work_, zero.data(), rates.data());
+    return dependents_of(rates);
+  }
 
   /// Adds a step of the dependent columns (or of all, the shortest) to a tangent vector of the
   /// model.
   void newton_step(bool dependent_only, double longest, double* dv) const {
-    const RowMatrix& A = dependent_only ? K_dependent : K;
-    if (A.size() == 0) return;  // constraints that are always met
-    Eigen::VectorXd step = -A.completeOrthogonalDecomposition().solve(phi());
+    if (constraint_.rows() == 0) return;
+    Eigen::VectorXd step;
+    if (dependent_only && constraint_.blocks) {
+      std::vector<double> rates(model_.spanning_nv(), 0.0);
+      solve_blocks(constraint_, work_, kept_.data(), rates.data());
+      step = -dependents_of(rates);
+    } else if (!dependent_only && constraint_.is_sparse()) {
+      step = shortest_step();
+    } else {
+      const RowMatrix& A = dependent_only ? K_dependent : K;
+      if (A.size() == 0) return;  // constraints that are always met
+      step = -A.completeOrthogonalDecomposition().solve(phi());
+    }
     const double length = step.size() > 0 ? step.cwiseAbs().maxCoeff() : 0.0;
     if (length > longest) step *= longest / length;
     for (int i = 0; i < step.size(); ++i) {
@@ -81,31 +157,68 @@ class ClusterEquations {
 
   /// The columns that would determine the others best: those that pivoting leaves over.
   std::vector<int> best_independent() const {
-    if (K_dependent.cols() == 0) return constraint_.independent;
-    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> pivoted(K);
+    if (constraint_.dependent.empty()) return constraint_.independent;
+    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> pivoted(full());
     std::vector<int> rest;
-    for (int i = static_cast<int>(K_dependent.cols()); i < K.cols(); ++i) {
+    for (auto i = static_cast<int>(constraint_.dependent.size()); i < constraint_.columns; ++i) {
       rest.push_back(pivoted.colsPermutation().indices()(i));
     }
     std::sort(rest.begin(), rest.end());
     return rest;
   }
 
-  RowMatrix K, K_dependent;
-
  private:
+  Eigen::VectorXd dependents_of(const std::vector<double>& rates) const {
+    Eigen::VectorXd some(constraint_.dependent.size());
+    for (int i = 0; i < some.size(); ++i) some(i) = rates[constraint_.rate[constraint_.dependent[i]]];
+    return some;
+  }
+  /// -K^T (K K^T + e)^-1 phi: rows that say a thing twice are no harm, and e, ten digits below K's
+  /// size, delays convergence by no step that counts.
+  Eigen::VectorXd shortest_step() const {
+    std::vector<Eigen::Triplet<double>> entries;
+    for (int i = 0; i < constraint_.rows(); ++i) {
+      constraint_.each_in_row(work_, i, [&](int column, double x) {
+        if (x != 0.0) entries.emplace_back(i, column, x);
+      });
+    }
+    Eigen::SparseMatrix<double> all(constraint_.rows(), constraint_.columns);
+    all.setFromTriplets(entries.begin(), entries.end());
+    Eigen::SparseMatrix<double> square = all * Eigen::SparseMatrix<double>(all.transpose());
+    const double size = square.diagonal().size() > 0 ? square.diagonal().maxCoeff() : 0.0;
+    if (!(size > 0.0)) return Eigen::VectorXd::Zero(constraint_.columns);
+    Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor;
+    factor.setShift(1e-10 * size);
+    factor.compute(square);
+    return -(all.transpose() * factor.solve(phi()));
+  }
+  double least_block_margin() const {
+    double least = 1.0;
+    for (const LoopBlocks::Block& block : constraint_.blocks->blocks) {
+      const int* rows = constraint_.blocks->rows.data() + block.first;
+      RowMatrix all = RowMatrix::Zero(block.size, constraint_.columns), own(block.size, block.size);
+      for (int i = 0; i < block.size; ++i) {
+        constraint_.each_in_row(work_, rows[i], [&](int column, double x) { all(i, column) = x; });
+      }
+      for (int j = 0; j < block.size; ++j) {
+        own.col(j) = all.col(constraint_.blocks->columns[block.first + j]);
+      }
+      if (!all.allFinite()) return 0.0;
+      // Of its rows, by their products: few of them, but each as long as K.
+      const RowMatrix square = all * all.transpose();
+      const double margin = margin_of(own, block.size, std::sqrt(largest_of(square)));
+      least = margin < least ? margin : least;
+    }
+    return least;
+  }
+
+  RowMatrix K, K_dependent;  ///< of what is not in blocks
   const Model& model_;
   const Cluster& c_;
   const ClusterConstraint& constraint_;
-  ConstraintWorkspace<double> work_;
+  mutable ConstraintWorkspace<double> work_;
   std::vector<double> all_, kept_;
 };
-
-/// Whether the dependent columns have passed a singularity between two positions that are near.
-inline bool turned_over(const RowMatrix& before, const RowMatrix& after) {
-  if (before.cols() == 0) return false;
-  return !((before.transpose() * after).determinant() > 0.0);
-}
 
 /// All clusters of a model whose positions have to be solved for.
 class Loops {

@@ -13,6 +13,33 @@ void ClusterConstraint::count_rows() {
     rows_ += static_cast<int>(std::count(use.kept.begin(), use.kept.end(), true));
   }
   for (const Loop& loop : loops) rows_ += static_cast<int>(loop.rows.size());
+  list_entries();
+}
+
+/// In the order in which jacobian() writes them.
+void ClusterConstraint::list_entries() {
+  constexpr int largest_dense = 8;  // columns: what a row misses is then written faster than skipped
+  row_start_.clear(), entry_column_.clear();
+  if (columns <= largest_dense) return;
+  row_start_.push_back(0);
+  const auto end_row = [&] { row_start_.push_back(static_cast<int>(entry_column_.size())); };
+  for (const Linear& equation : linear) {
+    for (const auto& term : equation.terms) entry_column_.push_back(term.first);
+    end_row();
+  }
+  for (const LawUse& use : laws) {
+    for (const bool kept : use.kept) {
+      if (!kept) continue;
+      entry_column_.insert(entry_column_.end(), use.columns.begin(), use.columns.end());
+      end_row();
+    }
+  }
+  for (const Loop& loop : loops) {
+    for (std::size_t i = 0; i < loop.rows.size(); ++i) {
+      entry_column_.insert(entry_column_.end(), loop.columns.begin(), loop.columns.end());
+      end_row();
+    }
+  }
 }
 
 template <class T>
@@ -37,8 +64,9 @@ void ClusterConstraint::allocate(const Cluster& c, ConstraintWorkspace<T>& w) co
     grow(w.pose, c.count);
     grow(w.S, c.spanning_nv);
   }
-  grow(w.K, m * columns);
-  grow(w.factor, m * m);
+  grow(w.K, is_sparse() ? entry_column_.size() : m * columns);
+  grow(w.factor, blocks ? blocks->factor_size : m * m);
+  grow(w.right, blocks ? blocks->largest * independent.size() + blocks->largest : 0);
   grow(w.beta, 2 * m);
   grow(w.k, m);
   grow(w.law_q, positions), grow(w.law_qd, largest), grow(w.law_terms, terms);

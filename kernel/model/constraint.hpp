@@ -2,11 +2,13 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "espalier/kernel/model/law.hpp"
+#include "espalier/kernel/model/loop_blocks.hpp"
 #include "espalier/kernel/model/planar_loops.hpp"
 #include "espalier/kernel/spatial/transform.hpp"
 
@@ -44,10 +46,11 @@ struct ConstraintWorkspace {
   };
   std::vector<Pose> pose;     ///< per body of the cluster
   std::vector<Motion<T>> S;   ///< unit motion of each rate at its body's origin, output body's axes
-  std::vector<T> K;           ///< rows x columns
+  std::vector<T> K;           ///< as ClusterConstraint::each_in_row() reads it
   std::vector<T> factor;      ///< dependent columns, factored
   std::vector<T> beta;        ///< of the Householder reflections
   std::vector<T> k;
+  std::vector<T> right;       ///< right-hand sides of one block
   std::vector<T> law_q, law_terms;  ///< of all laws, in their order
   std::vector<T> law_qd, law_K;     ///< of one law
   PlanarLoops::Workspace<T> plane;
@@ -77,6 +80,7 @@ class ESPALIER_API ClusterConstraint {
     std::vector<LoopRow> rows;                       ///< that K has
     std::vector<LoopRow> all_rows;                   ///< that the residual has
     std::vector<std::pair<int, double>> path;        ///< bodies between the two, +1 towards successor
+    std::vector<int> columns;                        ///< their rates, in the order of the path
   };
 
   std::vector<Linear> linear;      ///< that K has
@@ -89,7 +93,29 @@ class ESPALIER_API ClusterConstraint {
   std::vector<int> rate, position;  ///< of each column: spanning rate; position or -1
   std::vector<int> independent, dependent;  ///< columns
   bool unit_dependents = false;  ///< K's dependent columns are a unit matrix; set by choose()
+  /// How a large cluster is eliminated, block by block; empty for small ones and for those with more
+  /// rows than dependent columns. Set by choose_blocks().
+  std::optional<LoopBlocks> blocks;
   int rows() const { return rows_; }  ///< of K, since choose() or keep()
+
+  /// Whether K is stored by its entries, row after row, instead of as rows x columns: so it is for
+  /// clusters of more than a few joints, each loop of which ties a few.
+  bool is_sparse() const { return !row_start_.empty(); }
+  /// The columns that a row has entries in, and where these start in ConstraintWorkspace::K; sparse
+  /// ones only.
+  std::span<const int> entries(int row) const {
+    return std::span(entry_column_).subspan(row_start_[row], row_start_[row + 1] - row_start_[row]);
+  }
+  int first_entry(int row) const { return row_start_[row]; }
+  /// Calls f(column, value) for the stored entries of a row of K, after jacobian().
+  template <class T, class F>
+  void each_in_row(const ConstraintWorkspace<T>& w, int row, F&& f) const {
+    if (!is_sparse()) {
+      for (int l = 0; l < columns; ++l) f(l, w.K[row * columns + l]);
+      return;
+    }
+    for (int e = row_start_[row]; e < row_start_[row + 1]; ++e) f(entry_column_[e], w.K[e]);
+  }
 
   /// phi: 0 on an assembled cluster. `kept`: of the rows that K has, in their order; `all`: of
   /// redundant rows and violated `facing` conditions, too.
@@ -118,10 +144,14 @@ class ESPALIER_API ClusterConstraint {
   void keep(const std::vector<bool>& kept);
   /// Settles which columns are independent, when linear, laws and loops are complete.
   void choose(const std::vector<bool>& is_independent);
+  /// Then: the order of elimination of what is sparse.
+  void choose_blocks() { blocks = LoopBlocks::find(*this); }
 
  private:
   void count_rows();
+  void list_entries();
   int rows_ = 0;
+  std::vector<int> row_start_, entry_column_;  ///< empty unless is_sparse()
 };
 
 }  // namespace espalier

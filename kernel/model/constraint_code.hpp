@@ -139,10 +139,31 @@ static void move(const Model& model, const Cluster& c, const SpanningView<T>& at
   }
 }
 
+/// One row of K after the other, all columns of it or, if sparse, its entries.
+template <bool sparse, class T>
+struct RowWriter {
+  T* K;
+  int columns;
+
+  void begin() const {
+    if constexpr (!sparse) std::fill(K, K + columns, T(0.0));
+  }
+  void put(int column, const T& value) {
+    if constexpr (sparse) {
+      *K++ = value;
+    } else {
+      K[column] = value;
+    }
+  }
+  void end() {
+    if constexpr (!sparse) K += columns;
+  }
+};
+
 /// K of planar loops: rows along the plane's fixed axes.
-template <class T>
+template <bool sparse, class T>
 static void plane_jacobian(const PlanarLoops& loops, const Cluster& c, const SpanningView<T>& at,
-                           int columns, PlanarLoops::Workspace<T>& w, T* K) {
+                           PlanarLoops::Workspace<T>& w, const RowWriter<sparse, T>& rows) {
   for (std::size_t i = 0; i < loops.bars.size(); ++i) {
     const PlanarLoops::Bar& bar = loops.bars[i];
     auto& b = w.bars[i];
@@ -159,7 +180,8 @@ static void plane_jacobian(const PlanarLoops& loops, const Cluster& c, const Spa
       b.y = p.y + (bar.x * p.s + bar.y * p.c);
     }
   }
-  for (std::size_t l = 0; l < loops.pins.size(); ++l, K += 2 * columns) {
+  T* K = rows.K;
+  for (std::size_t l = 0; l < loops.pins.size(); ++l) {
     const PlanarLoops::Pin& pin = loops.pins[l];
     T x = T(pin.sx), y = T(pin.sy);
     if (pin.successor >= 0) {
@@ -168,11 +190,15 @@ static void plane_jacobian(const PlanarLoops& loops, const Cluster& c, const Spa
       y = b.y + (pin.sx * b.s + pin.sy * b.c);
     }
     w.pins[2 * l] = x, w.pins[2 * l + 1] = y;
-    std::fill(K, K + 2 * columns, T(0.0));
+    const int length = sparse ? static_cast<int>(pin.path.size()) : rows.columns;
+    if constexpr (!sparse) std::fill(K, K + 2 * length, T(0.0));
+    int entry = 0;
     for (const auto& [bar, sign] : pin.path) {
-      K[bar] = (w.bars[bar].y - y) * sign;
-      K[columns + bar] = (x - w.bars[bar].x) * sign;
+      const int slot = sparse ? entry++ : bar;
+      K[slot] = (w.bars[bar].y - y) * sign;
+      K[length + slot] = (x - w.bars[bar].x) * sign;
     }
+    K += 2 * length;
   }
 }
 
@@ -211,15 +237,15 @@ static void plane_bias(const PlanarLoops& loops, const T* qd, PlanarLoops::Works
   }
 }
 
-template <class T>
-static void jacobian(const ClusterConstraint& constraint, const Model& model, const Cluster& c,
-                     const SpanningView<T>& at, ConstraintWorkspace<T>& w) {
-  const int columns = constraint.columns;
-  T* K = w.K.data();
+template <bool sparse, class T>
+static void write_jacobian(const ClusterConstraint& constraint, const Model& model,
+                           const Cluster& c, const SpanningView<T>& at,
+                           ConstraintWorkspace<T>& w) {
+  RowWriter<sparse, T> K{w.K.data(), constraint.columns};
   for (const ClusterConstraint::Linear& equation : constraint.linear) {
-    std::fill(K, K + columns, T(0.0));
-    for (const auto& [column, coefficient] : equation.terms) K[column] = T(coefficient);
-    K += columns;
+    K.begin();
+    for (const auto& [column, coefficient] : equation.terms) K.put(column, T(coefficient));
+    K.end();
   }
   T *q = w.law_q.data(), *terms = w.law_terms.data();
   for (const ClusterConstraint::LawUse& use : constraint.laws) {
@@ -230,12 +256,12 @@ static void jacobian(const ClusterConstraint& constraint, const Model& model, co
     terms += use.law->terms();
     for (int e = 0; e < m; ++e) {
       if (!use.kept[e]) continue;
-      if (n < columns) std::fill(K, K + columns, T(0.0));
-      for (int i = 0; i < n; ++i) K[use.columns[i]] = w.law_K[e * n + i];
-      K += columns;
+      if (n < K.columns) K.begin();
+      for (int i = 0; i < n; ++i) K.put(use.columns[i], w.law_K[e * n + i]);
+      K.end();
     }
   }
-  if (constraint.planar) return plane_jacobian(*constraint.planar, c, at, columns, w.plane, K);
+  if (constraint.planar) return plane_jacobian(*constraint.planar, c, at, w.plane, K);
   if (constraint.loops.empty()) return;
   place(model, c, at, w);
   for (const ClusterConstraint::Loop& loop : constraint.loops) {
@@ -253,19 +279,29 @@ static void jacobian(const ClusterConstraint& constraint, const Model& model, co
       } else {
         by_translation = scale(T(1.0 / row.value), r);
       }
-      std::fill(K, K + columns, T(0.0));
+      K.begin();
       for (const auto& [b, sign] : loop.path) {
         const Body& body = model.body(b);
         const Vec3<T>& x = w.pose[b - c.first].x;
         for (int k = 0; k < body.nv; ++k) {
           const int column = body.v - c.spanning_v + k;
           const Motion<T>& S = w.S[column];
-          K[column] = angular ? dot(S.w, by_rotation) * sign
-                              : dot(S.v + cross(S.w, s.x - x), by_translation) * sign;
+          K.put(column, angular ? dot(S.w, by_rotation) * sign
+                                : dot(S.v + cross(S.w, s.x - x), by_translation) * sign);
         }
       }
-      K += columns;
+      K.end();
     }
+  }
+}
+
+template <class T>
+static void jacobian(const ClusterConstraint& constraint, const Model& model, const Cluster& c,
+                     const SpanningView<T>& at, ConstraintWorkspace<T>& w) {
+  if (constraint.is_sparse()) {
+    write_jacobian<true>(constraint, model, c, at, w);
+  } else {
+    write_jacobian<false>(constraint, model, c, at, w);
   }
 }
 

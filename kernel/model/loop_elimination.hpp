@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <span>
 
@@ -52,10 +53,146 @@ static void qr_solve(const T* A, int m, int n, const T* beta, T* b) {
 
 /// K's dependent columns, row-major.
 template <class T>
-static void take_dependents(const ClusterConstraint& constraint, const T* K, T* A) {
-  for (int i = 0; i < constraint.rows(); ++i, K += constraint.columns) {
-    for (const int column : constraint.dependent) *A++ = K[column];
+static void take_dependents(const ClusterConstraint& constraint, const ConstraintWorkspace<T>& w,
+                            T* A) {
+  const std::vector<int>& dependent = constraint.dependent;
+  if (!constraint.is_sparse()) {
+    const T* K = w.K.data();
+    for (int i = 0; i < constraint.rows(); ++i, K += constraint.columns) {
+      for (const int column : dependent) *A++ = K[column];
+    }
+    return;
   }
+  const std::size_t r = dependent.size();
+  for (int i = 0; i < constraint.rows(); ++i, A += r) {
+    std::fill(A, A + r, T(0.0));
+    constraint.each_in_row(w, i, [&](int column, const T& value) {
+      const auto at = std::find(dependent.begin(), dependent.end(), column);
+      if (at != dependent.end()) A[at - dependent.begin()] = value;
+    });
+  }
+}
+
+// --- block by block -------------------------------------------------------------------------------
+
+/// Of up to two rows the inverse, of more the factor.
+template <class T>
+static void factor_block(const LoopBlocks& all, const LoopBlocks::Block& block,
+                         ConstraintWorkspace<T>& w) {
+  T* A = w.factor.data() + block.factor;
+  const T* K = w.K.data();
+  const int n = block.size;
+  if (n > 1) std::fill(A, A + n * n, T(0.0));
+  for (int e = block.inside; e < block.inside_end; ++e) {
+    A[all.inside[e].position] = K[all.inside[e].value];
+  }
+  if (n == 1) {
+    A[0] = T(1.0) / A[0];
+  } else if (n == 2) {
+    const T inverse = T(1.0) / (A[0] * A[3] - A[1] * A[2]), a = A[0];
+    A[0] = A[3] * inverse;
+    A[1] = -(A[1] * inverse);
+    A[2] = -(A[2] * inverse);
+    A[3] = a * inverse;
+  } else {
+    qr_factor(A, n, n, w.beta.data() + 2 * block.first);
+  }
+}
+/// A x = b in place.
+template <class T>
+static void solve_block(const LoopBlocks::Block& block, const ConstraintWorkspace<T>& w, T* b) {
+  const T* A = w.factor.data() + block.factor;
+  if (block.size == 1) {
+    b[0] *= A[0];
+  } else if (block.size == 2) {
+    const T x = b[0], y = b[1];
+    b[0] = A[0] * x + A[1] * y;
+    b[1] = A[2] * x + A[3] * y;
+  } else {
+    qr_solve(A, block.size, block.size, w.beta.data() + 2 * block.first, b);
+  }
+}
+template <class T>
+static void factor_blocks(const LoopBlocks& all, ConstraintWorkspace<T>& w) {
+  for (const LoopBlocks::Block& block : all.blocks) factor_block(all, block, w);
+}
+/// K x = b for the dependent rates from factored blocks, those of the independent ones given.
+/// @param x  of the model's spanning rates
+template <class T>
+static void solve_blocks(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w,
+                         const T* b, T* x) {
+  const LoopBlocks& all = *constraint.blocks;
+  T* right = w.right.data();
+  const T* K = w.K.data();
+  for (const LoopBlocks::Block& block : all.blocks) {
+    for (int i = 0; i < block.size; ++i) right[i] = b[all.rows[block.first + i]];
+    for (int e = block.outside; e < block.outside_end; ++e) {
+      const LoopBlocks::Outside& entry = all.outside[e];
+      right[entry.row] -= K[entry.value] * x[constraint.rate[entry.column]];
+    }
+    solve_block(block, w, right);
+    for (int i = 0; i < block.size; ++i) {
+      x[constraint.rate[all.columns[block.first + i]]] = right[i];
+    }
+  }
+}
+/// Dependent rows of G, block by block; keeps the factors. @param nv  columns, `fixed` unless 0
+template <int fixed, class T>
+static void eliminate_blocks(const LoopBlocks& all, int nv, ConstraintWorkspace<T>& w, T* G) {
+  if constexpr (fixed > 0) nv = fixed;
+  const T* K = w.K.data();
+  T* right = w.right.data();  // one right-hand side after the other
+  for (const LoopBlocks::Block& block : all.blocks) {
+    const int n = block.size;
+    factor_block(all, block, w);
+    std::fill(right, right + n * nv, T(0.0));
+    for (int e = block.outside; e < block.outside_end; ++e) {
+      const LoopBlocks::Outside& entry = all.outside[e];
+      const T& value = K[entry.value];
+      for (int j = 0; j < nv; ++j) right[j * n + entry.row] -= value * G[entry.column * nv + j];
+    }
+    for (int j = 0; j < nv; ++j) {
+      solve_block(block, w, right + j * n);
+      for (int i = 0; i < n; ++i) {
+        G[all.columns[block.first + i] * nv + j] = right[j * n + i];
+      }
+    }
+  }
+}
+/// margin() of one block: by Frobenius norms, of its inverse and of its rows of K. Factors it.
+template <class T>
+static T block_margin(const LoopBlocks& all, const LoopBlocks::Block& block,
+                      ConstraintWorkspace<T>& w) {
+  factor_block(all, block, w);
+  const T* A = w.factor.data() + block.factor;
+  const int n = block.size;
+  T inverse = T(0.0), rows = T(0.0);
+  for (int e = block.inside; e < block.inside_end; ++e) {
+    const T& value = w.K[all.inside[e].value];
+    rows += value * value;
+  }
+  for (int e = block.outside; e < block.outside_end; ++e) {
+    const T& value = w.K[all.outside[e].value];
+    rows += value * value;
+  }
+  for (int i = 0; n <= 2 && i < n * n; ++i) inverse += A[i] * A[i];
+  for (int j = 0; n > 2 && j < n; ++j) {  // column j of R^-1
+    T* x = w.right.data();
+    for (int i = 0; i <= j; ++i) x[i] = T(i == j ? 1.0 : 0.0);
+    back_substitute(A, n, j + 1, w.beta.data() + 2 * block.first, x);
+    for (int i = 0; i <= j; ++i) inverse += x[i] * x[i];
+  }
+  return T(1.0) / sqrt(inverse * rows);
+}
+/// Whether the determinant of a factored block is negative.
+inline bool is_negative(const LoopBlocks::Block& block, const ConstraintWorkspace<double>& w) {
+  const double* A = w.factor.data() + block.factor;
+  if (block.size == 1) return A[0] < 0.0;
+  if (block.size == 2) return A[0] * A[3] - A[1] * A[2] < 0.0;
+  bool negative = block.size % 2 == 1;  // every reflection turns the sign
+  const double* beta = w.beta.data() + 2 * block.first;
+  for (int j = 0; j < block.size; ++j) negative = negative != (beta[block.size + j] < 0.0);
+  return negative;
 }
 
 /// out = G x for the rows of some clusters. @param G  of all clusters
@@ -100,6 +237,10 @@ static void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<T
   for (int i = 0; i < nv; ++i) {
     for (int j = 0; j < nv; ++j) G[independent[i] * nv + j] = T(i == j ? 1.0 : 0.0);
   }
+  if (constraint.blocks) {
+    if (nv == 1) return eliminate_blocks<1>(*constraint.blocks, nv, w, G);
+    return eliminate_blocks<0>(*constraint.blocks, nv, w, G);
+  }
   const auto row = [&](int i) { return G + constraint.dependent[i] * nv; };
   if (constraint.unit_dependents) {
     for (int i = 0; i < r; ++i, K += constraint.columns) {
@@ -122,10 +263,19 @@ static void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<T
     A[0] = a, A[1] = b, A[2] = c, A[3] = d;
     return;
   }
-  take_dependents(constraint, w.K.data(), A);
+  take_dependents(constraint, w, A);
   qr_factor(A, m, r, w.beta.data());
   for (int j = 0; j < nv; ++j) {
-    for (int i = 0; i < m; ++i) w.k[i] = -K[i * constraint.columns + independent[j]];
+    if (constraint.is_sparse()) {
+      for (int i = 0; i < m; ++i) {
+        w.k[i] = T(0.0);
+        constraint.each_in_row(w, i, [&](int column, const T& value) {
+          if (column == independent[j]) w.k[i] = -value;
+        });
+      }
+    } else {
+      for (int i = 0; i < m; ++i) w.k[i] = -K[i * constraint.columns + independent[j]];
+    }
     qr_solve(A, m, r, w.beta.data(), w.k.data());
     for (int i = 0; i < r; ++i) row(i)[j] = w.k[i];
   }
@@ -137,6 +287,7 @@ static void eliminate_bias(const ClusterConstraint& constraint, ConstraintWorksp
   const int m = constraint.rows(), r = static_cast<int>(constraint.dependent.size());
   const auto of = [&](int column) -> T& { return g[constraint.rate[column]]; };
   for (const int column : constraint.independent) of(column) = T(0.0);
+  if (constraint.blocks) return solve_blocks(constraint, w, w.k.data(), g);
   if (!constraint.unit_dependents) {
     const T* A = w.factor.data();
     if (r == 2 && m == 2) {
@@ -190,15 +341,27 @@ static void eliminate_loops(const Model& model, std::span<const Cluster* const> 
 }
 
 /// Not more than the smallest singular value of K's dependent columns over the largest of K, after
-/// jacobian(): a lower bound by Frobenius norms, 0 where there is none. Overwrites what eliminate()
-/// keeps.
+/// jacobian(): a lower bound by Frobenius norms, 0 where there is none. Of a cluster that is
+/// eliminated in blocks it is that of its worst block, measured by that block's rows: K's dependent
+/// columns are singular where a block is, and a long chain of loops is as far from it as its worst
+/// loop. Overwrites what eliminate() keeps.
 template <class T>
 static T margin(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w) {
   const int m = constraint.rows(), r = static_cast<int>(constraint.dependent.size());
   if (r == 0) return T(1.0);
   if (m < r) return T(0.0);
+  if (constraint.blocks) {
+    T least = T(1.0), zero = T(0.0);  // the latter stays zero as long as all is finite
+    for (const LoopBlocks::Block& block : constraint.blocks->blocks) {
+      const T margin = block_margin(*constraint.blocks, block, w);
+      least = select_less(margin, least, margin, least);
+      zero += margin - margin;
+    }
+    least += zero;
+    return select_less(T(0.0), least, least, T(0.0));
+  }
   T* A = w.factor.data();
-  take_dependents(constraint, w.K.data(), A);
+  take_dependents(constraint, w, A);
   qr_factor(A, m, r, w.beta.data());
   T inverse = T(0.0), all = T(0.0);
   for (int j = 0; j < r; ++j) {  // column j of R^-1
@@ -207,7 +370,8 @@ static T margin(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w) 
     back_substitute(A, r, j + 1, w.beta.data(), x);
     for (int i = 0; i <= j; ++i) inverse += x[i] * x[i];
   }
-  for (int i = 0; i < m * constraint.columns; ++i) all += w.K[i] * w.K[i];
+  const int stored = constraint.is_sparse() ? constraint.first_entry(m) : m * constraint.columns;
+  for (int i = 0; i < stored; ++i) all += w.K[i] * w.K[i];
   const T margin = T(1.0) / sqrt(inverse * all);
   return select_less(T(0.0), margin, margin, T(0.0));
 }

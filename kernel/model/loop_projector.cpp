@@ -55,8 +55,12 @@ LoopProjector::LoopProjector(ModelPtr model, const CloseOptions& options)
     loop.cluster = &c;
     constraint.allocate(c, loop.work);
     const std::size_t m = constraint.rows(), n = constraint.dependent.size();
-    loop.K.resize(m * n), loop.last.resize(m * n), loop.factor.resize(std::max(m, n) * n);
-    loop.beta.resize(2 * n);
+    if (constraint.blocks) {
+      loop.last.resize(constraint.blocks->blocks.size());
+    } else {
+      loop.K.resize(m * n), loop.last.resize(m * n), loop.factor.resize(std::max(m, n) * n);
+      loop.beta.resize(2 * n);
+    }
     std::size_t equations = constraint.all_linear.size();
     for (const auto& use : constraint.laws) equations += use.law->equations();
     for (const auto& closure : constraint.loops) equations += closure.all_rows.size();
@@ -103,7 +107,7 @@ double LoopProjector::evaluate(const double* q) {
     const ClusterConstraint& constraint = *c.constraint;
     constraint.jacobian(*model_, c, at, loop.work);
     constraint.residual(*model_, c, at, ClusterConstraint::Rows::all, loop.work, loop.phi);
-    detail::take_dependents(constraint, loop.work.K.data(), loop.K.data());
+    if (!constraint.blocks) detail::take_dependents(constraint, loop.work, loop.K.data());
     loop.residual = 0.0;
     for (const double x : loop.phi) {  // keeps NaN
       loop.residual = std::abs(x) <= loop.residual ? loop.residual : std::abs(x);
@@ -128,6 +132,7 @@ double LoopProjector::margin() {
 /// metre long. @param q  where the loops have just been evaluated
 bool LoopProjector::add_newton_step(const double* q, Loop& loop) {
   const ClusterConstraint& constraint = *loop.cluster->constraint;
+  if (constraint.blocks) return add_block_step(q, loop);
   const int m = constraint.rows(), n = static_cast<int>(constraint.dependent.size());
   std::copy(loop.K.begin(), loop.K.end(), loop.factor.begin());
   if (m < n || !factor(loop.factor, m, n, loop.beta)) return false;
@@ -147,9 +152,51 @@ bool LoopProjector::add_newton_step(const double* q, Loop& loop) {
   return true;
 }
 
-/// Whether the dependent columns have passed a dead point since they were last closed.
+/// The same block by block.
+bool LoopProjector::add_block_step(const double* q, Loop& loop) {
+  const ClusterConstraint& constraint = *loop.cluster->constraint;
+  detail::factor_blocks(*constraint.blocks, loop.work);
+  constraint.residual(*model_, *loop.cluster, view(q), ClusterConstraint::Rows::kept, loop.work,
+                      loop.kept);
+  detail::solve_blocks(constraint, loop.work, loop.kept.data(), step_.data());
+  double longest = 0.0;
+  for (const int column : constraint.dependent) {
+    const double x = std::abs(step_[constraint.rate[column]]);
+    longest = x <= longest ? longest : x;  // keeps NaN
+  }
+  const bool finite = std::isfinite(longest);
+  const double scale = !finite ? 0.0 : longest > 0.5 ? 0.5 / longest : 1.0;
+  for (const int column : constraint.dependent) {
+    double& step = step_[constraint.rate[column]];
+    step = finite ? -scale * step : 0.0;
+  }
+  return finite;
+}
+
+/// How the loops lie now, for turned_over().
+void LoopProjector::remember(Loop& loop) {
+  loop.has_last = true;
+  if (!loop.cluster->constraint->blocks) {
+    loop.last = loop.K;
+    return;
+  }
+  const LoopBlocks& all = *loop.cluster->constraint->blocks;
+  for (std::size_t i = 0; i < all.blocks.size(); ++i) {
+    loop.last[i] = detail::is_negative(all.blocks[i], loop.work);
+  }
+}
+
+/// Whether the dependent columns have passed a dead point since they were last closed. Blocks are
+/// factored.
 bool LoopProjector::turned_over(Loop& loop) {
   if (!loop.has_last) return false;
+  if (loop.cluster->constraint->blocks) {
+    const LoopBlocks& all = *loop.cluster->constraint->blocks;
+    for (std::size_t i = 0; i < all.blocks.size(); ++i) {
+      if ((loop.last[i] != 0.0) != detail::is_negative(all.blocks[i], loop.work)) return true;
+    }
+    return false;
+  }
   const int n = static_cast<int>(loop.cluster->constraint->dependent.size());
   const int m = n == 0 ? 0 : static_cast<int>(loop.K.size()) / n;
   std::fill(loop.factor.begin(), loop.factor.end(), 0.0);
@@ -204,7 +251,7 @@ Closure LoopProjector::project(double* q) {
       verdict = Closure::Verdict::singular;
     }
     if (verdict == Closure::Verdict::closed) {
-      loop.last = loop.K, loop.has_last = true;
+      remember(loop);
     } else if (closure.verdict == Closure::Verdict::closed) {
       closure.verdict = verdict;
       closure.margin = margin;

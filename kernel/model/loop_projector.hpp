@@ -40,7 +40,9 @@ class ESPALIER_API LoopProjector {
     const Cluster* cluster = nullptr;
     ConstraintWorkspace<double> work;
     std::vector<double> phi, kept;     ///< of all rows, and of those that K has
-    std::vector<double> K, last;       ///< dependent columns now and when last closed, row-major
+    /// Dependent columns now and when last closed, row-major; of a cluster in blocks nothing, and 1
+    /// for each block whose determinant was negative.
+    std::vector<double> K, last;
     std::vector<double> factor, beta;  ///< of K, or of last^T K
     bool has_last = false;
     double residual = 0.0;
@@ -50,6 +52,8 @@ class ESPALIER_API LoopProjector {
   SpanningView<double> view(const double* q) const;
   bool add_newton_step(const double* q, Loop& loop);
   bool turned_over(Loop& loop);
+  bool add_block_step(const double* q, Loop& loop);
+  static void remember(Loop& loop);
 
   ModelPtr model_;
   CloseOptions options_;

@@ -217,7 +217,9 @@ void expect_constraints(const Reference& reference, const Model& model, const Js
     c.constraint->bias(model, c, at, w);
     Matrix ours(c.constraint->rows(), c.rows() + 1), theirs(wanted["K"].size(), c.rows() + 1);
     for (long i = 0; i < ours.rows(); ++i) {
-      for (int j = 0; j < c.rows(); ++j) ours(i, j) = w.K[i * c.rows() + row[j]];
+      std::vector<double> all(c.rows(), 0.0);
+      c.constraint->each_in_row(w, static_cast<int>(i), [&](int l, double x) { all[l] = x; });
+      for (int j = 0; j < c.rows(); ++j) ours(i, j) = all[row[j]];
       ours(i, c.rows()) = w.k[i];
     }
     theirs << matrix(wanted["K"]), Eigen::Map<const Eigen::VectorXd>(

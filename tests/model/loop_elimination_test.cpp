@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Core>
+#include <Eigen/Dense>
+#include <cmath>
 
 #include "espalier/kernel/model/spanning_motion.hpp"
+#include "tests/support/big_clusters.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"
 
@@ -25,7 +27,11 @@ void expect_equations(const Model& model, const State& s, const SpanningMotion<d
     c.constraint->jacobian(model, c, at, w);
     c.constraint->bias(model, c, at, w);
     const int m = c.constraint->rows(), n = c.rows();
-    const Eigen::Map<const Matrix> K(w.K.data(), m, n), G(motion.G(c), n, c.nv);
+    Matrix K = Matrix::Zero(m, n);
+    for (int i = 0; i < m; ++i) {
+      c.constraint->each_in_row(w, i, [&](int column, double x) { K(i, column) = x; });
+    }
+    const Eigen::Map<const Matrix> G(motion.G(c), n, c.nv);
     const Eigen::Map<const Eigen::VectorXd> k(w.k.data(), m);
     Eigen::VectorXd qd(n), g(n);
     for (int i = 0; i < n; ++i) qd(i) = motion.qd()[c.rate(i)], g(i) = motion.g()[c.rate(i)];
@@ -87,6 +93,96 @@ TEST_P(LoopEliminationTest, MeetsTheEquationsOfEveryCluster) {
     expect_same_on_packs(*model, states);
   }
   EXPECT_GT(loops, 100);
+}
+
+/// The one cluster of a mechanism.
+const Cluster& only_cluster(const Model& model) {
+  const Cluster* found = nullptr;
+  for (const Cluster& c : model.clusters()) {
+    if (c.constraint != nullptr) found = &c;
+  }
+  return *found;
+}
+
+std::vector<Description> big_clusters() {
+  return {ladder(3),       ladder(6),           ladder(16, 7),  ladder(31, 0),      ladder(31, 30),
+          scissor_lift(5), scissor_lift(30),    net(2, 2),      net(4, 4),          stewart_platform(),
+          random_loops(20, 2, 1), random_loops(30, 3, 2), random_loops(40, 4, 3)};
+}
+
+TEST(BigClusters, MeetTheirEquations) {
+  for (const Description& robot : big_clusters()) {
+    SCOPED_TRACE(robot.name);
+    const ModelPtr model = host().compile(robot);
+    SpanningMotion<double> motion(*model);
+    std::vector<State> states;
+    for (int k = 0; k < Pack::size; ++k) {
+      states.push_back(big_cluster_state(*model, k + 1));
+      ASSERT_LE(examine(*model, states.back().q.data()).residual, 1e-9);
+      motion.update(states[k].q.data(), states[k].v.data());
+      expect_equations(*model, states[k], motion);
+    }
+    expect_same_on_packs(*model, states);
+  }
+}
+
+/// Dependent columns of K at a position, in the order of the constraint.
+Matrix dependent_columns(const Model& model, const Cluster& c, const State& s,
+                         SpanningMotion<double>& motion) {
+  motion.update(s.q.data(), s.v.data());
+  ConstraintWorkspace<double> w;
+  c.constraint->allocate(c, w);
+  c.constraint->jacobian(model, c,
+                         SpanningView<double>{s.q.data(), nullptr, motion.joints.X.data(),
+                                              motion.joints.S.data(), nullptr},
+                         w);
+  Matrix K = Matrix::Zero(c.constraint->rows(), c.constraint->columns);
+  for (int i = 0; i < K.rows(); ++i) {
+    c.constraint->each_in_row(w, i, [&](int column, double x) { K(i, column) = x; });
+  }
+  return K;
+}
+
+// Nothing above the blocks, and none of them falls apart into smaller ones: else a row of it would
+// not need the others.
+TEST(BigClusters, AreBlockTriangular) {
+  for (const Description& robot : big_clusters()) {
+    SCOPED_TRACE(robot.name);
+    const ModelPtr model = host().compile(robot);
+    const Cluster& c = only_cluster(*model);
+    if (c.rows() <= 8) continue;  // small ones are eliminated at once
+    ASSERT_TRUE(c.constraint->blocks.has_value());
+    const LoopBlocks& all = *c.constraint->blocks;
+    SpanningMotion<double> motion(*model);
+    const Matrix K = dependent_columns(*model, c, big_cluster_state(*model, 1), motion);
+    ASSERT_EQ(all.rows.size(), c.constraint->dependent.size());
+    ASSERT_EQ(all.columns.size(), c.constraint->dependent.size());
+    const Matrix ordered = K(all.rows, all.columns);
+    double log_of_blocks = 0.0;
+    for (const LoopBlocks::Block& block : all.blocks) {
+      const int n = block.size, end = block.first + n;
+      EXPECT_EQ(ordered.block(block.first, end, n, ordered.cols() - end).norm(), 0.0);
+      const Matrix own = ordered.block(block.first, block.first, n, n);
+      log_of_blocks += std::log(std::abs(own.determinant()));
+    }
+    const Matrix whole = K(Eigen::all, c.constraint->dependent);
+    const double log_of_all = whole.partialPivLu().matrixLU().diagonal().array().abs().log().sum();
+    EXPECT_NEAR(log_of_blocks, log_of_all, 1e-9 * std::abs(log_of_all) + 1e-9);
+  }
+}
+
+// A chain of four-bars is solved one after the other, from wherever it is driven.
+TEST(BigClusters, LaddersAndScissorLiftsHaveBlocksOfTwo) {
+  for (const int crank : {0, 9, 30}) {
+    EXPECT_EQ(only_cluster(*host().compile(ladder(31, crank))).constraint->blocks->largest, 2);
+  }
+  EXPECT_EQ(only_cluster(*host().compile(scissor_lift(20))).constraint->blocks->largest, 2);
+}
+
+TEST(BigClusters, StewartPlatformDrivenBySlidesIsOneBlock) {
+  const ModelPtr model = host().compile(stewart_platform());
+  EXPECT_EQ(model->nv(), 6);
+  EXPECT_EQ(only_cluster(*model).constraint->blocks->largest, 15);
 }
 
 INSTANTIATE_TEST_SUITE_P(
