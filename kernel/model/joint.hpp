@@ -66,6 +66,8 @@ class ESPALIER_API JointRun {
 
   /// Whether X_J of every joint is a rotation about z and nothing else: then there are turns().
   virtual bool turns_about_z() const { return false; }
+  /// Whether S depends on the position: then there is vary().
+  virtual bool subspace_varies() const = 0;
 
 #define ESPALIER_DECLARE(T)                                                                   \
   /** X_k = X_J(q_k) X_tree,k (and S, bias) for all joints of the run; qd may be null: no bias. */ \
@@ -81,7 +83,11 @@ class ESPALIER_API JointRun {
       parent body's frame. */                                                                 \
   virtual void equations(int k, const T* q, const T* qd, const Vec3<T>& w, T* M, T* h) const; \
   /** Sine and cosine of the angle of every joint of the run, where turns_about_z(). */       \
-  virtual void turns(const T* q, T* sine, T* cosine) const;
+  virtual void turns(const T* q, T* sine, T* cosine) const;                                  \
+  /** How S and bias of joint k, of a dense subspace, vary where its position moves along the    \
+      rates x and its rates along xd, body frame. */                                             \
+  virtual void vary(int k, const T* q, const T* qd, const T* x, const T* xd, Motion<T>* dS,      \
+                    Motion<T>& dbias) const = 0;
   ESPALIER_SCALARS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
 

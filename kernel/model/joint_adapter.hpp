@@ -5,6 +5,8 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/joint.hpp"
+#include "espalier/kernel/scalar/dual.hpp"
+#include "espalier/kernel/scalar/functions.hpp"
 
 /// From one author's class to a JointType at every scalar.
 ///
@@ -77,11 +79,16 @@ class JointRunOf final : public JointRun {
       const override {                                                                \
     equations_at<T>(k, q, qd, w, M, h);                                               \
   }                                                                                   \
-  void turns(const T* q, T* sine, T* cosine) const override { turns_at<T>(q, sine, cosine); }
+  void turns(const T* q, T* sine, T* cosine) const override { turns_at<T>(q, sine, cosine); } \
+  void vary(int k, const T* q, const T* qd, const T* x, const T* xd, Motion<T>* dS,   \
+            Motion<T>& dbias) const override {                                        \
+    vary_at<T>(k, q, qd, x, xd, dS, dbias);                                           \
+  }
   ESPALIER_SCALARS(ESPALIER_OVERRIDE)
 #undef ESPALIER_OVERRIDE
 
   bool turns_about_z() const override { return turning; }
+  bool subspace_varies() const override { return varying; }
   void neutral(double* q) const override {
     for (std::size_t k = 0; k < joints_.size(); ++k, q += J::nq) {
       if constexpr (requires { joints_[k].neutral(q); }) {
@@ -95,6 +102,9 @@ class JointRunOf final : public JointRun {
  private:
   static constexpr bool turning = requires(const J& j, const double* q) {
     { j.position(q) } -> std::same_as<RotationZ<double>>;
+  };
+  static constexpr bool varying = requires(const J& j, const double* q) {
+    j.bias(q, q);
   };
   /// Joints of one coordinate and no parameters: several are computed as the lanes of one.
   static constexpr bool alike = turning && J::nq == 1 && std::is_empty_v<J>;
@@ -156,6 +166,33 @@ class JointRunOf final : public JointRun {
           if (qd != nullptr) out.bias[k] = joints_[k].bias(qk, qd + k * J::nv);
         }
       }
+    }
+  }
+
+  /// S and bias once more over dual numbers.
+  template <class T>
+  void vary_at(int k, const T* q, const T* qd, const T* x, const T* xd, Motion<T>* dS,
+               Motion<T>& dbias) const {
+    dbias = Motion<T>::zero();
+    for (int i = 0; i < J::nv; ++i) dS[i] = Motion<T>::zero();
+    if constexpr (varying) {
+      const J& joint = joints_[k];
+      Dual<T> start[J::nq], step[J::nv], at[J::nq], rate[J::nv];
+      for (int i = 0; i < J::nq; ++i) start[i] = {q[i], T(0.0)};
+      for (int i = 0; i < J::nv; ++i) step[i] = {T(0.0), x[i]}, rate[i] = {qd[i], xd[i]};
+      if constexpr (requires { joint.integrate(start, step, at); }) {
+        joint.integrate(static_cast<const Dual<T>*>(start), static_cast<const Dual<T>*>(step), at);
+      } else {
+        for (int i = 0; i < J::nq; ++i) at[i] = start[i] + step[i];
+      }
+      const auto derivative = [](const Motion<Dual<T>>& m) -> Motion<T> {
+        return {{m.w.x.d, m.w.y.d, m.w.z.d}, {m.v.x.d, m.v.y.d, m.v.z.d}};
+      };
+      Motion<Dual<T>> S[J::nv];
+      joint.subspace(static_cast<const Dual<T>*>(at), S);
+      for (int i = 0; i < J::nv; ++i) dS[i] = derivative(S[i]);
+      dbias = derivative(joint.bias(static_cast<const Dual<T>*>(at),
+                                    static_cast<const Dual<T>*>(rate)));
     }
   }
 

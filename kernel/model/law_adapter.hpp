@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "espalier/kernel/model/law.hpp"
+#include "espalier/kernel/scalar/dual.hpp"
 #include "espalier/kernel/scalar/functions.hpp"
 
 /// From one author's class to a LawType at every scalar.
@@ -81,6 +82,10 @@ class LawOf final : public Law {
   void jacobian(const T* q, T* K, T* terms) const override { jacobian_at(q, K, terms); } \
   void bias(const T* q, const T* qd, const T* terms, T* k) const override {              \
     bias_at(q, qd, terms, k);                                                            \
+  }                                                                                      \
+  void vary(const T* q, const T* qd, const T* qdd, const T* x, const T* xd, T* d, T* dd) \
+      const override {                                                                   \
+    vary_at(q, qd, qdd, x, xd, d, dd);                                                   \
   }
   ESPALIER_SCALARS(ESPALIER_OVERRIDE)
 #undef ESPALIER_OVERRIDE
@@ -181,6 +186,18 @@ class LawOf final : public Law {
       law_.phi(static_cast<const Jet<T>*>(x), phi);
       for (int i = 0; i < m; ++i) k[i] = -phi[i].dd;
     }
+  }
+
+  /// Taylor coefficients in t over dual numbers in e.
+  template <class T>
+  void vary_at(const T* q, const T* qd, const T* qdd, const T* x, const T* xd, T* d,
+               T* dd) const {
+    Jet<Dual<T>> path[n], phi[m];
+    for (int i = 0; i < n; ++i) {
+      path[i] = {Dual<T>(q[i], x[i]), Dual<T>(qd[i], xd[i]), Dual<T>(qdd[i], T(0.0))};
+    }
+    phi_at(static_cast<const Jet<Dual<T>>*>(path), phi);
+    for (int i = 0; i < m; ++i) d[i] = phi[i].d.d, dd[i] = phi[i].dd.d;
   }
 
   L law_;

@@ -66,6 +66,8 @@ struct BasicInputs {
   /// What sensors measure; where it is empty, torques and accelerations of joints are those of tau
   /// and vdot, and all else is zero.
   std::vector<T> measurements = {};
+  /// What adjoints weigh components with; ones where it is empty.
+  std::vector<T> multipliers = {};
 };
 using Inputs = BasicInputs<double>;              ///< of one robot
 using PackInputs = BasicInputs<Pack>;            ///< of eight robots

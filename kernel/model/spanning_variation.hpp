@@ -1,0 +1,105 @@
+#pragma once
+
+#include <vector>
+
+#include "espalier/kernel/model/constraint.hpp"
+#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/tree_kinematics.hpp"
+
+namespace espalier {
+
+/// From independent to spanning rates at one state, qd = G v and qdd = G vdot + g, and how these
+/// vary with the state: all that derivatives of dynamics need to know of constraints.
+///
+/// With d_k the derivative along independent direction k of a cluster, constraints kept:
+///   V e_k = d_k (G v),  W e_k = dg / dv_k,  P e_k = d_k (G vdot + g),  H(t)_jk = t^T d_k (G e_j).
+/// The variation of (q, qd, qdd) is (G, V, P) e_k along q_k, (0, G, W) e_k along v_k and
+/// (0, 0, G) e_k along vdot_k. All are 0 where G is constant.
+///
+/// Laws are differentiated by Taylor and dual numbers, loop joints by the variation of their frames.
+/// Source: SPEC 13.1; (13.3) for laws, (13.4) for loop joints.
+template <class T>
+class ESPALIER_API SpanningVariation {
+ public:
+  explicit SpanningVariation(const Model& model);
+
+  /// Joints, G, qd, g, d_k (G e_j), V and W.
+  /// @param q  spanning positions, on closed loops
+  /// @param v  independent rates, or nullptr for rest
+  void update(const T* q, const T* v);
+  /// qdd and P after update(). @param vdot  independent accelerations, or nullptr for zero
+  void accelerate(const T* vdot);
+
+  TreeKinematics<T> joints;
+
+  const T* q() const { return q_; }
+  const T* qd() const { return qd_.data(); }    ///< size spanning_nv
+  const T* qdd() const { return qdd_.data(); }  ///< likewise
+  /// Whether V, W, P and H of a cluster may differ from zero.
+  static bool varies(const Cluster& c) { return c.constraint != nullptr; }
+  /// rows() x nv of a constrained cluster, row-major; V, W and P where it varies().
+  const T* G(const Cluster& c) const { return G_.data() + c.G_start; }
+  const T* V(const Cluster& c) const { return V_.data() + c.G_start; }
+  const T* W(const Cluster& c) const { return W_.data() + c.G_start; }
+  const T* P(const Cluster& c) const { return P_.data() + c.G_start; }
+  /// H_jk += t^T d_k (G e_j). @param t  forces on all spanning rates
+  void add_H(const Cluster& c, const T* t, T* H, int stride) const;
+
+  /// out = G x, and out = G^T x, for vectors of the model.
+  void expand(const T* x, T* out) const;
+  void reduce(const T* x, T* out) const;
+
+  /// S'[x] of a body whose joint's subspace varies, and the variation of its bias.
+  /// @param x, xd  rates of the joint
+  void vary_joint(int body, const T* x, const T* xd, Motion<T>* dS, Motion<T>& dbias) const;
+  bool subspace_varies(int body) const { return joint_varies_[body]; }
+
+ private:
+  /// Motion of a point or direction with its variation: by t, by e, by both, twice by t, and that
+  /// by e.
+  struct Path {
+    Vec3<T> x, t, e, et, tt, ett;
+  };
+  struct Frame {
+    Motion<T> v, a, theta, dv, da;  ///< of the body, about the output body's origin
+    Mat3<T> E;
+    Path origin;
+    Path direction(const Vec3<double>& in_frame) const;
+  };
+  struct BodyMotion {
+    Motion<T> v, vJ, a, theta, psi1, psi2;
+  };
+  struct LoopState {
+    const Cluster* cluster;
+    ConstraintWorkspace<T> work;
+    std::size_t D = 0;  ///< where its d_k (G e_j) starts: rows x nv x nv
+  };
+
+  void second_order(LoopState& loop, const T* qd, const T* qdd, const T* x, const T* xd, T* d,
+                    T* dd);
+  void vary_laws(LoopState& loop, const T* qd, const T* qdd, const T* x, const T* xd, T* d, T* dd);
+  void vary_plane(LoopState& loop, const T* qd, const T* qdd, const T* x, const T* xd, T* d,
+                  T* dd);
+  void vary_loops(LoopState& loop, const T* qd, const T* qdd, const T* x, const T* xd, T* d,
+                  T* dd);
+  Frame frame(const Cluster& c, const ConstraintWorkspace<T>& w, int body,
+              const Transform<double>& place) const;
+  /// Dependent columns of -Kd^+ r into rows of out. Overwrites r.
+  void solve(LoopState& loop, T* r, T* out, int stride) const;
+
+  const Model& model_;
+  const T* q_ = nullptr;
+  std::vector<LoopState> loops_;
+  std::vector<const Cluster*> constant_;
+  std::vector<bool> joint_varies_;
+  std::vector<T> G_, V_, W_, P_, D_, qd_, qdd_, g_, zero_;
+  std::vector<T> unit_, rates_, accelerations_, column_, column_rate_;  ///< of one cluster
+  std::vector<T> d_, dd_, law_;
+  std::vector<BodyMotion> motion_;
+};
+
+#define ESPALIER_EXTERN(T) extern template class SpanningVariation<T>;
+ESPALIER_SCALARS(ESPALIER_EXTERN)
+#undef ESPALIER_EXTERN
+
+}  // namespace espalier

@@ -1,0 +1,397 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "espalier/kernel/problems.hpp"
+
+/// Derivatives of the dynamics by the state, and the matrices that come with them.
+///
+/// Derivatives by q are along the tangent of the independent coordinates on the right, the
+/// components of v and vdot held: d/de of q moved by e v as Model::integrate() does, loops closed;
+/// for a floating joint e is the body's twist, angular part first. Matrices are nv x nv, row-major,
+/// entry (i, j) the derivative of component i by coordinate j (SPEC 11).
+/// Results are one-sided where a load is not smooth (dry friction at rest).
+
+namespace espalier {
+
+/// What stays constant of an external wrench while the robot moves. The three are the same wrench
+/// and differ in derivatives by q (SPEC 14).
+enum class WrenchFrame {
+  link,         ///< moment about the link's origin and force, link axes: a thruster, a sole
+  world,        ///< moment about the world's origin and force, world axes
+  world_at_point  ///< moment about a point of the link and force, world axes: a push at a point
+};
+
+/// External wrenches with the frames in which they are constant.
+template <class T>
+class FramedWrenches {
+ public:
+  struct Item {
+    int body = 0;
+    WrenchFrame frame = WrenchFrame::link;
+    Force<T> wrench;      ///< body frame for `link`, else as in the frame
+    Vec3<double> point;   ///< body frame, of world_at_point
+  };
+  explicit FramedWrenches(ModelPtr model) : model_(std::move(model)) {}
+
+  /// @param wrench  components in the frame [N·m, N]
+  /// @param point   on the link, link axes, for world_at_point [m]
+  /// @throws UnknownName
+  void add(std::string_view link, WrenchFrame frame, const Force<T>& wrench,
+           const Vec3<double>& point = {0, 0, 0}) {
+    const Link& l = model_->link(link);
+    Item item{l.body, frame, wrench, l.X.r + transpose_times(l.X.E, point)};
+    if (frame == WrenchFrame::link) item.wrench = l.X.transpose_times_force(wrench);
+    items_.push_back(item);
+  }
+  void clear() { items_.clear(); }
+  const std::vector<Item>& items() const { return items_; }
+
+ private:
+  ModelPtr model_;
+  std::vector<Item> items_;
+};
+
+/// Forces on spanning joints besides tau: springs, dampers, friction, motors on dependent joints.
+/// Entries per spanning rate; the force of a joint depends on its own position and rate alone.
+template <class T>
+struct JointForces {
+  std::vector<T> force;        ///< along the rate [N·m, N], size spanning_nv
+  std::vector<T> by_position;  ///< its derivative by the position, along the rate; empty: 0
+  std::vector<T> by_rate;      ///< its derivative by the rate; empty: 0
+};
+
+/// All that acts on a robot besides gravity and tau; null where there is none.
+template <class T>
+struct Loads {
+  const Wrenches<T>* wrenches = nullptr;      ///< constant in link frames
+  const FramedWrenches<T>* framed = nullptr;  ///< constant in frames of their own
+  const JointForces<T>* joints = nullptr;     ///< M vdot + bias = tau + G^T force
+};
+
+/// The forces of a model's springs, dampers and dry friction (PassiveForces) with their
+/// derivatives. Friction is friction tanh(qd / friction_rate); at rate 0 of `friction_rate` it is
+/// friction sign(qd) with derivative 0, which is one-sided at rest.
+ESPALIER_API void passive_joint_forces(const Model& model, const double* q, const double* qd,
+                                       double friction_rate, JointForces<double>& out);
+
+namespace detail {
+template <class T>
+void expect_loads(const char* who, const Loads<T>* loads, const Model& model) {
+  if (loads == nullptr) return;
+  expect_wrenches(who, loads->wrenches, model);
+  if (loads->joints == nullptr) return;
+  const JointForces<T>& j = *loads->joints;
+  expect_size(who, "joint forces", static_cast<long>(j.force.size()), model.spanning_nv());
+  if (!j.by_position.empty()) {
+    expect_size(who, "joint forces' derivatives by position",
+                static_cast<long>(j.by_position.size()), model.spanning_nv());
+  }
+  if (!j.by_rate.empty()) {
+    expect_size(who, "joint forces' derivatives by rate", static_cast<long>(j.by_rate.size()),
+                model.spanning_nv());
+  }
+}
+/// Results of a problem that writes several matrices over rates at once.
+template <class T, class V, class F>
+void rate_results(BasicResults<V>& out, int nv,
+                  std::initializer_list<std::pair<const char*, bool>> names, F&& f) {
+  std::vector<std::vector<T>> values;
+  for (const auto& [name, is_matrix] : names) {
+    values.emplace_back(static_cast<std::size_t>(nv) * (is_matrix ? nv : 1));
+  }
+  f(values);
+  std::size_t k = 0;
+  for (const auto& [name, is_matrix] : names) {
+    BasicResult<V>& r = result(out, k, name);
+    r.shape(ResultAxis::rates, nv, is_matrix ? ResultAxis::rates : ResultAxis::one,
+            is_matrix ? nv : 1);
+    for (std::size_t i = 0; i < r.values.size(); ++i) r.values[i] = lowered<V>(values[k][i]);
+    ++k;
+  }
+}
+/// lambda of an adjoint: ones where the input has none.
+template <class T, class V>
+std::vector<T> multipliers(const BasicInputs<V>& in, int nv) {
+  if (in.multipliers.empty()) return std::vector<T>(nv, T(1.0));
+  return lifted<T>(in.multipliers);
+}
+}  // namespace detail
+
+/// tau(q, v, vdot) with its derivatives.
+template <class T>
+class ESPALIER_API InverseDynamicsDerivatives : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "inverse-dynamics-derivatives";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  /// Computes generalized forces and their derivatives.
+  /// @param q             spanning positions on closed loops, size nq [rad, m, quaternions x y z w]
+  /// @param v             independent rates, size nv [rad/s, m/s]
+  /// @param vdot          accelerations, size nv [rad/s², m/s²]
+  /// @param[out] tau      forces that give vdot, size nv [N·m, N]
+  /// @param[out] dtau_dq  size nv * nv, all entries written
+  /// @param[out] dtau_dv  likewise
+  /// @param[out] M        dtau_dvdot: the joint-space inertia matrix, likewise
+  /// @param loads         what acts besides tau and gravity, or nullptr
+  /// Frame: see the top of this file.  Cost: O(n d).
+  /// @throws SizeMismatch; Unsupported for a wrench on a folded rotor
+  void evaluate(In<T> q, In<T> v, In<T> vdot, Out<T> tau, Out<T> dtau_dq, Out<T> dtau_dv,
+                Out<T> M, const Loads<T>* loads = nullptr) {
+    const char* who = "inverse dynamics derivatives";
+    const Model& m = model();
+    const long nv = m.nv();
+    expect_size(who, "q", q.size(), m.nq());
+    expect_size(who, "v", v.size(), nv);
+    expect_size(who, "vdot", vdot.size(), nv);
+    expect_size(who, "tau", tau.size(), nv);
+    expect_size(who, "dtau_dq", dtau_dq.size(), nv * nv);
+    expect_size(who, "dtau_dv", dtau_dv.size(), nv * nv);
+    expect_size(who, "M", M.size(), nv * nv);
+    detail::expect_loads(who, loads, m);
+    compute(q.data(), v.data(), vdot.data(), tau.data(), dtau_dq.data(), dtau_dv.data(), M.data(),
+            loads);
+  }
+
+ protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
+    detail::rate_results<T>(
+        out, model().nv(),
+        {{"tau", false}, {"dtau_dq", true}, {"dtau_dv", true}, {"mass_matrix", true}},
+        [&](auto& r) {
+          evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot),
+                   r[0], r[1], r[2], r[3], &loads);
+        });
+  }
+  virtual void compute(const T* q, const T* v, const T* vdot, T* tau, T* dtau_dq, T* dtau_dv,
+                       T* M, const Loads<T>* loads) = 0;
+};
+
+/// vdot(q, v, tau) with its derivatives.
+template <class T>
+class ESPALIER_API ForwardDynamicsDerivatives : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "forward-dynamics-derivatives";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  /// Computes generalized accelerations and their derivatives.
+  /// @param q, v, tau        as in ForwardDynamics
+  /// @param[out] vdot        accelerations, size nv [rad/s², m/s²]
+  /// @param[out] dvdot_dq    size nv * nv, all entries written
+  /// @param[out] dvdot_dv    likewise
+  /// @param[out] dvdot_dtau  the inverse of the joint-space inertia matrix, likewise
+  /// @param loads            what acts besides tau and gravity, or nullptr
+  /// Frame: see the top of this file.  Cost: O(n^2).
+  /// @throws SizeMismatch; Unsupported for a wrench on a folded rotor
+  void evaluate(In<T> q, In<T> v, In<T> tau, Out<T> vdot, Out<T> dvdot_dq, Out<T> dvdot_dv,
+                Out<T> dvdot_dtau, const Loads<T>* loads = nullptr) {
+    const char* who = "forward dynamics derivatives";
+    const Model& m = model();
+    const long nv = m.nv();
+    expect_size(who, "q", q.size(), m.nq());
+    expect_size(who, "v", v.size(), nv);
+    expect_size(who, "tau", tau.size(), nv);
+    expect_size(who, "vdot", vdot.size(), nv);
+    expect_size(who, "dvdot_dq", dvdot_dq.size(), nv * nv);
+    expect_size(who, "dvdot_dv", dvdot_dv.size(), nv * nv);
+    expect_size(who, "dvdot_dtau", dvdot_dtau.size(), nv * nv);
+    detail::expect_loads(who, loads, m);
+    compute(q.data(), v.data(), tau.data(), vdot.data(), dvdot_dq.data(), dvdot_dv.data(),
+            dvdot_dtau.data(), loads);
+  }
+
+ protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
+    detail::rate_results<T>(
+        out, model().nv(),
+        {{"vdot", false}, {"dvdot_dq", true}, {"dvdot_dv", true}, {"dvdot_dtau", true}},
+        [&](auto& r) {
+          evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau),
+                   r[0], r[1], r[2], r[3], &loads);
+        });
+  }
+  virtual void compute(const T* q, const T* v, const T* tau, T* vdot, T* dvdot_dq, T* dvdot_dv,
+                       T* dvdot_dtau, const Loads<T>* loads) = 0;
+};
+
+/// Inverse of the joint-space inertia matrix, symmetric, full storage.
+template <class T>
+class ESPALIER_API InverseMassMatrix : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "inverse-mass-matrix";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  /// Computes M(q)^-1.
+  /// @param q               spanning positions on closed loops, size nq
+  /// @param[out] M_inverse  size nv * nv, all entries written
+  /// Cost: O(n^2).
+  /// @throws SizeMismatch
+  void evaluate(In<T> q, Out<T> M_inverse) {
+    const Model& m = model();
+    expect_size("inverse mass matrix", "q", q.size(), m.nq());
+    expect_size("inverse mass matrix", "M_inverse", M_inverse.size(),
+                static_cast<long>(m.nv()) * m.nv());
+    compute(q.data(), M_inverse.data());
+  }
+
+ protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    detail::rate_results<T>(out, model().nv(), {{"inverse_mass_matrix", true}},
+                            [&](auto& r) { evaluate(detail::lifted<T>(in.q), r[0]); });
+  }
+  virtual void compute(const T* q, T* M_inverse) = 0;
+};
+
+/// Gradient of lambda^T tau(q, v, vdot), lambda held, in O(n).
+template <class T>
+class ESPALIER_API InverseDynamicsAdjoint : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "inverse-dynamics-adjoint";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  /// Computes lambda^T dtau/dq, lambda^T dtau/dv and lambda^T M.
+  /// @param q, v, vdot      as in InverseDynamics
+  /// @param lambda          multipliers, size nv
+  /// @param[out] by_q       gradient by q, size nv
+  /// @param[out] by_v       gradient by v, size nv
+  /// @param[out] by_vdot    gradient by vdot, size nv
+  /// @param loads           what acts besides tau and gravity, or nullptr
+  /// Frame: see the top of this file.  Cost: O(n).
+  /// @throws SizeMismatch; Unsupported for a wrench on a folded rotor
+  void evaluate(In<T> q, In<T> v, In<T> vdot, In<T> lambda, Out<T> by_q, Out<T> by_v,
+                Out<T> by_vdot, const Loads<T>* loads = nullptr) {
+    const char* who = "inverse dynamics adjoint";
+    const Model& m = model();
+    expect_size(who, "q", q.size(), m.nq());
+    expect_size(who, "v", v.size(), m.nv());
+    expect_size(who, "vdot", vdot.size(), m.nv());
+    expect_size(who, "lambda", lambda.size(), m.nv());
+    expect_size(who, "by_q", by_q.size(), m.nv());
+    expect_size(who, "by_v", by_v.size(), m.nv());
+    expect_size(who, "by_vdot", by_vdot.size(), m.nv());
+    detail::expect_loads(who, loads, m);
+    compute(q.data(), v.data(), vdot.data(), lambda.data(), by_q.data(), by_v.data(),
+            by_vdot.data(), loads);
+  }
+
+ protected:
+  /// At the inputs' multipliers; ones where there are none.
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
+    detail::rate_results<T>(
+        out, model().nv(), {{"by_q", false}, {"by_v", false}, {"by_vdot", false}}, [&](auto& r) {
+          evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot),
+                   detail::multipliers<T>(in, model().nv()), r[0], r[1], r[2], &loads);
+        });
+  }
+  virtual void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* by_q, T* by_v,
+                       T* by_vdot, const Loads<T>* loads) = 0;
+};
+
+/// Gradient of nu^T vdot(q, v, tau), nu held, in O(n) after the accelerations.
+template <class T>
+class ESPALIER_API ForwardDynamicsAdjoint : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "forward-dynamics-adjoint";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  /// Computes nu^T dvdot/dq, nu^T dvdot/dv and nu^T M^-1, and vdot itself.
+  /// @param q, v, tau     as in ForwardDynamics
+  /// @param nu            multipliers, size nv
+  /// @param[out] vdot     accelerations, size nv
+  /// @param[out] by_q     gradient by q, size nv
+  /// @param[out] by_v     gradient by v, size nv
+  /// @param[out] by_tau   gradient by tau, size nv
+  /// @param loads         what acts besides tau and gravity, or nullptr
+  /// Frame: see the top of this file.
+  /// @throws SizeMismatch; Unsupported for a wrench on a folded rotor
+  void evaluate(In<T> q, In<T> v, In<T> tau, In<T> nu, Out<T> vdot, Out<T> by_q, Out<T> by_v,
+                Out<T> by_tau, const Loads<T>* loads = nullptr) {
+    const char* who = "forward dynamics adjoint";
+    const Model& m = model();
+    expect_size(who, "q", q.size(), m.nq());
+    expect_size(who, "v", v.size(), m.nv());
+    expect_size(who, "tau", tau.size(), m.nv());
+    expect_size(who, "nu", nu.size(), m.nv());
+    expect_size(who, "vdot", vdot.size(), m.nv());
+    expect_size(who, "by_q", by_q.size(), m.nv());
+    expect_size(who, "by_v", by_v.size(), m.nv());
+    expect_size(who, "by_tau", by_tau.size(), m.nv());
+    detail::expect_loads(who, loads, m);
+    compute(q.data(), v.data(), tau.data(), nu.data(), vdot.data(), by_q.data(), by_v.data(),
+            by_tau.data(), loads);
+  }
+
+ protected:
+  /// At the inputs' multipliers; ones where there are none.
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
+    detail::rate_results<T>(
+        out, model().nv(),
+        {{"vdot", false}, {"by_q", false}, {"by_v", false}, {"by_tau", false}}, [&](auto& r) {
+          evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau),
+                   detail::multipliers<T>(in, model().nv()), r[0], r[1], r[2], r[3], &loads);
+        });
+  }
+  virtual void compute(const T* q, const T* v, const T* tau, const T* nu, T* vdot, T* by_q,
+                       T* by_v, T* by_tau, const Loads<T>* loads) = 0;
+};
+
+/// A matrix C with C v = the velocity-dependent part of the bias force and C + C^T = dM/dt, so that
+/// dM/dt - 2 C is skew; on joints of one rate it is that of Christoffel's symbols.
+template <class T>
+class ESPALIER_API CoriolisMatrix : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "coriolis-matrix";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  /// Computes C(q, v).
+  /// @param q       spanning positions on closed loops, size nq
+  /// @param v       independent rates, size nv
+  /// @param[out] C  size nv * nv, all entries written
+  /// Cost: O(n d).
+  /// @throws SizeMismatch
+  void evaluate(In<T> q, In<T> v, Out<T> C) {
+    const Model& m = model();
+    expect_size("coriolis matrix", "q", q.size(), m.nq());
+    expect_size("coriolis matrix", "v", v.size(), m.nv());
+    expect_size("coriolis matrix", "C", C.size(), static_cast<long>(m.nv()) * m.nv());
+    compute(q.data(), v.data(), C.data());
+  }
+
+ protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+    detail::rate_results<T>(out, model().nv(), {{"coriolis_matrix", true}}, [&](auto& r) {
+      evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), r[0]);
+    });
+  }
+  virtual void compute(const T* q, const T* v, T* C) = 0;
+};
+
+// One copy of each interface, in the kernel.
+#define ESPALIER_EXTERN(T)                              \
+  extern template class InverseDynamicsDerivatives<T>; \
+  extern template class ForwardDynamicsDerivatives<T>; \
+  extern template class InverseMassMatrix<T>;           \
+  extern template class InverseDynamicsAdjoint<T>;      \
+  extern template class ForwardDynamicsAdjoint<T>;      \
+  extern template class CoriolisMatrix<T>;
+ESPALIER_SCALARS(ESPALIER_EXTERN)
+#undef ESPALIER_EXTERN
+
+}  // namespace espalier
