@@ -13,6 +13,7 @@ template <class T>
 SpanningVariation<T>::SpanningVariation(const Model& model)
     : joints(model),
       model_(model),
+      loop_of_(model.clusters().size(), -1),
       joint_varies_(model.body_count() + 1, false),
       G_(model.G_size()),
       qd_(model.spanning_nv(), T(0.0)),
@@ -31,6 +32,7 @@ SpanningVariation<T>::SpanningVariation(const Model& model)
       constant_.push_back(&c);
       continue;
     }
+    loop_of_[&c - model.clusters().data()] = static_cast<int>(loops_.size());
     LoopState& loop = loops_.emplace_back();
     loop.cluster = &c;
     c.constraint->allocate(c, loop.work);
@@ -107,7 +109,7 @@ void SpanningVariation<T>::update(const T* q, const T* v) {
     }
     const int nv = c.nv, rows = c.rows();
     const T* G = G_.data() + c.G_start;
-    T* D = D_.data() + loop.D;
+    T* const D = D_.data() + loop.D;
     std::fill(accelerations_.begin(), accelerations_.end(), T(0.0));
     std::fill(column_rate_.begin(), column_rate_.end(), T(0.0));
     for (int j = 0; j < nv; ++j) {
@@ -162,15 +164,27 @@ void SpanningVariation<T>::accelerate(const T* vdot) {
 template <class T>
 void SpanningVariation<T>::add_H(const Cluster& c, const T* t, T* H, int stride) const {
   if (!varies(c)) return;
-  const T* D = nullptr;
-  for (const LoopState& loop : loops_) {
-    if (loop.cluster == &c) D = D_.data() + loop.D;
-  }
+  const T* D = this->D(c);
   const int nv = c.nv;
   for (const int i : c.constraint->dependent) {
     const T& force = t[c.rate(i)];
     for (int j = 0; j < nv; ++j) {
       for (int k = 0; k < nv; ++k) H[j * stride + k] += D[(i * nv + j) * nv + k] * force;
+    }
+  }
+}
+
+template <class T>
+void SpanningVariation<T>::add_H_transposed(const Cluster& c, const T* t, const T* x,
+                                            T* out) const {
+  if (!varies(c)) return;
+  const T* D = this->D(c);
+  const int nv = c.nv;
+  for (const int i : c.constraint->dependent) {
+    const T& force = t[c.rate(i)];
+    for (int j = 0; j < nv; ++j) {
+      const T weight = force * x[j];
+      for (int k = 0; k < nv; ++k) out[k] += D[(i * nv + j) * nv + k] * weight;
     }
   }
 }

@@ -44,6 +44,8 @@ class ESPALIER_API SpanningVariation {
   const T* P(const Cluster& c) const { return P_.data() + c.G_start; }
   /// H_jk += t^T d_k (G e_j). @param t  forces on all spanning rates
   void add_H(const Cluster& c, const T* t, T* H, int stride) const;
+  /// out += H^T x. @param x, out  of the cluster's coordinates
+  void add_H_transposed(const Cluster& c, const T* t, const T* x, T* out) const;
 
   /// out = G x, and out = G^T x, for vectors of the model.
   void expand(const T* x, T* out) const;
@@ -87,10 +89,15 @@ class ESPALIER_API SpanningVariation {
   /// Dependent columns of -Kd^+ r into rows of out. Overwrites r.
   void solve(LoopState& loop, T* r, T* out, int stride) const;
 
+  const T* D(const Cluster& c) const {
+    return D_.data() + loops_[loop_of_[&c - model_.clusters().data()]].D;
+  }
+
   const Model& model_;
   const T* q_ = nullptr;
   std::vector<LoopState> loops_;
   std::vector<const Cluster*> constant_;
+  std::vector<int> loop_of_;  ///< per cluster: which of loops_, -1 for none
   std::vector<bool> joint_varies_;
   std::vector<T> G_, V_, W_, P_, D_, qd_, qdd_, g_, zero_;
   std::vector<T> unit_, rates_, accelerations_, column_, column_rate_;  ///< of one cluster

@@ -45,6 +45,7 @@ class FramedWrenches {
     if (frame == WrenchFrame::link) item.wrench = l.X.transpose_times_force(wrench);
     items_.push_back(item);
   }
+  void add_item(const Item& item) { items_.push_back(item); }
   void clear() { items_.clear(); }
   const std::vector<Item>& items() const { return items_; }
 

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "algorithms/derivatives/adjoint_sweep.hpp"
+#include "algorithms/derivatives/derivative_sweep.hpp"
+#include "algorithms/derivatives/independent_ltl.hpp"
+
+namespace espalier {
+
+/// Gradient of lambda^T tau. Source: SPEC 19.1.
+template <class T>
+class CRneaAdjoint final : public InverseDynamicsAdjoint<T> {
+ public:
+  explicit CRneaAdjoint(ModelPtr model)
+      : InverseDynamicsAdjoint<T>(std::move(model)),
+        state_(this->model(), VariationState<T>::Columns::skip),
+        sweep_(this->model()) {}
+
+ private:
+  void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* by_q, T* by_v,
+               T* by_vdot, const Loads<T>* loads) override {
+    state_.update(q, v, this->gravity(), loads);
+    state_.accelerate(vdot);
+    sweep_.evaluate(state_, lambda, by_q, by_v, by_vdot);
+  }
+
+  VariationState<T> state_;
+  AdjointSweep<T> sweep_;
+};
+
+/// Gradient of nu^T vdot: that of -(M^-1 nu)^T tau at the accelerations. M is factored sparsely.
+/// Source: SPEC 15 and 19.1.
+template <class T>
+class CAbaAdjoint final : public ForwardDynamicsAdjoint<T> {
+ public:
+  explicit CAbaAdjoint(ModelPtr model)
+      : ForwardDynamicsAdjoint<T>(std::move(model)),
+        state_(this->model()),
+        derivatives_(this->model()),
+        sweep_(this->model()),
+        factor_(this->model()),
+        M_(static_cast<std::size_t>(this->model().nv()) * this->model().nv()) {}
+
+ private:
+  void compute(const T* q, const T* v, const T* tau, const T* nu, T* vdot, T* by_q, T* by_v,
+               T* by_tau, const Loads<T>* loads) override {
+    const int n = this->model().nv();
+    state_.update(q, v, this->gravity(), loads);
+    state_.compose_inertias();
+    state_.accelerate(nullptr);
+    derivatives_.forces(state_, vdot);
+    derivatives_.mass_matrix(state_, M_.data());
+    factor_.factor(M_.data());
+    for (int i = 0; i < n; ++i) vdot[i] = tau[i] - vdot[i], by_tau[i] = nu[i];
+    factor_.solve(vdot);
+    factor_.solve(by_tau);
+    state_.accelerate(vdot);
+    sweep_.evaluate(state_, by_tau, by_q, by_v, M_.data());  // M is factored by now
+    for (int i = 0; i < n; ++i) by_q[i] = -by_q[i], by_v[i] = -by_v[i];
+  }
+
+  VariationState<T> state_;
+  DerivativeSweep<T> derivatives_;
+  AdjointSweep<T> sweep_;
+  IndependentLtl<T> factor_;
+  std::vector<T> M_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "algorithms/derivatives/derivative_sweep.hpp"
+#include "algorithms/derivatives/independent_ltl.hpp"
+
+namespace espalier {
+
+/// Derivatives of forward dynamics on a cluster tree: those of inverse dynamics at the
+/// accelerations, solved with the factor of M, (15.1).
+/// Source: Carpentier, Mansard (2018); SPEC 15.
+template <class T>
+class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
+ public:
+  explicit CAbaDerivatives(ModelPtr model)
+      : ForwardDynamicsDerivatives<T>(std::move(model)),
+        state_(this->model()),
+        sweep_(this->model()),
+        factor_(this->model()),
+        bias_(this->model().nv()) {}
+
+ private:
+  void compute(const T* q, const T* v, const T* tau, T* vdot, T* dvdot_dq, T* dvdot_dv,
+               T* dvdot_dtau, const Loads<T>* loads) override {
+    const long n = this->model().nv();
+    state_.update(q, v, this->gravity(), loads);
+    state_.compose();
+    state_.accelerate(nullptr);
+    sweep_.forces(state_, bias_.data());
+    sweep_.mass_matrix(state_, dvdot_dtau);
+    factor_.factor(dvdot_dtau);
+    for (long i = 0; i < n; ++i) vdot[i] = tau[i] - bias_[i];
+    factor_.solve(vdot);
+
+    state_.accelerate(vdot);
+    sweep_.inverse_dynamics(state_, bias_.data(), dvdot_dq, dvdot_dv, dvdot_dtau);
+    for (long i = 0; i < n * n; ++i) dvdot_dq[i] = -dvdot_dq[i], dvdot_dv[i] = -dvdot_dv[i];
+    factor_.solve_matrix(dvdot_dq);
+    factor_.solve_matrix(dvdot_dv);
+    factor_.invert(dvdot_dtau);
+  }
+
+  VariationState<T> state_;
+  DerivativeSweep<T> sweep_;
+  IndependentLtl<T> factor_;
+  std::vector<T> bias_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "algorithms/derivatives/derivative_sweep.hpp"
+
+namespace espalier {
+
+/// Derivatives of inverse dynamics on a cluster tree: a forward pass over bodies, composites by
+/// addition, and one product for each pair of coordinates of which one carries the other.
+/// Source: Singh, Russell, Wensing (2022); SPEC 12 and 13 for clusters and folded rotors.
+template <class T>
+class CRneaDerivatives final : public InverseDynamicsDerivatives<T> {
+ public:
+  explicit CRneaDerivatives(ModelPtr model)
+      : InverseDynamicsDerivatives<T>(std::move(model)),
+        state_(this->model()),
+        sweep_(this->model()) {}
+
+ private:
+  void compute(const T* q, const T* v, const T* vdot, T* tau, T* dtau_dq, T* dtau_dv, T* M,
+               const Loads<T>* loads) override {
+    state_.update(q, v, this->gravity(), loads);
+    state_.accelerate(vdot);
+    state_.compose();
+    sweep_.inverse_dynamics(state_, tau, dtau_dq, dtau_dv, M);
+  }
+
+  VariationState<T> state_;
+  DerivativeSweep<T> sweep_;
+};
+
+}  // namespace espalier

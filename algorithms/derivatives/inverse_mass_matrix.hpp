@@ -1,0 +1,33 @@
+#pragma once
+
+#include "algorithms/derivatives/derivative_sweep.hpp"
+#include "algorithms/derivatives/independent_ltl.hpp"
+
+namespace espalier {
+
+/// M^-1 from M by composite bodies and its sparse factor L^T L.
+/// Source: Featherstone (2008), Tables 6.2 to 6.5; SPEC 15.
+template <class T>
+class LtlInverseMassMatrix final : public InverseMassMatrix<T> {
+ public:
+  explicit LtlInverseMassMatrix(ModelPtr model)
+      : InverseMassMatrix<T>(std::move(model)),
+        state_(this->model()),
+        sweep_(this->model()),
+        factor_(this->model()) {}
+
+ private:
+  void compute(const T* q, T* M_inverse) override {
+    state_.update(q, nullptr, this->gravity(), nullptr);
+    state_.compose_inertias();
+    sweep_.mass_matrix(state_, M_inverse);
+    factor_.factor(M_inverse);
+    factor_.invert(M_inverse);
+  }
+
+  VariationState<T> state_;
+  DerivativeSweep<T> sweep_;
+  IndependentLtl<T> factor_;
+};
+
+}  // namespace espalier
