@@ -52,9 +52,13 @@ class DifferenceOracle {
 
   /// q moved along coordinate k for t, on closed loops.
   std::vector<double> moved(const std::vector<double>& q, int k, double t) {
-    motion_.update(q.data(), nullptr);
-    std::vector<double> unit(model_->nv(), 0.0), step(model_->spanning_nv(), 0.0), out(q.size());
+    std::vector<double> unit(model_->nv(), 0.0);
     unit[k] = t;
+    return moved_along(q, unit);
+  }
+  std::vector<double> moved_along(const std::vector<double>& q, const std::vector<double>& unit) {
+    motion_.update(q.data(), nullptr);
+    std::vector<double> step(model_->spanning_nv(), 0.0), out(q.size());
     if (model_->is_tree()) {
       step = unit;
     } else {
@@ -88,28 +92,38 @@ class DifferenceOracle {
 
   /// Matrix whose column k is d/dt of f(t, k) at 0. Truncation h^8 D9 / 630 and rounding
   /// 2e-16 D / h are both about 1e-13 of derivatives of size D at h = 1e-2; where the ninth
-  /// derivative is large, near dead points, the smaller step is better: the two that agree best
-  /// of three steps are taken.
+  /// derivative is large, near dead points, a smaller step is better: of all steps the one is taken
+  /// that agrees best with the one before it; by how much stays in uncertainty().
   template <class F>
   std::vector<double> matrix(F&& f) {
     const int n = model_->nv();
     std::vector<double> out(static_cast<std::size_t>(n) * n);
+    double& uncertainty = uncertainty_ = 0.0;
     for (int k = 0; k < n; ++k) {
-      std::vector<double> best;
-      double least = HUGE_VAL;
-      std::vector<double> last;
-      for (const double h : {1.6e-2, 8e-3, 4e-3, 2e-3, 1e-3}) {
-        std::vector<double> now = difference([&](double t) { return f(t, k); }, h);
-        if (!last.empty()) {
-          const double change = largest_difference(now, last);
-          if (change < least) least = change, best = now;
-        }
-        last = std::move(now);
-      }
+      const auto [best, least] = best_difference([&](double t) { return f(t, k); });
       for (int i = 0; i < n; ++i) out[static_cast<std::size_t>(i) * n + k] = best[i];
+      uncertainty = std::max(uncertainty, least);
     }
+    uncertainty /= std::max(1.0, largest(out));
     return out;
   }
+  /// The difference and how far it is from the next best.
+  template <class F>
+  static std::pair<std::vector<double>, double> best_difference(F&& f) {
+    std::vector<double> best, last;
+    double least = HUGE_VAL;
+    for (double h = 1.6e-2; h > 6e-5; h *= 0.5) {
+      std::vector<double> now = difference(f, h);
+      if (!last.empty()) {
+        const double change = largest_difference(now, last);
+        if (change < least) least = change, best = now;
+      }
+      last = std::move(now);
+    }
+    return {best, least};
+  }
+  /// Of the last matrix(), relative to its largest entry.
+  double uncertainty() const { return uncertainty_; }
   template <class F>
   static std::vector<double> difference(F&& f, double h) {
     static constexpr double weight[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
@@ -185,6 +199,7 @@ class DifferenceOracle {
   std::unique_ptr<ForwardDynamics<double>> forward_;
   SpanningMotion<double> motion_;
   const LoadCase* loads_;
+  double uncertainty_ = 0.0;
 };
 
 /// A random robot of any kind: a tree for every third seed.
