@@ -1,8 +1,8 @@
 #pragma once
 
-#include "algorithms/derivatives/adjoint_sweep.hpp"
-#include "algorithms/derivatives/derivative_sweep.hpp"
-#include "algorithms/derivatives/independent_ltl.hpp"
+#include "algorithms/derivatives/variation/adjoint_sweep.hpp"
+#include "algorithms/derivatives/variation/derivative_sweep.hpp"
+#include "algorithms/derivatives/variation/independent_ltl.hpp"
 
 namespace espalier {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "algorithms/derivatives/derivative_sweep.hpp"
-#include "algorithms/derivatives/independent_ltl.hpp"
+#include "algorithms/derivatives/variation/derivative_sweep.hpp"
+#include "algorithms/derivatives/variation/independent_ltl.hpp"
 
 namespace espalier {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/derivatives/derivative_sweep.hpp"
+#include "algorithms/derivatives/variation/derivative_sweep.hpp"
 
 namespace espalier {
 

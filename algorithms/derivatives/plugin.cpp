@@ -3,8 +3,14 @@
 #include "algorithms/derivatives/adjoints.hpp"
 #include "algorithms/derivatives/c_aba_derivatives.hpp"
 #include "algorithms/derivatives/c_rnea_derivatives.hpp"
+#include "algorithms/derivatives/centroidal.hpp"
+#include "algorithms/derivatives/constrained_derivatives.hpp"
 #include "algorithms/derivatives/coriolis_matrix.hpp"
+#include "algorithms/derivatives/design.hpp"
+#include "algorithms/derivatives/differences.hpp"
 #include "algorithms/derivatives/inverse_mass_matrix.hpp"
+#include "algorithms/derivatives/kinematics_derivatives.hpp"
+#include "algorithms/derivatives/step_derivatives.hpp"
 
 ESPALIER_PLUGIN("derivatives", "0.1.0") {
   using namespace espalier;
@@ -32,6 +38,15 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
        .source = "Carpentier, Mansard (2018); SPEC 15",
        .cost = "O(n^2)"},
       loops);
+  const Capabilities differences{
+      .couplings = true, .loops = true, .several_outputs = true, .exact = false};
+  const About by_differences{.name = "differences",
+                             .summary = "approximates: central differences of order 8 of 'dense', "
+                                        "loops closed; allocates",
+                             .source = "SPEC 22",
+                             .cost = "O(n^4)"};
+  registrar.algorithm_at_double<DifferenceInverse>(by_differences, differences);
+  registrar.algorithm_at_double<DifferenceForward>(by_differences, differences);
   registrar.algorithm<LtlInverseMassMatrix>(
       {.name = "ltl-inverse-mass-matrix",
        .summary = "M^-1 from M and its sparse factor",
@@ -54,4 +69,40 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
                                     .source = "SPEC 15 and 19.1",
                                     .cost = "O(n d^2)"},
                                    loops);
+  registrar.algorithm<VariationKinematics>(
+      {.name = "variation-kinematics",
+       .summary = "derivatives of links' twists and accelerations, and of their Jacobians",
+       .source = "SPEC 13.2 and 15.2",
+       .cost = "O(d) per link of depth d"},
+      loops);
+  registrar.algorithm<CompositeCentroidal>(
+      {.name = "composite-centroidal",
+       .summary = "centroidal momentum, its matrix and derivatives, world axes",
+       .source = "Orin, Goswami, Lee (2013); SPEC 12",
+       .cost = "O(n)"},
+      loops);
+  registrar.algorithm<AdjointDesign>(
+      {.name = "adjoint-design",
+       .summary = "gradient of lambda^T tau by inertias, placements and gear ratios",
+       .source = "SPEC 18",
+       .cost = "O(n)"},
+      loops);
+  registrar.algorithm_at_double<ConstrainedAbaDerivatives>(
+      {.name = "constrained-aba-derivatives",
+       .summary = "derivatives of accelerations and constraint forces; allocates",
+       .source = "Carpentier, Mansard (2018); SPEC 15.2",
+       .cost = "O(n^2 (n + m))"},
+      loops);
+  registrar.algorithm_at_double<SemiImplicitEulerDerivatives>(
+      {.name = "semi-implicit-euler-step",
+       .summary = "a step of order 1 with A and B, loops closed",
+       .source = "SPEC 19.3",
+       .cost = "O(n^2 d)"},
+      loops);
+  registrar.algorithm_at_double<Rk4Derivatives>(
+      {.name = "rk4-step",
+       .summary = "a step of order 4 with A and B, loops closed",
+       .source = "Celledoni, Marthinsen, Owren (2003); SPEC 19.3",
+       .cost = "O(n^3)"},
+      loops);
 }

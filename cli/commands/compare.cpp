@@ -15,8 +15,6 @@ namespace espalier::cli {
 
 namespace {
 
-constexpr std::string_view oracle = "dense";
-
 /// max over results of ||x - reference||_inf / max(1, ||reference||_inf); infinite if they do not
 /// answer the same questions.
 double relative_difference(const Results& x, const Results& reference) {
@@ -89,15 +87,22 @@ class Compare final : public Command {
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
     app.add_option("--seed", seed_, "seed of the first state")->capture_default_str();
-    app.add_option("--tolerance", tolerance_,
+    tolerance_option_ =
+        app.add_option("--tolerance", tolerance_,
                    "largest relative difference that is agreement: the largest entry of x - "
                    "reference over the largest of the reference, or over one if that is larger")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    app.add_option("--against", against_,
+                   "algorithm that is the reference; with 'differences', derivatives are held "
+                   "against central differences with closed loops, and the tolerance is 1e-6 "
+                   "unless it is given")
+        ->type_name("NAME")
+        ->capture_default_str();
     end_effectors_.add_to(app, "default: all links that move and carry no other");
     app.footer(R"(
-Inputs of input-matrix are those of a random state of 'eval'. The reference is 'dense' where it can
-run, else the first exact algorithm. Exit code 1 if an exact algorithm differs by more than the
+Inputs of input-matrix are those of a random state of 'eval'. The reference is --against where it
+can run, else the first exact algorithm. Exit code 1 if an exact algorithm differs by more than the
 tolerance; approximate ones are only shown. In operational-space and constrained-dynamics, the
 tolerance of a state grows with the condition of J M^-1 J^T where that is over 1e4, as of
 end-effectors that are nearly dependent.)");
@@ -105,12 +110,14 @@ end-effectors that are nearly dependent.)");
 
   int run(Session& session) override {
     const Registry& registry = session.host().registry();
+    if (against_ == "differences" && tolerance_option_->count() == 0) tolerance_ = 1e-6;
     std::vector<std::string> problems{problem_};
     if (problem_ == "all") {
       problems = registry.problems();
       std::erase_if(problems, [&](const auto& p) { return registry.algorithms(p).size() < 2; });
     } else {
       expect_problem(registry, problem_);
+      if (against_ != "dense") registry.find_algorithm(problem_, against_);  // or UnknownName
     }
     const ModelPtr model = model_.load(session);
     const Setup setup{model, end_effectors_.read(*model), default_inputs(*model), {},
@@ -150,8 +157,8 @@ end-effectors that are nearly dependent.)");
       }
     }
     // The oracle first, then exact ones, then the rest.
-    const auto rank = [](const Row& r) {
-      return r.entry->about.name == oracle ? 0 : r.entry->capabilities.exact ? 1 : 2;
+    const auto rank = [&](const Row& r) {
+      return r.entry->about.name == against_ ? 0 : r.entry->capabilities.exact ? 1 : 2;
     };
     std::stable_sort(out.rows.begin(), out.rows.end(),
                      [&](const Row& a, const Row& b) { return rank(a) < rank(b); });
@@ -272,6 +279,8 @@ end-effectors that are nearly dependent.)");
   int samples_ = 20;
   unsigned long long seed_ = 1;
   double tolerance_ = 1e-9;
+  std::string against_ = "dense";
+  CLI::Option* tolerance_option_ = nullptr;
   EndEffectorOption end_effectors_;
 };
 

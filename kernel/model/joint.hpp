@@ -87,7 +87,12 @@ class ESPALIER_API JointRun {
   /** How S and bias of joint k, of a dense subspace, vary where its position moves along the    \
       rates x and its rates along xd, body frame. */                                             \
   virtual void vary(int k, const T* q, const T* qd, const T* x, const T* xd, Motion<T>* dS,      \
-                    Motion<T>& dbias) const = 0;
+                    Motion<T>& dbias) const = 0;                                               \
+  /** How the end of integrate(q, d) of joint k varies, along its rates there, where q moves along \
+      the rates x and d by xd: x and xd where positions are numbers, else                        \
+      Ad(exp(-d)) x + dexp(-d) xd. */                                                            \
+  virtual void vary_integration(int k, const T* q, const T* d, const T* x, const T* xd,          \
+                                T* out) const = 0;
   ESPALIER_SCALARS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
 

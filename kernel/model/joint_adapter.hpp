@@ -83,6 +83,10 @@ class JointRunOf final : public JointRun {
   void vary(int k, const T* q, const T* qd, const T* x, const T* xd, Motion<T>* dS,   \
             Motion<T>& dbias) const override {                                        \
     vary_at<T>(k, q, qd, x, xd, dS, dbias);                                           \
+  }                                                                                   \
+  void vary_integration(int k, const T* q, const T* d, const T* x, const T* xd,       \
+                        T* out) const override {                                      \
+    vary_integration_at<T>(k, q, d, x, xd, out);                                      \
   }
   ESPALIER_SCALARS(ESPALIER_OVERRIDE)
 #undef ESPALIER_OVERRIDE
@@ -193,6 +197,26 @@ class JointRunOf final : public JointRun {
       for (int i = 0; i < J::nv; ++i) dS[i] = derivative(S[i]);
       dbias = derivative(joint.bias(static_cast<const Dual<T>*>(at),
                                     static_cast<const Dual<T>*>(rate)));
+    }
+  }
+
+  /// The difference between the end and the varied end, over dual numbers.
+  template <class T>
+  void vary_integration_at(int k, const T* q, const T* d, const T* x, const T* xd, T* out) const {
+    const J& joint = joints_[k];
+    if constexpr (requires { joint.integrate(q, d, out); }) {
+      using D = Dual<T>;
+      D start[J::nq], aside[J::nv], moved[J::nq], step[J::nv], end[J::nq], fixed[J::nq],
+          difference[J::nv];
+      for (int i = 0; i < J::nq; ++i) start[i] = {q[i], T(0.0)};
+      for (int i = 0; i < J::nv; ++i) aside[i] = {T(0.0), x[i]}, step[i] = {d[i], xd[i]};
+      joint.integrate(static_cast<const D*>(start), static_cast<const D*>(aside), moved);
+      joint.integrate(static_cast<const D*>(moved), static_cast<const D*>(step), end);
+      for (int i = 0; i < J::nq; ++i) fixed[i] = {end[i].x, T(0.0)};
+      joint.difference(static_cast<const D*>(fixed), static_cast<const D*>(end), difference);
+      for (int i = 0; i < J::nv; ++i) out[i] = difference[i].d;
+    } else {
+      for (int i = 0; i < J::nv; ++i) out[i] = x[i] + xd[i];
     }
   }
 

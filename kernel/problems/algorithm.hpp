@@ -68,6 +68,7 @@ struct BasicInputs {
   std::vector<T> measurements = {};
   /// What adjoints weigh components with; ones where it is empty.
   std::vector<T> multipliers = {};
+  double time_step = 1e-3;  ///< of discrete steps [s]
 };
 using Inputs = BasicInputs<double>;              ///< of one robot
 using PackInputs = BasicInputs<Pack>;            ///< of eight robots

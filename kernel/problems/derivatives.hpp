@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/kernel/end_effector.hpp"
 #include "espalier/kernel/problems.hpp"
 
 /// Derivatives of the dynamics by the state, and the matrices that come with them.
@@ -94,22 +95,41 @@ void expect_loads(const char* who, const Loads<T>* loads, const Model& model) {
                 model.spanning_nv());
   }
 }
-/// Results of a problem that writes several matrices over rates at once.
+/// Where a problem that has several vectors and matrices over rates writes its results.
+template <class T>
+struct RateViews {
+  static constexpr int most = 4;
+  T* data[most];
+  long size[most];
+  Out<T> operator[](int k) const { return {data[k], size[k]}; }
+};
+/// Has f(RateViews) write results; the name of each, and whether it is a matrix.
 template <class T, class V, class F>
 void rate_results(BasicResults<V>& out, int nv,
                   std::initializer_list<std::pair<const char*, bool>> names, F&& f) {
-  std::vector<std::vector<T>> values;
+  RateViews<T> views;
+  std::vector<std::vector<T>> lifted;
+  if (out.size() < names.size()) out.resize(names.size());
+  int k = 0;
   for (const auto& [name, is_matrix] : names) {
-    values.emplace_back(static_cast<std::size_t>(nv) * (is_matrix ? nv : 1));
-  }
-  f(values);
-  std::size_t k = 0;
-  for (const auto& [name, is_matrix] : names) {
-    BasicResult<V>& r = result(out, k, name);
+    BasicResult<V>& r = result(out, static_cast<std::size_t>(k), name);
     r.shape(ResultAxis::rates, nv, is_matrix ? ResultAxis::rates : ResultAxis::one,
             is_matrix ? nv : 1);
-    for (std::size_t i = 0; i < r.values.size(); ++i) r.values[i] = lowered<V>(values[k][i]);
+    views.size[k] = static_cast<long>(r.values.size());
+    if constexpr (std::is_same_v<T, V>) {
+      views.data[k] = r.values.data();
+    } else {
+      views.data[k] = lifted.emplace_back(r.values.size()).data();
+    }
     ++k;
+  }
+  f(views);
+  if constexpr (!std::is_same_v<T, V>) {
+    for (int i = 0; i < k; ++i) {
+      for (std::size_t j = 0; j < lifted[i].size(); ++j) {
+        out[i].values[j] = lowered<V>(lifted[i][j]);
+      }
+    }
   }
 }
 /// lambda of an adjoint: ones where the input has none.
@@ -163,7 +183,7 @@ class ESPALIER_API InverseDynamicsDerivatives : public AlgorithmAt<T> {
     detail::rate_results<T>(
         out, model().nv(),
         {{"tau", false}, {"dtau_dq", true}, {"dtau_dv", true}, {"mass_matrix", true}},
-        [&](auto& r) {
+        [&](const auto& r) {
           evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot),
                    r[0], r[1], r[2], r[3], &loads);
         });
@@ -213,7 +233,7 @@ class ESPALIER_API ForwardDynamicsDerivatives : public AlgorithmAt<T> {
     detail::rate_results<T>(
         out, model().nv(),
         {{"vdot", false}, {"dvdot_dq", true}, {"dvdot_dv", true}, {"dvdot_dtau", true}},
-        [&](auto& r) {
+        [&](const auto& r) {
           evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau),
                    r[0], r[1], r[2], r[3], &loads);
         });
@@ -247,7 +267,7 @@ class ESPALIER_API InverseMassMatrix : public AlgorithmAt<T> {
  protected:
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
     detail::rate_results<T>(out, model().nv(), {{"inverse_mass_matrix", true}},
-                            [&](auto& r) { evaluate(detail::lifted<T>(in.q), r[0]); });
+                            [&](const auto& r) { evaluate(detail::lifted<T>(in.q), r[0]); });
   }
   virtual void compute(const T* q, T* M_inverse) = 0;
 };
@@ -291,7 +311,7 @@ class ESPALIER_API InverseDynamicsAdjoint : public AlgorithmAt<T> {
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
     const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
     detail::rate_results<T>(
-        out, model().nv(), {{"by_q", false}, {"by_v", false}, {"by_vdot", false}}, [&](auto& r) {
+        out, model().nv(), {{"by_q", false}, {"by_v", false}, {"by_vdot", false}}, [&](const auto& r) {
           evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot),
                    detail::multipliers<T>(in, model().nv()), r[0], r[1], r[2], &loads);
         });
@@ -342,7 +362,7 @@ class ESPALIER_API ForwardDynamicsAdjoint : public AlgorithmAt<T> {
     const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
     detail::rate_results<T>(
         out, model().nv(),
-        {{"vdot", false}, {"by_q", false}, {"by_v", false}, {"by_tau", false}}, [&](auto& r) {
+        {{"vdot", false}, {"by_q", false}, {"by_v", false}, {"by_tau", false}}, [&](const auto& r) {
           evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau),
                    detail::multipliers<T>(in, model().nv()), r[0], r[1], r[2], r[3], &loads);
         });
@@ -377,11 +397,259 @@ class ESPALIER_API CoriolisMatrix : public AlgorithmAt<T> {
 
  protected:
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
-    detail::rate_results<T>(out, model().nv(), {{"coriolis_matrix", true}}, [&](auto& r) {
+    detail::rate_results<T>(out, model().nv(), {{"coriolis_matrix", true}}, [&](const auto& r) {
       evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), r[0]);
     });
   }
   virtual void compute(const T* q, const T* v, T* C) = 0;
+};
+
+/// One time step x+ = f(x, u) with x = (q, v), u = tau, and its derivatives. Loops are closed after
+/// the step (and after each stage); derivatives at the closed point follow from its tangent, and
+/// nothing of Newton's method is differentiated.
+template <class T>
+class ESPALIER_API StepDerivatives : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "step-derivatives";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  /// Computes a step and A = dx+/dx, B = dx+/du.
+  /// @param q, v, tau     state and forces, held over the step
+  /// @param h             length of the step [s]
+  /// @param[out] q_next   size nq
+  /// @param[out] v_next   size nv
+  /// @param[out] A        size 2 nv * 2 nv: coordinates, then rates; tangents on the right at both
+  ///                      ends
+  /// @param[out] B        size 2 nv * nv
+  /// @param loads         what acts besides tau and gravity, held over the step, or nullptr
+  /// @throws SizeMismatch; SingularMechanism where loops cannot be closed on their branch
+  void evaluate(In<T> q, In<T> v, In<T> tau, double h, Out<T> q_next, Out<T> v_next, Out<T> A,
+                Out<T> B, const Loads<T>* loads = nullptr) {
+    const char* who = "step derivatives";
+    const Model& m = model();
+    const long nv = m.nv();
+    expect_size(who, "q", q.size(), m.nq());
+    expect_size(who, "v", v.size(), nv);
+    expect_size(who, "tau", tau.size(), nv);
+    expect_size(who, "q_next", q_next.size(), m.nq());
+    expect_size(who, "v_next", v_next.size(), nv);
+    expect_size(who, "A", A.size(), 4 * nv * nv);
+    expect_size(who, "B", B.size(), 2 * nv * nv);
+    detail::expect_loads(who, loads, m);
+    compute(q.data(), v.data(), tau.data(), h, q_next.data(), v_next.data(), A.data(), B.data(),
+            loads);
+  }
+
+ protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  virtual void compute(const T* q, const T* v, const T* tau, double h, T* q_next, T* v_next, T* A,
+                       T* B, const Loads<T>* loads) = 0;
+};
+
+/// Derivatives of the links' twists and accelerations, and the rate of their Jacobians.
+template <class T>
+class ESPALIER_API KinematicsDerivatives : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "kinematics-derivatives";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  /// All of the last evaluate(), of the components that Kinematics::velocity() and acceleration()
+  /// have: link frame, angular rows first, each 6 x nv, row-major.
+  struct Of {
+    T* J;         ///< of velocity by v, and of acceleration by vdot
+    T* J_rate;    ///< derivative of J by time
+    T* v_by_q;    ///< of velocity by q
+    T* a_by_q;    ///< of acceleration by q
+    T* a_by_v;    ///< of acceleration by v
+  };
+  void evaluate(In<T> q, In<T> v, In<T> vdot) {
+    const Model& m = model();
+    expect_size("kinematics derivatives", "q", q.size(), m.nq());
+    expect_size("kinematics derivatives", "v", v.size(), m.nv());
+    expect_size("kinematics derivatives", "vdot", vdot.size(), m.nv());
+    compute(q.data(), v.data(), vdot.data());
+  }
+  /// @param[out] of  five matrices of 6 * nv numbers
+  virtual void write(const Link& link, const Of& of) const = 0;
+
+ protected:
+  /// Of each link one result: 30 x nv, the five matrices one below the other.
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  virtual void compute(const T* q, const T* v, const T* vdot) = 0;
+};
+
+/// Momentum of all that moves about its centre of mass, world axes, angular part first, and how it
+/// varies.
+template <class T>
+class ESPALIER_API CentroidalDynamics : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "centroidal-dynamics";
+  using AlgorithmAt<T>::AlgorithmAt;
+  using AlgorithmAt<T>::model;
+  using typename AlgorithmAt<T>::Value;
+
+  struct Answer {
+    std::vector<T> momentum;       ///< 6 [N·m·s, N·s]
+    std::vector<T> rate;           ///< 6: its derivative by time [N·m, N]
+    std::vector<T> matrix;         ///< 6 x nv: of momentum by v, and of rate by vdot
+    std::vector<T> momentum_by_q;  ///< 6 x nv
+    std::vector<T> rate_by_q;      ///< 6 x nv
+    std::vector<T> rate_by_v;      ///< 6 x nv
+    std::vector<T> com;            ///< 3: centre of mass [m]
+    std::vector<T> com_by_q;       ///< 3 x nv
+  };
+  /// @returns an answer that is valid until the next call  @throws SizeMismatch
+  const Answer& evaluate(In<T> q, In<T> v, In<T> vdot) {
+    const Model& m = model();
+    expect_size("centroidal dynamics", "q", q.size(), m.nq());
+    expect_size("centroidal dynamics", "v", v.size(), m.nv());
+    expect_size("centroidal dynamics", "vdot", vdot.size(), m.nv());
+    return compute(q.data(), v.data(), vdot.data());
+  }
+
+ protected:
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  virtual const Answer& compute(const T* q, const T* v, const T* vdot) = 0;
+};
+
+/// Derivatives of ConstrainedDynamics: accelerations and constraint forces by state and tau.
+template <class T>
+class ESPALIER_API ConstrainedDynamicsDerivatives : public Algorithm {
+ public:
+  static constexpr std::string_view problem = "constrained-dynamics-derivatives";
+  static constexpr bool needs_end_effectors = true;
+
+  struct Answer {
+    std::vector<T> vdot;   ///< nv
+    std::vector<T> force;  ///< f by rows, m
+    std::vector<T> dvdot_dq, dvdot_dv, dvdot_dtau;     ///< nv x nv
+    std::vector<T> dforce_dq, dforce_dv, dforce_dtau;  ///< m x nv
+    /// Independent rows. Where it is less than m, f is the smallest that holds the rows, and its
+    /// derivatives are those of the smallest ones in the present row space; those of vdot stay
+    /// exact where redundant rows do not contradict one another.
+    int rank = 0;
+  };
+  explicit ConstrainedDynamicsDerivatives(const Setup& setup)
+      : Algorithm(setup.model), task_(*setup.model, setup.end_effectors) {}
+
+  const Task& task() const { return task_; }
+
+  /// @param q, v, tau     as in ForwardDynamics
+  /// @param acceleration  wanted by rows, size m, held
+  /// @param loads         what acts besides tau and gravity, or nullptr
+  /// @returns an answer that is valid until the next call  @throws SizeMismatch
+  const Answer& evaluate(In<T> q, In<T> v, In<T> tau, In<T> acceleration,
+                         const Loads<T>* loads = nullptr) {
+    const char* who = "constrained dynamics derivatives";
+    const Model& m = model();
+    expect_size(who, "q", q.size(), m.nq());
+    expect_size(who, "v", v.size(), m.nv());
+    expect_size(who, "tau", tau.size(), m.nv());
+    expect_size(who, "acceleration", acceleration.size(), task_.size());
+    detail::expect_loads(who, loads, m);
+    return compute(q.data(), v.data(), tau.data(), acceleration.data(), loads);
+  }
+  void solve(const Inputs& in, Results& out) override {
+    if constexpr (std::is_same_v<T, double>) {
+      using Axis = ResultAxis;
+      const std::vector<T> rest(task_.size(), 0.0);
+      const Loads<T> loads{in.wrenches, nullptr, nullptr};
+      const Answer& a =
+          evaluate(in.q, in.v, in.tau,
+                   in.task_acceleration.empty() ? rest : in.task_acceleration, &loads);
+      const int m = task_.size(), nv = model().nv();
+      std::size_t k = 0;
+      const auto put = [&](const char* name, const std::vector<T>& x, Axis r, int nr, Axis c,
+                           int nc) {
+        Result& result = detail::result(out, k++, name);
+        result.shape(r, nr, c, nc);
+        result.values = x;
+      };
+      put("vdot", a.vdot, Axis::rates, nv, Axis::one, 1);
+      put("constraint_force", a.force, Axis::task, m, Axis::one, 1);
+      put("dvdot_dq", a.dvdot_dq, Axis::rates, nv, Axis::rates, nv);
+      put("dvdot_dv", a.dvdot_dv, Axis::rates, nv, Axis::rates, nv);
+      put("dvdot_dtau", a.dvdot_dtau, Axis::rates, nv, Axis::rates, nv);
+      put("dforce_dq", a.dforce_dq, Axis::task, m, Axis::rates, nv);
+      put("dforce_dv", a.dforce_dv, Axis::task, m, Axis::rates, nv);
+      put("dforce_dtau", a.dforce_dtau, Axis::task, m, Axis::rates, nv);
+      put("constraint_rank", {static_cast<T>(a.rank)}, Axis::one, 1, Axis::one, 1);
+    } else {
+      detail::refuse_named_inputs();
+    }
+  }
+
+ protected:
+  virtual const Answer& compute(const T* q, const T* v, const T* tau, const T* acceleration,
+                                const Loads<T>* loads) = 0;
+
+ private:
+  Task task_;
+};
+
+/// A number of a robot's design.
+struct DesignParameter {
+  enum class Kind {
+    inertial,   ///< of a body with all that is welded to it: m, m c (3), J about the origin (xx, yy,
+                ///< zz, xy, xz, yz), body frame [kg, kg·m, kg·m²]
+    rotor,      ///< inertia of a folded rotor about its axis, its carrier's other moments held
+    placement,  ///< of a joint: twist by which its frame on the parent moves, in the frame itself,
+                ///< axis on z; not of joints in loops that a loop joint closes
+    ratio       ///< entry of a constant G: rate of a joint per rate of an independent one
+  };
+  Kind kind = Kind::inertial;
+  std::string name;   ///< "<owner>.<what>"
+  std::string owner;  ///< body, rotor or joint
+  int body = 0;       ///< of inertial and placement; rotor: which; ratio: cluster
+  int component = 0;  ///< of inertial (0 to 9) and placement (0 to 5); ratio: entry of G
+};
+ESPALIER_API std::string_view to_string(DesignParameter::Kind kind);
+
+/// Derivatives of inverse and forward dynamics by numbers of the design.
+template <class T>
+class ESPALIER_API DesignDerivatives : public AlgorithmAt<T> {
+ public:
+  static constexpr std::string_view problem = "design-derivatives";
+  using typename AlgorithmAt<T>::Value;
+  using AlgorithmAt<T>::model;
+
+  explicit DesignDerivatives(ModelPtr model);
+
+  /// All parameters, in the order of gradients.
+  const std::vector<DesignParameter>& parameters() const { return parameters_; }
+
+  /// Gradient of lambda^T tau(q, v, vdot) by all parameters, in O(n) besides the ratios.
+  /// @param[out] gradient  one number per parameter
+  /// @param loads          what acts besides tau and gravity, or nullptr; wrenches are held in
+  ///                       their frames
+  void gradient(In<T> q, In<T> v, In<T> vdot, In<T> lambda, Out<T> gradient,
+                const Loads<T>* loads = nullptr) {
+    const Model& m = model();
+    expect_size("design derivatives", "q", q.size(), m.nq());
+    expect_size("design derivatives", "v", v.size(), m.nv());
+    expect_size("design derivatives", "vdot", vdot.size(), m.nv());
+    expect_size("design derivatives", "lambda", lambda.size(), m.nv());
+    expect_size("design derivatives", "gradient", gradient.size(),
+                static_cast<long>(parameters_.size()));
+    detail::expect_loads("design derivatives", loads, m);
+    compute(q.data(), v.data(), vdot.data(), lambda.data(), gradient.data(), loads);
+  }
+  /// Columns dtau/dp of chosen parameters. @param[out] columns  nv x chosen, row-major
+  void columns(In<T> q, In<T> v, In<T> vdot, const std::vector<int>& chosen, Out<T> columns,
+               const Loads<T>* loads = nullptr);
+
+ protected:
+  /// The gradient at the inputs' multipliers; ones where there are none.
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  virtual void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* gradient,
+                       const Loads<T>* loads) = 0;
+
+ private:
+  std::vector<DesignParameter> parameters_;
 };
 
 // One copy of each interface, in the kernel.
@@ -391,7 +659,11 @@ class ESPALIER_API CoriolisMatrix : public AlgorithmAt<T> {
   extern template class InverseMassMatrix<T>;           \
   extern template class InverseDynamicsAdjoint<T>;      \
   extern template class ForwardDynamicsAdjoint<T>;      \
-  extern template class CoriolisMatrix<T>;
+  extern template class CoriolisMatrix<T>;              \
+  extern template class StepDerivatives<T>;             \
+  extern template class KinematicsDerivatives<T>;       \
+  extern template class CentroidalDynamics<T>;          \
+  extern template class DesignDerivatives<T>;
 ESPALIER_SCALARS(ESPALIER_EXTERN)
 #undef ESPALIER_EXTERN
 

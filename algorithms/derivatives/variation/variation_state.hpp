@@ -157,8 +157,13 @@ class VariationState {
         b.h = b.I * b.v;
       }
     }
+    wrench_.clear(), wrench_body_.clear();
+    wrenches_vary_ = false;
     if (loads != nullptr) place_wrenches();
   }
+
+  /// More wrenches, after update().
+  void apply(const FramedWrenches<T>& more) { place_framed(more); }
 
   /// Accelerations, and the wrench that each body needs.
   /// @param vdot  independent, or nullptr for zero
@@ -184,9 +189,7 @@ class VariationState {
       tau_s[rotor.v] = rotor.inertia * wd;
       if (rotor.carrier != 0) tau_s[rotor.v] += dot(k, b.a.w);
     }
-    if (loads_ != nullptr) {
-      for (std::size_t k = 0; k < wrench_.size(); ++k) body[wrench_body_[k]].f -= wrench_[k];
-    }
+    for (std::size_t k = 0; k < wrench_.size(); ++k) body[wrench_body_[k]].f -= wrench_[k];
     for (int i = model_.active_body_count(); i > 0; --i) {
       if (support_[i] != 0) body[support_[i]].f += body[i].f;
     }
@@ -234,7 +237,7 @@ class VariationState {
   double armature(int rate) const { return armature_[rate]; }
   const JointForces<T>* joint_forces() const { return loads_ == nullptr ? nullptr : loads_->joints; }
   /// Whether E differs from zero anywhere.
-  bool wrenches_vary() const { return loads_ != nullptr && wrenches_vary_; }
+  bool wrenches_vary() const { return wrenches_vary_; }
   /// Acceleration of the ground in the common frame of a body's tree: its linear part is -g.
   Motion<T> ground(int i) const { return {Vec3<T>::zero(), gravity_[root_[i]]}; }
   /// Pose of the common frame of a body's tree in the world (world to common).
@@ -427,15 +430,10 @@ class VariationState {
 
   /// External wrenches in the common frame, and E.
   void place_wrenches() {
-    wrench_.clear(), wrench_body_.clear();
-    wrenches_vary_ = false;
-    const auto add = [&](int i, const Force<T>& f) {
-      wrench_.push_back(f), wrench_body_.push_back(i);
-    };
     if (loads_->wrenches != nullptr) {
       const Wrenches<T>& on = *loads_->wrenches;
       for (int i = 1; i <= model_.active_body_count(); ++i) {
-        add(i, body[i].X.transpose_times_force(on[i]));
+        add_wrench(i, body[i].X.transpose_times_force(on[i]));
       }
       for (const Rotor& rotor : model_.rotors()) {
         for (int k = 0; k < 6; ++k) {
@@ -443,12 +441,14 @@ class VariationState {
         }
       }
     }
-    if (loads_->framed == nullptr) return;
-    for (const auto& item : loads_->framed->items()) {
+    if (loads_->framed != nullptr) place_framed(*loads_->framed);
+  }
+  void place_framed(const FramedWrenches<T>& framed) {
+    for (const auto& item : framed.items()) {
       if (item.body > model_.active_body_count()) refuse_rotor(item.body);
       if (item.body == 0) continue;
       if (item.frame == WrenchFrame::link) {
-        add(item.body, body[item.body].X.transpose_times_force(item.wrench));
+        add_wrench(item.body, body[item.body].X.transpose_times_force(item.wrench));
         continue;
       }
       if (!wrenches_vary_) std::fill(own_E.begin(), own_E.end(), WrenchVariation<T>::zero());
@@ -457,7 +457,7 @@ class VariationState {
       WrenchVariation<T> e = WrenchVariation<T>::zero();
       if (item.frame == WrenchFrame::world) {
         const Force<T> W = X.force_to(item.wrench);
-        add(item.body, W);
+        add_wrench(item.body, W);
         // s ×* W
         e.nw = Mat3<T>::zero() - cross_matrix(W.n);
         e.nv = e.fw = Mat3<T>::zero() - cross_matrix(W.f);
@@ -465,7 +465,7 @@ class VariationState {
         const Vec3<T> n = X.E * item.wrench.n, f = X.E * item.wrench.f;
         const Transform<T>& place = body[item.body].X;
         const Vec3<T> x = place.r + transpose_times(place.E, item.point);
-        add(item.body, {n + cross(x, f), f});
+        add_wrench(item.body, {n + cross(x, f), f});
         e.fw = Mat3<T>::zero() - cross_matrix(f);
         e.nw = cross_matrix(x) * e.fw - cross_matrix(n);
       }
@@ -477,6 +477,7 @@ class VariationState {
       if (support_[i] != 0) E[support_[i]] += E[i];
     }
   }
+  void add_wrench(int i, const Force<T>& f) { wrench_.push_back(f), wrench_body_.push_back(i); }
   [[noreturn]] void refuse_rotor(int i) const {
     throw Unsupported("derivatives: an external wrench is on the rotor '" +
                       model_.body_names()[i] +

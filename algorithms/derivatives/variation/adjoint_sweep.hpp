@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "algorithms/derivatives/variation_state.hpp"
+#include "algorithms/derivatives/variation/variation_state.hpp"
 
 namespace espalier {
 
@@ -82,7 +82,22 @@ class AdjointSweep {
     }
   }
 
-  const Motion<T>& twist(int i) const { return w_[i]; }
+  // Of the last evaluate().
+  const Motion<T>& twist(int i) const { return w_[i]; }        ///< under the multipliers
+  const std::vector<T>& lambda() const { return lambda_; }      ///< per spanning rate, as below
+  const std::vector<T>& by_position() const { return gq_; }
+  const std::vector<T>& by_rate() const { return gv_; }
+  const std::vector<T>& by_acceleration() const { return ga_; }
+  /// Derivative where body i and all that hangs on it move along S, whose rates are held at zero,
+  /// on a parent of velocity v and acceleration a.
+  T along(const VariationState<T>& s, int i, const Motion<T>& S, const Motion<T>& v,
+          const Motion<T>& a) const {
+    const Motion<T> psi1 = cross(v, S), psi2 = cross(a, S) + cross(v, psi1);
+    T sum = dot(psi2, mu_[i]) + dot(psi1.w, beta_[i]) +
+            dot(cross(w_[s.model().body(i).parent], S), total_[i]);
+    if (s.wrenches_vary()) sum += dot(S.w, epsilon_[i].w) + dot(S.v, epsilon_[i].v);
+    return sum;
+  }
 
  private:
   void joint(const VariationState<T>& s, int i, bool wrenches) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/derivatives/variation_state.hpp"
+#include "algorithms/derivatives/variation/variation_state.hpp"
 
 /// The backward half of derivatives: pairs of a coordinate with those of its own cluster and of the
 /// clusters that carry it, (12.1), (13.6) and (13.7).

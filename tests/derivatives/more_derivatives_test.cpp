@@ -1,0 +1,529 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+
+#include "espalier/kernel/operational_space.hpp"
+#include "tests/derivatives/oracle.hpp"
+
+namespace espalier::test {
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Matrix as_matrix(const std::vector<double>& x, long rows, long columns) {
+  return Eigen::Map<const Matrix>(x.data(), rows, columns);
+}
+double gap(const Matrix& x, const Matrix& reference) {
+  if (x.size() == 0) return 0.0;
+  return (x - reference).cwiseAbs().maxCoeff() /
+         std::max(1.0, reference.cwiseAbs().maxCoeff());
+}
+/// Rows of f(t, k) by central differences along coordinate k, as columns.
+template <class F>
+Matrix differences(int n, F&& f) {
+  Matrix out;
+  for (int k = 0; k < n; ++k) {
+    const auto column = DifferenceOracle::best_difference([&](double t) { return f(t, k); }).first;
+    if (k == 0) out.resize(static_cast<long>(column.size()), n);
+    for (std::size_t i = 0; i < column.size(); ++i) out(static_cast<long>(i), k) = column[i];
+  }
+  return out;
+}
+
+constexpr int robots = 60;
+
+TEST(KinematicsDerivativesTest, AgreeWithDifferencesOnEveryLink) {
+  for (unsigned long long seed = 1; seed <= robots; ++seed) {
+    const ModelPtr model = any_robot(seed, CompileOptions::Rotors::keep);
+    const int n = model->nv();
+    const State s = any_state(*model, seed);
+    SCOPED_TRACE(seed);
+    DifferenceOracle oracle(model);
+    const auto kinematics = any<Kinematics<double>>(model);
+    const auto jacobians = any<BodyJacobians<double>>(model);
+    const Link& link = model->links()[seed % model->links().size()];
+    const auto twist = [&](const std::vector<double>& q, const std::vector<double>& v) {
+      kinematics->evaluate(q, v, s.vdot);
+      const Motion<double> m = kinematics->velocity(link), a = kinematics->acceleration(link);
+      return std::vector<double>{m[0], m[1], m[2], m[3], m[4], m[5],
+                                 a[0], a[1], a[2], a[3], a[4], a[5]};
+    };
+    const Matrix by_q = differences(
+        n, [&](double t, int k) { return twist(oracle.moved(s.q, k, t), s.v); });
+    const Matrix by_v = differences(n, [&](double t, int k) {
+      return twist(s.q, DifferenceOracle::shifted(s.v, k, t));
+    });
+    const auto J_at = [&](double t) {
+      std::vector<double> step = s.v, J(6 * n);
+      for (double& x : step) x *= t;
+      jacobians->evaluate(oracle.moved_along(s.q, step));
+      jacobians->jacobian(link, J);
+      return J;
+    };
+    const std::vector<double> J = J_at(0.0), J_rate = DifferenceOracle::best_difference(J_at).first;
+    for (auto& named : every<KinematicsDerivatives<double>>(model)) {
+      auto* const algorithm = named.algorithm.get();
+      const std::string& name = named.name;
+      SCOPED_TRACE(name);
+      std::vector<double> m[5];
+      for (auto& x : m) x.resize(6 * n);
+      algorithm->evaluate(s.q, s.v, s.vdot);
+      algorithm->write(link, {m[0].data(), m[1].data(), m[2].data(), m[3].data(), m[4].data()});
+      EXPECT_LT(gap(as_matrix(m[0], 6, n), as_matrix(J, 6, n)), 1e-12);
+      EXPECT_LT(gap(as_matrix(m[1], 6, n), as_matrix(J_rate, 6, n)), 1e-9);
+      EXPECT_LT(gap(as_matrix(m[2], 6, n), by_q.topRows(6)), 1e-9);
+      EXPECT_LT(gap(as_matrix(m[3], 6, n), by_q.bottomRows(6)), 1e-9);
+      EXPECT_LT(gap(as_matrix(m[4], 6, n), by_v.bottomRows(6)), 1e-9);
+    }
+  }
+}
+
+TEST(CentroidalDynamicsTest, AgreesWithDifferencesAndWithTheCenterOfMass) {
+  for (unsigned long long seed = 1; seed <= robots; ++seed) {
+    const ModelPtr model = any_robot(seed);
+    const int n = model->nv();
+    const State s = any_state(*model, seed);
+    SCOPED_TRACE(seed);
+    DifferenceOracle oracle(model);
+    const auto center = any<CenterOfMass<double>>(model)->evaluate(s.q, s.v, s.vdot);
+    for (auto& named : every<CentroidalDynamics<double>>(model)) {
+      auto* const algorithm = named.algorithm.get();
+      const std::string& name = named.name;
+      SCOPED_TRACE(name);
+      const auto of = [&](const std::vector<double>& q, const std::vector<double>& v) {
+        const auto& a = algorithm->evaluate(q, v, s.vdot);
+        std::vector<double> out = a.momentum;
+        out.insert(out.end(), a.rate.begin(), a.rate.end());
+        return out;
+      };
+      const Matrix by_q =
+          differences(n, [&](double t, int k) { return of(oracle.moved(s.q, k, t), s.v); });
+      const Matrix by_v = differences(n, [&](double t, int k) {
+        return of(s.q, DifferenceOracle::shifted(s.v, k, t));
+      });
+      // Along the motion, v changing with vdot, momentum has the rate.
+      const auto rate = DifferenceOracle::best_difference([&](double t) {
+        std::vector<double> step(n), v(n);
+        for (int i = 0; i < n; ++i) {
+          step[i] = t * s.v[i], v[i] = s.v[i] + t * s.vdot[i];
+        }
+        return of(oracle.moved_along(s.q, step), v);
+      }).first;
+      const auto& a = algorithm->evaluate(s.q, s.v, s.vdot);
+      const double mass = model->mass();
+      for (int k = 0; k < 3; ++k) {
+        EXPECT_NEAR(a.com[k], center.position[k], 1e-11);
+        EXPECT_NEAR(a.momentum[3 + k], mass * center.velocity[k], 1e-10 * (1 + mass));
+        EXPECT_NEAR(a.rate[3 + k], mass * center.acceleration[k], 1e-9 * (1 + mass));
+      }
+      const Matrix v = as_matrix(s.v, n, 1);
+      EXPECT_LT(gap(as_matrix(a.matrix, 6, n) * v, as_matrix(a.momentum, 6, 1)), 1e-11);
+      for (int k = 0; k < 6; ++k) {
+        EXPECT_NEAR(a.rate[k], rate[k], 1e-9 * std::max(1.0, largest(a.rate)));
+      }
+      EXPECT_LT(gap(as_matrix(a.momentum_by_q, 6, n), by_q.topRows(6)), 1e-9);
+      EXPECT_LT(gap(as_matrix(a.rate_by_q, 6, n), by_q.bottomRows(6)), 1e-9);
+      EXPECT_LT(gap(as_matrix(a.matrix, 6, n), by_v.topRows(6)), 1e-10);
+      EXPECT_LT(gap(as_matrix(a.rate_by_v, 6, n), by_v.bottomRows(6)), 1e-9);
+    }
+  }
+}
+
+/// One contact in world axes and one hinge in link axes, on links that are not the ground.
+std::vector<EndEffector> held(const Model& model, unsigned long long seed) {
+  Rng rng(seed);
+  std::vector<std::string> links;
+  for (const Link& link : model.links()) {
+    if (link.body > 0 && link.body <= model.active_body_count()) links.push_back(link.name);
+  }
+  EndEffector foot = EndEffector::contact(links[rng.below(static_cast<int>(links.size()))],
+                                          rng.vec3(0.3));
+  EndEffector hand;
+  hand.link = links[rng.below(static_cast<int>(links.size()))];
+  hand.offset = rng.vec3(0.2);
+  hand.rows = {{rng.uniform(), rng.uniform(), rng.uniform(), rng.uniform(), rng.uniform(),
+                rng.uniform()}};
+  return {foot, hand};
+}
+
+TEST(ConstrainedDerivativesTest, AgreeWithDifferencesWhereRowsAreIndependent) {
+  int checked = 0;
+  for (unsigned long long seed = 1; seed <= 3 * robots; ++seed) {
+    const ModelPtr model = any_robot(seed);
+    const int n = model->nv();
+    if (n < 6) continue;
+    const State s = any_state(*model, seed);
+    const espalier::Setup setup{model, held(*model, seed)};
+    SCOPED_TRACE(seed);
+    const auto dense = host().create<ConstrainedDynamics<double>>("dense", setup);
+    const int m = dense->task().size();
+    const std::vector<double> wanted = Rng(seed).vector(m);
+    const auto at = [&](const std::vector<double>& q, const std::vector<double>& v,
+                        const std::vector<double>& tau) {
+      const auto& a = dense->evaluate(q, v, tau, wanted);
+      std::vector<double> out = a.vdot;
+      out.insert(out.end(), a.force.begin(), a.force.end());
+      return out;
+    };
+    if (dense->evaluate(s.q, s.v, s.tau, wanted).rank < m) continue;
+    DifferenceOracle oracle(model);
+    const Matrix by_q =
+        differences(n, [&](double t, int k) { return at(oracle.moved(s.q, k, t), s.v, s.tau); });
+    const Matrix by_v = differences(n, [&](double t, int k) {
+      return at(s.q, DifferenceOracle::shifted(s.v, k, t), s.tau);
+    });
+    const Matrix by_tau = differences(n, [&](double t, int k) {
+      return at(s.q, s.v, DifferenceOracle::shifted(s.tau, k, t));
+    });
+    // Forces of rows that are nearly dependent are ill-conditioned: differences tell nothing.
+    if (by_q.cwiseAbs().maxCoeff() > 1e5) continue;
+    ++checked;
+    for (auto& named : every<ConstrainedDynamicsDerivatives<double>>(setup)) {
+      auto* const algorithm = named.algorithm.get();
+      const std::string& name = named.name;
+      SCOPED_TRACE(name);
+      const auto& a = algorithm->evaluate(s.q, s.v, s.tau, wanted);
+      const auto stacked = [&](const std::vector<double>& top, const std::vector<double>& bottom) {
+        Matrix x(n + m, n);
+        x << as_matrix(top, n, n), as_matrix(bottom, m, n);
+        return x;
+      };
+      EXPECT_EQ(a.rank, m);
+      EXPECT_LT(gap(stacked(a.dvdot_dq, a.dforce_dq), by_q), 1e-8);
+      EXPECT_LT(gap(stacked(a.dvdot_dv, a.dforce_dv), by_v), 1e-8);
+      EXPECT_LT(gap(stacked(a.dvdot_dtau, a.dforce_dtau), by_tau), 1e-8);
+    }
+  }
+  EXPECT_GT(checked, 50);
+}
+
+TEST(StepDerivativesTest, AgreeWithDifferencesOfTheStep) {
+  int checked = 0;
+  for (unsigned long long seed = 1; seed <= robots; ++seed) {
+    const ModelPtr model = any_robot(seed);
+    const int n = model->nv();
+    const State s = any_state(*model, seed);
+    const double h = 2e-3;
+    for (const Entry* e : host().registry().algorithms(StepDerivatives<double>::problem)) {
+      SCOPED_TRACE(e->about.name + " on " + std::to_string(seed));
+      std::unique_ptr<StepDerivatives<double>> step;
+      try {
+        step = host().create<StepDerivatives<double>>(e->about.name, model);
+      } catch (const Unsupported& refusal) {
+        EXPECT_NE(std::string(refusal.what()).find("independent rates"), std::string::npos);
+        continue;
+      }
+      DifferenceOracle oracle(model);
+      std::vector<double> q1(model->nq()), v1(n), A(4 * n * n), B(2 * n * n);
+      const auto next = [&](const std::vector<double>& q, const std::vector<double>& v,
+                            const std::vector<double>& tau, std::vector<double>& to,
+                            std::vector<double>& to_v) {
+        to.resize(model->nq()), to_v.resize(n);
+        std::vector<double> a(4 * n * n), b(2 * n * n);
+        step->evaluate(q, v, tau, h, to, to_v, a, b);
+      };
+      try {
+        step->evaluate(s.q, s.v, s.tau, h, q1, v1, A, B);
+      } catch (const SingularMechanism&) {
+        continue;
+      }
+      ++checked;
+      const auto end = [&](const std::vector<double>& q, const std::vector<double>& v,
+                           const std::vector<double>& tau) {
+        std::vector<double> to, to_v, tangent(model->spanning_nv());
+        next(q, v, tau, to, to_v);
+        model->difference(q1.data(), to.data(), tangent.data());
+        std::vector<double> out;
+        for (const int rate : model->independent_rates()) out.push_back(tangent[rate]);
+        out.insert(out.end(), to_v.begin(), to_v.end());
+        return out;
+      };
+      Matrix wanted_A(2 * n, 2 * n), wanted_B(2 * n, n);
+      wanted_A.leftCols(n) = differences(
+          n, [&](double t, int k) { return end(oracle.moved(s.q, k, t), s.v, s.tau); });
+      wanted_A.rightCols(n) = differences(n, [&](double t, int k) {
+        return end(s.q, DifferenceOracle::shifted(s.v, k, t), s.tau);
+      });
+      wanted_B = differences(n, [&](double t, int k) {
+        return end(s.q, s.v, DifferenceOracle::shifted(s.tau, k, t));
+      });
+      // The projector closes loops to 1e-13: over steps of 1e-4 that is 1e-9.
+      EXPECT_LT(gap(as_matrix(A, 2 * n, 2 * n), wanted_A), 1e-8);
+      EXPECT_LT(gap(as_matrix(B, 2 * n, n), wanted_B), 1e-8);
+    }
+  }
+  EXPECT_GT(checked, robots);
+}
+
+// The step of rk4 is the integrator's: from h to h/2 the error of ten steps falls by 16.
+TEST(StepDerivativesTest, Rk4StepHasOrderFourOnAFloatingRobot) {
+  RobotOptions options;
+  options.seed = 5, options.bodies = 4, options.floating_base = true;
+  options.types = {"spherical", "revolute"};
+  const ModelPtr model = host().compile(random_robot(host().registry(), options));
+  const int n = model->nv();
+  const State s = random_state(*model, 3);
+  const auto step = host().create<StepDerivatives<double>>("rk4-step", model);
+  const auto after = [&](int steps) {
+    std::vector<double> q = s.q, v = s.v, q1(q.size()), v1(n), A(4 * n * n), B(2 * n * n);
+    for (int k = 0; k < steps; ++k) {
+      step->evaluate(q, v, s.tau, 0.1 / steps, q1, v1, A, B);
+      q = q1, v = v1;
+    }
+    q.insert(q.end(), v.begin(), v.end());
+    return q;
+  };
+  const auto exact = after(320);
+  const double coarse = largest_difference(after(10), exact);
+  const double fine = largest_difference(after(20), exact);
+  EXPECT_NEAR(std::log2(coarse / fine), 4.0, 0.2);
+}
+
+// ---- identities ----
+
+TEST(DerivativeIdentitiesTest, TranslationAndTurnAboutGravityOfAFloatingRobotChangeNothing) {
+  for (unsigned long long seed = 2; seed <= robots; seed += 6) {
+    RobotOptions options;
+    options.seed = seed, options.bodies = 8, options.floating_base = true;
+    const ModelPtr model = host().compile(random_robot(host().registry(), options));
+    const int n = model->nv();
+    const State s = random_state(*model, seed);
+    std::vector<double> tau(n), Dq(n * n), Dv(n * n), M(n * n);
+    any<InverseDynamicsDerivatives<double>>(model)->evaluate(s.q, s.v, s.vdot, tau, Dq, Dv, M);
+    const Matrix D = as_matrix(Dq, n, n);
+    const int base = model->body(1).v;
+    EXPECT_EQ(D.middleCols(base + 3, 3).cwiseAbs().maxCoeff(), 0.0);
+    // The direction of gravity in the base.
+    SpanningMotion<double> motion(*model);
+    motion.update(s.q.data(), nullptr);
+    const Vec3<double> g = motion.joints.X[1].E * model->gravity();
+    const Eigen::VectorXd turned = D.middleCols(base, 3) * Eigen::Vector3d(g.x, g.y, g.z);
+    EXPECT_LT(turned.cwiseAbs().maxCoeff(), 1e-12 * (1 + D.cwiseAbs().maxCoeff()) * 100);
+  }
+}
+
+TEST(DerivativeIdentitiesTest, CoriolisMatrixIsHalfOfTheDerivativeByRatesOnJointsOfOneRate) {
+  for (unsigned long long seed = 1; seed <= 20; ++seed) {
+    RobotOptions options;
+    options.seed = seed, options.bodies = 9, options.types = {"revolute", "prismatic"};
+    const ModelPtr model = host().compile(random_robot(host().registry(), options));
+    const int n = model->nv();
+    const State s = random_state(*model, seed);
+    std::vector<double> tau(n), Dq(n * n), Dv(n * n), M(n * n), C(n * n), still(n, 0.0);
+    any<InverseDynamicsDerivatives<double>>(model)->evaluate(s.q, s.v, s.vdot, tau, Dq, Dv, M);
+    any<CoriolisMatrix<double>>(model)->evaluate(s.q, s.v, C);
+    EXPECT_LT(gap(2.0 * as_matrix(C, n, n), as_matrix(Dv, n, n)), 1e-13);
+    // In statics dtau/dq is the second derivative of a potential.
+    any<InverseDynamicsDerivatives<double>>(model)->evaluate(s.q, still, still, tau, Dq, Dv, M);
+    EXPECT_LT(gap(as_matrix(Dq, n, n), as_matrix(Dq, n, n).transpose()), 1e-13);
+    EXPECT_EQ(largest(Dv), 0.0);
+  }
+}
+
+TEST(DerivativeIdentitiesTest, FoldedRotorsAreWhatTheyAreAsBodies) {
+  for (unsigned long long seed = 1; seed <= 40; ++seed) {
+    ClusterRobotOptions options;
+    options.seed = seed, options.parts = 4, options.floating_base = seed % 2 == 0;
+    options.kinds = {"geared", "train", "two_carriers", "four_bar_with_gears", "body", "layers"};
+    const Description robot = random_cluster_robot(host().registry(), options);
+    const ModelPtr folded = host().compile(robot);
+    const ModelPtr kept = host().compile(robot, {.rotors = CompileOptions::Rotors::keep});
+    if (folded->nv() != kept->nv() || folded->rotors().empty()) continue;
+    const int n = folded->nv();
+    const State s = any_state(*folded, seed);
+    // The same position by joint, since bodies are numbered otherwise; rates likewise.
+    std::vector<double> q(kept->nq());
+    for (const Joint& joint : folded->joints()) {
+      const Joint& other = kept->joint(joint.name);
+      std::copy_n(s.q.data() + joint.q, joint.nq, q.data() + other.q);
+    }
+    std::vector<int> at(n);
+    bool same = true;
+    for (int i = 0; i < n; ++i) {
+      const int rate = folded->independent_rates()[i];
+      const Joint& joint = folded->joint_of_rate(rate);
+      const Joint& other = kept->joint(joint.name);
+      const auto rates = kept->independent_rates();
+      const auto found = std::find(rates.begin(), rates.end(), other.v + rate - joint.v);
+      same = same && found != rates.end();
+      if (same) at[i] = static_cast<int>(found - rates.begin());
+    }
+    if (!same) continue;
+    std::vector<double> v(n), vdot(n);
+    for (int i = 0; i < n; ++i) v[at[i]] = s.v[i], vdot[at[i]] = s.vdot[i];
+    struct Of {
+      explicit Of(int n) : tau(n), Dq(n * n), Dv(n * n), M(n * n), C(n * n) {}
+      std::vector<double> tau, Dq, Dv, M, C;
+    } a(n), b(n);
+    any<InverseDynamicsDerivatives<double>>(folded)->evaluate(s.q, s.v, s.vdot, a.tau, a.Dq, a.Dv,
+                                                              a.M);
+    any<InverseDynamicsDerivatives<double>>(kept)->evaluate(q, v, vdot, b.tau, b.Dq, b.Dv, b.M);
+    any<CoriolisMatrix<double>>(folded)->evaluate(s.q, s.v, a.C);
+    any<CoriolisMatrix<double>>(kept)->evaluate(q, v, b.C);
+    for (const auto& [x, y] : {std::pair{&a.Dq, &b.Dq}, {&a.Dv, &b.Dv}, {&a.M, &b.M}, {&a.C, &b.C}}) {
+      const double size = std::max(1.0, largest(*x));
+      for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < n; ++j) {
+          EXPECT_NEAR((*x)[i * n + j], (*y)[at[i] * n + at[j]], 1e-11 * size) << seed;
+        }
+      }
+    }
+  }
+}
+
+// The same wrench at one state, constant in three frames.
+TEST(DerivativeIdentitiesTest, WrenchFramesGiveOneTauAndThreeDerivatives) {
+  RobotOptions options;
+  options.seed = 4, options.bodies = 5, options.floating_base = true;
+  const ModelPtr model = host().compile(random_robot(host().registry(), options));
+  const int n = model->nv();
+  const State s = random_state(*model, 4);
+  const int body = model->body_count();
+  SpanningMotion<double> motion(*model);
+  motion.update(s.q.data(), nullptr);
+  Transform<double> X = Transform<double>::identity();
+  std::vector<int> path;
+  for (int i = body; i != 0; i = model->body(i).parent) path.insert(path.begin(), i);
+  for (const int i : path) X = motion.joints.X[i] * X;
+  const Force<double> link{{1, -2, 0.5}, {3, 1, -2}};
+  const Force<double> world = X.transpose_times_force(link);
+  const Force<double> axes{transpose_times(X.E, link.n), transpose_times(X.E, link.f)};
+  const Force<double> wrench[3] = {link, world, axes};
+  std::vector<double> tau[3], Dq[3], Dv[3], M(n * n);
+  for (int k = 0; k < 3; ++k) {
+    FramedWrenches<double> framed(model);
+    framed.add_item({body, static_cast<WrenchFrame>(k), wrench[k], {0, 0, 0}});
+    const Loads<double> loads{nullptr, &framed, nullptr};
+    tau[k].resize(n), Dq[k].resize(n * n), Dv[k].resize(n * n);
+    any<InverseDynamicsDerivatives<double>>(model)->evaluate(s.q, s.v, s.vdot, tau[k], Dq[k],
+                                                             Dv[k], M, &loads);
+  }
+  for (int k = 1; k < 3; ++k) {
+    EXPECT_LT(relative_difference(tau[k], tau[0]), 1e-13);
+    EXPECT_LT(relative_difference(Dv[k], Dv[0]), 1e-13);
+    EXPECT_GT(largest_difference(Dq[k], Dq[0]), 0.1);
+  }
+  EXPECT_GT(largest_difference(Dq[1], Dq[2]), 0.1);
+}
+
+// ---- design ----
+
+TEST(DesignDerivativesTest, ForcesAreLinearInTheInertialParameters) {
+  for (unsigned long long seed = 1; seed <= robots; ++seed) {
+    const ModelPtr model = any_robot(seed);
+    if (!model->armature().empty()) continue;  // is none of the parameters
+    const int n = model->nv();
+    const State s = any_state(*model, seed);
+    const std::vector<double> lambda = Rng(seed).vector(n);
+    DifferenceOracle oracle(model);
+    const double power = inner(lambda, oracle.tau(s.q, s.v, s.vdot));
+    for (auto& named : every<DesignDerivatives<double>>(model)) {
+      auto* const algorithm = named.algorithm.get();
+      const std::string& name = named.name;
+      SCOPED_TRACE(name + " on " + std::to_string(seed));
+      std::vector<double> gradient(algorithm->parameters().size());
+      algorithm->gradient(s.q, s.v, s.vdot, lambda, gradient);
+      double sum = 0.0, size = 1.0;
+      for (std::size_t k = 0; k < gradient.size(); ++k) {
+        const DesignParameter& p = algorithm->parameters()[k];
+        double value = 0.0;
+        if (p.kind == DesignParameter::Kind::rotor) {
+          value = model->rotors()[p.body].inertia;
+        } else if (p.kind == DesignParameter::Kind::inertial) {
+          const RigidInertia<double>& I = model->folded_inertia(p.body);
+          const double all[10] = {I.m,    I.h.x,  I.h.y,  I.h.z,  I.I.xx,
+                                  I.I.yy, I.I.zz, I.I.xy, I.I.xz, I.I.yz};
+          value = all[p.component];
+        }
+        sum += value * gradient[k];
+        size = std::max(size, std::abs(value * gradient[k]));
+      }
+      EXPECT_NEAR(sum, power, 1e-11 * size);
+    }
+  }
+}
+
+/// A tree with couplings, axes on z, so that body frames are those of the file.
+Description geared_arm(double ratio, const Vec3<double>& at, double turn, double mass) {
+  Description robot;
+  robot.name = "arm";
+  robot.gravity = {0.3, -9, 1};
+  const auto link = [&](const char* name, double m) {
+    robot.links.push_back({name, Inertial{{{0.1, 0.02, 0.05}, {0, 0, 0}}, m,
+                                          {0.02, 0.001, 0, 0.03, 0.002, 0.025}}, {}});
+  };
+  robot.links.push_back({"base", {}, {}});
+  link("upper", 1.0), link("lower", mass), link("tip", 0.4);
+  const auto joint = [&](const char* name, const char* parent, const char* child,
+                         const Pose& origin) {
+    JointDescription j;
+    j.name = name, j.type = "revolute", j.parent = parent, j.child = child, j.origin = origin;
+    j.axis = {0, 0, 1};
+    robot.joints.push_back(j);
+  };
+  const Transform<double> moved =
+      Transform<double>{rotation_z(std::sin(turn), std::cos(turn)), {0, 0, 0}} *
+      Pose{{0.3 + at.x, 0.1 + at.y, 0.05 + at.z}, {0.4, 0.2, -0.7}}.transform();
+  joint("shoulder", "base", "upper", {{0, 0, 0.1}, {0.3, 0.5, 0}});
+  joint("elbow", "upper", "lower", Pose::from(moved));
+  joint("wrist", "lower", "tip", {{0.2, 0, 0}, {1.1, 0, 0.3}});
+  robot.joints.back().mimic = Mimic{"elbow", ratio, 0.2};
+  return robot;
+}
+
+TEST(DesignDerivativesTest, MassPlacementAndRatioAgreeWithOtherRobots) {
+  const double ratio = 1.7;
+  const ModelPtr model = host().compile(geared_arm(ratio, {0, 0, 0}, 0.0, 0.8));
+  const std::vector<double> y{0.4, -0.6}, v{0.7, -1.1}, vdot{0.5, 0.9}, lambda{0.8, -0.3};
+  const auto value = [&](const Description& robot) {
+    const ModelPtr other = host().compile(robot);
+    std::vector<double> q(other->nq()), tau(2);
+    for (int i = 0; i < 2; ++i) q[other->joint_of_rate(other->independent_rates()[i]).q] = y[i];
+    other->apply_couplings(q.data());
+    host().create<InverseDynamics<double>>("dense", other)->evaluate(q, v, vdot, tau);
+    return std::vector<double>{inner(lambda, tau)};
+  };
+  const auto by = [&](auto&& robot) {
+    return DifferenceOracle::best_difference([&](double t) { return value(robot(t)); }).first[0];
+  };
+  std::vector<double> q(model->nq());
+  for (int i = 0; i < 2; ++i) q[model->joint_of_rate(model->independent_rates()[i]).q] = y[i];
+  model->apply_couplings(q.data());
+  for (auto& named : every<DesignDerivatives<double>>(model)) {
+    auto* const algorithm = named.algorithm.get();
+    const std::string& name = named.name;
+    SCOPED_TRACE(name);
+    std::vector<double> gradient(algorithm->parameters().size());
+    algorithm->gradient(q, v, vdot, lambda, gradient);
+    const auto of = [&](const std::string& what) {
+      for (std::size_t k = 0; k < gradient.size(); ++k) {
+        if (algorithm->parameters()[k].name == what) return gradient[k];
+      }
+      ADD_FAILURE() << what;
+      return 0.0;
+    };
+    EXPECT_NEAR(of("wrist.per_elbow"),
+                by([&](double t) { return geared_arm(ratio + t, {0, 0, 0}, 0.0, 0.8); }), 1e-10);
+    const Mat3<double> E = Pose{{0, 0, 0}, {0.4, 0.2, -0.7}}.transform().E;
+    const char* names[3] = {"elbow.x", "elbow.y", "elbow.z"};
+    for (int k = 0; k < 3; ++k) {
+      EXPECT_NEAR(of(names[k]), by([&](double t) {
+                    return geared_arm(ratio, scale(t, E.row[k]), 0.0, 0.8);
+                  }), 1e-10);
+    }
+    EXPECT_NEAR(of("elbow.rz"),
+                by([&](double t) { return geared_arm(ratio, {0, 0, 0}, t, 0.8); }), 1e-10);
+    // A mass at the same centre: h and J change with it.
+    const Vec3<double> c{0.1, 0.02, 0.05};
+    double chain = of("lower.m") + c.x * of("lower.hx") + c.y * of("lower.hy") +
+                   c.z * of("lower.hz");
+    chain += (c.y * c.y + c.z * c.z) * of("lower.Jxx") + (c.x * c.x + c.z * c.z) * of("lower.Jyy") +
+             (c.x * c.x + c.y * c.y) * of("lower.Jzz") - c.x * c.y * of("lower.Jxy") -
+             c.x * c.z * of("lower.Jxz") - c.y * c.z * of("lower.Jyz");
+    EXPECT_NEAR(chain, by([&](double t) { return geared_arm(ratio, {0, 0, 0}, 0.0, 0.8 + t); }),
+                1e-10);
+  }
+}
+
+}  // namespace
+}  // namespace espalier::test
