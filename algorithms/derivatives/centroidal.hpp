@@ -46,7 +46,7 @@ class CompositeCentroidal final : public CentroidalDynamics<T> {
     const T inverse = T(1.0) / mass;
     const Vec3<T> c = scale(inverse, moment);
     for (const Rotor& r : model.rotors()) {
-      if (r.carrier != 0) continue;  // spins on the ground
+      if (r.parent != 0) continue;  // spins on the ground
       const Vec3<T> k = Vec3<T>::from(r.momentum);
       h.n += scale(state_.motion.qd()[r.v], k);
       hd.n += scale(state_.motion.qdd()[r.v], k);
@@ -70,8 +70,8 @@ class CompositeCentroidal final : public CentroidalDynamics<T> {
         for (int r = cluster.rotor; r < cluster.rotor + cluster.rotors; ++r) {
           const Rotor& rotor = model.rotors()[r];
           const Vec3<T> K = state_.momentum(rotor);
-          const Vec3<T> vK = rotor.carrier == 0 ? Vec3<T>::zero()
-                                                : cross(state_.body[rotor.carrier].v.w, K);
+          const Vec3<T> vK = rotor.parent == 0 ? Vec3<T>::zero()
+                                                : cross(state_.body[rotor.parent].v.w, K);
           const auto entry = [&](const T* m) { return m[cluster.row(rotor.v) * cluster.nv + k]; };
           const T p = entry(state_.motion.G(cluster));
           const bool varies = state_.motion.varies(cluster);

@@ -61,10 +61,10 @@ class AdjointDesign final : public DesignDerivatives<T> {
     const T &rate = state_.motion.qd()[rotor.v], &wd = state_.motion.qdd()[rotor.v];
     const T& by_rate = sweep_.lambda()[rotor.v];
     const double size = std::sqrt(dot(rotor.momentum, rotor.momentum));
-    if (rotor.carrier == 0 || size == 0.0) return by_rate * wd;
-    const auto& o = state_.body[rotor.carrier];
+    if (rotor.parent == 0 || size == 0.0) return by_rate * wd;
+    const auto& o = state_.body[rotor.parent];
     const Vec3<T> z = scale(1.0 / size, state_.momentum(rotor));
-    const Vec3<T>& s = sweep_.twist(rotor.carrier).w;
+    const Vec3<T>& s = sweep_.twist(rotor.parent).w;
     return dot(s, scale(wd, z) + scale(rate, cross(o.v.w, z))) + by_rate * (dot(z, o.a.w) + wd);
   }
   void placement(int i, T* out) const {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/dense.hpp"
+#include "algorithms/oracles/dense.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/problems/derivatives.hpp"
 

@@ -19,7 +19,7 @@ class VariationKinematics final : public KinematicsDerivatives<T> {
     if (link.body == 0) return;
     if (link.body > model.active_body_count()) {
       throw Unsupported("kinematics derivatives: link '" + link.name +
-                        "' is a rotor that is folded into its carrier, expected another (compile "
+                        "' is a rotor that is folded into its parent, expected another (compile "
                         "the model with its rotors kept as bodies)");
     }
     const auto& body = state_.body[link.body];

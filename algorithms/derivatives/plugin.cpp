@@ -15,7 +15,7 @@
 ESPALIER_PLUGIN("derivatives", "0.1.0") {
   using namespace espalier;
   const Capabilities tree{};
-  const Capabilities loops{.couplings = true, .loops = true, .several_outputs = true};
+  const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   registrar.algorithm<CRneaDerivatives>({.name = "rnea-derivatives",
                                          .summary = "derivatives of inverse dynamics, and M",
                                          .source = "Singh, Russell, Wensing (2022); SPEC 12",
@@ -39,7 +39,7 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
        .cost = "O(n^2)"},
       loops);
   const Capabilities differences{
-      .couplings = true, .loops = true, .several_outputs = true, .exact = false};
+      .couplings = true, .loops = true, .several_supports = true, .exact = false};
   const About by_differences{.name = "differences",
                              .summary = "approximates: central differences of order 8 of 'dense', "
                                         "loops closed; allocates",

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/segments/cluster_state.hpp"
-#include "algorithms/small_ldlt.hpp"
+#include "algorithms/linear_algebra/small_ldlt.hpp"
 
 namespace espalier {
 
@@ -78,7 +78,7 @@ void add_body_columns(const Cluster& c, ClusterState<T>& state, ClusterSystem<T>
   const int n = m.n;
   place_columns(c, state, n);
   add_rotor_columns(c, state, m);
-  const bool grounded = c.outputs[0] == 0;
+  const bool grounded = c.supports[0] == 0;
   const T* G = state.motion.G(c);
   for (int i = c.first; i < c.first + c.count; ++i) {
     const WorldBody<T>& b = state.body[i];
@@ -101,7 +101,7 @@ void add_body_columns(const Cluster& c, ClusterState<T>& state, ClusterSystem<T>
   for (int i = c.first + c.count; !grounded && i-- > c.first;) {
     const WorldBody<T>& b = state.body[i];
     WorldBody<T>& p = state.body[b.parent];
-    b.inertia.hand_to(p.inertia, b.r);
+    b.inertia.propagate_to(p.inertia, b.r);
     p.pA += Force<T>{b.pA.n + cross(b.r, b.pA.f), b.pA.f};
   }
 }

@@ -19,7 +19,7 @@ inline double saved_by_columns(const Model& m, const Cluster& c,
     const int between = body.parent >= c.first ? depth[body.parent - c.first] : 0;
     depth[i - c.first] = between + body.nv;
     const double columns =
-        n * (39 + (articulated[i] ? 12 : 0) + (c.outputs[0] != 0 ? 12 : 0)) + 3 * square;
+        n * (39 + (articulated[i] ? 12 : 0) + (c.supports[0] != 0 ? 12 : 0)) + 3 * square;
     double rates = 0.0;
     for (int k = 0; k < body.nv; ++k) {
       rates += 12 + (articulated[i] ? 90 : 24) + 6 * n + square + (between + k) * (9 + n + n * n);
@@ -33,7 +33,7 @@ inline double saved_by_columns(const Model& m, const Cluster& c,
 inline std::vector<bool> supports(const Model& m) {
   std::vector<bool> out(m.body_count() + 1, false);
   for (const Cluster& c : m.clusters()) {
-    for (const int o : c.outputs) out[o] = true;
+    for (const int o : c.supports) out[o] = true;
   }
   return out;
 }

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "espalier/kernel/model/loop_elimination.hpp"
-#include "espalier/kernel/pack_code.hpp"
+#include "espalier/kernel/model/pack_code.hpp"
 
 namespace espalier {
 

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/kernel/end_effector.hpp"
-#include "espalier/kernel/problems.hpp"
+#include "espalier/kernel/problems/end_effector.hpp"
+#include "espalier/kernel/problems/named_results.hpp"
 
 /// Derivatives of the dynamics by the state, and the matrices that come with them.
 ///

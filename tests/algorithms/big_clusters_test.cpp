@@ -21,7 +21,7 @@ class BigClustersTest : public testing::TestWithParam<Description> {
 
 TEST_P(BigClustersTest, ForwardDynamicsAgreesWithKkt) {
   std::vector<double> expected(model->nv());
-  const auto kkt = host().create<ForwardDynamics<double>>("kkt", Setup{model});
+  const auto kkt = host().create<ForwardDynamics<double>>("kkt", ::espalier::Setup{model});
   kkt->evaluate(state.q, state.v, state.tau, expected, &wrenches);
   auto all = every<ForwardDynamics<double>>(model);
   EXPECT_GT(all.size(), 2u);
@@ -33,7 +33,7 @@ TEST_P(BigClustersTest, ForwardDynamicsAgreesWithKkt) {
 }
 
 TEST_P(BigClustersTest, InverseDynamicsUndoesForwardDynamics) {
-  const auto forward = host().create<ForwardDynamics<double>>("c-aba", Setup{model});
+  const auto forward = host().create<ForwardDynamics<double>>("c-aba", ::espalier::Setup{model});
   std::vector<double> vdot(model->nv());
   forward->evaluate(state.q, state.v, state.tau, vdot, &wrenches);
   for (auto& [name, algorithm] : every<InverseDynamics<double>>(model)) {
@@ -63,8 +63,8 @@ TEST_P(BigClustersTest, PacksAgreeLaneByLane) {
     for (int i = 0; i < model->nv(); ++i) v[i].set(k, states[k].v[i]);
     for (int i = 0; i < model->nv(); ++i) tau[i].set(k, states[k].tau[i]);
   }
-  host().create<ForwardDynamics<Pack>>("c-aba", Setup{model})->evaluate(q, v, tau, vdot);
-  const auto one = host().create<ForwardDynamics<double>>("c-aba", Setup{model});
+  host().create<ForwardDynamics<Pack>>("c-aba", ::espalier::Setup{model})->evaluate(q, v, tau, vdot);
+  const auto one = host().create<ForwardDynamics<double>>("c-aba", ::espalier::Setup{model});
   for (int k = 0; k < Pack::size; ++k) {
     std::vector<double> expected(model->nv()), lane;
     one->evaluate(states[k].q, states[k].v, states[k].tau, expected);

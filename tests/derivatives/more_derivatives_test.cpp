@@ -2,7 +2,8 @@
 
 #include <Eigen/Dense>
 
-#include "espalier/kernel/operational_space.hpp"
+#include "espalier/kernel/problems/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/operational_space.hpp"
 #include "tests/derivatives/oracle.hpp"
 
 namespace espalier::test {

@@ -44,7 +44,7 @@ class AdjointSweep {
       s.cluster_forces(c, total_.data() + c.first);
     }
     for (const Rotor& rotor : model_.rotors()) {
-      const int o = rotor.carrier;
+      const int o = rotor.parent;
       const T& by_rotor = lambda_[rotor.v];
       ga_[rotor.v] = rotor.inertia * by_rotor;
       gv_[rotor.v] = gq_[rotor.v] = T(0.0);

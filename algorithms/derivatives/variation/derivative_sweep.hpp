@@ -41,7 +41,7 @@ class DerivativeSweep {
     for (const Cluster& c : model.clusters()) {
       bodies = std::max<std::size_t>(bodies, c.count);
       columns = std::max<std::size_t>(columns, c.nv);
-      supports = std::max(supports, c.outputs.size());
+      supports = std::max(supports, c.supports.size());
     }
     total_.resize(bodies);
     terms_.resize(bodies * columns);
@@ -73,7 +73,7 @@ class DerivativeSweep {
         }
         for (int r = c.rotor; r < c.rotor + c.rotors; ++r) {
           const Rotor& rotor = model_.rotors()[r];
-          if (PairTerms<T>* slot = slot_of(outside(s, c, rotor.carrier))) {
+          if (PairTerms<T>* slot = slot_of(outside(s, c, rotor.parent))) {
             slot->t1.n += scale(rho(s, c, rotor, k), s.momentum(rotor));
           }
         }
@@ -128,26 +128,26 @@ class DerivativeSweep {
           }
         }
         for (int r = c.rotor; r < c.rotor + c.rotors; ++r) {
-          // Its spin: k rho and its rate, on the carrier and on its own rate.
+          // Its spin: k rho and its rate, on the parent and on its own rate.
           const Rotor& rotor = model_.rotors()[r];
           const T p = rho(s, c, rotor, k), pd = rho_W(s, c, rotor, k) - rho_V(s, c, rotor, k);
           const Vec3<T> K = s.momentum(rotor);
-          const Vec3<T> half = rotor.carrier == 0
+          const Vec3<T> half = rotor.parent == 0
                                    ? Vec3<T>::zero()
-                                   : scale(T(0.5), cross(s.body[rotor.carrier].v.w, K));
+                                   : scale(T(0.5), cross(s.body[rotor.parent].v.w, K));
           const Vec3<T> t3 = scale(p, half) + scale(pd, K);
-          const bool inside = rotor.carrier >= c.first;
+          const bool inside = rotor.parent >= c.first;
           for (int j = 0; j < c.nv; ++j) {
             const T rho_j = rho(s, c, rotor, j);
             T& entry = C[(c.v + j) * n + row];
             entry += rotor.inertia * rho_j * pd;
             if (!inside) continue;
-            const VariationColumn<T>&y = s.columns(rotor.carrier)[j],
-                        &x = s.columns(rotor.carrier)[k];
+            const VariationColumn<T>&y = s.columns(rotor.parent)[j],
+                        &x = s.columns(rotor.parent)[k];
             entry += dot(y.S.w, t3) +
                      rho_j * (dot(K, x.ups.w - x.psi1.w) + dot(half, x.S.w));
           }
-          if (PairTerms<T>* slot = slot_of(outside(s, c, rotor.carrier))) {
+          if (PairTerms<T>* slot = slot_of(outside(s, c, rotor.parent))) {
             slot->t1.n += scale(p, K);
             slot->t2 += scale(p, half);
             slot->t3.n += t3;
@@ -210,7 +210,7 @@ class DerivativeSweep {
 
   void start_slots(const Cluster& c) {
     count_ = 0;
-    for (const int o : c.outputs) {
+    for (const int o : c.supports) {
       if (o != 0) slots_[count_++].start(o);
     }
   }
@@ -286,9 +286,9 @@ class DerivativeSweep {
           const Rotor& rotor = model_.rotors()[r];
           const T pj = rho(s, c, rotor, j), pk = rho(s, c, rotor, k);
           entry += rotor.inertia * (pj * pk);
-          if (rotor.carrier < c.first) continue;
+          if (rotor.parent < c.first) continue;
           const Vec3<T> K = s.momentum(rotor);
-          const VariationColumn<T>* columns = s.columns(rotor.carrier);
+          const VariationColumn<T>* columns = s.columns(rotor.parent);
           entry += pk * dot(columns[j].S.w, K) + pj * dot(columns[k].S.w, K);
         }
       }
@@ -317,11 +317,11 @@ class DerivativeSweep {
     }
     for (int r = c.rotor; r < c.rotor + c.rotors; ++r) {
       const Rotor& rotor = model_.rotors()[r];
-      if (rotor.carrier < c.first) continue;
-      const Vec3<T> K = s.momentum(rotor), vK = cross(s.body[rotor.carrier].v.w, K);
-      const VariationColumn<T>* x = s.columns(rotor.carrier);
+      if (rotor.parent < c.first) continue;
+      const Vec3<T> K = s.momentum(rotor), vK = cross(s.body[rotor.parent].v.w, K);
+      const VariationColumn<T>* x = s.columns(rotor.parent);
       for (int k = 0; k < c.nv; ++k) {
-        PairTerms<T>& t = terms_[(rotor.carrier - c.first) * c.nv + k];
+        PairTerms<T>& t = terms_[(rotor.parent - c.first) * c.nv + k];
         const T p = rho(s, c, rotor, k);
         t.t1.n += scale(p, K);
         t.t2 += scale(p, vK);
@@ -432,10 +432,10 @@ class DerivativeSweep {
     }
     for (int r = c.rotor; r < c.rotor + c.rotors; ++r) {
       const Rotor& rotor = model_.rotors()[r];
-      if (rotor.carrier >= c.first) continue;
-      PairTerms<T>* slot = slot_of(rotor.carrier);
+      if (rotor.parent >= c.first) continue;
+      PairTerms<T>* slot = slot_of(rotor.parent);
       if (slot == nullptr) continue;
-      const Vec3<T> K = s.momentum(rotor), vK = cross(s.body[rotor.carrier].v.w, K);
+      const Vec3<T> K = s.momentum(rotor), vK = cross(s.body[rotor.parent].v.w, K);
       const T p = rho(s, c, rotor, k);
       slot->t1.n += scale(p, K);
       slot->t2 += scale(p, vK);

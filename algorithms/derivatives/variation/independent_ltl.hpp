@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "algorithms/sparse_ltl.hpp"
+#include "algorithms/linear_algebra/sparse_ltl.hpp"
 #include "espalier/kernel/model/model.hpp"
 
 /// M = L^T L over the independent rates of a cluster tree, and solves with many columns at once.

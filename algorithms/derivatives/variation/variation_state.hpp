@@ -182,12 +182,12 @@ class VariationState {
       }
     }
     for (const Rotor& rotor : model_.rotors()) {
-      BodyState& b = body[rotor.carrier];
+      BodyState& b = body[rotor.parent];
       const Vec3<T> k = momentum(rotor);
       const T &w = motion.qd()[rotor.v], &wd = qdd[rotor.v];
-      if (rotor.carrier != 0) b.f.n += scale(wd, k) + scale(w, cross(b.v.w, k));
+      if (rotor.parent != 0) b.f.n += scale(wd, k) + scale(w, cross(b.v.w, k));
       tau_s[rotor.v] = rotor.inertia * wd;
-      if (rotor.carrier != 0) tau_s[rotor.v] += dot(k, b.a.w);
+      if (rotor.parent != 0) tau_s[rotor.v] += dot(k, b.a.w);
     }
     for (std::size_t k = 0; k < wrench_.size(); ++k) body[wrench_body_[k]].f -= wrench_[k];
     for (int i = model_.active_body_count(); i > 0; --i) {
@@ -204,8 +204,8 @@ class VariationState {
       b.B = {inertia_rate(b.I, b.v), b.h};
     }
     for (const Rotor& rotor : model_.rotors()) {
-      if (rotor.carrier == 0) continue;
-      body[rotor.carrier].B.h.n += scale(motion.qd()[rotor.v], momentum(rotor));
+      if (rotor.parent == 0) continue;
+      body[rotor.parent].B.h.n += scale(motion.qd()[rotor.v], momentum(rotor));
     }
     for (int i = n; i > 0; --i) {
       if (support_[i] == 0) continue;
@@ -232,7 +232,7 @@ class VariationState {
   VariationColumn<T>* columns(int i) { return column.data() + first_column_[i]; }
   /// Angular momentum of a rotor at unit rate in the common frame; it has no linear part.
   Vec3<T> momentum(const Rotor& rotor) const {
-    return transpose_times(body[rotor.carrier].X.E, rotor.momentum);
+    return transpose_times(body[rotor.parent].X.E, rotor.momentum);
   }
   double armature(int rate) const { return armature_[rate]; }
   const JointForces<T>* joint_forces() const { return loads_ == nullptr ? nullptr : loads_->joints; }
@@ -481,7 +481,7 @@ class VariationState {
   [[noreturn]] void refuse_rotor(int i) const {
     throw Unsupported("derivatives: an external wrench is on the rotor '" +
                       model_.body_names()[i] +
-                      "', which is folded into its carrier, expected none (compile the model with "
+                      "', which is folded into its parent, expected none (compile the model with "
                       "its rotors kept as bodies)");
   }
 
