@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "algorithms/segments/newton_euler.hpp"
+#include "algorithms/segments/newton_euler_run.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 
 namespace espalier {
@@ -17,8 +17,8 @@ class BiasForces {
   explicit BiasForces(const Model& model)
       : model_(model),
         variable_(model.has_variable_constraints()),
-        newton_euler_(model),
-        f_(model.body_count() + 1, Force<T>::zero()) {
+        segments_(segments_of(model.active_runs())),
+        state_(model, inertias(model)) {
     // Elsewhere joints and G are the same at rest and in motion.
     moving_joints_ = variable_;
     for (const BodyRun& run : model.active_runs()) {
@@ -46,10 +46,14 @@ class BiasForces {
       motion.expand(v, qd_.data());
       qd = qd_.data();
     }
-    newton_euler_.outward(model_, gravity, motion.joints, qd, g, wrenches, f_.data());
+    state_.start(motion.joints, qd, g, gravity);
+    segments_.outward([&](const PlainRun& s) { forward_motion(s, state_, g); });
+    if (wrenches != nullptr) {
+      for (int i = 1; i <= model_.active_body_count(); ++i) state_.apply(i, (*wrenches)[i]);
+    }
     if (rates_.empty()) return;
     if (wrenches != nullptr && !model_.rotors().empty()) motion.place_rotors(q);
-    for (const Rotor& rotor : model_.rotors()) spin(rotor, motion, qd, g, wrenches);
+    for (const Rotor& rotor : model_.rotors()) spin(rotor, motion, wrenches);
     if (g != nullptr) {
       for (const auto& [rate, inertia] : armature_) tau_[rate] = inertia * g[rate];
     }
@@ -57,27 +61,29 @@ class BiasForces {
   }
 
   /// Wrench that a body needs, with those of the folded rotors on it.
-  const Force<T>& wrench(int body) const { return f_[body]; }
+  const Force<T>& wrench(int body) const { return state_.body[body].f; }
   /// Forces that the independent rates need besides, or nullptr where that is none.
   const T* rates() const { return rates_.empty() ? nullptr : rates_.data(); }
 
  private:
-  void spin(const Rotor& rotor, const SpanningMotion<T>& motion, const T* qd, const T* g,
-            const Wrenches<T>* wrenches) {
-    Force<T>& f = f_[rotor.parent];
+  void spin(const Rotor& rotor, const SpanningMotion<T>& motion, const Wrenches<T>* wrenches) {
     T& tau = tau_[rotor.v];
-    tau = espalier::spin(rotor, newton_euler_.motion[rotor.parent], qd[rotor.v],
-                         g == nullptr ? nullptr : g + rotor.v, f);
+    tau = state_.spin(rotor);
     if (wrenches == nullptr) return;
     const Force<T>& wrench = (*wrenches)[rotor.body];
     tau -= wrench.n.z;
-    f -= motion.joints.X[rotor.body].transpose_times_force(wrench);
+    state_.apply(rotor.parent, motion.joints.X[rotor.body].transpose_times_force(wrench));
+  }
+  static std::vector<RigidInertia<double>> inertias(const Model& model) {
+    std::vector<RigidInertia<double>> all;
+    for (int i = 0; i <= model.active_body_count(); ++i) all.push_back(model.folded_inertia(i));
+    return all;
   }
 
   const Model& model_;
   bool variable_, moving_joints_;
-  NewtonEuler<T> newton_euler_;
-  std::vector<Force<T>> f_;     ///< per body; that of the ground is a place for what it takes
+  Segments<PlainRun> segments_;
+  NewtonEulerState<T> state_;
   std::vector<T> qd_, tau_;     ///< spanning
   std::vector<T> rates_;        ///< independent
   std::vector<std::pair<int, double>> armature_;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/segments/link_tree.hpp"
-#include "algorithms/segments/newton_euler.hpp"
+#include "algorithms/segments/newton_euler_run.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems/inverse_dynamics.hpp"
 
@@ -29,11 +29,11 @@ class LinkTreeRnea final : public InverseDynamics<T> {
       : InverseDynamics<T>(std::move(model)),
         tree_(this->model()),
         motion_(this->model(), SpanningMotion<T>::Rotors::skip),
-        newton_euler_(tree_.runs, tree_.inertia),
-        f_(this->model().body_count() + 1),
-        qdd_(this->model().spanning_nv()),
-        tau_(this->model().spanning_nv()) {
+        segments_(segments_of(tree_.runs)),
+        state_(this->model(), tree_.inertia),
+        qdd_(this->model().spanning_nv()) {
     const Model& m = this->model();
+    state_.tau_spanning.resize(m.spanning_nv());
     for (const auto& [rate, inertia] : m.armature()) {
       const int body = m.joint_of_rate(rate).body;
       if (body <= m.active_body_count() && !tree_.welded[body]) armature_.emplace_back(rate, inertia);
@@ -49,60 +49,51 @@ class LinkTreeRnea final : public InverseDynamics<T> {
     if (const T* g = motion_.g()) {
       for (std::size_t i = 0; i < qdd_.size(); ++i) qdd_[i] += g[i];
     }
-    newton_euler_.outward(model, this->gravity(), motion_.joints, motion_.qd(), qdd_.data(),
-                          wrenches, f_.data());
-    f_[0] = Force<T>::zero();
-    for (const Rotor& rotor : model.rotors()) tau_[rotor.v] = T(0.0);
-    for (const auto& r : tree_.reflected) tau_[model.body(r.body).v] = T(0.0);
-    if (wrenches != nullptr) apply_reflected_wrench(q, *wrenches);
-    inward();
+    state_.start(motion_.joints, motion_.qd(), qdd_.data(), this->gravity());
+    segments_.outward([&](const PlainRun& s) { forward_motion(s, state_, vdot); });
+    if (wrenches != nullptr) apply(*wrenches);
+    std::vector<T>& spanning = state_.tau_spanning;
+    for (const Rotor& rotor : model.rotors()) spanning[rotor.v] = T(0.0);
+    for (const auto& r : tree_.reflected) spanning[model.body(r.body).v] = T(0.0);
+    if (wrenches != nullptr) apply_to_welded(q, *wrenches);
+    segments_.inward([&](const PlainRun& s) { collect_forces(s, state_, tau); });
+    for (const auto& [rate, inertia] : armature_) spanning[rate] += inertia * qdd_[rate];
     if constexpr (reflected) {
-      motion_.reduce(tau_.data(), tau);
+      motion_.reduce(spanning.data(), tau);
       for (int j = 0; j < model.nv(); ++j) tau[j] += tree_.armature[j] * vdot[j];
     } else {
-      for (int j = 0; j < model.nv(); ++j) tau[j] = tau_[model.independent_rates()[j]];
+      for (int j = 0; j < model.nv(); ++j) tau[j] = spanning[model.independent_rates()[j]];
     }
   }
 
+  /// External wrenches on links.
+  void apply(const Wrenches<T>& wrenches) {
+    for (const BodyRun& run : tree_.runs) {
+      for (int i = run.first; i < run.first + run.count; ++i) state_.apply(i, wrenches[i]);
+    }
+  }
   /// External wrenches on what is welded: to the parents, and to their rates.
-  void apply_reflected_wrench(const T* q, const Wrenches<T>& wrenches) {
+  void apply_to_welded(const T* q, const Wrenches<T>& wrenches) {
     const Model& model = this->model();
     motion_.place_rotors(q);
-    const auto apply_wrench = [&](int body, int parent) {
-      f_[parent] -= motion_.joints.X[body].transpose_times_force(wrenches[body]);
+    const auto apply_to_parent = [&](int body, int parent) {
+      state_.apply(parent, motion_.joints.X[body].transpose_times_force(wrenches[body]));
     };
     for (const auto& r : tree_.reflected) {
       const Force<T>& wrench = wrenches[r.body];
-      tau_[model.body(r.body).v] = r.slides ? -wrench.f.z : -wrench.n.z;
-      apply_wrench(r.body, r.parent);
+      state_.tau_spanning[model.body(r.body).v] = r.slides ? -wrench.f.z : -wrench.n.z;
+      apply_to_parent(r.body, r.parent);
     }
     for (const Rotor& rotor : model.rotors()) {  // inside loops
-      if (!tree_.is_reflected(rotor.body)) apply_wrench(rotor.body, rotor.parent);
+      if (!tree_.is_reflected(rotor.body)) apply_to_parent(rotor.body, rotor.parent);
     }
-  }
-
-  void inward() {
-    const Model& model = this->model();
-    for (std::size_t r = tree_.runs.size(); r-- > 0;) {
-      const BodyRun& run = tree_.runs[r];
-      with_subspace(run, [&](auto ops) {
-        using Ops = decltype(ops);
-        for (int k = run.count - 1; k >= 0; --k) {
-          const int i = run.first + k, at = run.v + k * Ops::n;
-          const int parent = model.body(i).parent;
-          Ops::project(f_[i], motion_.joints.S.data() + at, tau_.data() + at);
-          if (parent != 0) f_[parent] += motion_.joints.X[i].transpose_times_force(f_[i]);
-        }
-      });
-    }
-    for (const auto& [rate, inertia] : armature_) tau_[rate] += inertia * qdd_[rate];
   }
 
   LinkTree tree_;
   SpanningMotion<T> motion_;
-  NewtonEuler<T> newton_euler_;
-  std::vector<Force<T>> f_;
-  std::vector<T> qdd_, tau_;                      ///< spanning
+  Segments<PlainRun> segments_;
+  NewtonEulerState<T> state_;
+  std::vector<T> qdd_;                            ///< spanning
   std::vector<std::pair<int, double>> armature_;  ///< of the links' joints, per spanning rate
 };
 

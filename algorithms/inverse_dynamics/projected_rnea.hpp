@@ -1,6 +1,8 @@
 #pragma once
 
-#include "algorithms/segments/newton_euler.hpp"
+#include <vector>
+
+#include "algorithms/segments/newton_euler_run.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems/inverse_dynamics.hpp"
 
@@ -12,36 +14,32 @@ template <class T>
 class SpanningRnea {
  public:
   explicit SpanningRnea(const Model& model)
-      : model_(model),
-        newton_euler_(model, NewtonEuler<T>::Rotors::bodies),
-        f_(model.body_count() + 1) {}
+      : segments_(segments_of(model.runs())), state_(model, inertias(model)) {}
 
   /// @param motion  updated at positions and rates, rotors placed
   /// @param qdd     spanning accelerations, or nullptr for zero
   /// @param[out] tau  size spanning_nv
   void compute(const SpanningMotion<T>& motion, const Vec3<double>& gravity, const T* qdd,
                const Wrenches<T>* wrenches, T* tau) {
-    newton_euler_.outward(model_, gravity, motion.joints, motion.qd(), qdd, wrenches, f_.data());
-    for (std::size_t r = model_.runs().size(); r-- > 0;) {
-      const BodyRun& run = model_.runs()[r];
-      with_subspace(run, [&](auto ops) {
-        using Ops = decltype(ops);
-        for (int k = run.count - 1; k >= 0; --k) {
-          const int i = run.first + k, at = run.v + k * Ops::n;
-          const int parent = model_.body(i).parent;
-          Ops::project(f_[i], motion.joints.S.data() + at, tau + at);
-          if (parent != 0) f_[parent] += motion.joints.X[i].transpose_times_force(f_[i]);
-        }
-      });
+    state_.start(motion.joints, motion.qd(), qdd, gravity);
+    segments_.outward([&](const PlainRun& s) { forward_motion(s, state_, qdd); });
+    if (wrenches != nullptr) {
+      for (int i = 1; i <= state_.model.body_count(); ++i) state_.apply(i, (*wrenches)[i]);
     }
+    segments_.inward([&](const PlainRun& s) { collect_forces(s, state_, tau); });
     if (qdd == nullptr) return;
-    for (const auto& [rate, inertia] : model_.armature()) tau[rate] += inertia * qdd[rate];
+    for (const auto& [rate, inertia] : state_.model.armature()) tau[rate] += inertia * qdd[rate];
   }
 
  private:
-  const Model& model_;
-  NewtonEuler<T> newton_euler_;
-  std::vector<Force<T>> f_;
+  static std::vector<RigidInertia<double>> inertias(const Model& model) {
+    std::vector<RigidInertia<double>> all;
+    for (int i = 0; i <= model.body_count(); ++i) all.push_back(model.body(i).inertia);
+    return all;
+  }
+
+  Segments<PlainRun> segments_;
+  NewtonEulerState<T> state_;
 };
 
 /// Inverse dynamics of robots with loops as it is done without a cluster tree: RNEA on the whole

@@ -123,7 +123,8 @@ class Segments {
 /// be of a kind that is not among them becomes the next more general one:
 ///   ChainGroup -> PlainRun and GearedBody;  FloatingBase -> PlainRun;
 ///   GearedBody -> ClusterOnOne;  ClusterOnOne, PlainRun -> ClusterOnSeveral,
-/// so that `Schedule<ClusterOnSeveral>` passes every robot.
+/// so that `Schedule<ClusterOnSeveral>` passes every robot. Where no kind of cluster is among them,
+/// clusters dissolve into runs of bodies: for algorithms that work on the rates of the spanning tree.
 template <class... Kinds>
 class Schedule : public ScheduleLayout, public Segments<Kinds...> {
  public:
@@ -133,12 +134,14 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
  private:
   template <class Kind>
   static constexpr bool has = (std::is_same_v<Kind, Kinds> || ...);
+  static constexpr bool dissolves = !has<ClusterOnOne> && !has<ClusterOnSeveral>;
 
   /// What becomes of the model's clusters.
   struct KindOf {
     explicit KindOf(const Model& m)
         : several(m.clusters().size(), false), joints(ChainJoints::of(m)) {
       if (!has<ChainGroup>) joints.turning.assign(joints.turning.size(), false);
+      if constexpr (dissolves) return;
       std::vector<bool> carries_several(m.clusters().size(), false), supplied = carries_several;
       for (const Cluster& c : m.clusters()) {
         if (c.supports.size() > 1 && c.parent >= 0) carries_several[c.parent] = true;
@@ -177,13 +180,14 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
   void add_cluster(const Model& m, const Cluster& c, bool several, const ChainJoints& joints) {
     const int order = 2 * chains->level[c.first];
     if (c.first == floating_base) return add_if_taken(FloatingBase{c.first}, order);
+    if constexpr (dissolves) return dissolve(m, c, order);
     if (!several && !c.constrained) return add_if_taken(ranges(m, c)[0], order);
     if (!several && has<GearedBody> && is_geared_body(m, c)) {
       return add_if_taken(GearedBody{&c, ranges(m, c)[0], joints.momentum[c.first],
                                      joints.inertia[c.first]},
                           order);
     }
-    for (int r = c.rotor; r < c.rotor + c.rotors; ++r) watched.push_back(m.rotors()[r].parent);
+    watch_rotors(m, c);
     if (several) {
       add_if_taken(ClusterOnSeveral{&c, ranges(m, c), static_cast<int>(multi_support.size())}, order);
       multi_support.push_back(&c);
@@ -195,6 +199,16 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
       add_if_taken(ClusterOnOne{&c, ranges(m, c), workspace, by_columns}, order);
       workspace += c.nv * (c.nv + 1), largest = std::max(largest, c.nv);
     }
+  }
+  void dissolve(const Model& m, const Cluster& c, int order) {
+    for (PlainRun bodies : ranges(m, c)) {
+      bodies.shift = 0;
+      add_if_taken(bodies, order);
+    }
+    watch_rotors(m, c);
+  }
+  void watch_rotors(const Model& m, const Cluster& c) {
+    for (int r = c.rotor; r < c.rotor + c.rotors; ++r) watched.push_back(m.rotors()[r].parent);
   }
   template <class Kind>
   void add_if_taken(Kind segment, int order) {

@@ -3,8 +3,8 @@
 #include <type_traits>
 
 #include "algorithms/chains/kernels.hpp"
-#include "algorithms/segments/newton_euler.hpp"
 #include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/spatial/second_moments.hpp"
 
 namespace espalier {
 

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "algorithms/chains/groups.hpp"
-#include "algorithms/segments/newton_euler.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"
 #include "tests/support/random_robot.hpp"

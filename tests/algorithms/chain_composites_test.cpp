@@ -1,0 +1,170 @@
+#include "algorithms/chains/pairs.hpp"
+#include "tests/algorithms/chain_kernels.hpp"
+
+// chains/composites.hpp at every scalar, and chains/pairs.hpp at double, the one that it is for.
+
+namespace espalier::test {
+namespace {
+
+template <class Types>
+class ChainCompositeTest : public ChainKernelTest<Types> {};
+using AllScalars = testing::Types<Scalars<double, double>, Scalars<Quad, Quad>, Scalars<Pack, double>,
+                                  Scalars<FloatPack, double>, Scalars<Count, double>>;
+TYPED_TEST_SUITE(ChainCompositeTest, AllScalars);
+
+template <class S>
+CompositeMoments<S> random_composite(Lanes& random) {
+  return {random.any<S>(), random.vec<S>(), random.sym<S>()};
+}
+
+TYPED_TEST(ChainCompositeTest, CompositeToTheParentIsTheCongruence) {
+  ESPALIER_HERE;
+  this->for_placements([&]<ChainKind kind>(const ChainPlacement<C>& P, const Turn<S>& t) {
+    const auto I = random_composite<S>(random);
+    CompositeMoments<S> at_parent = I;
+    to_parent<kind>(P, t, at_parent);
+    for (int k = 0; k < lanes; ++k) {
+      const Matrix6d X = dense(transform_of(P, t, k));
+      this->expect_close(dense_body(at_parent, k), X.transpose() * dense_body(I, k) * X);
+    }
+  });
+}
+
+TYPED_TEST(ChainCompositeTest, BodyIsAddedToTheComposite) {
+  ESPALIER_HERE;
+  const auto b = random.template chain_moments<C>();
+  const auto I = random_composite<S>(random);
+  CompositeMoments<S> sum = I;
+  add_body(b, sum);
+  for (int k = 0; k < lanes; ++k) {
+    this->expect_close(dense_body(sum, k), dense_body(I, k) + dense_body(b, k));
+  }
+}
+
+TYPED_TEST(ChainCompositeTest, CompositeShifts) {
+  ESPALIER_HERE;
+  const auto I = random_composite<S>(random);
+  const auto r = random.template vec<C>();
+  CompositeMoments<S> shifted_one = I;
+  shift(shifted_one, r);
+  for (int k = 0; k < lanes; ++k) {
+    const Matrix6d X = dense(Transform<double>{Mat3<double>::identity(), one(r, k)});
+    this->expect_close(dense_body(shifted_one, k), X.transpose() * dense_body(I, k) * X);
+  }
+}
+
+/// Wrenches that pass a chain side by side meet the constants of one body.
+class CarriedWrenchTest : public ChainKernelTest<Scalars<Quad, double>> {};
+
+TEST_F(CarriedWrenchTest, LanesAreWrenchesOfOneBody) {
+  for_placements([&]<ChainKind kind>(const ChainPlacement<double>& P, const Turn<Quad>& t) {
+    const auto f = random_.force<Quad>();
+    Force<Quad> at_parent = f;
+    to_parent<kind>(P, t, at_parent);
+    for (int k = 0; k < Quad::size; ++k) {
+      const Matrix6d X = dense(transform_of(P, t, k));
+      expect_close(dense(one(at_parent, k)), X.transpose() * dense(one(f, k)));
+    }
+  });
+}
+
+// --- chains/pairs.hpp: double alone ----------------------------------------------------------------
+
+class ChainPairsTest : public testing::Test {
+ protected:
+  PairedPlacement placement(Placement placement, bool offset) {
+    PairedPlacement P;
+    static_cast<ChainPlacement<double>&>(P) = random_placement<double>(random_, placement, offset);
+    P.make_pairs();
+    return P;
+  }
+  static void expect_close(const Matrix6d& a, const Matrix6d& b) {
+    expect_near(a, b, tolerance<double>);
+  }
+  static void expect_close(const Vector6d& a, const Vector6d& b) {
+    expect_near(a, b, tolerance<double>);
+  }
+
+  Lanes random_;
+};
+
+TEST_F(ChainPairsTest, PairsAreTheNumbers) {
+  const auto f = random_.force<double>();
+  const auto I = random_.articulated<double>();
+  EXPECT_EQ(dense(PairedForce::of(f).plain()), dense(f));
+  EXPECT_EQ(dense(PairedInertia::of(I).plain()), dense(I));
+  EXPECT_EQ(dense(PairedForce::zero().plain()), Vector6d(Vector6d::Zero()));
+  EXPECT_EQ(dense(PairedInertia::zero().plain()), Matrix6d(Matrix6d::Zero()));
+}
+
+TEST_F(ChainPairsTest, WrenchToTheParentIsXTransposed) {
+  for_kernels([&]<ChainKind kind>(Placement which, bool offset) {
+    const PairedPlacement P = placement(which, offset);
+    const Turn<double> t = random_.turn<double>();
+    const auto f = random_.force<double>();
+    PairedForce at_parent = PairedForce::of(f);
+    to_parent<kind>(P, Turn<Pair>::of(Pair(t.c), Pair(t.s)), at_parent);
+    const Matrix6d X = dense(transform_of<double, double>(P, t, 0));
+    expect_close(dense(at_parent.plain()), X.transpose() * dense(f));
+  });
+}
+
+TEST_F(ChainPairsTest, InertiaToTheParentIsTheCongruence) {
+  for_kernels([&]<ChainKind kind>(Placement which, bool offset) {
+    const PairedPlacement P = placement(which, offset);
+    const Turn<double> t = random_.turn<double>();
+    const auto I = random_.articulated<double>();
+    PairedInertia at_parent = PairedInertia::of(I);
+    to_parent<kind>(P, Turn<Pair>::of(Pair(t.c), Pair(t.s)), at_parent);
+    const Matrix6d X = dense(transform_of<double, double>(P, t, 0));
+    expect_close(dense(at_parent.plain()), X.transpose() * dense(I) * X);
+  });
+}
+
+TEST_F(ChainPairsTest, BodyIsAddedToTheInertia) {
+  PairedMoments b;
+  static_cast<ChainMoments<double>&>(b) = random_.chain_moments<double>();
+  b.make_pairs();
+  const auto I = random_.articulated<double>();
+  PairedInertia sum = PairedInertia::of(I);
+  add_body(b, sum);
+  expect_close(dense(sum.plain()), dense(I) + dense_body<double>(b, 0));
+}
+
+TEST_F(ChainPairsTest, AxisIsTheThirdColumn) {
+  const auto I = random_.articulated<double>();
+  const auto f = random_.force<double>();
+  const auto n = random_.vec<double>();
+  EXPECT_EQ(dense(axis_column(PairedInertia::of(I)).plain()), Vector6d(dense(I).col(2)));
+  EXPECT_EQ(axis_inertia(PairedInertia::of(I)), dense(I)(2, 2));
+  EXPECT_EQ(axis_moment(PairedForce::of(f)), dense(f)(2));
+  PairedForce axial = PairedForce::of(f), moved = axial;
+  add_axis_moment(axial, 0.5);
+  add_moment(moved, n);
+  Vector6d expected = dense(f);
+  expected(2) += 0.5;
+  expect_close(dense(axial.plain()), expected);
+  expected = dense(f);
+  expected.head<3>() += dense(n);
+  expect_close(dense(moved.plain()), expected);
+}
+
+TEST_F(ChainPairsTest, SumsAndMultiples) {
+  const auto f = random_.force<double>(), g = random_.force<double>();
+  PairedForce sum = PairedForce::of(f);
+  sum += PairedForce::of(g);
+  expect_close(dense(sum.plain()), dense(f) + dense(g));
+  expect_close(dense(scale(0.3, PairedForce::of(f)).plain()), 0.3 * dense(f));
+}
+
+TEST_F(ChainPairsTest, RankOneUpdate) {
+  const auto I = random_.articulated<double>();
+  const auto U = random_.force<double>();
+  const double s = random_.number();
+  PairedInertia rest = PairedInertia::of(I);
+  subtract_outer(rest, s, PairedForce::of(U));
+  expect_close(dense(rest.plain()), dense(I) - s * dense(U) * dense(U).transpose());
+}
+
+}  // namespace
+}  // namespace espalier::test
