@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "algorithms/segments/joint_supplied_dynamics.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
@@ -95,10 +97,10 @@ template <class T>
 class LinkJacobians final : public BodyJacobians<T> {
  public:
   explicit LinkJacobians(ModelPtr model)
-      : BodyJacobians<T>(std::move(model)), bodies_(this->model()) {}
+      : BodyJacobians<T>(std::move(model)), motion_(this->model()) {}
 
  private:
-  void compute(const T* q) override { bodies_.place(this->model(), q); }
+  void compute(const T* q) override { motion_.update(q, nullptr); }
 
   void write(const Link& link, T* J) const override {
     const Model& model = this->model();
@@ -110,10 +112,22 @@ class LinkJacobians final : public BodyJacobians<T> {
       with_subspace(model.runs()[body.run], [&](auto ops) {
         using Ops = decltype(ops);
         for (int k = 0; k < Ops::n; ++k) {
-          add_column(model, body, k, X * Ops::column(bodies_.motion.joints.S.data() + body.v, k), J, nv);
+          add_column(model, body, k, column<Ops>(X, motion_.joints.S.data() + body.v, k), J, nv);
         }
       });
-      X = X * bodies_.motion.joints.X[i];
+      X = X * motion_.joints.X[i];
+    }
+  }
+
+  /// X S for column k of S; of one axis without the half of it that is zero.
+  template <class Ops>
+  static Motion<T> column(const Transform<T>& X, const Motion<T>* S, int k) {
+    if constexpr (std::is_same_v<Ops, SubspaceOps<RevoluteAxes>>) {
+      return {X.E.column(2), scale(X.r.x, X.E.column(1)) - scale(X.r.y, X.E.column(0))};
+    } else if constexpr (std::is_same_v<Ops, SubspaceOps<PrismaticAxes>>) {
+      return {Vec3<T>::zero(), X.E.column(2)};
+    } else {
+      return X * Ops::column(S, k);
     }
   }
 
@@ -126,13 +140,13 @@ class LinkJacobians final : public BodyJacobians<T> {
       for (int r = 0; r < 6; ++r) J[r * nv + c.v + row] += column[r];
       return;
     }
-    const T* G = bodies_.motion.G(c) + row * c.nv;
+    const T* G = motion_.G(c) + row * c.nv;
     for (int j = 0; j < c.nv; ++j) {
       for (int r = 0; r < 6; ++r) J[r * nv + c.v + j] += G[j] * column[r];
     }
   }
 
-  BodyMotions<T> bodies_;
+  SpanningMotion<T> motion_;
 };
 
 /// Centre of mass of everything that moves.  Cost: O(n).

@@ -30,7 +30,7 @@ inline double saved_by_columns(const Model& m, const Cluster& c,
 }
 
 /// Per body of a model: whether a cluster that it is not in hangs on it.
-inline std::vector<bool> supports(const Model& m) {
+inline std::vector<bool> supporting_bodies(const Model& m) {
   std::vector<bool> out(m.body_count() + 1, false);
   for (const Cluster& c : m.clusters()) {
     for (const int o : c.supports) out[o] = true;

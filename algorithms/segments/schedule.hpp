@@ -192,7 +192,7 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
       add_if_taken(ClusterOnSeveral{&c, ranges(m, c), static_cast<int>(multi_support.size())}, order);
       multi_support.push_back(&c);
     } else {
-      const bool by_columns = c.rows() > 4 && saved_by_columns(m, c, supports(m)) > 0.0;
+      const bool by_columns = c.rows() > 4 && saved_by_columns(m, c, supporting_bodies(m)) > 0.0;
       if (by_columns) {
         columns = std::max(columns, c.count * c.nv), most_bodies = std::max(most_bodies, c.count);
       }

@@ -6,6 +6,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/model/loop_peeling.hpp"
 #include "espalier/kernel/model/recognise.hpp"
 #include "espalier/kernel/model/sparse_rank.hpp"
 #include "espalier/kernel/model/tree_kinematics.hpp"
@@ -373,8 +374,8 @@ void ClusterCompiler::settle(std::size_t index, const std::vector<std::vector<do
       std::copy_n(poses[at].begin() + joint.q, joint.nq, model_.neutral_.begin() + joint.q);
     }
   }
-  choose_independent(c, constraint, rank,
-                     std::vector<double>(K[at].data(), K[at].data() + K[at].size()), row_rank);
+  std::swap(K.front(), K[at]);
+  choose_independent(c, constraint, rank, K);
   if (findings_.failed()) return;
   c.nv = n - rank;
   constraint.planar = PlanarLoops::find(model_, c, constraint);
@@ -407,12 +408,14 @@ void ClusterCompiler::keep_rows_of_loops(const Cluster& c, ClusterConstraint& co
 }
 
 /// Dependent columns are those declared so; then those that a law or coupling writes as following
-/// others; then those with the largest pivots.
+/// others; then, in large clusters of which nothing is declared, those that let loops be solved one
+/// after the other; then those with the largest pivots.
+/// @param K_at  at some positions, the first of which decides
 void ClusterCompiler::choose_independent(Cluster& c, ClusterConstraint& constraint, int dependents,
-                                         const std::vector<double>& K_data, int rows) {
+                                         const std::vector<detail::RowMajorMatrix>& K_at) {
   const int n = constraint.columns;
   const auto index = &c - model_.clusters_.data();
-  const Matrix K = Eigen::Map<const Matrix>(K_data.data(), rows, n);
+  const Matrix& K = K_at.front();
   const double size = K.size() > 0 ? K.cwiseAbs().maxCoeff() : 0.0;
   enum { declared = 0, written = 1, silent = 2, never = 3 };
   std::vector<int> priority(n, silent);
@@ -433,9 +436,21 @@ void ClusterCompiler::choose_independent(Cluster& c, ClusterConstraint& constrai
   }
   std::vector<bool> independent(n, true), allowed(n);
   int chosen = 0;
-  detail::ColumnPivots pivots(K.sparseView());
+  Matrix rest = K;
+  const bool any_declared = std::any_of(priority.begin(), priority.end(), [](int level) {
+    return level == declared || level == never;
+  });
+  if (constraint.is_sparse() && !any_declared) {
+    std::vector<int> order(n);
+    for (int i = 0; i < n; ++i) order[i] = priority[i] - written;
+    const detail::Peeling peeled = detail::peel_loops(constraint, K_at, order);
+    for (const int column : peeled.dependent) independent[column] = false;
+    chosen = static_cast<int>(peeled.dependent.size());
+    rest = K(peeled.rest, Eigen::all);
+  }
+  detail::ColumnPivots pivots(rest.sparseView());
   for (int level = declared; level < never; ++level) {
-    for (int i = 0; i < n; ++i) allowed[i] = priority[i] == level;
+    for (int i = 0; i < n; ++i) allowed[i] = priority[i] == level && independent[i];
     while (chosen < dependents) {
       const int best = pivots.best(allowed, 1e-7 * size);
       if (best < 0) break;

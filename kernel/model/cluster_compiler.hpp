@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "espalier/kernel/graph/cluster_tree.hpp"
+#include "espalier/kernel/model/loop_peeling.hpp"
 #include "espalier/kernel/model/ties.hpp"
 #include "espalier/kernel/model/validate.hpp"
 
@@ -51,7 +52,7 @@ class ClusterCompiler {
   void keep_rows_of_loops(const Cluster& c, ClusterConstraint& constraint,
                           const std::vector<std::vector<double>>& poses);
   void choose_independent(Cluster& c, ClusterConstraint& constraint, int dependents,
-                          const std::vector<double>& K, int rows);
+                          const std::vector<detail::RowMajorMatrix>& K_at);
   void number_independent();
   void recognise();
   std::string names_of_joints(const Cluster& c) const;

@@ -53,7 +53,8 @@ Coupled solve_couplings(const std::vector<CoupledJoint>& joints, int spanning_nv
     A(e, spanning_nv) = equation.constant;
     const double size = A.row(e).head(spanning_nv).cwiseAbs().maxCoeff();
     for (std::size_t k = 0; k < joints.size(); ++k) {
-      if (pivot_row[k] >= 0) A.row(e) -= A(e, joints[k].v) * A.row(pivot_row[k]);
+      if (pivot_row[k] < 0 || A(e, joints[k].v) == 0.0) continue;
+      A.row(e) -= A(e, joints[k].v) * A.row(pivot_row[k]);
     }
     const double left = A.row(e).head(spanning_nv).cwiseAbs().maxCoeff();
     if (left <= 1e-9 * size) {  // nothing new: a product of ratios that closes to rounding
@@ -79,6 +80,7 @@ Coupled solve_couplings(const std::vector<CoupledJoint>& joints, int spanning_nv
     A.row(e) /= A(e, joints[k].v);
     A(e, joints[k].v) = 1.0;
     for (std::size_t other = 0; other < e; ++other) {
+      if (A(other, joints[k].v) == 0.0) continue;
       A.row(other) -= A(other, joints[k].v) * A.row(e);
       A(other, joints[k].v) = 0.0;
     }

@@ -36,11 +36,11 @@ std::vector<int> match(const ClusterConstraint& constraint, const std::vector<in
 
 std::optional<LoopBlocks> LoopBlocks::find(const ClusterConstraint& constraint) {
   const int m = constraint.rows(), r = static_cast<int>(constraint.dependent.size());
-  if (!constraint.is_sparse() || m != r) return std::nullopt;
+  if (!constraint.is_sparse() || m != r || m == 0) return std::nullopt;
   std::vector<int> dependent(constraint.columns, -1);  // number of each column among these
   for (int j = 0; j < r; ++j) dependent[constraint.dependent[j]] = j;
   const std::vector<int> matched = match(constraint, dependent);
-  if (matched.empty() && m > 0) return std::nullopt;
+  if (matched.empty()) return std::nullopt;
 
   // A row reads the rows that determine its other dependent columns; rows that read one another are
   // a block. Components are numbered as they are completed: what is read comes first.
@@ -55,8 +55,8 @@ std::optional<LoopBlocks> LoopBlocks::find(const ClusterConstraint& constraint) 
   }
   std::vector<int> block_of(m);
   const int count = boost::strong_components(
-      reads, boost::make_iterator_property_map(block_of.begin(),
-                                               boost::get(boost::vertex_index, reads)));
+      reads,
+      boost::make_iterator_property_map(block_of.begin(), boost::get(boost::vertex_index, reads)));
 
   LoopBlocks out;
   std::vector<std::vector<int>> members(count);

@@ -23,11 +23,16 @@ static void qr_factor(T* A, int m, int n, T* beta) {
     A[j * n + j] = a - alpha;
     // H = 1 - v v^T beta with v = column - alpha e_j and v^T v = 2 alpha (alpha - a).
     beta[j] = T(1.0) / (alpha * (alpha - a));
-    for (int l = j + 1; l < n; ++l) {
-      T s = T(0.0);
-      for (int i = j; i < m; ++i) s += A[i * n + j] * A[i * n + l];
-      s *= beta[j];
-      for (int i = j; i < m; ++i) A[i * n + l] -= s * A[i * n + j];
+    T* sums = beta + n;  // of the columns to the right; row by row, as A is stored
+    for (int l = j + 1; l < n; ++l) sums[l] = T(0.0);
+    for (int i = j; i < m; ++i) {
+      const T v = A[i * n + j];
+      for (int l = j + 1; l < n; ++l) sums[l] += v * A[i * n + l];
+    }
+    for (int l = j + 1; l < n; ++l) sums[l] *= beta[j];
+    for (int i = j; i < m; ++i) {
+      const T v = A[i * n + j];
+      for (int l = j + 1; l < n; ++l) A[i * n + l] -= sums[l] * v;
     }
     beta[n + j] = T(1.0) / alpha;
   }

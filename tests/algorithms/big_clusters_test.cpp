@@ -77,7 +77,8 @@ TEST_P(BigClustersTest, PacksAgreeLaneByLane) {
 /// then has a moving supporting body, articulated inertias and spins.
 Description with_arms(Description robot, const std::vector<std::string>& on) {
   robot.name += "_with_arms";
-  robot.links.front().inertial = Inertial{{{0.1, 0, 0.05}, {0, 0, 0}}, 4.0, {0.2, 0, 0, 0.3, 0, 0.25}};
+  robot.links.front().inertial =
+      Inertial{{{0.1, 0, 0.05}, {0, 0, 0}}, 4.0, {0.2, 0, 0, 0.3, 0, 0.25}};
   add_link(robot, "world");
   std::swap(robot.links.front(), robot.links.back());
   add_joint(robot, "free", "floating", "world", "base");

@@ -105,9 +105,19 @@ const Cluster& only_cluster(const Model& model) {
 }
 
 std::vector<Description> big_clusters() {
-  return {ladder(3),       ladder(6),           ladder(16, 7),  ladder(31, 0),      ladder(31, 30),
-          scissor_lift(5), scissor_lift(30),    net(2, 2),      net(4, 4),          stewart_platform(),
-          random_loops(20, 2, 1), random_loops(30, 3, 2), random_loops(40, 4, 3)};
+  return {ladder(3),
+          ladder(6),
+          ladder(16, 7),
+          ladder(31, 0),
+          ladder(31, 30),
+          scissor_lift(5),
+          scissor_lift(30),
+          net(2, 2),
+          net(4, 4),
+          stewart_platform(),
+          random_loops(20, 2, 1),
+          random_loops(30, 3, 2),
+          random_loops(40, 4, 3)};
 }
 
 TEST(BigClusters, MeetTheirEquations) {

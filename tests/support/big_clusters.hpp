@@ -10,9 +10,9 @@
 #include "tests/support/random.hpp"
 #include "tests/support/state.hpp"
 
-/// Mechanisms that are one cluster however large they are: chains and nets of loops that share bars.
-/// All close at their neutral position, which is no dead point.
-/// Universal joints turn about two axes across the bars that hang on them.
+/// Mechanisms that are one cluster however large they are: chains and nets of loops that share
+/// bars. All close at their neutral position, which is no dead point. Universal joints turn about
+/// two axes across the bars that hang on them.
 
 namespace espalier::test {
 
@@ -55,7 +55,8 @@ inline Description ladder(int cranks, int independent = -1) {
               detail::in_plane(i * between, 0.0, angle(i)));
   }
   for (int i = 0; i + 1 < cranks; ++i) {
-    const double dx = between + length(i + 1) * std::cos(angle(i + 1)) - length(i) * std::cos(angle(i));
+    const double dx =
+        between + length(i + 1) * std::cos(angle(i + 1)) - length(i) * std::cos(angle(i));
     const double dy = length(i + 1) * std::sin(angle(i + 1)) - length(i) * std::sin(angle(i));
     const double coupler = std::hypot(dx, dy);
     add_rod(robot, "coupler_link" + number(i), coupler);
@@ -88,9 +89,9 @@ inline Description scissor_lift(int stages) {
     // Bar a has its frame at its lower end, bar b in the middle, where it crosses a; x axes point
     // up, a's to the right and b's to the left.
     add_rod(robot, a, 2 * half, 0.5 + 0.1 * (i % 3));
-    add_joint(robot, "rising" + number, "revolute", left, a, {0, 0, 1},
-              i == 0 ? detail::in_plane(0, 0, along_a)
-                     : detail::in_plane(half, 0, along_a - along_b));
+    add_joint(
+        robot, "rising" + number, "revolute", left, a, {0, 0, 1},
+        i == 0 ? detail::in_plane(0, 0, along_a) : detail::in_plane(half, 0, along_a - along_b));
     const double I = 0.6 * half * half / 3;
     add_link(robot, b, 0.6, {0.01, 0, 0}, {1e-3, 0, 0, I, 0, I});
     add_joint(robot, "falling" + number, "revolute", a, b, {0, 0, 1},
@@ -102,8 +103,8 @@ inline Description scissor_lift(int stages) {
 }
 
 /// Strings of bars that hang on universal joints, a cross bar between neighbours at every level: a
-/// universal joint at one end, a ball at the other. `wide` x `deep` cells, each with one more degree
-/// of freedom than its four rates less three equations; 4 wide deep + 2 deep rates.
+/// universal joint at one end, a ball at the other. `wide` x `deep` cells, each with one more
+/// degree of freedom than its four rates less three equations; 4 wide deep + 2 deep rates.
 inline Description net(int wide, int deep) {
   Description robot = ground();
   robot.name = "net" + std::to_string(wide) + "x" + std::to_string(deep);
