@@ -9,9 +9,9 @@
 #include "tests/cli/run.hpp"
 #include "tests/support/host.hpp"
 
-// Results that generalized_rbda computed for robots with gears and loops (../shared/vectors, an extra where that folder is),
-// reproduced through the command line by every exact algorithm; Tello, which has no URDF, through
-// the library. Conventions: ROBOTS.md beside them.
+// Results that generalized_rbda computed for robots with gears and loops (../shared/vectors, an
+// extra where that folder is), reproduced through the command line by every exact algorithm; Tello,
+// which has no URDF, through the library. Conventions: ROBOTS.md beside them.
 
 #ifdef ESPALIER_SHARED_DIR
 namespace espalier::test {

@@ -6,8 +6,9 @@
 #include "tests/support/host.hpp"
 #include "espalier/kernel/problems/inverse_osim.hpp"
 
-/// Results that Pinocchio computed (../shared/vectors, an extra where that folder is), reproduced through the command line.
-/// Conventions: ROBOTS.md beside them; its motion and force vectors are linear first.
+/// Results that Pinocchio computed (../shared/vectors, an extra where that folder is), reproduced
+/// through the command line. Conventions: ROBOTS.md beside them; its motion and force vectors are
+/// linear first.
 
 #ifdef ESPALIER_SHARED_DIR
 namespace espalier::test {
