@@ -6,7 +6,7 @@
 
 namespace espalier {
 
-/// Gradient of lambda^T tau. Source: SPEC 19.1.
+/// Gradient of lambda^T tau. Source: theory/derivatives 19.1.
 template <class T>
 class CRneaAdjoint final : public InverseDynamicsAdjoint<T> {
  public:
@@ -28,7 +28,7 @@ class CRneaAdjoint final : public InverseDynamicsAdjoint<T> {
 };
 
 /// Gradient of nu^T vdot: that of -(M^-1 nu)^T tau at the accelerations. M is factored sparsely.
-/// Source: SPEC 15 and 19.1.
+/// Source: theory/derivatives 15 and 19.1.
 template <class T>
 class CAbaAdjoint final : public ForwardDynamicsAdjoint<T> {
  public:

@@ -7,7 +7,7 @@ namespace espalier {
 
 /// Derivatives of forward dynamics on a cluster tree: those of inverse dynamics at the
 /// accelerations, solved with the factor of M, (15.1).
-/// Source: Carpentier, Mansard (2018); SPEC 15.
+/// Source: Carpentier, Mansard (2018); theory/derivatives 15.
 template <class T>
 class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
  public:

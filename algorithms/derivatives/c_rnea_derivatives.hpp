@@ -6,7 +6,8 @@ namespace espalier {
 
 /// Derivatives of inverse dynamics on a cluster tree: a forward pass over bodies, composites by
 /// addition, and one product for each pair of coordinates of which one carries the other.
-/// Source: Singh, Russell, Wensing (2022); SPEC 12 and 13 for clusters and folded rotors.
+/// Source: Singh, Russell, Wensing (2022); theory/derivatives 12 and 13 for clusters and folded
+/// rotors.
 template <class T>
 class CRneaDerivatives final : public InverseDynamicsDerivatives<T> {
  public:

@@ -6,7 +6,8 @@ namespace espalier {
 
 /// Centroidal momentum and its derivatives from composite bodies: a coordinate moves the momentum
 /// of what it carries, S x* h, and varies it, I psi1; likewise its rate.
-/// Source: Orin, Goswami, Lee (2013); Carpentier, Mansard (2018); SPEC 12 without gravity.
+/// Source: Orin, Goswami, Lee (2013); Carpentier, Mansard (2018); theory/derivatives 12 without
+/// gravity.
 template <class T>
 class CompositeCentroidal final : public CentroidalDynamics<T> {
  public:

@@ -7,8 +7,8 @@
 namespace espalier {
 
 /// Derivatives of forward dynamics with held end-effectors, through loops: (15.2) and (15.3). The
-/// constraint wrench acts as one that is constant in the link's axes, or in world axes at its point.
-/// Source: Carpentier, Mansard (2018) for contacts; SPEC 15.
+/// constraint wrench acts as one that is constant in the link's axes, or in world axes at its
+/// point. Source: Carpentier, Mansard (2018) for contacts; theory/derivatives 15.
 template <class T>
 class ConstrainedAbaDerivatives final : public ConstrainedDynamicsDerivatives<T> {
  public:

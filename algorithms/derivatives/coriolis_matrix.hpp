@@ -4,7 +4,8 @@
 
 namespace espalier {
 
-/// C(q, v) on a cluster tree. Source: Echeandia, Wensing (2021); SPEC 16 for clusters and rotors.
+/// C(q, v) on a cluster tree. Source: Echeandia, Wensing (2021); theory/derivatives 16 for clusters
+/// and rotors.
 template <class T>
 class CompositeCoriolisMatrix final : public CoriolisMatrix<T> {
  public:

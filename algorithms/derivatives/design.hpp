@@ -6,7 +6,7 @@ namespace espalier {
 
 /// Gradient of lambda^T tau by the design: inertial parameters by their rows of the regressor
 /// (17.1), placements as locked virtual joints, ratios as variations of their row of G; all from
-/// one adjoint sweep. Source: SPEC 17 and 18.
+/// one adjoint sweep. Source: theory/derivatives 17 and 18.
 template <class T>
 class AdjointDesign final : public DesignDerivatives<T> {
  public:

@@ -6,7 +6,7 @@
 namespace espalier {
 
 /// M^-1 from M by composite bodies and its sparse factor L^T L.
-/// Source: Featherstone (2008), Tables 6.2 to 6.5; SPEC 15.
+/// Source: Featherstone (2008), Tables 6.2 to 6.5; theory/derivatives 15.
 template <class T>
 class LtlInverseMassMatrix final : public InverseMassMatrix<T> {
  public:

@@ -5,7 +5,8 @@
 namespace espalier {
 
 /// Derivatives of twists and accelerations of links: columns of each body's own cluster and of the
-/// bodies that carry it, in the link's axes. Source: SPEC 11 and (15.2) without gravity.
+/// bodies that carry it, in the link's axes. Source: theory/derivatives 11 and (15.2) without
+/// gravity.
 template <class T>
 class VariationKinematics final : public KinematicsDerivatives<T> {
  public:

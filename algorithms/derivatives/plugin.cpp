@@ -16,93 +16,96 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
   using namespace espalier;
   const Capabilities tree{};
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
-  registrar.algorithm<CRneaDerivatives>({.name = "rnea-derivatives",
-                                         .summary = "derivatives of inverse dynamics, and M",
-                                         .source = "Singh, Russell, Wensing (2022); SPEC 12",
-                                         .cost = "O(n d)"},
-                                        tree);
+  registrar.algorithm<CRneaDerivatives>(
+      {.name = "rnea-derivatives",
+       .summary = "derivatives of inverse dynamics, and M",
+       .source = "Singh, Russell, Wensing (2022); theory/derivatives 12",
+       .cost = "O(n d)"},
+      tree);
   registrar.algorithm<CRneaDerivatives>(
       {.name = "c-rnea-derivatives",
        .summary = "derivatives of inverse dynamics on the cluster tree, and M",
-       .source = "Singh, Russell, Wensing (2022); SPEC 13",
+       .source = "Singh, Russell, Wensing (2022); theory/derivatives 13",
        .cost = "O(n d)"},
       loops);
-  registrar.algorithm<CAbaDerivatives>({.name = "aba-derivatives",
-                                        .summary = "derivatives of forward dynamics, and M^-1",
-                                        .source = "Carpentier, Mansard (2018); SPEC 15",
-                                        .cost = "O(n^2)"},
-                                       tree);
+  registrar.algorithm<CAbaDerivatives>(
+      {.name = "aba-derivatives",
+       .summary = "derivatives of forward dynamics, and M^-1",
+       .source = "Carpentier, Mansard (2018); theory/derivatives 15",
+       .cost = "O(n^2)"},
+      tree);
   registrar.algorithm<CAbaDerivatives>(
       {.name = "c-aba-derivatives",
        .summary = "derivatives of forward dynamics on the cluster tree, and M^-1",
-       .source = "Carpentier, Mansard (2018); SPEC 15",
+       .source = "Carpentier, Mansard (2018); theory/derivatives 15",
        .cost = "O(n^2)"},
       loops);
   const Capabilities differences{
       .couplings = true, .loops = true, .several_supports = true, .exact = false};
   const About by_differences{.name = "differences",
-                             .summary = "approximates: central differences of order 8 of 'dense', "
-                                        "loops closed; allocates",
-                             .source = "SPEC 22",
+                             .summary =
+                                 "approximates: central differences of order 8 of 'dense', "
+                                 "loops closed; allocates",
+                             .source = "theory/derivatives 22",
                              .cost = "O(n^4)"};
   registrar.algorithm_at_double<DifferenceInverse>(by_differences, differences);
   registrar.algorithm_at_double<DifferenceForward>(by_differences, differences);
   registrar.algorithm<LtlInverseMassMatrix>(
       {.name = "ltl-inverse-mass-matrix",
        .summary = "M^-1 from M and its sparse factor",
-       .source = "Featherstone (2008), Tables 6.2 to 6.5; SPEC 15",
+       .source = "Featherstone (2008), Tables 6.2 to 6.5; theory/derivatives 15",
        .cost = "O(n d^2 + n^2)"},
       loops);
   registrar.algorithm<CompositeCoriolisMatrix>(
       {.name = "composite-coriolis",
        .summary = "C with dM/dt - 2 C skew, from composite bodies",
-       .source = "Echeandia, Wensing (2021); SPEC 16",
+       .source = "Echeandia, Wensing (2021); theory/derivatives 16",
        .cost = "O(n d)"},
       loops);
   registrar.algorithm<CRneaAdjoint>({.name = "c-rnea-adjoint",
                                      .summary = "gradient of lambda^T tau",
-                                     .source = "SPEC 19.1",
+                                     .source = "theory/derivatives 19.1",
                                      .cost = "O(n)"},
                                     loops);
   registrar.algorithm<CAbaAdjoint>({.name = "c-aba-adjoint",
                                     .summary = "gradient of nu^T vdot",
-                                    .source = "SPEC 15 and 19.1",
+                                    .source = "theory/derivatives 15 and 19.1",
                                     .cost = "O(n d^2)"},
                                    loops);
   registrar.algorithm<VariationKinematics>(
       {.name = "variation-kinematics",
        .summary = "derivatives of links' twists and accelerations, and of their Jacobians",
-       .source = "SPEC 13.2 and 15.2",
+       .source = "theory/derivatives 13.2 and 15",
        .cost = "O(d) per link of depth d"},
       loops);
   registrar.algorithm<CompositeCentroidal>(
       {.name = "composite-centroidal",
        .summary = "centroidal momentum, its matrix and derivatives, world axes",
-       .source = "Orin, Goswami, Lee (2013); SPEC 12",
+       .source = "Orin, Goswami, Lee (2013); theory/derivatives 12",
        .cost = "O(n)"},
       loops);
   registrar.algorithm<AdjointDesign>(
       {.name = "adjoint-design",
        .summary = "gradient of lambda^T tau by inertias, placements and gear ratios",
-       .source = "SPEC 18",
+       .source = "theory/derivatives 18",
        .cost = "O(n)"},
       loops);
   registrar.algorithm_at_double<ConstrainedAbaDerivatives>(
       {.name = "constrained-aba-derivatives",
        .summary = "derivatives of accelerations and constraint forces; allocates",
-       .source = "Carpentier, Mansard (2018); SPEC 15.2",
+       .source = "Carpentier, Mansard (2018); theory/derivatives 15",
        .cost = "O(n^2 (n + m))"},
       loops);
   registrar.algorithm_at_double<SemiImplicitEulerDerivatives>(
       {.name = "semi-implicit-euler-step",
        .summary = "a step of order 1 with A and B, loops closed",
-       .source = "SPEC 19.3",
+       .source = "theory/derivatives 19.3",
        .cost = "O(n^2 d)"},
       loops);
   registrar.algorithm_at_double<Rk4Derivatives>(
       {.name = "rk4-step",
        .summary = "a step of order 4 with A and B, loops closed",
-       .source = "Celledoni, Marthinsen, Owren (2003); SPEC 19.3",
+       .source = "Celledoni, Marthinsen, Owren (2003); theory/derivatives 19.3",
        .cost = "O(n^3)"},
       loops);
 }

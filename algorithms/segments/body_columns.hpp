@@ -9,7 +9,7 @@ namespace espalier {
 /// motion: J_b = shift(J_parent) + S_b G_b, and then for each body by itself
 ///   F = IA J_b,  Mqq += J_b^T F,  r -= J_b^T pA,  Moq += F shifted to the supporting body.
 /// Nothing is handed from body to body, so that the cost does not grow with their depth.
-/// Source: SPEC_CLUSTERS C.2, method A.
+/// Source: theory/large-clusters C.2, method A.
 
 /// Mqq (lower triangle; later its factor), Moq and r of a cluster of n independent rates.
 template <class T>

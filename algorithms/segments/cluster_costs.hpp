@@ -7,7 +7,7 @@
 namespace espalier {
 
 /// Multiplications that body columns take less than rate by rate (cluster_on_one.hpp), of all rates
-/// of a cluster with one supporting body; SPEC_CLUSTERS C.2.
+/// of a cluster with one supporting body; theory/large-clusters C.2.
 /// @param articulated  per body: whether other clusters hang on it
 inline double saved_by_columns(const Model& m, const Cluster& c,
                                const std::vector<bool>& articulated) {

@@ -16,8 +16,8 @@ namespace espalier {
 /// The variation of (q, qd, qdd) is (G, V, P) e_k along q_k, (0, G, W) e_k along v_k and
 /// (0, 0, G) e_k along vdot_k. All are 0 where G is constant.
 ///
-/// Laws are differentiated by Taylor and dual numbers, loop joints by the variation of their frames.
-/// Source: SPEC 13.1; (13.3) for laws, (13.4) for loop joints.
+/// Laws are differentiated by Taylor and dual numbers, loop joints by the variation of their
+/// frames. Source: theory/derivatives 13.1; (13.3) for laws, (13.4) for loop joints.
 template <class T>
 class ESPALIER_API SpanningVariation {
  public:

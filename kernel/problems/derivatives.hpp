@@ -11,13 +11,13 @@
 /// Derivatives by q are along the tangent of the independent coordinates on the right, the
 /// components of v and vdot held: d/de of q moved by e v as Model::integrate() does, loops closed;
 /// for a floating joint e is the body's twist, angular part first. Matrices are nv x nv, row-major,
-/// entry (i, j) the derivative of component i by coordinate j (SPEC 11).
+/// entry (i, j) the derivative of component i by coordinate j (theory/derivatives 11).
 /// Results are one-sided where a load is not smooth (dry friction at rest).
 
 namespace espalier {
 
 /// What stays constant of an external wrench while the robot moves. The three are the same wrench
-/// and differ in derivatives by q (SPEC 14).
+/// and differ in derivatives by q (theory/derivatives 14).
 enum class WrenchFrame {
   link,         ///< moment about the link's origin and force, link axes: a thruster, a sole
   world,        ///< moment about the world's origin and force, world axes
@@ -28,14 +28,19 @@ enum class WrenchFrame {
 template <class T>
 class FramedWrenches {
  public:
+  /// One wrench.
   struct Item {
-    int body = 0;
-    WrenchFrame frame = WrenchFrame::link;
+    int body = 0;                           ///< that it acts on
+    WrenchFrame frame = WrenchFrame::link;  ///< in which it is constant
     Force<T> wrench;      ///< body frame for `link`, else as in the frame
     Vec3<double> point;   ///< body frame, of world_at_point
   };
+  /// None yet.
   explicit FramedWrenches(ModelPtr model) : model_(std::move(model)) {}
 
+  /// Adds a wrench on a link.
+  /// @param link    that it acts on
+  /// @param frame   in which it is constant
   /// @param wrench  components in the frame [N·m, N]
   /// @param point   on the link, link axes, for world_at_point [m]
   /// @throws UnknownName
@@ -46,8 +51,11 @@ class FramedWrenches {
     if (frame == WrenchFrame::link) item.wrench = l.X.transpose_times_force(wrench);
     items_.push_back(item);
   }
+  /// Adds a wrench on a body.
   void add_item(const Item& item) { items_.push_back(item); }
+  /// Takes all wrenches off.
   void clear() { items_.clear(); }
+  /// In the order of adding.
   const std::vector<Item>& items() const { return items_; }
 
  private:
@@ -144,6 +152,7 @@ std::vector<T> multipliers(const BasicInputs<V>& in, int nv) {
 template <class T>
 class ESPALIER_API InverseDynamicsDerivatives : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "inverse-dynamics-derivatives";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
@@ -188,6 +197,7 @@ class ESPALIER_API InverseDynamicsDerivatives : public AlgorithmAt<T> {
                    r[0], r[1], r[2], r[3], &loads);
         });
   }
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot, T* tau, T* dtau_dq, T* dtau_dv,
                        T* M, const Loads<T>* loads) = 0;
 };
@@ -196,6 +206,7 @@ class ESPALIER_API InverseDynamicsDerivatives : public AlgorithmAt<T> {
 template <class T>
 class ESPALIER_API ForwardDynamicsDerivatives : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "forward-dynamics-derivatives";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
@@ -238,6 +249,7 @@ class ESPALIER_API ForwardDynamicsDerivatives : public AlgorithmAt<T> {
                    r[0], r[1], r[2], r[3], &loads);
         });
   }
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* tau, T* vdot, T* dvdot_dq, T* dvdot_dv,
                        T* dvdot_dtau, const Loads<T>* loads) = 0;
 };
@@ -246,6 +258,7 @@ class ESPALIER_API ForwardDynamicsDerivatives : public AlgorithmAt<T> {
 template <class T>
 class ESPALIER_API InverseMassMatrix : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "inverse-mass-matrix";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
@@ -269,6 +282,7 @@ class ESPALIER_API InverseMassMatrix : public AlgorithmAt<T> {
     detail::rate_results<T>(out, model().nv(), {{"inverse_mass_matrix", true}},
                             [&](const auto& r) { evaluate(detail::lifted<T>(in.q), r[0]); });
   }
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, T* M_inverse) = 0;
 };
 
@@ -276,6 +290,7 @@ class ESPALIER_API InverseMassMatrix : public AlgorithmAt<T> {
 template <class T>
 class ESPALIER_API InverseDynamicsAdjoint : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "inverse-dynamics-adjoint";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
@@ -316,6 +331,7 @@ class ESPALIER_API InverseDynamicsAdjoint : public AlgorithmAt<T> {
                    detail::multipliers<T>(in, model().nv()), r[0], r[1], r[2], &loads);
         });
   }
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* by_q, T* by_v,
                        T* by_vdot, const Loads<T>* loads) = 0;
 };
@@ -324,6 +340,7 @@ class ESPALIER_API InverseDynamicsAdjoint : public AlgorithmAt<T> {
 template <class T>
 class ESPALIER_API ForwardDynamicsAdjoint : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "forward-dynamics-adjoint";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
@@ -367,6 +384,7 @@ class ESPALIER_API ForwardDynamicsAdjoint : public AlgorithmAt<T> {
                    detail::multipliers<T>(in, model().nv()), r[0], r[1], r[2], r[3], &loads);
         });
   }
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* tau, const T* nu, T* vdot, T* by_q,
                        T* by_v, T* by_tau, const Loads<T>* loads) = 0;
 };
@@ -376,6 +394,7 @@ class ESPALIER_API ForwardDynamicsAdjoint : public AlgorithmAt<T> {
 template <class T>
 class ESPALIER_API CoriolisMatrix : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "coriolis-matrix";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
@@ -401,6 +420,7 @@ class ESPALIER_API CoriolisMatrix : public AlgorithmAt<T> {
       evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), r[0]);
     });
   }
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, T* C) = 0;
 };
 
@@ -410,6 +430,7 @@ class ESPALIER_API CoriolisMatrix : public AlgorithmAt<T> {
 template <class T>
 class ESPALIER_API StepDerivatives : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "step-derivatives";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
@@ -444,6 +465,7 @@ class ESPALIER_API StepDerivatives : public AlgorithmAt<T> {
 
  protected:
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* tau, double h, T* q_next, T* v_next, T* A,
                        T* B, const Loads<T>* loads) = 0;
 };
@@ -452,6 +474,7 @@ class ESPALIER_API StepDerivatives : public AlgorithmAt<T> {
 template <class T>
 class ESPALIER_API KinematicsDerivatives : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "kinematics-derivatives";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
@@ -466,6 +489,11 @@ class ESPALIER_API KinematicsDerivatives : public AlgorithmAt<T> {
     T* a_by_q;    ///< of acceleration by q
     T* a_by_v;    ///< of acceleration by v
   };
+  /// Differentiates the motion of all bodies; write() speaks of the last call.
+  /// @param q     spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param v     independent rates, size nv [rad/s, m/s]
+  /// @param vdot  accelerations, size nv [rad/s², m/s²]
+  /// @throws SizeMismatch
   void evaluate(In<T> q, In<T> v, In<T> vdot) {
     const Model& m = model();
     expect_size("kinematics derivatives", "q", q.size(), m.nq());
@@ -473,12 +501,15 @@ class ESPALIER_API KinematicsDerivatives : public AlgorithmAt<T> {
     expect_size("kinematics derivatives", "vdot", vdot.size(), m.nv());
     compute(q.data(), v.data(), vdot.data());
   }
+  /// Derivatives of a link's motion at the last evaluate().
+  /// @param link     of this model
   /// @param[out] of  five matrices of 6 * nv numbers
   virtual void write(const Link& link, const Of& of) const = 0;
 
  protected:
   /// Of each link one result: 30 x nv, the five matrices one below the other.
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot) = 0;
 };
 
@@ -487,11 +518,13 @@ class ESPALIER_API KinematicsDerivatives : public AlgorithmAt<T> {
 template <class T>
 class ESPALIER_API CentroidalDynamics : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "centroidal-dynamics";
   using AlgorithmAt<T>::AlgorithmAt;
   using AlgorithmAt<T>::model;
   using typename AlgorithmAt<T>::Value;
 
+  /// Momentum and its derivatives; row-major.
   struct Answer {
     std::vector<T> momentum;       ///< 6 [N·m·s, N·s]
     std::vector<T> rate;           ///< 6: its derivative by time [N·m, N]
@@ -513,6 +546,7 @@ class ESPALIER_API CentroidalDynamics : public AlgorithmAt<T> {
 
  protected:
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual const Answer& compute(const T* q, const T* v, const T* vdot) = 0;
 };
 
@@ -520,22 +554,31 @@ class ESPALIER_API CentroidalDynamics : public AlgorithmAt<T> {
 template <class T>
 class ESPALIER_API ConstrainedDynamicsDerivatives : public Algorithm {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "constrained-dynamics-derivatives";
+  /// The setup has to name end-effectors.
   static constexpr bool needs_end_effectors = true;
 
+  /// Accelerations, constraint forces and their derivatives; row-major.
   struct Answer {
-    std::vector<T> vdot;   ///< nv
-    std::vector<T> force;  ///< f by rows, m
-    std::vector<T> dvdot_dq, dvdot_dv, dvdot_dtau;     ///< nv x nv
-    std::vector<T> dforce_dq, dforce_dv, dforce_dtau;  ///< m x nv
+    std::vector<T> vdot;         ///< nv
+    std::vector<T> force;        ///< f by rows, m
+    std::vector<T> dvdot_dq;     ///< nv x nv
+    std::vector<T> dvdot_dv;     ///< nv x nv
+    std::vector<T> dvdot_dtau;   ///< nv x nv
+    std::vector<T> dforce_dq;    ///< m x nv
+    std::vector<T> dforce_dv;    ///< m x nv
+    std::vector<T> dforce_dtau;  ///< m x nv
     /// Independent rows. Where it is less than m, f is the smallest that holds the rows, and its
     /// derivatives are those of the smallest ones in the present row space; those of vdot stay
     /// exact where redundant rows do not contradict one another.
     int rank = 0;
   };
+  /// Binds to a model and its end-effectors.  @throws as Task
   explicit ConstrainedDynamicsDerivatives(const Setup& setup)
       : Algorithm(setup.model), task_(*setup.model, setup.end_effectors) {}
 
+  /// Rows that the setup's end-effectors make.
   const Task& task() const { return task_; }
 
   /// @param q, v, tau     as in ForwardDynamics
@@ -584,6 +627,7 @@ class ESPALIER_API ConstrainedDynamicsDerivatives : public Algorithm {
   }
 
  protected:
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual const Answer& compute(const T* q, const T* v, const T* tau, const T* acceleration,
                                 const Loads<T>* loads) = 0;
 
@@ -593,6 +637,7 @@ class ESPALIER_API ConstrainedDynamicsDerivatives : public Algorithm {
 
 /// A number of a robot's design.
 struct DesignParameter {
+  /// What it is a number of.
   enum class Kind {
     inertial,   ///< of a body with all that is welded to it: m, m c (3), J about the origin (xx, yy,
                 ///< zz, xy, xz, yz), body frame [kg, kg·m, kg·m²]
@@ -601,28 +646,35 @@ struct DesignParameter {
                 ///< axis on z; not of joints in loops that a loop joint closes
     ratio       ///< entry of a constant G: rate of a joint per rate of an independent one
   };
-  Kind kind = Kind::inertial;
+  Kind kind = Kind::inertial;  ///< what it is a number of
   std::string name;   ///< "<owner>.<what>"
   std::string owner;  ///< body, rotor or joint
   int body = 0;       ///< of inertial and placement; rotor: which; ratio: cluster
   int component = 0;  ///< of inertial (0 to 9) and placement (0 to 5); ratio: entry of G
 };
+/// "inertial", "rotor", "placement", "ratio".
 ESPALIER_API std::string_view to_string(DesignParameter::Kind kind);
 
 /// Derivatives of inverse and forward dynamics by numbers of the design.
 template <class T>
 class ESPALIER_API DesignDerivatives : public AlgorithmAt<T> {
  public:
+  /// Its name in the registry.
   static constexpr std::string_view problem = "design-derivatives";
   using typename AlgorithmAt<T>::Value;
   using AlgorithmAt<T>::model;
 
+  /// Lists the parameters of a model.
   explicit DesignDerivatives(ModelPtr model);
 
   /// All parameters, in the order of gradients.
   const std::vector<DesignParameter>& parameters() const { return parameters_; }
 
   /// Gradient of lambda^T tau(q, v, vdot) by all parameters, in O(n) besides the ratios.
+  /// @param q       spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param v       independent rates, size nv [rad/s, m/s]
+  /// @param vdot    accelerations, size nv [rad/s², m/s²]
+  /// @param lambda  weights of tau, size nv
   /// @param[out] gradient  one number per parameter
   /// @param loads          what acts besides tau and gravity, or nullptr; wrenches are held in
   ///                       their frames
@@ -638,13 +690,20 @@ class ESPALIER_API DesignDerivatives : public AlgorithmAt<T> {
     detail::expect_loads("design derivatives", loads, m);
     compute(q.data(), v.data(), vdot.data(), lambda.data(), gradient.data(), loads);
   }
-  /// Columns dtau/dp of chosen parameters. @param[out] columns  nv x chosen, row-major
+  /// Columns dtau/dp of chosen parameters.
+  /// @param q     spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param v     independent rates, size nv [rad/s, m/s]
+  /// @param vdot  accelerations, size nv [rad/s², m/s²]
+  /// @param chosen  among parameters()
+  /// @param[out] columns  nv x chosen, row-major
+  /// @param loads   what acts besides tau and gravity, or nullptr
   void columns(In<T> q, In<T> v, In<T> vdot, const std::vector<int>& chosen, Out<T> columns,
                const Loads<T>* loads = nullptr);
 
  protected:
   /// The gradient at the inputs' multipliers; ones where there are none.
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* gradient,
                        const Loads<T>* loads) = 0;
 

@@ -30,7 +30,7 @@ std::string about(const Model& model, unsigned long long seed) {
 constexpr int robots = 200;
 
 // The oracle's own error is 1e-12 to 1e-10 of derivatives whose higher ones are as large as near
-// dead points; 1e-9 is what SPEC 22 asks for.
+// dead points; 1e-9 is what theory/derivatives 22 asks for.
 TEST(DerivativesTest, InverseDynamicsAgreesWithDifferencesThroughTheClosure) {
   std::vector<double> errors;
   for (unsigned long long seed = 1; seed <= robots; ++seed) {

@@ -70,7 +70,7 @@ TEST(ParametersTest, OthersOutOfRangeAreRefused) {
   expect(error_of("planetary_stage", {{"ring_teeth", {20}}}), {"'ring_teeth' is 20", "sun"});
   expect(error_of("planetary_stage", {{"planets", {2.5}}}), {"'planets' is 2.5", "whole number"});
   expect(error_of("planetary_stage", {{"fixed", {4}}}), {"'fixed' is 4", "from 0 to 3"});
-  expect(error_of("gear_train", {{"parents", {0, 0, 2}}}), {"'parents' is 2"});
+  expect(error_of("gear_train", {{"carriers", {0, 0, 2}}}), {"'carriers' is 2"});
   expect(error_of("elastic_joint", {{"stiffness", {0}}}), {"'stiffness' is 0"});
 }
 

@@ -119,8 +119,8 @@ TEST(PlanetaryStageTest, FixedElementsGiveTheRatiosOfTheTextbook) {
     const Moving moving(m, neutral(*m), {1.0});
     return moving[of] / moving[to];
   };
-  EXPECT_NEAR(ratio(1, "ring", "parent"), 1.0 + Zs / Zr, rounding);
-  EXPECT_NEAR(ratio(2, "sun", "parent"), 1.0 + Zr / Zs, rounding);
+  EXPECT_NEAR(ratio(1, "ring", "carrier"), 1.0 + Zs / Zr, rounding);
+  EXPECT_NEAR(ratio(2, "sun", "carrier"), 1.0 + Zr / Zs, rounding);
   EXPECT_NEAR(ratio(3, "ring", "sun"), -Zs / Zr, rounding);
 }
 
@@ -129,7 +129,7 @@ TEST(PlanetaryStageTest, ObeysWillisWithNothingFixed) {
   const ModelPtr m = compile("planetary_stage", mechanism("planetary_stage").sample());
   ASSERT_EQ(m->nv(), 2);
   const Moving moving(m, neutral(*m), {0.7, -1.3});
-  EXPECT_NEAR(Zs * moving["sun"] + Zr * moving["ring"], (Zs + Zr) * moving["parent"],
+  EXPECT_NEAR(Zs * moving["sun"] + Zr * moving["ring"], (Zs + Zr) * moving["carrier"],
               100 * rounding);
 }
 
@@ -158,7 +158,7 @@ TEST(BevelDifferentialTest, CarrierIsTheMeanAndOutputTheDifference) {
   std::vector<double> v(2);
   v[independent_index(*m, "left")] = 0.8, v[independent_index(*m, "right")] = -0.2;
   const Moving moving(m, neutral(*m), v);
-  EXPECT_NEAR(moving["parent"], 0.3, rounding);
+  EXPECT_NEAR(moving["carrier"], 0.3, rounding);
   EXPECT_NEAR(moving["output"], -1.5 * 0.5, rounding);
 }
 

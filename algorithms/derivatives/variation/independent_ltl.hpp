@@ -7,7 +7,7 @@
 
 /// M = L^T L over the independent rates of a cluster tree, and solves with many columns at once.
 /// Rows of a cluster are dense among themselves and with those of the clusters that carry it.
-/// Source: Featherstone (2008), section 6.5; SPEC 15.
+/// Source: Featherstone (2008), section 6.5; theory/derivatives 15.
 
 namespace espalier {
 

@@ -18,7 +18,7 @@
 /// forward pass: composites are plain sums.
 ///
 /// The relative variation of a body's vector is the variation of its components in the body.
-/// Source: SPEC 11 to 14; Singh, Russell, Wensing (2022) for trees.
+/// Source: theory/derivatives 11 to 14; Singh, Russell, Wensing (2022) for trees.
 
 namespace espalier {
 
