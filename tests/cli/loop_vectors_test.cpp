@@ -11,7 +11,7 @@
 
 // Results that generalized_rbda computed for robots with gears and loops (../shared/vectors, an
 // extra where that folder is), reproduced through the command line by every exact algorithm; Tello,
-// which has no URDF, through the library. Conventions: ROBOTS.md beside them.
+// which has no URDF, through the library. Conventions: those that each file states.
 
 #ifdef ESPALIER_SHARED_DIR
 namespace espalier::test {

@@ -7,8 +7,8 @@
 #include "espalier/kernel/problems/inverse_osim.hpp"
 
 /// Results that Pinocchio computed (../shared/vectors, an extra where that folder is), reproduced
-/// through the command line. Conventions: ROBOTS.md beside them; its motion and force vectors are
-/// linear first.
+/// through the command line. Conventions: those that each file states; its motion and force vectors
+/// are linear first.
 
 #ifdef ESPALIER_SHARED_DIR
 namespace espalier::test {
