@@ -79,7 +79,8 @@ class Description:
     @property
     def gravity(self) -> tuple[float, float, float]:
         """[m/s²], world axes."""
-        return tuple(self._core.gravity)
+        x, y, z = self._core.gravity
+        return x, y, z
 
     @gravity.setter
     def gravity(self, gravity: Any) -> None:

@@ -61,12 +61,12 @@ class Node:
         return self.graph.absolute(self)
 
     def __pow__(self, power: Any) -> Node:
-        if not isinstance(power, numbers.Real) or float(2 * power) != int(2 * power):
+        if not isinstance(power, numbers.Real) or not float(2 * float(power)).is_integer():
             raise Unsupported(
                 f"traced expression: power is {power}, expected a whole or half number (laws are "
                 "made of + - * / sqrt sin cos arctan2 abs and where)"
             )
-        whole, half = divmod(int(2 * abs(power)), 2)
+        whole, half = divmod(int(2 * abs(float(power))), 2)
         out = self.graph.number(1.0)
         square = self
         while whole:
@@ -77,7 +77,7 @@ class Node:
                 square = self.graph.multiply(square, square)
         if half:
             out = self.graph.multiply(out, self.graph.square_root(self))
-        return out if power >= 0 else self.graph.divide(self.graph.number(1.0), out)
+        return out if float(power) >= 0 else self.graph.divide(self.graph.number(1.0), out)
 
     def __lt__(self, other: Any) -> Condition:
         return Condition(self, self.graph.lift(other))
@@ -97,7 +97,7 @@ class Node:
             "NumPy's functions (np.sin, not math.sin) and espalier.where instead of if"
         )
 
-    __int__ = __index__ = __float__  # type: ignore[assignment]
+    __int__ = __index__ = __float__
 
     def __bool__(self) -> bool:
         self.__float__()

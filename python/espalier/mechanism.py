@@ -96,7 +96,7 @@ def _snake(name: str) -> str:
 
 def _instance(cls: type, values: Mapping[str, Any]) -> Any:
     """An instance without __init__, with the parameters as attributes."""
-    out = object.__new__(cls)
+    out: Any = object.__new__(cls)
     for key, value in values.items():
         setattr(out, key, value)
     return out
@@ -135,7 +135,7 @@ def trace(cls: type) -> dict[str, Any]:
         return [graph.leaf(kind, k, level) for k in range(count)]
 
     def array(nodes: list[Node]) -> Any:
-        out = np.empty(len(nodes), dtype=object)
+        out: Any = np.empty(len(nodes), dtype=object)
         out[:] = nodes
         return out
 
@@ -255,24 +255,24 @@ def _tape(
     for node in inputs:
         if node not in last:  # nobody reads it
             heapq.heappush(free, register[node])
-    instructions = []
+    instructions: list[tuple[Any, ...]] = []
     for step, node in enumerate(work):
         if node in register:  # the second of sine and cosine
             _release(node.arguments, step, last, register, free)
             continue
-        a = [register[x] for x in node.arguments]
+        read = [register[x] for x in node.arguments]
         if node in both:
             register[node], register[both[node]] = take(), take()
             first, second = node, both[node]
             if node.operation == "cosine":
                 first, second = second, first
-            instructions.append(("sine_cosine", register[first], a[0], register[second], 0, 0))
+            instructions.append(("sine_cosine", register[first], read[0], register[second], 0, 0))
             _release(node.arguments, step, last, register, free)
             continue
         _release(node.arguments, step, last, register, free)
         register[node] = take()
-        a += [0] * (4 - len(a))
-        instructions.append((node.operation, register[node], *a))
+        read += [0] * (4 - len(read))
+        instructions.append((node.operation, register[node], *read))
     return {
         "inputs": len(inputs),
         "registers": max(count, 1),

@@ -427,8 +427,8 @@ class Model:
 
     def _bound(self, problem: str, name: str | None, setup: dict[str, Any]) -> Any:
         """The algorithm that functions of the model use: one for each thread and setup."""
-        key = (problem, name, repr(sorted(setup.items())) if setup else None)
-        cache = self._local.__dict__
+        key: Any = (problem, name)
+        cache: dict[Any, Any] = self._local.__dict__
         if setup:
             # Objects may change between calls: what they say now is the key.
             setup = {**setup}
@@ -437,7 +437,7 @@ class Model:
                 ("groups", Group),
             ):
                 if option in setup:
-                    setup[option] = parts(kind, setup[option])  # type: ignore[type-var]
+                    setup[option] = parts(kind, setup[option])
             variants = tuple(id(m) for m in setup.get("variants", ()))
             key = (problem, name, repr((sorted((k, v) for k, v in setup.items()
                                                if k != "variants"), variants)))
@@ -445,7 +445,8 @@ class Model:
         if bound is None:
             if len(cache) >= 64:
                 cache.clear()
-            bound = self.algorithm(name, problem, **{"check": True, **setup})
+            options: dict[str, Any] = {"check": True, **setup}
+            bound = self.algorithm(name, problem, **options)
             cache[key] = bound
             cache[(key, "keeps")] = setup.get("variants")
         return bound

@@ -116,12 +116,15 @@ def _made(kind: type[Part], item: Any) -> Part:
         return item
     if isinstance(item, str) and kind is EndEffector:
         link, _, rows = item.rpartition(":")
-        return kind(link, rows) if link else kind(item)  # type: ignore[call-arg]
+        end: Any = EndEffector(link, rows) if link else EndEffector(item)
+        return end
     if isinstance(item, str) and kind is Input:
-        return kind(joint=item)  # type: ignore[call-arg]
+        motor: Any = Input(joint=item)
+        return motor
     if isinstance(item, Mapping) and kind is Input and "link" in item:  # as in state files
         contact = {key: value for key, value in item.items() if key != "name"}
-        return kind(contact=_made(EndEffector, contact), name=item.get("name"))  # type: ignore
+        made: Any = Input(contact=_made(EndEffector, contact), name=item.get("name"))
+        return made
     if isinstance(item, Mapping):
         known = [f.name for f in fields(kind)]
         for key in item:

@@ -11,7 +11,6 @@ is missing. Gradients come with the derivatives of the kernel; the place for the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,8 +45,8 @@ class _Solve(torch.autograd.Function):
     """A call as a node of autograd's graph, so that backward() says what is missing."""
 
     @staticmethod
-    def forward(ctx: Any, function: Callable[..., Any], name: str, *tensors: Any) -> Any:
-        ctx.name = name
+    def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        function, ctx.name, *tensors = args
         return to_tensor(function(*(to_array(x) for x in tensors)))
 
     @staticmethod

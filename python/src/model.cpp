@@ -76,7 +76,7 @@ py::list clusters(const Robot& robot) {
     for (const Joint& j : model.joints()) {
       if (model.body(j.body).cluster == index) names.push_back(j.name);
     }
-    for (const int body : c.outputs) supports.push_back(model.body_names()[body]);
+    for (const int body : c.supports) supports.push_back(model.body_names()[body]);
     py::dict item;
     item["name"] = c.name;
     item["parent"] = c.parent >= 0 ? py::object(py::int_(c.parent)) : py::none();

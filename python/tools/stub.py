@@ -24,7 +24,9 @@ def python_type(text):
     text = re.sub(r"list\[float\[3\]\[3\]\]|list\[list\[float\[3\]\]\[3\]\]|list\[list\[float\]\[3\]\[3\]\]", "Any", text)
     text = re.sub(r"list\[float\[\d+\]\]", "Any", text)
     text = re.sub(r"[\w\[\]]*std::\S*|espalier::\S*", "Any", text)
-    return text
+    text = re.sub(r"Optional\[(.*)\]", r"\1 | None", text)
+    bare = {"list": "list[Any]", "dict": "dict[str, Any]", "tuple": "tuple[Any, ...]"}
+    return bare.get(text, text)
 
 
 def signature(document, name, method):
@@ -35,6 +37,9 @@ def signature(document, name, method):
         return "(self, *args: Any, **kwargs: Any) -> Any" if method else "(*args: Any) -> Any"
     arguments = re.sub(r" = <[^>]*>", " = ...", match.group(1))
     arguments = re.sub(r" = [^,)]+", " = ...", arguments)
+    # Sequences of all kinds are taken, and None where there is a default.
+    arguments = re.sub(r": (List|Dict|Tuple|Optional)\b[^=]*?(?=(, \w+: | = |$))", ": Any", arguments)
+    arguments = re.sub(r": \S*Robot = \.\.\.", ": Any = ...", arguments)
     arguments = python_type(arguments)
     if method:
         arguments = re.sub(r"^(self|arg0): [^,]*", "self", arguments)
@@ -58,7 +63,8 @@ def members(cls):
         ):
             if name == "__init__":
                 text = signature(value.__doc__, name, True)
-                lines.append(f"    def __init__{text}: ...")
+                if "*args" not in text:  # others cannot be made
+                    lines.append(f"    def __init__{text}: ...")
             elif name == "__call__":
                 lines.append("    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...")
             else:

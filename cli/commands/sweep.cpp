@@ -1,0 +1,224 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "cli/command.hpp"
+#include "cli/progress.hpp"
+#include "cli/results.hpp"
+#include "cli/state.hpp"
+#include "cli/sweep_plan.hpp"
+
+namespace espalier::cli {
+
+namespace {
+
+/// One problem for many designs of a robot.
+class Sweep final : public Command {
+  void add_options(CLI::App& app) override {
+    app.add_option("SWEEP", file_, "sweep file (YAML)")->required()->type_name("FILE");
+    app.add_option("--output", output_, "CSV; default: standard output")->type_name("FILE.csv");
+    app.add_option("--threads", threads_, "default: all cores")->check(CLI::Range(1, 4096));
+    app.footer(R"(
+Sweep file:
+  robot: leg.yaml              relative to the sweep file
+  root: fixed | floating
+  problem: inverse-dynamics    default: forward-dynamics
+  algorithm: c-rnea
+  seed: 1
+  parameters:                  the grid of all lists and ranges; distributions are drawn anew
+    shank: {set: links.shank.mass, range: [1, 2], count: 5}
+    ratio: {set: couplings.gear.ratio, list: [6, 9, 12]}
+    masses: {scale: [links.thigh.mass, links.shank.mass], uniform: [0.8, 1.2]}
+    offset: {set: "joints.knee.xyz[2]", normal: [-0.2, 0.001]}
+  samples: 100                 of the distributions, at each point of the grid
+  states: {random: 10}         of each design; default: the neutral one
+  record:
+    knee: {result: tau, row: knee}
+    worst: {result: tau, reduce: max_abs}      or norm
+Fields: links: mass, com[k]; joints: xyz[k], rpy[k], damping, friction, stiffness, rest, armature;
+couplings: ratio; laws: their parameters.
+
+A row of the CSV for each state of each design, in order: the same bits for any number of threads.
+Where a design is no robot or has no answer its columns are empty, its last column says why, and
+the exit code is 1.)");
+  }
+
+  int run(Session& session) override {
+    const SweepPlan plan = SweepPlan::read(file_);
+    const Host& host = session.host();
+    expect_problem(host.registry(), plan.problem);
+    const Entry& entry = host.registry().find_algorithm(plan.problem, plan.algorithm);
+    const Description robot = reading_model([&] { return host.read(plan.robot); });
+    {  // what is wrong with the targets themselves is said once
+      Description probe = robot;
+      for (const SweepParameter& p : plan.parameters) {
+        for (const std::string& t : p.targets) set_parameter(probe, t, 1.0, p.scales);
+      }
+    }
+    const long designs = plan.designs();
+    std::vector<std::string> rows(designs);
+    std::atomic<long> next{0}, failed{0}, done{0};
+    std::mutex mutex;
+    std::exception_ptr error;
+    const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+    const long threads = std::min<long>(threads_ > 0 ? threads_ : cores, designs);
+    {
+      Progress progress("sweep " + file_);
+      const auto work = [&](bool shows) {
+        try {
+          for (long k; (k = next.fetch_add(1)) < designs;) {
+            rows[k] = one(host, entry, plan, robot, k, failed);
+            const long count = done.fetch_add(1) + 1;
+            if (shows) progress.show(static_cast<double>(count) / static_cast<double>(designs));
+          }
+        } catch (...) {
+          const std::scoped_lock lock(mutex);
+          if (!error) error = std::current_exception();
+          next.store(designs);
+        }
+      };
+      std::vector<std::thread> others;
+      for (long t = 1; t < threads; ++t) others.emplace_back(work, false);
+      work(true);
+      for (std::thread& other : others) other.join();
+    }
+    if (error) std::rethrow_exception(error);
+    std::string table = header(plan);
+    for (const std::string& row : rows) table += row;
+    if (output_) write_file(*output_, table);
+    if (session.json) {
+      session.print(Json{{"designs", designs},
+                         {"states", std::max(1, plan.random_states)},
+                         {"failed", failed.load()}});
+    } else if (output_) {
+      session.print(fmt::format("{}: {} designs, {} rows without an answer\n", *output_, designs,
+                                failed.load()));
+    } else {
+      session.print(table);
+    }
+    return failed.load() == 0 ? ok : unusable;
+  }
+
+  static std::string header(const SweepPlan& plan) {
+    std::string out = "design,state";
+    for (const SweepParameter& p : plan.parameters) out += "," + quoted(p.name);
+    for (const SweepRecord& r : plan.records) out += "," + quoted(r.name);
+    return out + ",error\n";
+  }
+
+  /// Rows of one design; depends on nothing but the plan and its number.
+  static std::string one(const Host& host, const Entry& entry, const SweepPlan& plan,
+                         const Description& robot, long design, std::atomic<long>& failed) {
+    const std::vector<double> values = plan.values(design);
+    const int states = std::max(1, plan.random_states);
+    const std::string empty(plan.records.size(), ',');
+    std::string out;
+    const auto begin = [&](int state) {
+      // Shortest digits that read back as the same number.
+      std::string row = fmt::format("{},{}", design, state);
+      for (const double x : values) row += fmt::format(",{}", x);
+      return row;
+    };
+    int state = 0;
+    try {
+      Description variant = robot;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        for (const std::string& target : plan.parameters[i].targets) {
+          set_parameter(variant, target, values[i], plan.parameters[i].scales);
+        }
+      }
+      const ModelPtr model = host.compile(variant, plan.options);
+      const Setup setup{model, tips(*model), default_inputs(*model), {}, forward_sensors(*model)};
+      const std::unique_ptr<Algorithm> algorithm = host.registry().create(entry, setup);
+      for (; state < states; ++state) {
+        // The states of all designs are the same: of the seeds that follow the sweep's.
+        const State at =
+            plan.random_states == 0
+                ? neutral_state(model)
+                : random_state(model, plan.seed + static_cast<unsigned long long>(state),
+                               setup.end_effectors);
+        try {
+          Results results;
+          algorithm->solve(at.inputs, results);
+          expect_finite(entry.about.name, setup, results);
+          std::string row = begin(state);
+          for (const SweepRecord& r : plan.records) {
+            row += fmt::format(",{}", recorded(*model, r, results));
+          }
+          out += row + ",\n";
+        } catch (const SingularMechanism& error) {
+          failed.fetch_add(1);
+          out += begin(state) + empty + "," + quoted(error.what()) + "\n";
+        }
+      }
+    } catch (const InvalidModel& error) {
+      for (; state < states; ++state) {
+        failed.fetch_add(1);
+        out += begin(state) + empty + "," + quoted(error.what()) + "\n";
+      }
+    }
+    return out;
+  }
+
+  static double recorded(const Model& model, const SweepRecord& record, const Results& results) {
+    std::vector<std::string> known;
+    for (const Result& r : results) {
+      known.push_back(r.name);
+      if (r.name != record.result) continue;
+      if (record.reduction == SweepRecord::Reduction::max_abs) {
+        double most = 0.0;
+        for (const double x : r.values) most = std::max(most, std::abs(x));
+        return most;
+      }
+      if (record.reduction == SweepRecord::Reduction::norm) {
+        double sum = 0.0;
+        for (const double x : r.values) sum += x * x;
+        return std::sqrt(sum);
+      }
+      return entry_of(model, record, r);
+    }
+    throw usage_error("sweep: record '" + record.name + "': result is '" + record.result + "'" +
+                      suggest(record.result, known));
+  }
+
+  static double entry_of(const Model& model, const SweepRecord& record, const Result& r) {
+    if (record.row.empty() && r.values.size() == 1) return r.values[0];
+    std::vector<std::string> known;
+    if (r.rows == Result::Axis::rates && r.columns == Result::Axis::one) {
+      for (int k = 0; k < r.row_count; ++k) {
+        known.push_back(rate_label(model, k));
+        if (known.back() == record.row) return r.values[k];
+      }
+    }
+    std::size_t index = 0;
+    const char* end = record.row.data() + record.row.size();
+    const auto [stop, code] = std::from_chars(record.row.data(), end, index);
+    if (code == std::errc() && stop == end && index < r.values.size()) return r.values[index];
+    known.push_back("0 to " + std::to_string(r.values.size() - 1));
+    throw usage_error("sweep: record '" + record.name + "': row is '" + record.row + "'" +
+                      suggest(record.row, known));
+  }
+
+  static std::string quoted(const std::string& text) {
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+    return out + "\"";
+  }
+
+  std::string file_;
+  std::optional<std::string> output_;
+  int threads_ = 0;
+};
+
+const Registered<Sweep> registered{{"sweep", "one problem for many designs of a robot", 13}};
+
+}  // namespace
+
+}  // namespace espalier::cli

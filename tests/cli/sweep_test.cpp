@@ -1,0 +1,120 @@
+#include "tests/cli/run.hpp"
+
+namespace espalier::test {
+namespace {
+
+/// Rows of cells; no cell of these sweeps has a comma.
+std::vector<std::vector<std::string>> rows_of(const std::string& table) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream text(table);
+  for (std::string line; std::getline(text, line);) {
+    rows.emplace_back();
+    std::istringstream cells(line);
+    for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(cell);
+  }
+  return rows;
+}
+
+/// A slider of one mass: force = mass * acceleration.
+const char* const slider = R"(
+espalier: 1
+name: slider
+links: {base: {}, block: {mass: 2}}
+joints: {rail: {type: prismatic, parent: base, child: block, axis: [0, 0, 1]}}
+)";
+
+/// A sweep file beside the robot that it names.
+struct Files {
+  explicit Files(const std::string& sweep)
+      : robot(".yaml", slider),
+        plan(".yaml",
+             "robot: " + robot.path() + "\nproblem: inverse-dynamics\nalgorithm: rnea\n" + sweep) {}
+  Answer run(const std::string& options = "") const {
+    return espalier::test::run("sweep '" + plan.path() + "' " + options);
+  }
+  TemporaryFile robot, plan;
+};
+
+const std::string record = "record: {force: {result: tau, row: rail}}\n";
+
+TEST(SweepTest, GridHasARowForEachDesignAndTheForceIsTheWeight) {
+  const Files files("parameters: {mass: {set: links.block.mass, range: [1, 3], count: 3}}\n" +
+                    record);
+  const Answer a = files.run();
+  ASSERT_EQ(a.code, 0) << a.err;
+  const auto rows = rows_of(a.out);
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0], (std::vector<std::string>{"design", "state", "mass", "force", "error"}));
+  for (int k = 1; k <= 3; ++k) {
+    EXPECT_EQ(std::stod(rows[k][2]), k);
+    EXPECT_DOUBLE_EQ(std::stod(rows[k][3]), 9.81 * k);
+  }
+}
+
+TEST(SweepTest, BitsDoNotDependOnThreads) {
+  const Files files(
+      "parameters:\n"
+      "  mass: {scale: links.block.mass, uniform: [0.5, 2]}\n"
+      "  lift: {set: 'joints.rail.xyz[2]', normal: [1, 0.1]}\n"
+      "  arm: {set: joints.rail.armature, list: [0, 0.1]}\n"
+      "samples: 20\nstates: {random: 3}\n" +
+      record);
+  const Answer one = files.run("--threads 1"), four = files.run("--threads 4");
+  ASSERT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(one.out, four.out);
+  EXPECT_EQ(rows_of(one.out).size(), 1u + 2 * 20 * 3);
+}
+
+TEST(SweepTest, DistributionsHaveTheirMoments) {
+  const Files files(
+      "parameters:\n"
+      "  a: {set: links.block.mass, uniform: [1, 3]}\n"
+      "  b: {set: 'joints.rail.xyz[0]', normal: [5, 2]}\n"
+      "samples: 4000\n" +
+      record);
+  const Answer answer = files.run();
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  const auto rows = rows_of(answer.out);
+  double mean_a = 0, mean_b = 0, square_b = 0;
+  for (std::size_t k = 1; k < rows.size(); ++k) {
+    const double a = std::stod(rows[k][2]), b = std::stod(rows[k][3]);
+    EXPECT_GE(a, 1);
+    EXPECT_LT(a, 3);
+    mean_a += a / 4000, mean_b += b / 4000, square_b += (b - 5) * (b - 5) / 4000;
+  }
+  // Five standard errors of 4000 numbers.
+  EXPECT_NEAR(mean_a, 2, 5 * 0.58 / 63);
+  EXPECT_NEAR(mean_b, 5, 5 * 2.0 / 63);
+  EXPECT_NEAR(square_b, 4, 5 * 5.7 / 63);
+}
+
+TEST(SweepTest, DesignThatIsNoRobotIsReportedAndTheRestKept) {
+  const Files files("parameters: {mass: {set: links.block.mass, list: [1, -1, 2]}}\n" + record);
+  const Answer a = files.run();
+  EXPECT_EQ(a.code, 1);
+  const auto rows = rows_of(a.out);
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[2][3], "");
+  EXPECT_NE(a.out.find("block"), std::string::npos);
+  EXPECT_DOUBLE_EQ(std::stod(rows[3][3]), 2 * 9.81);
+}
+
+TEST(SweepTest, BadFilesNameTheKey) {
+  const auto refused = [](const std::string& sweep, const std::string& word) {
+    const Answer a = Files(sweep).run();
+    EXPECT_NE(a.code, 0) << sweep;
+    EXPECT_NE(a.err.find(word), std::string::npos) << a.err;
+  };
+  refused(record + "parametres: {}\n", "parameters");
+  refused("", "record");
+  refused("parameters: {m: {set: links.blok.mass, list: [1]}}\n" + record, "block");
+  refused("parameters: {m: {set: links.block.mas, list: [1]}}\n" + record, "mass");
+  refused("parameters: {m: {set: links.block.mass}}\n" + record, "uniform");
+  refused("parameters: {m: {set: links.block.mass, list: [.nan]}}\n" + record, "finite");
+  refused("record: {force: {result: tauu}}\n", "tau");
+  refused("record: {force: {result: tau, row: rial}}\n", "rail");
+  refused("record: {force: {result: tau, reduce: max}}\n", "max_abs");
+}
+
+}  // namespace
+}  // namespace espalier::test
