@@ -48,12 +48,11 @@ __all__ = [
 def robot_file(name: str) -> str:
     """Path of one of the robots that come with Espalier: ``robot_file("tello.yaml")``."""
     here = _Path(__file__).resolve().parent
-    # Beside an installed module (share/espalier), or in the source tree.
+    # In a wheel; beside an installed module (share/espalier); in the source tree.
+    folders = [here / "robots"]
     for up in here.parents:
-        for folder in (up / "share" / "espalier" / "robots", up / "robots"):
-            if (folder / name).is_file():
-                return _os.fspath(folder / name)
-    inside = here / "robots" / name
-    if inside.is_file():
-        return _os.fspath(inside)
+        folders += [up / "share" / "espalier" / "robots", up / "robots"]
+    for folder in folders:
+        if (folder / name).is_file():
+            return _os.fspath(folder / name)
     raise UnknownName(f"robot_file: name is '{name}', expected a file of the folder robots")

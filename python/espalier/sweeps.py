@@ -278,14 +278,16 @@ def sweep(
     def failed(shard: _Shard, error: str) -> None:
         failures.append(Failure(shard.items, shard.parameters, shard.seeds, error))
 
-    if client is not None:
-        _on_dask(client, function, shards, states, done, failed)
-    elif workers == 1 or len(shards) < 2:
-        _here(function, shards, states, done, failed)
-    else:
-        _on_cores(workers, function, shards, states, done, failed)
-    saved.save(results, force=True)
-    bar.end()
+    try:
+        if client is not None:
+            _on_dask(client, function, shards, states, done, failed)
+        elif workers == 1 or len(shards) < 2:
+            _here(function, shards, states, done, failed)
+        else:
+            _on_cores(workers, function, shards, states, done, failed)
+    finally:  # also where the user has interrupted it
+        saved.save(results, force=True)
+        bar.end()
     failures.sort(key=lambda f: f.items)
     return Sweep([results.get(k) for k in range(count)], failures)
 

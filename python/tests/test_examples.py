@@ -72,3 +72,14 @@ def test_static_knee_torque_is_that_by_hand():
     # shank's 1 kg pulls at its middle.
     lever = 0.2 * np.sin(np.arccos(0.6))
     assert slow["motor_torque"] == pytest.approx(9.81 * (8.25 - 0.5) * lever, rel=1e-6)
+
+
+def test_controller_without_spread_or_friction_reaches_its_target():
+    example = load(FOLDER / "examples" / "robust_controller.py")
+    gains = {"kp": 60.0, "kd": 12.0}
+    exact = {**gains, "spread": 0.0, "friction": 0.0}
+    rough = {**gains, "spread": 0.3, "friction": 0.5}
+    found = esp.sweep(example.rollout, [exact, rough, rough], workers=1)
+    errors = found.table()["error"]
+    # The slowest pole is at about -kp / kd = -5 / s: 1.5 s leave e^-7.5 of a start of 0.6 rad.
+    assert errors[0] < 5e-3 < errors[1] != errors[2]
