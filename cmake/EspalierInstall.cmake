@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 install(TARGETS espalier_kernel espalier_plugins espalier_plugin espalier_host espalier_sensing
-  espalier_control espalier_simulation EXPORT espalier LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  espalier_control espalier_simulation espalier_contact EXPORT espalier LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 foreach(room IN LISTS ESPALIER_PUBLIC_ROOMS)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/${room}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/espalier FILES_MATCHING PATTERN "*.hpp")

@@ -1,0 +1,97 @@
+#pragma once
+
+#include "espalier/simulation/contact/contact_impulses.hpp"
+
+/// Cones, residuals and sweeps that all solvers share.
+
+namespace espalier::contact {
+
+/// u = G lam + g.
+template <class T>
+void rates(const ImpulseProblem<T>& p, const T* lam, T* u) {
+  const int m = p.size();
+  for (int i = 0; i < m; ++i) {
+    const T* row = p.G.data() + static_cast<std::size_t>(i) * m;
+    T sum = p.g[i];
+    for (int j = 0; j < m; ++j) sum += row[j] * lam[j];
+    u[i] = sum;
+  }
+}
+
+template <class T>
+void scales(const ImpulseProblem<T>& p, T* d) {
+  const int m = p.size();
+  const auto G = [&](int i) -> const T& { return p.G[static_cast<std::size_t>(i) * (m + 1)]; };
+  for (int c = 0; c < p.contacts; ++c) {
+    const T trace = G(3 * c) + G(3 * c + 1) + G(3 * c + 2);
+    // A row that nothing moves has d = 0; its rate is then compared as it is.
+    d[c] = larger(larger(G(3 * c), T(1e-9) * trace), T(1e-300));
+  }
+  for (int k = 0; k < p.scalars; ++k) {
+    d[p.contacts + k] = larger(G(3 * p.contacts + k), T(1e-300));
+  }
+}
+
+/// The point of the cone |t| <= mu n that is nearest to a.
+template <class T>
+inline void project(const T& mu, const T* a, T* lam) {
+  const T q = sqrt(a[1] * a[1] + a[2] * a[2]);
+  const Mask<T> inside = less_equal(q, mu * a[0]);
+  const Mask<T> polar = less_equal(mu * q, -a[0]);
+  const T n = (a[0] + mu * q) / (T(1.0) + mu * mu);
+  const T t = mu * n / larger(q, T(1e-300));
+  lam[0] = select(inside, a[0], select(polar, T(0.0), n));
+  for (int k = 1; k < 3; ++k) {
+    lam[k] = select(inside, a[k], select(polar, T(0.0), t * a[k]));
+  }
+}
+
+/// Into the cone with the normal impulse kept.
+template <class T>
+inline void clip_contact(const T& mu, T* lam) {
+  lam[0] = larger(lam[0], T(0.0));
+  const T q = sqrt(lam[1] * lam[1] + lam[2] * lam[2]), most = mu * lam[0];
+  const T s = select(less_equal(q, most), T(1.0), most / larger(q, T(1e-300)));
+  lam[1] *= s, lam[2] *= s;
+}
+
+template <class T>
+void clip_all(const ImpulseProblem<T>& p, T* lam) {
+  for (int c = 0; c < p.contacts; ++c) clip_contact(p.mu[c], lam + 3 * c);
+  for (int k = 0; k < p.scalars; ++k) {
+    T& x = lam[3 * p.contacts + k];
+    x = clip(x, p.lower[k], p.upper[k]);
+  }
+}
+
+/// Natural residual at lam and its rates u. NaN where any row has NaN.
+template <class T>
+T residual(const ImpulseProblem<T>& p, const T* d, const T* lam, const T* u) {
+  T worst(0.0);
+  const auto take = [&](const T& r) { worst = select(less_equal(r, worst), worst, r); };
+  T poison(0.0);  // NaN - NaN, so that a later number does not hide a NaN
+  for (int c = 0; c < p.contacts; ++c) {
+    const T *l = lam + 3 * c, *v = u + 3 * c;
+    const T inverse = T(1.0) / d[c];
+    const T slide = p.mu[c] * sqrt(v[1] * v[1] + v[2] * v[2]);
+    const T a[3] = {l[0] - (v[0] + slide) * inverse, l[1] - v[1] * inverse, l[2] - v[2] * inverse};
+    T nearest[3];
+    project(p.mu[c], a, nearest);
+    T sum(0.0);
+    for (int k = 0; k < 3; ++k) sum += (l[k] - nearest[k]) * (l[k] - nearest[k]);
+    const T r = sqrt(sum) * d[c];
+    poison += (r - r);
+    take(r);
+  }
+  for (int k = 0; k < p.scalars; ++k) {
+    const int i = 3 * p.contacts + k;
+    const T& scale = d[p.contacts + k];
+    const T a = lam[i] - u[i] / scale;
+    const T r = abs(lam[i] - clip(a, p.lower[k], p.upper[k])) * scale;
+    poison += (u[i] - u[i]) + (r - r);
+    take(r);
+  }
+  return worst + poison;
+}
+
+}  // namespace espalier::contact

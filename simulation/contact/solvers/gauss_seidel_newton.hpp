@@ -1,0 +1,162 @@
+#pragma once
+
+#include "simulation/contact/solvers/alternating_directions.hpp"
+#include "simulation/contact/solvers/newton.hpp"
+
+namespace espalier::contact {
+
+/// Sweeps of exact blocks, then semismooth Newton rounds; where a lane is left, alternating
+/// directions and Newton once more. Exact to the tolerance or said not to be.
+/// Source: SPEC_CONTACT 4 and 5.
+template <class T>
+class GaussSeidelNewton final : public ContactImpulses<T> {
+ public:
+  explicit GaussSeidelNewton(ModelPtr model) : ContactImpulses<T>(std::move(model)) {}
+
+  ImpulseReport<T> solve_impulses(ImpulseProblem<T>& p, const Effort& effort) override {
+    ImpulseReport<T> report;
+    if (p.size() == 0) return report;
+    newton_.prepare(p);
+    u_.resize(p.size());
+    report.residual = natural(p);
+    Mask<T> live = ~less_equal(report.residual, T(effort.tolerance));
+    if (!live.any()) return report;
+    sweeps_.prepare(p);
+    const int sweeps = effort.sweeps >= 0 ? effort.sweeps : p.size() <= 16 ? 2 : 5;
+    for (int k = 0; k < sweeps; ++k) {
+      sweeps_.sweep(p, k % 2 == 0, live, p.lam.data(), p.slip.data());
+    }
+    report.residual = select(live, natural(p), report.residual);
+    newton_.run(p, sweeps_, effort.rounds >= 0 ? effort.rounds : most_rounds, effort.tolerance,
+                p.lam, p.slip, report);
+    if (effort.rounds >= 0) return report;  // a caller that rations asks again
+    live = ~less_equal(report.residual, T(effort.tolerance));
+    if (!live.any()) return report;
+    directions_.prepare(p);
+    directions_.run(p, 200, effort.tolerance, p.lam, report);
+    newton_.run(p, sweeps_, most_rounds, effort.tolerance, p.lam, p.slip, report);
+    return report;
+  }
+
+ private:
+  static constexpr int most_rounds = 12;
+
+  T natural(const ImpulseProblem<T>& p) {
+    rates(p, p.lam.data(), u_.data());
+    return residual(p, newton_.row_scale(), p.lam.data(), u_.data());
+  }
+
+  BlockSweeps<T> sweeps_;
+  NewtonRounds<T> newton_;
+  AlternatingDirections<T> directions_;
+  std::vector<T> u_;
+};
+
+/// Sweeps of exact blocks alone, at most 500.
+template <class T>
+class BlockGaussSeidel final : public ContactImpulses<T> {
+ public:
+  explicit BlockGaussSeidel(ModelPtr model) : ContactImpulses<T>(std::move(model)) {}
+
+  ImpulseReport<T> solve_impulses(ImpulseProblem<T>& p, const Effort& effort) override {
+    ImpulseReport<T> report;
+    if (p.size() == 0) return report;
+    d_.resize(p.contacts + p.scalars), u_.resize(p.size());
+    scales(p, d_.data());
+    sweeps_.prepare(p);
+    const int most = effort.sweeps >= 0 ? effort.sweeps : 500;
+    for (int k = 0;; ++k) {
+      rates(p, p.lam.data(), u_.data());
+      report.residual = residual(p, d_.data(), p.lam.data(), u_.data());
+      const Mask<T> live = ~less_equal(report.residual, T(effort.tolerance));
+      if (k >= most || !live.any()) return report;
+      sweeps_.sweep(p, k % 2 == 0, live, p.lam.data(), p.slip.data());
+      report.rounds += select(live, T(1.0), T(0.0));
+    }
+  }
+
+ private:
+  BlockSweeps<T> sweeps_;
+  std::vector<T> d_, u_;
+};
+
+/// Alternating directions alone, at most 400 iterations.
+template <class T>
+class Admm final : public ContactImpulses<T> {
+ public:
+  explicit Admm(ModelPtr model) : ContactImpulses<T>(std::move(model)) {}
+
+  ImpulseReport<T> solve_impulses(ImpulseProblem<T>& p, const Effort& effort) override {
+    ImpulseReport<T> report;
+    if (p.size() == 0) return report;
+    d_.resize(p.contacts + p.scalars), u_.resize(p.size());
+    scales(p, d_.data());
+    rates(p, p.lam.data(), u_.data());
+    report.residual = residual(p, d_.data(), p.lam.data(), u_.data());
+    directions_.prepare(p);
+    directions_.run(p, effort.rounds >= 0 ? effort.rounds : 400, effort.tolerance, p.lam, report);
+    return report;
+  }
+
+ private:
+  AlternatingDirections<T> directions_;
+  std::vector<T> d_, u_;
+};
+
+/// Row by row: normals are pushed until they do not approach, tangents are clipped by the friction
+/// of the normal impulse. The baseline: what is left after some sweeps goes unseen unless the
+/// residual is looked at.
+template <class T>
+class ProjectedGaussSeidel final : public ContactImpulses<T> {
+ public:
+  explicit ProjectedGaussSeidel(ModelPtr model) : ContactImpulses<T>(std::move(model)) {}
+
+  ImpulseReport<T> solve_impulses(ImpulseProblem<T>& p, const Effort& effort) override {
+    ImpulseReport<T> report;
+    if (p.size() == 0) return report;
+    d_.resize(p.contacts + p.scalars), u_.resize(p.size());
+    scales(p, d_.data());
+    const int most = effort.sweeps >= 0 ? effort.sweeps : 500;
+    for (int k = 0;; ++k) {
+      rates(p, p.lam.data(), u_.data());
+      report.residual = residual(p, d_.data(), p.lam.data(), u_.data());
+      const Mask<T> live = ~less_equal(report.residual, T(effort.tolerance));
+      if (k >= most || !live.any()) return report;
+      sweep(p, live);
+      report.rounds += select(live, T(1.0), T(0.0));
+    }
+  }
+
+ private:
+  static void sweep(ImpulseProblem<T>& p, Mask<T> live) {
+    const int m = p.size();
+    for (int c = 0; c < p.contacts; ++c) {
+      T next[3];
+      const std::size_t i = 3 * static_cast<std::size_t>(c);
+      // One scale for both tangents, or the clipped step would turn away from the slip.
+      const T tangent = larger(larger(p.G[(i + 1) * (m + 1)], p.G[(i + 2) * (m + 1)]), T(1e-300));
+      next[0] = p.lam[i] - rate(p, i) / larger(p.G[i * (m + 1)], T(1e-300));
+      next[0] = larger(next[0], T(0.0));
+      p.lam[i] = select(live, next[0], p.lam[i]);
+      for (int k = 1; k < 3; ++k) next[k] = p.lam[i + k] - rate(p, i + k) / tangent;
+      clip_contact(p.mu[c], next);
+      for (int k = 1; k < 3; ++k) p.lam[i + k] = select(live, next[k], p.lam[i + k]);
+    }
+    for (int k = 0; k < p.scalars; ++k) {
+      const std::size_t i = 3 * static_cast<std::size_t>(p.contacts) + k;
+      const T next =
+          clip(p.lam[i] - rate(p, i) / larger(p.G[i * (m + 1)], T(1e-300)), p.lower[k], p.upper[k]);
+      p.lam[i] = select(live, next, p.lam[i]);
+    }
+  }
+  static T rate(const ImpulseProblem<T>& p, std::size_t i) {
+    const int m = p.size();
+    T sum = p.g[i];
+    for (int j = 0; j < m; ++j) sum += p.G[i * m + j] * p.lam[j];
+    return sum;
+  }
+
+  std::vector<T> d_, u_;
+};
+
+}  // namespace espalier::contact

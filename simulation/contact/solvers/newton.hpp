@@ -1,0 +1,161 @@
+#pragma once
+
+#include "simulation/contact/solvers/block_sweeps.hpp"
+
+namespace espalier::contact {
+
+/// Semismooth Newton rounds on the conditions of contact, as Alart and Curnier (1991) write them.
+///
+/// Each row is apart, sticking or slipping by its state; the linear system A x = -F, A = Q G + D,
+/// is solved by an elimination without exchange of rows, the same in every lane, and the residual
+/// decides which part of the step is taken. A proximal term in A alone carries redundant points.
+/// Cost: O(m^3 / 3 + 5 m^2) a round.  Source: SPEC_CONTACT 4.4.
+template <class T>
+class NewtonRounds {
+ public:
+  static constexpr double proximal = 1e-6;
+
+  void prepare(const ImpulseProblem<T>& p) {
+    const std::size_t m = p.size();
+    d_.resize(p.contacts + p.scalars);
+    scales(p, d_.data());
+    A_.resize(m * m);
+    for (std::vector<T>* x : {&u_, &F_, &next_, &next_u_, &best_, &best_u_}) x->resize(m);
+  }
+  const T* row_scale() const { return d_.data(); }
+
+  /// At most `rounds` in the lanes whose residual is above the tolerance.
+  /// @param sweeps           prepared for p; taken where a round gains too little
+  /// @param[in,out] lam      m, in cones and bounds; out: the best that was met
+  /// @param[in,out] slip     of contacts
+  /// @param[in,out] report   residual at lam; rounds are counted
+  void run(const ImpulseProblem<T>& p, const BlockSweeps<T>& sweeps, int rounds, double tolerance,
+           std::vector<T>& lam, std::vector<T>& slip, ImpulseReport<T>& report) {
+    const int m = p.size();
+    std::vector<T>& now = now_;
+    now = lam;
+    T residual_now = report.residual;
+    for (int round = 0; round < rounds; ++round) {
+      // Not "above": a NaN is not solved, and ends with the rounds.
+      const Mask<T> live = ~less_equal(report.residual, T(tolerance));
+      if (!live.any()) return;
+      rates(p, now.data(), u_.data());
+      linearize(p, now.data());
+      eliminate(m);
+      T best = select(live, T(1e300), T(-1.0));
+      for (const double part : {1.0, 0.5, 0.25, 0.0625}) {
+        for (int i = 0; i < m; ++i) next_[i] = now[i] + T(part) * F_[i];
+        clip_all(p, next_.data());
+        rates(p, next_.data(), next_u_.data());
+        const T r = residual(p, d_.data(), next_.data(), next_u_.data());
+        const Mask<T> better = less(r, best);
+        best = select(better, r, best);
+        for (int i = 0; i < m; ++i) best_[i] = select(better, next_[i], best_[i]);
+        if (!(live & ~less_equal(best, T(tolerance))).any()) break;
+      }
+      const Mask<T> found = live & less(best, T(1e299));
+      const Mask<T> poor = live & ~less(best, T(0.9) * residual_now);
+      for (int i = 0; i < m; ++i) now[i] = select(found, best_[i], now[i]);
+      residual_now = select(found, best, residual_now);
+      if (poor.any()) {
+        for (int k = 0; k < 4; ++k) {
+          sweeps.sweep(p, k % 2 == 0, poor, now.data(), slip.data());
+        }
+        rates(p, now.data(), u_.data());
+        const T r = residual(p, d_.data(), now.data(), u_.data());
+        residual_now = select(poor, r, residual_now);
+      }
+      // A lane whose best is NaN as well takes what there is.
+      const Mask<T> gain = live & ~less_equal(report.residual, residual_now);
+      report.residual = select(gain, residual_now, report.residual);
+      for (int i = 0; i < m; ++i) lam[i] = select(gain, now[i], lam[i]);
+      report.rounds += select(live, T(1.0), T(0.0));
+    }
+  }
+
+ private:
+  /// A and -F at lam; F stands in F_.
+  void linearize(const ImpulseProblem<T>& p, const T* lam) {
+    const int m = p.size();
+    const T eps(proximal), one(1.0), zero(0.0);
+    for (int c = 0; c < p.contacts; ++c) {
+      const int i = 3 * c;
+      const T &d = d_[c], &mu = p.mu[c];
+      const T inverse = one / d;
+      const T a_n = lam[i] - u_[i] * inverse;
+      const T a1 = lam[i + 1] - u_[i + 1] * inverse, a2 = lam[i + 2] - u_[i + 2] * inverse;
+      const T q = larger(sqrt(a1 * a1 + a2 * a2), T(1e-300));
+      const T e1 = a1 / q, e2 = a2 / q, k = mu * a_n / q;
+      const Mask<T> apart = less_equal(a_n, zero), stick = ~apart & less_equal(q, mu * a_n);
+      const Mask<T> slip = ~(apart | stick);
+      const T P11 = k * (one - e1 * e1), P12 = -k * e1 * e2, P22 = k * (one - e2 * e2);
+
+      // Of the normal row; of the tangents with the normal and among themselves.
+      const T Q_n = select(apart, zero, one);
+      const T Q1n = select(slip, mu * e1, zero), Q2n = select(slip, mu * e2, zero);
+      const T Q11 = select(apart, zero, select(stick, one, P11));
+      const T Q22 = select(apart, zero, select(stick, one, P22));
+      const T Q12 = select(slip, P12, zero);
+      const T* G = p.G.data();
+      const T *G0 = G + static_cast<std::size_t>(i) * m, *G1 = G0 + m, *G2 = G1 + m;
+      T *A0 = A_.data() + static_cast<std::size_t>(i) * m, *A1 = A0 + m, *A2 = A1 + m;
+      for (int j = 0; j < m; ++j) {
+        A0[j] = Q_n * G0[j];
+        A1[j] = Q1n * G0[j] + Q11 * G1[j] + Q12 * G2[j];
+        A2[j] = Q2n * G0[j] + Q12 * G1[j] + Q22 * G2[j];
+      }
+      A0[i] += d * select(apart, one, eps);
+      A1[i] += select(slip, -d * mu * e1, zero);
+      A2[i] += select(slip, -d * mu * e2, zero);
+      A1[i + 1] += d * select(apart, one, select(stick, eps, one - P11 + eps));
+      A2[i + 2] += d * select(apart, one, select(stick, eps, one - P22 + eps));
+      A1[i + 2] += select(slip, -d * P12, zero);
+      A2[i + 1] += select(slip, -d * P12, zero);
+
+      F_[i] = -select(apart, d * lam[i], u_[i]);
+      F_[i + 1] =
+          -select(apart, d * lam[i + 1], select(stick, u_[i + 1], d * (lam[i + 1] - k * a1)));
+      F_[i + 2] =
+          -select(apart, d * lam[i + 2], select(stick, u_[i + 2], d * (lam[i + 2] - k * a2)));
+    }
+    for (int s = 0; s < p.scalars; ++s) {
+      const int i = 3 * p.contacts + s;
+      const T& d = d_[p.contacts + s];
+      const T a = lam[i] - u_[i] / d;
+      const Mask<T> below = less(a, p.lower[s]), above = less(p.upper[s], a);
+      const Mask<T> bound = below | above;
+      const T Q = select(bound, zero, one);
+      const T* G = p.G.data() + static_cast<std::size_t>(i) * m;
+      T* A = A_.data() + static_cast<std::size_t>(i) * m;
+      for (int j = 0; j < m; ++j) A[j] = Q * G[j];
+      A[i] += d * select(bound, one, eps);
+      const T past = select(below, lam[i] - p.lower[s], select(above, lam[i] - p.upper[s], zero));
+      F_[i] = -select(bound, d * past, u_[i]);
+    }
+  }
+
+  /// F_ = A^-1 F_.
+  void eliminate(int m) {
+    T* A = A_.data();
+    for (int k = 0; k < m; ++k) {
+      const T* pivot = A + static_cast<std::size_t>(k) * m;
+      const T inverse = T(1.0) / pivot[k];
+      for (int i = k + 1; i < m; ++i) {
+        T* row = A + static_cast<std::size_t>(i) * m;
+        const T factor = row[k] * inverse;
+        for (int j = k + 1; j < m; ++j) row[j] -= factor * pivot[j];
+        F_[i] -= factor * F_[k];
+      }
+    }
+    for (int k = m - 1; k >= 0; --k) {
+      const T* row = A + static_cast<std::size_t>(k) * m;
+      T sum = F_[k];
+      for (int j = k + 1; j < m; ++j) sum -= row[j] * F_[j];
+      F_[k] = sum / row[k];
+    }
+  }
+
+  std::vector<T> d_, A_, u_, F_, now_, next_, next_u_, best_, best_u_;
+};
+
+}  // namespace espalier::contact
