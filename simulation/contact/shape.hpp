@@ -62,6 +62,8 @@ struct PlacedShape {
   Pose pose{};  ///< of the shape's frame in the link
   Surface surface{};
   std::string name = {};  ///< for messages and results; empty: that of the link
+  /// Two shapes touch if the bits of one's type meet the other's affinity, as in MJCF.
+  unsigned type = 1, affinity = 1;
 };
 
 /// Everything that may touch.

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "espalier/simulation/contact/contact_simulation.hpp"
+
+/// Many copies of one robot on rigid ground, eight at a time on every core.
+
+namespace espalier::contact {
+
+/// All robots at one time. Structures of arrays: number i of robot k at [i * N + k].
+struct ContactBatchSample {
+  double t = 0.0;                ///< [s]
+  int N = 0;                     ///< robots
+  std::span<const double> q, v;  ///< nq x N spanning positions, nv x N independent rates
+};
+
+/// What became of a robot in the last step.
+enum class RobotStatus : unsigned char {
+  ok,
+  contact_unsolved,  ///< the best impulses that were found acted
+  too_deep,
+  loop_open,         ///< stands still since its loops could not be closed on their branch
+  not_finite         ///< has a number that is none
+};
+ESPALIER_API std::string_view to_string(RobotStatus status);
+
+struct ContactBatchOptions {
+  int threads = 0;  ///< 0: one for each core that the process may use
+  StepOptions step{};
+  StepNames names{};
+};
+
+/// Moves N robots in time. Robots do not touch each other: each is alone with the ground.
+///
+/// Every robot's state has the same bits for any N, any neighbours and any number of threads.
+/// Impulses of the last step belong to a robot: reset() clears them, save() and restore() keep
+/// them. Belongs to one thread, which calls it.
+class ESPALIER_API ContactBatch {
+ public:
+  /// @throws as ContactSimulation; Unsupported for joints with equations of their own
+  ContactBatch(const Registry& registry, const ModelPtr& model, const World& world,
+               const ContactBatchOptions& options = {});
+  ~ContactBatch();
+  ContactBatch(const ContactBatch&) = delete;
+  ContactBatch& operator=(const ContactBatch&) = delete;
+
+  const Plan& plan() const;
+  const Model& model() const { return plan().model(); }
+
+  /// Where the robots start; targets are zero.
+  /// @param q  nq x N; loops that are open by at most 1e-3 are closed
+  /// @param v  nv x N
+  /// @throws SizeMismatch
+  void start(int N, In<double> q, In<double> v, double t = 0.0);
+  /// Puts one robot elsewhere, without impulses from before; its friction stays.
+  /// @param q, v  of one robot, nq and nv numbers
+  void reset(int robot, In<double> q, In<double> v);
+  void set_gravity(const Vec3<double>& gravity);
+  /// Factor on all coefficients of friction of each robot, N numbers not below zero.
+  /// @throws SizeMismatch, InvalidModel
+  void set_friction(In<double> factors);
+  /// Targets of the options' drives: position, rate and torque besides, each (drives x N); an empty
+  /// one keeps what it was. The actions of a learner, valid until they are set again.
+  void set_targets(In<double> positions, In<double> rates, In<double> torques);
+  /// Forces on independent rates, nv x N, valid until they are set again. @throws SizeMismatch
+  void set_forces(In<double> tau);
+
+  /// One step of length h > 0 [s]. Nothing is allocated once all points have touched.
+  void step(double h);
+
+  /// Valid until the robots move on.
+  ContactBatchSample sample() const;
+  /// Force of the last step on every touching shape of every robot, world axes: component i of
+  /// shape s of robot k at [(3 s + i) * N + k], shapes as in World. [N]
+  std::span<const double> forces() const;
+  /// Natural residual of every robot's last step [m/s].
+  std::span<const double> residuals() const;
+  std::span<const RobotStatus> status() const;
+  /// Rounds of Newton's method that the last step took, over all robots.
+  double rounds() const;
+
+  /// Everything that the next step depends on, for one robot: q, v, impulses.
+  std::size_t saved_size() const;
+  void save(int robot, std::span<double> out) const;
+  void restore(int robot, In<double> saved);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace espalier::contact

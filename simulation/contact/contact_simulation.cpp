@@ -1,0 +1,290 @@
+#include "espalier/simulation/contact/contact_simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/text.hpp"
+
+namespace espalier::contact {
+
+namespace {
+
+using text::number;
+
+/// Loops that are open by more at the start were not meant to be closed.
+constexpr double largest_gap = 1e-3;
+
+[[noreturn]] void refuse(double t, const std::string& what) {
+  throw SingularMechanism("contact simulation at t = " + number(t) + " s: " + what);
+}
+
+}  // namespace
+
+std::string_view to_string(StepStatus status) {
+  switch (status) {
+    case StepStatus::ok: return "ok";
+    case StepStatus::contact_unsolved: return "contact_unsolved";
+    case StepStatus::too_deep: return "too_deep";
+  }
+  return "unknown";
+}
+
+std::shared_ptr<const Plan> make_plan(const Registry& registry, const ModelPtr& model,
+                                      const World& world, const StepOptions& options,
+                                      const StepNames& names) {
+  const auto collision = registry.create<Collision<double>>(names.collision, Setup{model});
+  return std::make_shared<const Plan>(model, world, options, [&](const Shape& a, const Shape& b) {
+    return collision->points(a, b);
+  });
+}
+
+template <class T>
+std::unique_ptr<ContactStep<T>> make_step(const Registry& registry,
+                                          const std::shared_ptr<const Plan>& plan,
+                                          const StepNames& names) {
+  const Setup setup{plan->model_ptr()};
+  auto step = registry.create<ContactStep<T>>(names.step, setup);
+  typename ContactStep<T>::Parts parts;
+  parts.plan = plan;
+  parts.mass_matrix = registry.create<MassMatrix<T>>(names.mass_matrix, setup);
+  parts.inverse_dynamics = registry.create<InverseDynamics<T>>(names.inverse_dynamics, setup);
+  parts.collision = registry.create<Collision<T>>(names.collision, setup);
+  parts.solver = registry.create<ContactImpulses<T>>(names.solver, setup);
+  step->bind(std::move(parts));
+  return step;
+}
+template std::unique_ptr<ContactStep<double>> make_step<double>(const Registry&,
+                                                                const std::shared_ptr<const Plan>&,
+                                                                const StepNames&);
+template std::unique_ptr<ContactStep<Pack>> make_step<Pack>(const Registry&,
+                                                            const std::shared_ptr<const Plan>&,
+                                                            const StepNames&);
+
+ContactSimulation::ContactSimulation(const Registry& registry, const ModelPtr& model,
+                                     const World& world, const StepOptions& options,
+                                     const StepNames& names,
+                                     std::vector<std::unique_ptr<Controller>> controllers)
+    : plan_(make_plan(registry, model, world, options, names)),
+      step_(make_step<double>(registry, plan_, names)),
+      controllers_(std::move(controllers)),
+      motion_(*model, SpanningMotion<double>::Rotors::place),
+      passive_(model),
+      loops_(model, options.closing),
+      qd_(model->spanning_nv()) {
+  for (const Entry* e : registry.algorithms(Energy<double>::problem)) {
+    const Verdict verdict = registry.can(*e, *model);
+    if (!verdict.ok || !verdict.exact) continue;
+    energy_ = registry.create<Energy<double>>(e->about.name, Setup{model});
+    break;
+  }
+  step_->resize(state_);
+  contacts_.reserve(plan_->points());
+  model->neutral(state_.q.data());
+}
+
+ContactSimulation::~ContactSimulation() = default;
+
+void ContactSimulation::start(In<double> q, In<double> v, double t) {
+  expect_size("contact simulation", "q", q.size(), model().nq());
+  expect_size("contact simulation", "v", v.size(), model().nv());
+  std::copy_n(q.data(), q.size(), state_.q.begin());
+  std::copy_n(v.data(), v.size(), state_.v.begin());
+  std::fill(state_.memory.begin(), state_.memory.end(), 0.0);
+  contacts_.clear();
+  t_ = t, least_margin_ = 1.0, last_step_ = 0.0;
+  unsolved_ = deep_ = 0;
+  expect_finite();
+  model().normalize(state_.q.data());
+  loops_.restart();
+  const double residual = loops_.residual(state_.q.data());
+  if (!(residual <= largest_gap)) {
+    refuse(t_, "residual of the loops at the start is " + number(residual) +
+                   ", expected at most 0.001 (see close() and assemble())");
+  }
+  close();
+}
+
+void ContactSimulation::set_gravity(const Vec3<double>& gravity) {
+  step_->set_step_gravity(gravity);
+  if (energy_ != nullptr) energy_->set_gravity(gravity);
+}
+
+void ContactSimulation::set_forces(In<double> tau) {
+  expect_size("contact simulation", "tau", tau.size(), model().nv());
+  std::copy_n(tau.data(), tau.size(), state_.tau.begin());
+}
+
+void ContactSimulation::set_target(int drive, double position, double rate, double torque) {
+  const int count = static_cast<int>(plan_->drives().size());
+  if (drive < 0 || drive >= count) {
+    throw SizeMismatch("contact simulation: drive is " + std::to_string(drive) +
+                       ", expected a number from 0 to " + std::to_string(count - 1));
+  }
+  double* target = state_.target.data() + 3 * static_cast<std::size_t>(drive);
+  target[0] = position, target[1] = rate, target[2] = torque;
+}
+
+void ContactSimulation::set_held_rates(In<double> rates) {
+  expect_size("contact simulation", "held rates", rates.size(),
+              static_cast<long>(state_.held_rate.size()));
+  std::copy_n(rates.data(), rates.size(), state_.held_rate.begin());
+}
+
+void ContactSimulation::drive() {
+  std::fill(state_.forces.begin(), state_.forces.end(), 0.0);
+  if (controllers_.empty()) return;
+  motion_.update(state_.q.data(), state_.v.data());
+  for (const auto& controller : controllers_) {
+    controller->drive(t_, state_.q.data(), motion_.qd(), state_.forces.data());
+  }
+}
+
+void ContactSimulation::close() {
+  const Closure closure = loops_.project(state_.q.data());
+  least_margin_ = std::min(least_margin_, closure.margin);
+  if (closure.verdict == Closure::Verdict::closed) return;
+  Closure said = closure;
+  if (closure.verdict != Closure::Verdict::out_of_reach) {
+    said.better = better_independents(model(), state_.q.data(), closure.cluster);
+  }
+  refuse(t_, said.text() +
+                 ", expected closed loops (take shorter steps, or declare other joints "
+                 "independent near dead points)");
+}
+
+void ContactSimulation::expect_finite() const {
+  const auto number_only = [](double x) { return std::isfinite(x); };
+  if (std::all_of(state_.v.begin(), state_.v.end(), number_only) &&
+      std::all_of(state_.q.begin(), state_.q.end(), number_only)) {
+    return;
+  }
+  for (const Joint& joint : model().joints()) {
+    for (int k = 0; k < joint.nq; ++k) {
+      if (std::isfinite(state_.q[joint.q + k])) continue;
+      refuse(t_, "position of joint '" + joint.name + "' is not finite, expected a number");
+    }
+  }
+  for (const Coordinate& c : model().coordinates()) {
+    for (int k = c.start; k < c.start + c.size; ++k) {
+      if (std::isfinite(state_.v[k])) continue;
+      refuse(t_, "rate of '" + c.name +
+                     "' is not finite, expected a number (look for a massless or singular "
+                     "mechanism, or forces that are not finite)");
+    }
+  }
+}
+
+StepStatus ContactSimulation::step(double h) {
+  if (!(h > 0.0) || !std::isfinite(h)) {
+    throw InvalidModel("contact simulation: step is " + number(h) +
+                       " s, expected a positive number");
+  }
+  // Impulses are forces times the step.
+  if (last_step_ > 0.0 && last_step_ != h) {
+    for (int k = 0; k < plan_->points(); ++k) {
+      for (int i = 0; i < 3; ++i) state_.memory[4 * k + i] *= h / last_step_;
+    }
+    for (int k = 4 * plan_->points(); k < plan_->memory_size(); ++k) {
+      state_.memory[k] *= h / last_step_;
+    }
+  }
+  last_step_ = h;
+  drive();
+  step_->prepare(state_, h);
+  step_->solve_impulses(state_, {.tolerance = plan_->options().tolerance});
+  step_->respond(state_, h);
+  t_ += h;
+  expect_finite();
+  model().apply_couplings(state_.q.data());
+  if (model().has_variable_constraints()) close();
+  take_contacts(h);
+  if (state_.depth > 1.0) {
+    ++deep_;
+    return StepStatus::too_deep;
+  }
+  if (!(state_.report.residual <= plan_->options().tolerance)) {
+    ++unsolved_;
+    return StepStatus::contact_unsolved;
+  }
+  return StepStatus::ok;
+}
+
+void ContactSimulation::take_contacts(double h) {
+  contacts_.clear();
+  for (std::size_t c = 0; c < state_.contacts.size(); ++c) {
+    const int point = state_.contacts[c];
+    const Plan::Pair& pair = plan_->pairs()[plan_->pair_of(point)];
+    const Touch<double>& touch = state_.touch[point];
+    const double* lam = state_.problem.lam.data() + 3 * c;
+    const Vec3<double> impulse = scale(lam[0], touch.normal) + scale(lam[1], state_.t1[c]) +
+                                 scale(lam[2], state_.t2[c]);
+    contacts_.push_back({plan_->solids()[pair.a].name, plan_->solids()[pair.b].name,
+                         point - pair.first, touch.point, touch.normal, touch.gap,
+                         scale(1.0 / h, impulse)});
+  }
+}
+
+double ContactSimulation::limit_impulse(std::string_view joint) const {
+  (void)model().joint(joint);
+  double sum = 0.0;
+  const double* lam = state_.problem.lam.data() + 3 * state_.problem.contacts;
+  if (last_step_ == 0.0) return 0.0;
+  for (std::size_t k = 0; k < plan_->limits().size(); ++k) {
+    if (plan_->limits()[k].joint == joint) sum += plan_->limits()[k].side * lam[k];
+  }
+  return sum;
+}
+
+double ContactSimulation::friction_impulse(std::string_view joint) const {
+  (void)model().joint(joint);
+  if (last_step_ == 0.0) return 0.0;
+  const double* lam =
+      state_.problem.lam.data() + 3 * state_.problem.contacts + plan_->limits().size();
+  double sum = 0.0;
+  for (std::size_t k = 0; k < plan_->frictions().size(); ++k) {
+    if (plan_->frictions()[k].joint == joint) sum += lam[k];
+  }
+  return sum;
+}
+
+std::vector<double> ContactSimulation::held_impulses() const {
+  const std::size_t count = plan_->held().size();
+  if (last_step_ == 0.0) return std::vector<double>(count, 0.0);
+  return {state_.problem.lam.end() - static_cast<long>(count), state_.problem.lam.end()};
+}
+
+void ContactSimulation::run(double duration, double h, int every,
+                            const std::function<bool(const Sample&)>& output) {
+  if (!(h > 0.0) || !(duration >= 0.0) || every < 1) {
+    throw InvalidModel("contact simulation: duration, step and output interval are " +
+                       number(duration) + " s, " + number(h) + " s and " + std::to_string(every) +
+                       ", expected numbers not below zero, above zero and above zero");
+  }
+  const double begin = t_;
+  // A last step of a millionth is rounding of duration / h.
+  const auto steps = static_cast<long long>(std::ceil(duration / h - 1e-6));
+  if (!output(sample())) return;
+  for (long long k = 1; k <= steps; ++k) {
+    const double end = k == steps ? begin + duration : begin + static_cast<double>(k) * h;
+    // Steps of one length have one rounding: the time is counted, not summed.
+    const double left = end - t_;
+    step(std::abs(left - h) < 1e-9 * h ? h : left);
+    t_ = end;
+    if ((k % every == 0 || k == steps) && !output(sample())) return;
+  }
+}
+
+Sample ContactSimulation::sample() {
+  Sample s;
+  s.t = t_, s.q = state_.q, s.v = state_.v;
+  if (energy_ != nullptr) {
+    const auto [kinetic, potential] = energy_->evaluate(state_.q, state_.v);
+    s.kinetic = kinetic, s.gravity = potential;
+  }
+  if (plan_->options().passive) s.springs = passive_.energy(state_.q.data());
+  s.residual = loops_.residual(state_.q.data());
+  return s;
+}
+
+}  // namespace espalier::contact

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "espalier/kernel/model/loop_projector.hpp"
+#include "espalier/kernel/simulation.hpp"
+#include "espalier/plugins/registry.hpp"
+#include "espalier/simulation/contact/step.hpp"
+
+/// One robot on rigid ground.
+
+namespace espalier::contact {
+
+/// What steps are made of, by name.
+struct StepNames {
+  std::string step = "moreau";
+  std::string solver = "gauss-seidel-newton";  ///< of impulses
+  std::string collision = "closed-form";
+  std::string mass_matrix = "c-crba";
+  std::string inverse_dynamics = "c-rnea";
+};
+
+/// A step of a robot with all that it needs.
+/// @param plan  null: it is made, with the collider of these names
+/// @throws as Registry::create() and Plan
+template <class T>
+std::unique_ptr<ContactStep<T>> make_step(const Registry& registry,
+                                          const std::shared_ptr<const Plan>& plan,
+                                          const StepNames& names);
+/// @throws as Plan
+ESPALIER_API std::shared_ptr<const Plan> make_plan(const Registry& registry, const ModelPtr& model,
+                                                   const World& world, const StepOptions& options,
+                                                   const StepNames& names);
+
+/// A point where two solids touch or nearly do, after a step.
+struct ContactSample {
+  std::string_view first, second;  ///< names of the shapes; the normal points to the first
+  int feature = 0;                 ///< number of the point among those of the pair
+  Vec3<double> point;              ///< at the step's start, world [m]
+  Vec3<double> normal;
+  double gap = 0.0;                ///< at the step's start [m]
+  Vec3<double> force;              ///< mean of the step on the first solid, world [N]
+};
+
+/// What became of a step.
+enum class StepStatus {
+  ok,
+  contact_unsolved,  ///< no impulses were found to the tolerance; the best ones act
+  too_deep,          ///< solids overlapped by more than a thin one can
+};
+ESPALIER_API std::string_view to_string(StepStatus status);
+
+/// Moves a robot in time with rigid contact, dry friction, limits and motors; loops are closed
+/// after every step. Belongs to one thread.
+class ESPALIER_API ContactSimulation {
+ public:
+  /// @throws as Plan and Registry::create()
+  ContactSimulation(const Registry& registry, const ModelPtr& model, const World& world,
+                    const StepOptions& options = {}, const StepNames& names = {},
+                    std::vector<std::unique_ptr<Controller>> controllers = {});
+  ~ContactSimulation();
+
+  const Model& model() const { return plan_->model(); }
+  const Plan& plan() const { return *plan_; }
+
+  /// Where it starts, without impulses from before; neutral and at rest if not called.
+  /// @throws SizeMismatch; SingularMechanism if loops are open by more than 1e-3 or at a dead
+  ///         point, or a number is not finite
+  void start(In<double> q, In<double> v, double t = 0.0);
+  void set_gravity(const Vec3<double>& gravity);
+  /// Constant forces on independent rates. @throws SizeMismatch
+  void set_forces(In<double> tau);
+  /// Constant wrenches on links, or null; they are not copied.
+  void set_wrenches(const Wrenches<double>* wrenches) { state_.wrenches = wrenches; }
+  /// Of drive k of the options: position, rate and torque besides.
+  void set_target(int drive, double position, double rate = 0.0, double torque = 0.0);
+  /// Rates of held rows, in their order. @throws SizeMismatch
+  void set_held_rates(In<double> rates);
+
+  /// One step of length h > 0 [s].
+  /// @return contact_unsolved and too_deep are verdicts, not errors: the state moves on
+  /// @throws InvalidModel for h; SingularMechanism where loops cannot be closed on their branch, or
+  ///         a number is no longer finite
+  StepStatus step(double h);
+  /// Steps of length h, the last one as short as it has to be, until `duration` from now; calls
+  /// `output` first, after every `every` steps and at the end. It may return false to stop.
+  void run(double duration, double h, int every, const std::function<bool(const Sample&)>& output);
+
+  Sample sample();
+  /// Of the last step: all points within the margin. Valid until the next one.
+  const std::vector<ContactSample>& contacts() const { return contacts_; }
+  /// Natural residual of the last step [m/s] and rounds of its solver.
+  double contact_residual() const { return state_.report.residual; }
+  double rounds() const { return state_.report.rounds; }
+  /// Impulse of the last step on a joint's limits, or of its dry friction [N·m·s, N·s].
+  double limit_impulse(std::string_view joint) const;
+  double friction_impulse(std::string_view joint) const;
+  /// Impulses of the last step on held rows, in their order [N·m·s, N·s].
+  std::vector<double> held_impulses() const;
+
+  double time() const { return t_; }
+  const std::vector<double>& q() const { return state_.q; }
+  const std::vector<double>& v() const { return state_.v; }
+  double least_margin() const { return least_margin_; }
+  /// Steps so far that were not ok.
+  long long unsolved_steps() const { return unsolved_; }
+  long long deep_steps() const { return deep_; }
+
+ private:
+  void close();
+  void expect_finite() const;
+  void drive();
+  void take_contacts(double h);
+
+  std::shared_ptr<const Plan> plan_;
+  std::unique_ptr<ContactStep<double>> step_;
+  std::unique_ptr<Energy<double>> energy_;
+  std::vector<std::unique_ptr<Controller>> controllers_;
+  SpanningMotion<double> motion_;
+  PassiveForces passive_;
+  LoopProjector loops_;
+  StepState<double> state_;
+  std::vector<ContactSample> contacts_;
+  std::vector<double> qd_;
+  double t_ = 0.0, least_margin_ = 1.0, last_step_ = 0.0;
+  long long unsolved_ = 0, deep_ = 0;
+};
+
+extern template std::unique_ptr<ContactStep<double>> make_step<double>(
+    const Registry&, const std::shared_ptr<const Plan>&, const StepNames&);
+extern template std::unique_ptr<ContactStep<Pack>> make_step<Pack>(
+    const Registry&, const std::shared_ptr<const Plan>&, const StepNames&);
+
+}  // namespace espalier::contact
