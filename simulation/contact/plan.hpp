@@ -138,6 +138,9 @@ class ESPALIER_API Plan {
   int scalar_rows() const {
     return static_cast<int>(limits_.size() + frictions_.size() + held_.size());
   }
+  /// Sweeps before Newton's rounds. Of the largest problem, since a state's answer must not depend
+  /// on which points touch in its neighbours.
+  int sweeps() const { return 3 * points_ + scalar_rows() <= 16 ? 2 : 5; }
   /// Numbers that a robot keeps from step to step: world impulse and slip of each point, impulse of
   /// each scalar row.
   int memory_size() const { return 4 * points_ + scalar_rows(); }

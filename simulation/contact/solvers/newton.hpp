@@ -48,7 +48,8 @@ class NewtonRounds {
         clip_all(p, next_.data());
         rates(p, next_.data(), next_u_.data());
         const T r = residual(p, d_.data(), next_.data(), next_u_.data());
-        const Mask<T> better = less(r, best);
+        // A lane that is solved takes no other candidate, whatever its neighbours still try.
+        const Mask<T> better = less(r, best) & ~less_equal(best, T(tolerance));
         best = select(better, r, best);
         for (int i = 0; i < m; ++i) best_[i] = select(better, next_[i], best_[i]);
         if (!(live & ~less_equal(best, T(tolerance))).any()) break;

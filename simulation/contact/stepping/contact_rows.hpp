@@ -165,7 +165,7 @@ class ContactRows {
     }
   }
 
-  /// Rows of the problem that keep solids and limits apart, and how deep they are; negative: a gap.
+  /// Rows of the problem that keep solids and limits apart, and how deep they are; below -1 m: none.
   void depths(const StepState<T>& s, std::vector<int>& rows, std::vector<T>& depth) const {
     rows.clear(), depth.clear();
     const T far(-Collision<T>::absent);
@@ -181,9 +181,10 @@ class ContactRows {
     for (std::size_t k = 0; k < plan_.limits().size(); ++k) {
       const int row = 3 * s.problem.contacts + static_cast<int>(k);
       const T gap = limit_gap(s, plan_.limits()[k]);
-      if (!less(gap, T(plan_.options().slop)).any()) continue;
+      const Mask<T> touches = less(gap, T(plan_.options().slop));
+      if (!touches.any()) continue;
       rows.push_back(row);
-      depth.push_back(select(absent_[row], far, -gap));
+      depth.push_back(select(touches, -gap, far));
     }
   }
 

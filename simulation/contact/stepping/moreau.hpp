@@ -315,7 +315,8 @@ class Moreau final : public ContactStep<T> {
     if (!gains.any()) return;
     calm_ = p;
     for (int c = 0; c < p.contacts; ++c) calm_.g[3 * c] -= s.bounce[c];
-    parts_.solver->solve_impulses(calm_, {.tolerance = plan().options().tolerance});
+    parts_.solver->solve_impulses(
+        calm_, {.tolerance = plan().options().tolerance, .sweeps = plan().sweeps()});
     // T(lam + x d) = T + x d.(before + G lam) + x^2 d.G d / 2 <= 0, smallest x.
     for (int i = 0; i < m; ++i) dead_[i] = calm_.lam[i] - p.lam[i];
     const T slope = inner(dead_, s.before) + inner(dead_, gained_);
@@ -340,17 +341,21 @@ class Moreau final : public ContactStep<T> {
     push_.resize(0, count);
     const StepOptions& o = plan().options();
     for (int i = 0; i < count; ++i) {
+      // Absent where nothing touches: no row then, whatever other lanes do.
+      const Mask<T> touches = less(T(-1.0), depth_[i]);
       const T depth = depth_[i] - T(o.slop);
-      push_.g[i] = select(less(T(0.0), depth), -T(o.correction) * depth, T(0.0));
+      push_.g[i] = select(touches, select(less(T(0.0), depth), -T(o.correction) * depth, T(0.0)),
+                          T(1.0));
       push_.upper[i] = T(std::numeric_limits<double>::infinity());
       for (int j = 0; j < count; ++j) {
+        const Mask<T> both = touches & less(T(-1.0), depth_[j]);
+        const T entry = s.problem.G[static_cast<std::size_t>(deep_rows_[i]) * m + deep_rows_[j]];
         push_.G[static_cast<std::size_t>(i) * count + j] =
-            s.problem.G[static_cast<std::size_t>(deep_rows_[i]) * m + deep_rows_[j]];
+            select(both, entry, T(i == j ? 1.0 : 0.0));
       }
-      push_.G[static_cast<std::size_t>(i) * (count + 1)] -= diagonal(s, deep_rows_[i]);
     }
     // Metres, not metres per second: a nanometre is enough.
-    parts_.solver->solve_impulses(push_, {.tolerance = 1e-9});
+    parts_.solver->solve_impulses(push_, {.tolerance = 1e-9, .sweeps = plan().sweeps()});
     impulse_.assign(m, T(0.0));
     for (int i = 0; i < count; ++i) impulse_[deep_rows_[i]] = push_.lam[i];
     std::fill(load_.begin(), load_.end(), T(0.0));
