@@ -1,17 +1,21 @@
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <type_traits>
 
 #include "cli/command.hpp"
 #include "cli/controller_file.hpp"
+#include "cli/ground_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/results.hpp"
 #include "cli/state.hpp"
 #include "cli/table.hpp"
+#include "espalier/simulation/contact/contact_simulation.hpp"
 #include "espalier/simulation/simulation.hpp"
 
 namespace espalier::cli {
@@ -37,7 +41,9 @@ struct Summary {
 /// Rows of numbers under a header of names.
 class Csv {
  public:
-  Csv(const std::string& path, const Model& model) : path_(path) {
+  /// @param more  names of columns beside those of all motions
+  Csv(const std::string& path, const Model& model, const std::vector<std::string>& more)
+      : path_(path) {
     errno = 0;
     file_.open(path, std::ios::binary);
     std::string header = "time";
@@ -52,18 +58,20 @@ class Csv {
         header += "," + quoted("v." + c.name + (c.size == 1 ? "" : "[" + std::to_string(k) + "]"));
       }
     }
-    write(header + ",kinetic,gravity,springs,energy,loop_residual\n");
+    header += ",kinetic,gravity,springs,energy,loop_residual";
+    for (const std::string& name : more) header += "," + quoted(name);
+    write(header + "\n");
   }
 
-  void row(const Sample& s) {
+  void row(const Sample& s, const std::vector<double>& more) {
     // Shortest digits that read back as the same number.
     std::string line = fmt::format("{}", s.t);
     for (const auto& numbers : {s.q, s.v}) {
       for (const double x : numbers) line += fmt::format(",{}", x);
     }
-    line +=
-        fmt::format(",{},{},{},{},{}\n", s.kinetic, s.gravity, s.springs, s.energy(), s.residual);
-    write(line);
+    line += fmt::format(",{},{},{},{},{}", s.kinetic, s.gravity, s.springs, s.energy(), s.residual);
+    for (const double x : more) line += fmt::format(",{}", x);
+    write(line + "\n");
   }
   void close() {
     file_.close();
@@ -92,6 +100,46 @@ class Csv {
   std::ofstream file_;
 };
 
+/// Columns of a CSV that say what touches: the force on each shape of the robot.
+class ContactColumns {
+ public:
+  explicit ContactColumns(const contact::ContactSimulation& simulation) : simulation_(simulation) {
+    std::vector<std::string> taken;
+    for (const auto& solid : simulation.plan().solids()) {
+      if (solid.body == 0) continue;
+      // Shapes of one link may have one name.
+      const auto same = std::count(taken.begin(), taken.end(), solid.name);
+      taken.push_back(solid.name);
+      std::string name = "contact." + solid.name;
+      if (same > 0) name += "[" + std::to_string(same) + "]";
+      for (const char* axis : {".fx", ".fy", ".fz"}) names.push_back(name + axis);
+      shapes_.push_back(&solid);
+    }
+    names.emplace_back("contacts");
+    names.emplace_back("contact_residual");
+  }
+
+  const std::vector<double>& values() {
+    values_.assign(names.size(), 0.0);
+    const auto forces = simulation_.shape_forces();
+    std::size_t k = 0;
+    for (const auto* solid : shapes_) {
+      const Vec3<double>& f = forces[solid - simulation_.plan().solids().data()];
+      for (int i = 0; i < 3; ++i) values_[k++] = f[i];
+    }
+    for (const auto& c : simulation_.contacts()) values_[k] += dot(c.force, c.force) > 0.0;
+    values_[k + 1] = simulation_.contact_residual();
+    return values_;
+  }
+
+  std::vector<std::string> names;
+
+ private:
+  const contact::ContactSimulation& simulation_;
+  std::vector<const contact::Plan::Solid*> shapes_;
+  std::vector<double> values_;
+};
+
 /// Integrates a robot's motion in time.
 class Simulate final : public Command {
   void add_options(CLI::App& app) override {
@@ -113,6 +161,15 @@ class Simulate final : public Command {
     app.add_option("--state", state_, "state file at the start, as of 'eval'; '-': standard input")
         ->type_name("FILE");
     app.add_option("--controller", controller_, "controller file")->type_name("FILE");
+    app.add_option(
+           "--ground", ground_,
+           "rigid contact: 'plane' for z = 0, or a ground file; steps of length H by Moreau's "
+           "method instead of an integrator")
+        ->type_name("plane|FILE");
+    app.add_option("--solver", steps_.solver,
+                   "of contact impulses: see 'list algorithms --problem contact-impulses'")
+        ->type_name("NAME")
+        ->capture_default_str();
     app.add_option("--output", output_, "CSV of the motion")->type_name("FILE.csv");
     app.add_option("--every", every_, "rows of the CSV: one every so many steps")
         ->check(CLI::Range(1, 1000000000))
@@ -138,8 +195,21 @@ Controller file (JSON): one object, or {"controllers": [...]} for several that a
       linear between its times, the first row before and the last row after them
 Joints may be any of the model: independent, dependent, or a rotor behind a gear.
 
+Ground file (JSON): what the robot touches, and with what; all of it may be left out.
+  {"friction": 0.7, "restitution": 0,
+   "plane": {"height": 0, "rpy": [0, 0, 0]},
+   "height_field": {"columns": 3, "rows": 2, "spacing": 0.5, "heights": [...], "xyz": [0, 0, 0]},
+   "shapes": [{"link": "foot", "sphere": 0.02, "xyz": [0, 0, -0.1], "friction": 1},
+              {"link": "trunk", "box": [0.2, 0.1, 0.05]}],
+   "self_collision": false, "exclude": [["link", "link"]]}
+  Without "shapes" the model's collision shapes touch. Kinds: sphere, box (half edges), hull
+  (points), capsule and cylinder (radius, half length along z); "link": "" is the ground. With
+  "stiffness" and "damping" of a point the ground yields. Joints stop at their limits, and dry
+  friction holds them exactly. Steps that are not solved to 1e-6 m/s are counted.
+
 CSV: time, q.<joint> and v.<joint> ([k] for the k-th of several), kinetic, gravity, springs and
-their sum energy [J], loop_residual.
+their sum energy [J], loop_residual; with --ground contact.<shape>.fx, fy, fz [N, world axes], the
+number of points that bear load, and contact_residual [m/s].
 
 Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output motion.csv)");
   }
@@ -164,32 +234,53 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
     State state = state_ ? read_state(model, *state_) : neutral_state(model);
     std::vector<std::unique_ptr<Controller>> controllers;
     if (controller_) controllers = read_controllers(*model, *controller_);
-    const auto simulation = make_simulation(host, model, names_, simulation_, std::move(controllers));
-    simulation->set_gravity(state.gravity);
-    simulation->set_forces(state.inputs.tau);
-    simulation->set_wrenches(state.inputs.wrenches);
-    simulation->start(state.inputs.q, state.inputs.v);
+    if (ground_) {
+      contact::StepOptions step;
+      step.passive = simulation_.passive;
+      step.closing = simulation_.closing;
+      if (!simulation_.passive) step.friction = contact::StepOptions::Friction::none;
+      host.registry().find_algorithm(contact::ContactImpulses<double>::problem, steps_.solver);
+      contact::ContactSimulation simulation(host.registry(), model, read_ground(*model, *ground_),
+                                            step, steps_, std::move(controllers));
+      ContactColumns columns(simulation);
+      move(session, *model, simulation, state, columns.names, [&] { return columns.values(); });
+      return ok;
+    }
+    const auto simulation =
+        make_simulation(host, model, names_, simulation_, std::move(controllers));
+    move(session, *model, *simulation, state, {}, [] { return std::vector<double>{}; });
+    return ok;
+  }
+
+  /// @param more    names of columns beside those of all motions
+  /// @param values  what stands in them now
+  template <class S, class F>
+  void move(Session& session, const Model& model, S& simulation, const State& state,
+            const std::vector<std::string>& more, F&& values) {
+    simulation.set_gravity(state.gravity);
+    simulation.set_forces(state.inputs.tau);
+    simulation.set_wrenches(state.inputs.wrenches);
+    simulation.start(state.inputs.q, state.inputs.v);
 
     std::optional<Csv> csv;
-    if (output_) csv.emplace(*output_, *model);
+    if (output_) csv.emplace(*output_, model, more);
     Summary summary;
     const auto start = std::chrono::steady_clock::now();
     {
-      Progress progress("simulate " + model->name());
-      simulation->run(duration_, dt_, csv ? every_ : std::max(every_, quiet_every()),
-                      [&](const Sample& now) {
-                        if (csv) csv->row(now);
-                        summary.take(now);
-                        progress.show(duration_ > 0.0 ? now.t / duration_ : 1.0);
-                        return true;
-                      });
+      Progress progress("simulate " + model.name());
+      simulation.run(duration_, dt_, csv ? every_ : std::max(every_, quiet_every()),
+                     [&](const Sample& now) {
+                       if (csv) csv->row(now, values());
+                       summary.take(now);
+                       progress.show(duration_ > 0.0 ? now.t / duration_ : 1.0);
+                       return true;
+                     });
     }
     summary.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    summary.duration = simulation->time();
+    summary.duration = simulation.time();
     if (csv) csv->close();
-    report(session, *model, summary, *simulation);
-    return ok;
+    report(session, model, summary, simulation);
   }
 
   /// Without an output, energies are looked at a thousand times: enough for their drift.
@@ -210,15 +301,18 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
     names_.integrator_options[option.substr(0, split)] = {value};
   }
 
-  void report(Session& session, const Model& model, const Summary& s,
-              const Simulation& simulation) const {
+  template <class S>
+  void report(Session& session, const Model& model, const Summary& s, const S& simulation) const {
+    constexpr bool touches = std::is_same_v<S, contact::ContactSimulation>;
+    const std::string& algorithm = touches ? steps_.solver : names_.algorithm;
+    const std::string& integrator = touches ? steps_.step : names_.integrator;
     const double change = s.last_energy - s.first_energy;
     const double scale = std::max(s.largest_kinetic, 1e-300);
     const double factor = s.seconds > 0.0 ? s.duration / s.seconds : 0.0;
     if (session.json) {
       Json out{{"model", model.name()},
-               {"algorithm", names_.algorithm},
-               {"integrator", names_.integrator},
+               {"algorithm", algorithm},
+               {"integrator", integrator},
                {"duration", s.duration},
                {"dt", dt_},
                {"rows", s.samples},
@@ -236,6 +330,12 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
       end.inputs.tau.assign(model.nv(), 0.0), end.inputs.vdot.assign(model.nv(), 0.0);
       const Json all = to_json(model, end);
       out["final"] = {{"q", all["q"]}, {"v", all["v"]}};
+      if constexpr (touches) {
+        out["contact"] = {{"points", simulation.contacts().size()},
+                          {"residual", simulation.contact_residual()},
+                          {"unsolved_steps", simulation.unsolved_steps()},
+                          {"deep_steps", simulation.deep_steps()}};
+      }
       session.print(out);
       return;
     }
@@ -243,11 +343,17 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
         "{}: {:g} s by {} and {}, steps of {:g} s\n\n"
         "energy: {:.9g} J at the start, {:.9g} J at the end ({:+.3g} J); largest change {:.3g} J, "
         "{:.3g} of the largest kinetic energy\n",
-        model.name(), s.duration, names_.algorithm, names_.integrator, dt_, s.first_energy,
-        s.last_energy, change, s.largest_drift, s.largest_drift / scale);
+        model.name(), s.duration, algorithm, integrator, dt_, s.first_energy, s.last_energy, change,
+        s.largest_drift, s.largest_drift / scale);
     if (model.has_variable_constraints()) {
       text += fmt::format("loops: largest residual {:.3g}, least singularity margin {:.3g}\n",
                           s.largest_residual, simulation.least_margin());
+    }
+    if constexpr (touches) {
+      text += fmt::format(
+          "contact: {} points within the margin at the end; {} steps not solved to 1e-6 m/s, {} "
+          "too deep\n",
+          simulation.contacts().size(), simulation.unsolved_steps(), simulation.deep_steps());
     }
     text += fmt::format("time: {:.3g} s, {:.3g} times real time\n", s.seconds, factor);
     if (output_) text += fmt::format("{}: {} rows\n", *output_, s.samples);
@@ -259,7 +365,8 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
   SimulationOptions simulation_;
   std::vector<std::string> integrator_options_;
   double duration_ = 0.0, dt_ = 0.0;
-  std::optional<std::string> state_, controller_, output_;
+  contact::StepNames steps_;
+  std::optional<std::string> state_, controller_, output_, ground_;
   int every_ = 1;
 };
 

@@ -4,12 +4,12 @@
 #include <array>
 #include <cmath>
 
+#include "espalier/host/batch_loops.hpp"
+#include "espalier/host/block_threads.hpp"
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/loop_projector.hpp"
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/kernel/text.hpp"
-#include "espalier/plugins/batch_loops.hpp"
-#include "espalier/plugins/block_threads.hpp"
 
 namespace espalier::contact {
 
@@ -35,11 +35,16 @@ struct Place {
 
 std::string_view to_string(RobotStatus status) {
   switch (status) {
-    case RobotStatus::ok: return "ok";
-    case RobotStatus::contact_unsolved: return "contact_unsolved";
-    case RobotStatus::too_deep: return "too_deep";
-    case RobotStatus::loop_open: return "loop_open";
-    case RobotStatus::not_finite: return "not_finite";
+    case RobotStatus::ok:
+      return "ok";
+    case RobotStatus::contact_unsolved:
+      return "contact_unsolved";
+    case RobotStatus::too_deep:
+      return "too_deep";
+    case RobotStatus::loop_open:
+      return "loop_open";
+    case RobotStatus::not_finite:
+      return "not_finite";
   }
   return "unknown";
 }
@@ -154,8 +159,8 @@ void ContactBatch::Impl::reset(int robot, In<double> q, In<double> v) {
   if (std::all_of(w.one.begin(), w.one.end(), finite)) {
     model.normalize(w.one.data());
     model.apply_couplings(w.one.data());
-    if (closes_ && (!(w.projector.residual(w.one.data()) <= largest_gap) ||
-                    !close(w, w.one.data(), robot))) {
+    if (closes_ &&
+        (!(w.projector.residual(w.one.data()) <= largest_gap) || !close(w, w.one.data(), robot))) {
       stuck_[robot] = 1;
       status_[robot] = RobotStatus::loop_open;
     }
@@ -251,7 +256,8 @@ void ContactBatch::Impl::solve_gathered(Worker& w, const Effort& effort) {
     for (int i = 0; i < m; ++i) p.G[static_cast<std::size_t>(i) * (m + 1)] = Pack(1.0);
     for (int i = 0; i < m; ++i) p.g[i] = Pack(1.0);
     const auto source = [&](int l, int row) {  // of the state's own problem; -1: absent
-      if (row >= 3 * contacts) return row - 3 * contacts + 3 * w.packs[places[l].pack].problem.contacts;
+      if (row >= 3 * contacts)
+        return row - 3 * contacts + 3 * w.packs[places[l].pack].problem.contacts;
       const std::size_t c = row / 3;
       return c < w.near[l].size() ? 3 * w.near[l][c] + row % 3 : -1;
     };
@@ -364,9 +370,8 @@ void ContactBatch::Impl::step(double h) {
   }
   for (const auto& w : workers_) w->rounds = 0.0;
   constexpr int piece = packs_at_once * Pack::size;
-  threads_.run((N_ + piece - 1) / piece, [&](int worker, int k) {
-    step_piece(*workers_[worker], k * piece, h);
-  });
+  threads_.run((N_ + piece - 1) / piece,
+               [&](int worker, int k) { step_piece(*workers_[worker], k * piece, h); });
   last_step_ = h;
   t_ += h;
 }
@@ -378,9 +383,7 @@ ContactBatch::~ContactBatch() = default;
 
 const Plan& ContactBatch::plan() const { return *impl_->plan_; }
 
-void ContactBatch::start(int N, In<double> q, In<double> v, double t) {
-  impl_->start(N, q, v, t);
-}
+void ContactBatch::start(int N, In<double> q, In<double> v, double t) { impl_->start(N, q, v, t); }
 void ContactBatch::reset(int robot, In<double> q, In<double> v) { impl_->reset(robot, q, v); }
 
 void ContactBatch::set_gravity(const Vec3<double>& gravity) {
@@ -442,9 +445,9 @@ void ContactBatch::save(int robot, std::span<double> out) const {
   for (const std::vector<double>* from : {&impl_->q_, &impl_->v_, &impl_->memory_}) {
     for (std::size_t i = robot; i < from->size(); i += impl_->N_) *to++ = (*from)[i];
   }
-  to = std::copy_n(impl_->loop_memory_.begin() +
-                       static_cast<long>(impl_->loop_memory_size_ * robot),
-                   impl_->loop_memory_size_, to);
+  to =
+      std::copy_n(impl_->loop_memory_.begin() + static_cast<long>(impl_->loop_memory_size_ * robot),
+                  impl_->loop_memory_size_, to);
   *to = impl_->stuck_[robot];
 }
 

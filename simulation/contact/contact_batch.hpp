@@ -23,8 +23,8 @@ enum class RobotStatus : unsigned char {
   ok,
   contact_unsolved,  ///< the best impulses that were found acted
   too_deep,
-  loop_open,         ///< stands still since its loops could not be closed on their branch
-  not_finite         ///< has a number that is none
+  loop_open,  ///< stands still since its loops could not be closed on their branch
+  not_finite  ///< has a number that is none
 };
 ESPALIER_API std::string_view to_string(RobotStatus status);
 

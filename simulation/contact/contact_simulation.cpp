@@ -23,9 +23,12 @@ constexpr double largest_gap = 1e-3;
 
 std::string_view to_string(StepStatus status) {
   switch (status) {
-    case StepStatus::ok: return "ok";
-    case StepStatus::contact_unsolved: return "contact_unsolved";
-    case StepStatus::too_deep: return "too_deep";
+    case StepStatus::ok:
+      return "ok";
+    case StepStatus::contact_unsolved:
+      return "contact_unsolved";
+    case StepStatus::too_deep:
+      return "too_deep";
   }
   return "unknown";
 }
@@ -218,12 +221,21 @@ void ContactSimulation::take_contacts(double h) {
     const Plan::Pair& pair = plan_->pairs()[plan_->pair_of(point)];
     const Touch<double>& touch = state_.touch[point];
     const double* lam = state_.problem.lam.data() + 3 * c;
-    const Vec3<double> impulse = scale(lam[0], touch.normal) + scale(lam[1], state_.t1[c]) +
-                                 scale(lam[2], state_.t2[c]);
-    contacts_.push_back({plan_->solids()[pair.a].name, plan_->solids()[pair.b].name,
+    const Vec3<double> impulse =
+        scale(lam[0], touch.normal) + scale(lam[1], state_.t1[c]) + scale(lam[2], state_.t2[c]);
+    contacts_.push_back({plan_->solids()[pair.a].name, plan_->solids()[pair.b].name, pair.a, pair.b,
                          point - pair.first, touch.point, touch.normal, touch.gap,
                          scale(1.0 / h, impulse)});
   }
+}
+
+std::vector<Vec3<double>> ContactSimulation::shape_forces() const {
+  std::vector<Vec3<double>> forces(plan_->solids().size(), Vec3<double>::zero());
+  for (const ContactSample& c : contacts_) {
+    forces[c.first_shape] += c.force;
+    forces[c.second_shape] -= c.force;
+  }
+  return forces;
 }
 
 double ContactSimulation::limit_impulse(std::string_view joint) const {

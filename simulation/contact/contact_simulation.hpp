@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "espalier/kernel/model/loop_projector.hpp"
-#include "espalier/kernel/simulation.hpp"
 #include "espalier/plugins/registry.hpp"
-#include "espalier/simulation/contact/step.hpp"
+#include "espalier/simulation/contact/problems/step.hpp"
+#include "espalier/simulation/simulation.hpp"
 
 /// One robot on rigid ground.
 
@@ -37,12 +37,13 @@ ESPALIER_API std::shared_ptr<const Plan> make_plan(const Registry& registry, con
 
 /// A point where two solids touch or nearly do, after a step.
 struct ContactSample {
-  std::string_view first, second;  ///< names of the shapes; the normal points to the first
-  int feature = 0;                 ///< number of the point among those of the pair
-  Vec3<double> point;              ///< at the step's start, world [m]
+  std::string_view first, second;         ///< names of the shapes; the normal points to the first
+  int first_shape = 0, second_shape = 0;  ///< among Plan::solids()
+  int feature = 0;                        ///< number of the point among those of the pair
+  Vec3<double> point;                     ///< at the step's start, world [m]
   Vec3<double> normal;
-  double gap = 0.0;                ///< at the step's start [m]
-  Vec3<double> force;              ///< mean of the step on the first solid, world [N]
+  double gap = 0.0;    ///< at the step's start [m]
+  Vec3<double> force;  ///< mean of the step on the first solid, world [N]
 };
 
 /// What became of a step.
@@ -92,6 +93,8 @@ class ESPALIER_API ContactSimulation {
   Sample sample();
   /// Of the last step: all points within the margin. Valid until the next one.
   const std::vector<ContactSample>& contacts() const { return contacts_; }
+  /// Force of the last step on every shape of the plan, world axes [N].
+  std::vector<Vec3<double>> shape_forces() const;
   /// Natural residual of the last step [m/s] and rounds of its solver.
   double contact_residual() const { return state_.report.residual; }
   double rounds() const { return state_.report.rounds; }

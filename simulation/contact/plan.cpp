@@ -26,16 +26,21 @@ void expect(const char* what, double x, bool good, const char* wanted) {
 /// Radius of a sphere about the shape's origin that holds it.
 double radius(const Shape& s) {
   switch (s.kind) {
-    case Shape::Kind::sphere: return s.radius;
-    case Shape::Kind::capsule: return s.radius + s.half_length;
-    case Shape::Kind::cylinder: return std::hypot(s.radius, s.half_length);
-    case Shape::Kind::box: return std::sqrt(dot(s.half, s.half));
+    case Shape::Kind::sphere:
+      return s.radius;
+    case Shape::Kind::capsule:
+      return s.radius + s.half_length;
+    case Shape::Kind::cylinder:
+      return std::hypot(s.radius, s.half_length);
+    case Shape::Kind::box:
+      return std::sqrt(dot(s.half, s.half));
     case Shape::Kind::hull: {
       double most = 0.0;
       for (const auto& x : s.vertices) most = std::max(most, std::sqrt(dot(x, x)));
       return most;
     }
-    default: return infinity;
+    default:
+      return infinity;
   }
 }
 
@@ -209,8 +214,7 @@ void Plan::add_joints() {
     if (!one || !options_.limits) continue;
     const auto limit = [&](const std::optional<double>& bound, int side) {
       if (!bound || !std::isfinite(*bound)) return;
-      limits_.push_back(
-          {joint.name, joint.v, joint.q, side, *bound, support_of_rate(joint.v)});
+      limits_.push_back({joint.name, joint.v, joint.q, side, *bound, support_of_rate(joint.v)});
     };
     limit(joint.limits.lower, 1);
     limit(joint.limits.upper, -1);

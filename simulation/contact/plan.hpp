@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/kernel/end_effector.hpp"
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/simulation/contact/collision.hpp"
+#include "espalier/kernel/problems/end_effector.hpp"
+#include "espalier/simulation/contact/problems/collision.hpp"
 #include "espalier/simulation/contact/shape.hpp"
 
 /// What contact needs to know of a robot before it moves: which solids may touch at how many
@@ -20,8 +20,8 @@ namespace espalier::contact {
 /// A motor on a joint of one rate, any of the model: independent, dependent, or behind a gear.
 struct JointDrive {
   std::string joint;
-  double kp = 0.0;           ///< towards a target, implicitly [N·m/rad, N/m]
-  double kd = 0.0;           ///< towards a rate, implicitly [N·m·s/rad, N·s/m]
+  double kp = 0.0;  ///< towards a target, implicitly [N·m/rad, N/m]
+  double kd = 0.0;  ///< towards a rate, implicitly [N·m·s/rad, N·s/m]
   double most = std::numeric_limits<double>::infinity();  ///< torque or force [N·m, N]
   /// Torque at rest and rate without load: the torque-speed line; 0: none.
   double stall = 0.0, no_load_rate = 0.0;  ///< [N·m, N; rad/s, m/s]
@@ -34,16 +34,16 @@ struct StepOptions {
     implicit,  ///< one factor more instead of a row: creeps below friction_rate
     none
   };
-  bool passive = true;           ///< damping and springs of the joints act, implicitly
+  bool passive = true;  ///< damping and springs of the joints act, implicitly
   Friction friction = Friction::rows;
-  double friction_rate = 1e-3;   ///< of Friction::implicit [rad/s, m/s], above 0
-  bool limits = true;            ///< joints stop at their limits
-  double limit_margin = 0.05;    ///< limits nearer than this are looked at [rad, m]
-  double correction = 0.2;       ///< part of a depth that one step takes away, at positions
-  double slop = 1e-5;            ///< depth that is left [m, rad]
-  double impact_rate = 0.05;     ///< slower impacts do not bounce [m/s]
-  double too_deep = 0.05;        ///< depth beyond which a verdict says so [m]
-  double tolerance = 1e-6;       ///< of the natural residual [m/s]
+  double friction_rate = 1e-3;  ///< of Friction::implicit [rad/s, m/s], above 0
+  bool limits = true;           ///< joints stop at their limits
+  double limit_margin = 0.05;   ///< limits nearer than this are looked at [rad, m]
+  double correction = 0.2;      ///< part of a depth that one step takes away, at positions
+  double slop = 1e-5;           ///< depth that is left [m, rad]
+  double impact_rate = 0.05;    ///< slower impacts do not bounce [m/s]
+  double too_deep = 0.05;       ///< depth beyond which a verdict says so [m]
+  double tolerance = 1e-6;      ///< of the natural residual [m/s]
   std::vector<JointDrive> drives = {};
   std::vector<EndEffector> held = {};  ///< links whose rates are prescribed, zero if nobody says
   CloseOptions closing{};
@@ -55,38 +55,38 @@ class ESPALIER_API Plan {
   /// A shape where it is fixed.
   struct Solid {
     PlacedShape placed;
-    int body = 0;               ///< 0: the ground
-    int site = -1;              ///< among sites(); -1: the ground
-    Transform<double> X;        ///< from the body's frame to the shape's
+    int body = 0;         ///< 0: the ground
+    int site = -1;        ///< among sites(); -1: the ground
+    Transform<double> X;  ///< from the body's frame to the shape's
     std::string name;
   };
   /// A moving body that may be touched or held.
   struct Site {
     int body = 0;
-    std::vector<int> way;       ///< bodies from it to the ground
-    std::vector<int> support;   ///< independent rates that move it, ascending
+    std::vector<int> way;      ///< bodies from it to the ground
+    std::vector<int> support;  ///< independent rates that move it, ascending
   };
   /// Two solids that may touch.
   struct Pair {
-    int a = 0, b = 0;           ///< solids; the normal points from b to a
-    int first = 0, count = 0;   ///< its points among all
+    int a = 0, b = 0;          ///< solids; the normal points from b to a
+    int first = 0, count = 0;  ///< its points among all
     Surface surface;
-    double reach = 0.0;         ///< sum of the radii of spheres around both [m]; infinite: terrain
-    double too_deep = 0.0;      ///< [m]
+    double reach = 0.0;     ///< sum of the radii of spheres around both [m]; infinite: terrain
+    double too_deep = 0.0;  ///< [m]
     std::vector<int> support;
   };
   /// A row of one spanning rate.
   struct JointRow {
     std::string joint;
     int rate = 0, position = 0;
-    int side = 0;               ///< +1: at its lower limit; -1: at its upper one; 0: friction
-    double bound = 0.0;         ///< limit, or friction [N·m, N]
+    int side = 0;        ///< +1: at its lower limit; -1: at its upper one; 0: friction
+    double bound = 0.0;  ///< limit, or friction [N·m, N]
     std::vector<int> support;
   };
   struct HeldRow {
     int part = 0, site = -1;
     Force<double> row;
-    Vec3<double> point;         ///< in the body's frame
+    Vec3<double> point;  ///< in the body's frame
     bool world = false;
   };
   /// Damping and a spring on one rate, for implicit steps.
@@ -118,7 +118,7 @@ class ESPALIER_API Plan {
   const std::vector<Solid>& solids() const { return solids_; }
   const std::vector<Site>& sites() const { return sites_; }
   const std::vector<Pair>& pairs() const { return pairs_; }
-  int points() const { return points_; }                 ///< of all pairs
+  int points() const { return points_; }  ///< of all pairs
   int pair_of(int point) const { return pair_of_[point]; }
   const std::vector<JointRow>& limits() const { return limits_; }
   const std::vector<JointRow>& frictions() const { return frictions_; }

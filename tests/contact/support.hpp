@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "espalier/espalier.hpp"
-#include "espalier/simulation/contact/collision.hpp"
-#include "espalier/simulation/contact/contact_impulses.hpp"
+#include "espalier/simulation/contact/problems/collision.hpp"
+#include "espalier/simulation/contact/problems/contact_impulses.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random.hpp"
 

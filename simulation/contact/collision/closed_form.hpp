@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "espalier/simulation/contact/collision.hpp"
-#include "espalier/simulation/contact/lanes.hpp"
+#include "espalier/simulation/contact/problems/collision.hpp"
+#include "espalier/simulation/contact/problems/lanes.hpp"
 
 namespace espalier::contact {
 

@@ -12,7 +12,7 @@ ESPALIER_PLUGIN("collision", "0.1.0") {
        .cost = "O(1) per pair"});
   e.problem = Collision<double>::problem;
   e.capabilities = {
-      .couplings = true, .loops = true, .several_outputs = true, .own_equations = true};
+      .couplings = true, .loops = true, .several_supports = true, .joint_supplied_dynamics = true};
   e.algorithm[ScalarTraits<double>::index] = [](const Setup& s) {
     return std::make_unique<ClosedForm<double>>(s.model);
   };

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "espalier/simulation/contact/contact_impulses.hpp"
+#include "espalier/simulation/contact/problems/contact_impulses.hpp"
 
 /// Cones, residuals and sweeps that all solvers share.
 

@@ -12,7 +12,7 @@ void add(Registrar& registrar, About about) {
   Entry& e = registrar.add(Kind::algorithm, std::move(about));
   e.problem = A<double>::problem;
   e.capabilities = {
-      .couplings = true, .loops = true, .several_outputs = true, .own_equations = true};
+      .couplings = true, .loops = true, .several_supports = true, .joint_supplied_dynamics = true};
   e.algorithm[ScalarTraits<double>::index] = [](const Setup& s) {
     return std::make_unique<A<double>>(s.model);
   };

@@ -6,7 +6,7 @@
 
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
-#include "espalier/simulation/contact/step.hpp"
+#include "espalier/simulation/contact/problems/step.hpp"
 
 namespace espalier::contact {
 
@@ -112,8 +112,8 @@ class ContactRows {
         const T* row = J(s, 3 * c);
         T rate(0.0);
         for (int k = 0; k < nv; ++k) rate += row[k] * s.v[k];
-        const Mask<T> bounces = near & less(gap + T(h) * rate, T(0.0)) &
-                                less(rate, T(-plan_.options().impact_rate));
+        const Mask<T> bounces =
+            near & less(gap + T(h) * rate, T(0.0)) & less(rate, T(-plan_.options().impact_rate));
         const T back = T(pair.surface.restitution) * rate;
         s.bounce[c] = select(bounces, back - b, T(0.0));
         b = select(bounces, back, b);
@@ -155,8 +155,8 @@ class ContactRows {
       const int point = s.contacts[c];
       T* kept = s.memory.data() + 4 * static_cast<std::size_t>(point);
       const T* lam = p.lam.data() + 3 * c;
-      const Vec3<T> impulse = scale(lam[0], s.touch[point].normal) + scale(lam[1], s.t1[c]) +
-                              scale(lam[2], s.t2[c]);
+      const Vec3<T> impulse =
+          scale(lam[0], s.touch[point].normal) + scale(lam[1], s.t1[c]) + scale(lam[2], s.t2[c]);
       for (int k = 0; k < 3; ++k) kept[k] = select(s.near[point], impulse[k], T(0.0));
       kept[3] = select(s.near[point], p.slip[c], T(0.0));
     }
@@ -165,7 +165,8 @@ class ContactRows {
     }
   }
 
-  /// Rows of the problem that keep solids and limits apart, and how deep they are; below -1 m: none.
+  /// Rows of the problem that keep solids and limits apart, and how deep they are; below -1 m:
+  /// none.
   void depths(const StepState<T>& s, std::vector<int>& rows, std::vector<T>& depth) const {
     rows.clear(), depth.clear();
     const T far(-Collision<T>::absent);

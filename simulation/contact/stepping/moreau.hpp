@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/simulation/contact/step.hpp"
+#include "espalier/simulation/contact/problems/step.hpp"
 #include "simulation/contact/stepping/contact_rows.hpp"
 #include "simulation/contact/stepping/tree_factor.hpp"
 
@@ -47,9 +47,7 @@ class Moreau final : public ContactStep<T> {
     }
   }
   const Plan& plan() const override { return *parts_.plan; }
-  void set_step_gravity(const Vec3<double>& g) override {
-    parts_.inverse_dynamics->set_gravity(g);
-  }
+  void set_step_gravity(const Vec3<double>& g) override { parts_.inverse_dynamics->set_gravity(g); }
 
   void resize(StepState<T>& s) const override {
     const Plan& p = plan();
@@ -113,7 +111,7 @@ class Moreau final : public ContactStep<T> {
   void move_straight(const Free& f, StepState<T>& s) {
     const Mat3<T> before = quaternion_to_E(s.q.data() + f.position + 3);
     const Mat3<T> after = quaternion_to_E(next_.data() + f.position + 3);
-    const T *move = move_.data() + f.spanning + 3;
+    const T* move = move_.data() + f.spanning + 3;
     T* v = s.v.data() + f.rate + 3;
     const Vec3<T> way = transpose_times(before, Vec3<T>(move[0], move[1], move[2]));
     const Vec3<T> rate = after * transpose_times(before, Vec3<T>(v[0], v[1], v[2]));
@@ -204,8 +202,7 @@ class Moreau final : public ContactStep<T> {
   T command(const StepState<T>& s, std::size_t k, const T& rate) const {
     const Plan::Drive& d = plan().drives()[k];
     const T* target = s.target.data() + 3 * k;
-    return T(d.is.kp) * (target[0] - s.q[d.position]) + T(d.is.kd) * (target[1] - rate) +
-           target[2];
+    return T(d.is.kp) * (target[0] - s.q[d.position]) + T(d.is.kd) * (target[1] - rate) + target[2];
   }
 
   void first_sides(const StepState<T>& s) {
@@ -344,8 +341,8 @@ class Moreau final : public ContactStep<T> {
       // Absent where nothing touches: no row then, whatever other lanes do.
       const Mask<T> touches = less(T(-1.0), depth_[i]);
       const T depth = depth_[i] - T(o.slop);
-      push_.g[i] = select(touches, select(less(T(0.0), depth), -T(o.correction) * depth, T(0.0)),
-                          T(1.0));
+      push_.g[i] =
+          select(touches, select(less(T(0.0), depth), -T(o.correction) * depth, T(0.0)), T(1.0));
       push_.upper[i] = T(std::numeric_limits<double>::infinity());
       for (int j = 0; j < count; ++j) {
         const Mask<T> both = touches & less(T(-1.0), depth_[j]);

@@ -10,8 +10,8 @@ ESPALIER_PLUGIN("contact-step", "0.1.0") {
                             .source = "Moreau (1988)",
                             .cost = "O(n d^2 + m^2 d)"});
   e.problem = ContactStep<double>::problem;
-  e.capabilities = {.couplings = true, .loops = true, .several_outputs = true,
-                    .own_equations = true};
+  e.capabilities = {
+      .couplings = true, .loops = true, .several_supports = true, .joint_supplied_dynamics = true};
   e.algorithm[ScalarTraits<double>::index] = [](const Setup& s) {
     return std::make_unique<Moreau<double>>(s.model);
   };

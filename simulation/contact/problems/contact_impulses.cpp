@@ -1,4 +1,4 @@
-#include "espalier/simulation/contact/contact_impulses.hpp"
+#include "espalier/simulation/contact/problems/contact_impulses.hpp"
 
 #include "espalier/kernel/errors.hpp"
 #include "simulation/contact/solvers/cones.hpp"

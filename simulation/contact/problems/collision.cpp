@@ -1,4 +1,4 @@
-#include "espalier/simulation/contact/collision.hpp"
+#include "espalier/simulation/contact/problems/collision.hpp"
 
 #include "espalier/kernel/errors.hpp"
 

@@ -3,10 +3,11 @@
 #include <memory>
 #include <vector>
 
-#include "espalier/kernel/problems.hpp"
-#include "espalier/simulation/contact/collision.hpp"
-#include "espalier/simulation/contact/contact_impulses.hpp"
+#include "espalier/kernel/problems/inverse_dynamics.hpp"
+#include "espalier/kernel/problems/mass_matrix.hpp"
 #include "espalier/simulation/contact/plan.hpp"
+#include "espalier/simulation/contact/problems/collision.hpp"
+#include "espalier/simulation/contact/problems/contact_impulses.hpp"
 
 namespace espalier::contact {
 
@@ -15,30 +16,30 @@ namespace espalier::contact {
 template <class T>
 struct StepState {
   // In: the state, forces, and what is kept from step to step.
-  std::vector<T> q;         ///< spanning positions, nq; out: after the step, loops not yet closed
-  std::vector<T> v;         ///< independent rates, nv; out: after the step
-  std::vector<T> forces;    ///< on spanning rates, besides drives and passive ones
-  std::vector<T> tau;       ///< on independent rates
-  std::vector<T> target;    ///< of drives: position, rate and torque besides, 3 for each
-  std::vector<T> held_rate; ///< of held rows
-  std::vector<T> memory;    ///< Plan::memory_size(), zero at first
-  T friction = T(1.0);      ///< factor on all coefficients of friction
+  std::vector<T> q;          ///< spanning positions, nq; out: after the step, loops not yet closed
+  std::vector<T> v;          ///< independent rates, nv; out: after the step
+  std::vector<T> forces;     ///< on spanning rates, besides drives and passive ones
+  std::vector<T> tau;        ///< on independent rates
+  std::vector<T> target;     ///< of drives: position, rate and torque besides, 3 for each
+  std::vector<T> held_rate;  ///< of held rows
+  std::vector<T> memory;     ///< Plan::memory_size(), zero at first
+  T friction = T(1.0);       ///< factor on all coefficients of friction
   const Wrenches<T>* wrenches = nullptr;
 
   // Between prepare() and respond().
   ImpulseProblem<T> problem;
   ImpulseReport<T> report;
-  std::vector<int> contacts;            ///< points that some lane is near: the problem's contacts
-  std::vector<Touch<T>> touch;          ///< of all points
-  std::vector<Mask<T>> near;            ///< of all points: within the margin
-  std::vector<Vec3<T>> t1, t2;          ///< tangents of the problem's contacts
-  std::vector<T> factor;                ///< of the mass matrix: L, M = L^T L; 1 / L_ii on the diagonal
-  std::vector<T> J, Y;                  ///< rows of the problem, and L^-T J^T by rows, m x nv
+  std::vector<int> contacts;    ///< points that some lane is near: the problem's contacts
+  std::vector<Touch<T>> touch;  ///< of all points
+  std::vector<Mask<T>> near;    ///< of all points: within the margin
+  std::vector<Vec3<T>> t1, t2;  ///< tangents of the problem's contacts
+  std::vector<T> factor;        ///< of the mass matrix: L, M = L^T L; 1 / L_ii on the diagonal
+  std::vector<T> J, Y;          ///< rows of the problem, and L^-T J^T by rows, m x nv
   std::vector<const std::vector<int>*> support;  ///< of the rows
-  std::vector<T> vf, qd, before;        ///< free rates; spanning rates; J v of the rows
-  std::vector<T> compliance, bounce;    ///< of contacts: R, and b of restitution
-  T depth = T(0.0);                     ///< largest depth at the start over what is too deep
-  bool bounces = false, deep = false;   ///< whether some lane does
+  std::vector<T> vf, qd, before;                 ///< free rates; spanning rates; J v of the rows
+  std::vector<T> compliance, bounce;             ///< of contacts: R, and b of restitution
+  T depth = T(0.0);                    ///< largest depth at the start over what is too deep
+  bool bounces = false, deep = false;  ///< whether some lane does
 };
 
 /// One time step with rigid contact: Moreau's semi-implicit Euler in independent rates, damping,

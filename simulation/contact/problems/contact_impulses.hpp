@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "espalier/kernel/algorithm.hpp"
-#include "espalier/simulation/contact/lanes.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
+#include "espalier/simulation/contact/problems/lanes.hpp"
 
 namespace espalier::contact {
 

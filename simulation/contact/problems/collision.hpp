@@ -1,6 +1,6 @@
 #pragma once
 
-#include "espalier/kernel/algorithm.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/simulation/contact/shape.hpp"
 
 namespace espalier::contact {

@@ -1,4 +1,4 @@
-#include "espalier/simulation/contact/step.hpp"
+#include "espalier/simulation/contact/problems/step.hpp"
 
 #include "espalier/kernel/errors.hpp"
 
