@@ -114,7 +114,10 @@ end-effectors that are nearly dependent.)");
     std::vector<std::string> problems{problem_};
     if (problem_ == "all") {
       problems = registry.problems();
-      std::erase_if(problems, [&](const auto& p) { return registry.algorithms(p).size() < 2; });
+      // Those of contact ask for shapes and rows, which no state has.
+      std::erase_if(problems, [&](const auto& p) {
+        return registry.algorithms(p).size() < 2 || p.starts_with("contact-");
+      });
     } else {
       expect_problem(registry, problem_);
       if (against_ != "dense") registry.find_algorithm(problem_, against_);  // or UnknownName

@@ -69,7 +69,7 @@ class InstructionSetTest : public ::testing::TestWithParam<std::string> {
     }
     for (const Description& robot : robots) {
       const ModelPtr model = plain().compile(robot), same = wide().compile(robot);
-      for (const Entry* e : plain().registry().algorithms()) {
+      for (const Entry* e : named_algorithms(plain().registry())) {
         // Approximations may know no rotors among the tips.
         const Verdict verdict = plain().registry().can(*e, *model);
         if (!e->algorithm[ScalarTraits<T>::index] || !verdict.ok || !verdict.exact) continue;

@@ -126,7 +126,7 @@ inline bool has(const Entry& e, Precision precision) {
 inline std::vector<const Entry*> packed_algorithms(const Model& model,
                                                    Precision precision = Precision::doubles) {
   std::vector<const Entry*> all;
-  for (const Entry* e : host().registry().algorithms()) {
+  for (const Entry* e : named_algorithms()) {
     if (has(*e, precision) && host().registry().can(*e, model).ok) all.push_back(e);
   }
   return all;

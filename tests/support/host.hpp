@@ -17,6 +17,16 @@ inline const Host& host() {
   return host;
 }
 
+/// All algorithms that tools can call without knowing the problem. Those of contact ask for shapes
+/// and rows, which have no place among named inputs; they refuse by name.
+inline std::vector<const Entry*> named_algorithms(const Registry& registry = host().registry()) {
+  std::vector<const Entry*> all = registry.algorithms();
+  std::erase_if(all, [](const Entry* e) {
+    return e->problem == "collision" || e->problem.starts_with("contact-");
+  });
+  return all;
+}
+
 template <class P>
 struct Named {
   std::string name;
