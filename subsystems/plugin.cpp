@@ -9,6 +9,7 @@
 #include "subsystems/four_bar.hpp"
 #include "subsystems/gear_train.hpp"
 #include "subsystems/geared_joint.hpp"
+#include "subsystems/linear_laws.hpp"
 #include "subsystems/planetary_stage.hpp"
 #include "subsystems/rod.hpp"
 #include "subsystems/rod_ankle.hpp"
@@ -92,6 +93,21 @@ ESPALIER_PLUGIN("subsystems", "0.1.0") {
       {.name = "trammel",
        .summary = "two perpendicular sliders and a rod between them (gives phi alone)",
        .source = "trammel of Archimedes"});
+  const char* const mjcf = "MJCF, equality constraints";
+  registrar.sub_mechanism<Polynomial>({.name = "polynomial",
+                                       .summary = "one joint's position as polynomial of another's",
+                                       .source = mjcf});
+  const auto sum = [&](auto type, const char* name) {
+    registrar.sub_mechanism<typename decltype(type)::type>(
+        {.name = name, .summary = "weighted sum of joint positions is constant", .source = mjcf});
+  };
+  sum(std::type_identity<WeightedSum<2>>{}, "weighted_sum_2");
+  sum(std::type_identity<WeightedSum<3>>{}, "weighted_sum_3");
+  sum(std::type_identity<WeightedSum<4>>{}, "weighted_sum_4");
+  sum(std::type_identity<WeightedSum<5>>{}, "weighted_sum_5");
+  sum(std::type_identity<WeightedSum<6>>{}, "weighted_sum_6");
+  sum(std::type_identity<WeightedSum<7>>{}, "weighted_sum_7");
+  sum(std::type_identity<WeightedSum<8>>{}, "weighted_sum_8");
   registrar.loop_joint<Rod>({.name = "rod",
                              .summary = "massless rod with ball joints: constant distance `length`",
                              .source = "Featherstone (2008), section 8.2"});

@@ -16,13 +16,35 @@ class Convert final : public Command {
     app.add_option("-o,--output", output_, "file to write; its ending says the format")
         ->required()
         ->type_name("FILE");
-    app.footer("\nExample: espalier convert robot.urdf -o robot.yaml");
+    app.add_flag("--strict", strict_, "refuse to write what the format cannot say whole");
+    app.add_flag("--lenient", lenient_, "write although the input holds what cannot be read");
+    app.footer(R"(
+Lists what the output's format cannot say before it writes.
+Example: espalier convert robot.xml -o robot.yaml)");
   }
 
   int run(Session& session) override {
     const Host& host = session.host();
     const Format& format = host.registry().format_for(output_);
     const Description description = reading_model([&] { return host.read(file_); });
+    std::vector<std::string> unread;
+    for (const Finding& finding : description.findings) {
+      if (finding.severity == Finding::Severity::error && !lenient_) {
+        throw Failure(unusable, "InvalidModel", finding.text);
+      }
+      unread.push_back(finding.text);
+    }
+    const std::vector<std::string> losses = format.losses(description);
+    if (!session.json) {
+      for (const std::string& text : unread) session.print("not read: " + text);
+      for (const std::string& text : losses) session.print("not kept in " + output_ + ": " + text);
+    }
+    if (strict_ && !losses.empty()) {
+      throw Failure(unusable, "Unsupported",
+                    output_ + ": the format cannot say " + std::to_string(losses.size()) +
+                        " things, the first is: " + losses.front() +
+                        ", expected a format that keeps all (leave out --strict to write it)");
+    }
     write_file(output_, format.write(description));
     if (session.json) {
       session.print(Json{{"model", description.name},
@@ -31,7 +53,9 @@ class Convert final : public Command {
                          {"links", description.links.size()},
                          {"joints", description.joints.size()},
                          {"loops", description.loops.size()},
-                         {"couplings", description.couplings.size()}});
+                         {"couplings", description.couplings.size()},
+                         {"warnings", unread},
+                         {"losses", losses}});
     } else {
       session.print(fmt::format("{}: {} links and {} joints written to {}", description.name,
                                 description.links.size(), description.joints.size(), output_));
@@ -40,6 +64,7 @@ class Convert final : public Command {
   }
 
   std::string file_, output_;
+  bool strict_ = false, lenient_ = false;
 };
 
 const Registered<Convert> registered{{"convert", "write a model in another file format", 50}};

@@ -1,0 +1,147 @@
+#include "formats/mesh/mesh.hpp"
+
+#include <assimp/postprocess.h>
+#include <assimp/scene.h>
+
+#include <assimp/Importer.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "espalier/kernel/errors.hpp"
+
+namespace espalier {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Larger files are not meshes of a robot.
+constexpr std::uintmax_t largest_mesh = 256u << 20;
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+/// Adds what a node and its children show, moved by `place`.
+void collect(const aiScene& scene, const aiNode& node, const aiMatrix4x4& parent,
+             const Vec3<double>& scale, TriangleMesh& out) {
+  const aiMatrix4x4 place = parent * node.mTransformation;
+  // A mirrored mesh has its triangles the other way round.
+  const bool mirrored = (scale.x * scale.y * scale.z < 0.0) != (place.Determinant() < 0.0f);
+  for (unsigned i = 0; i < node.mNumMeshes; ++i) {
+    const aiMesh& mesh = *scene.mMeshes[node.mMeshes[i]];
+    const int first = static_cast<int>(out.vertices.size());
+    for (unsigned v = 0; v < mesh.mNumVertices; ++v) {
+      const aiVector3D p = place * mesh.mVertices[v];
+      out.vertices.push_back({p.x * scale.x, p.y * scale.y, p.z * scale.z});
+    }
+    for (unsigned f = 0; f < mesh.mNumFaces; ++f) {
+      const aiFace& face = mesh.mFaces[f];
+      if (face.mNumIndices != 3) continue;  // points and lines enclose nothing
+      for (const int k : {0, mirrored ? 2 : 1, mirrored ? 1 : 2}) {
+        out.triangles.push_back(first + static_cast<int>(face.mIndices[k]));
+      }
+    }
+  }
+  for (unsigned i = 0; i < node.mNumChildren; ++i) {
+    collect(scene, *node.mChildren[i], place, scale, out);
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> find_mesh(const std::string& uri, const std::string& robot_file,
+                                     const ReadOptions& options) {
+  const fs::path own = fs::path(robot_file).parent_path();
+  std::string name = uri;
+  std::vector<fs::path> places;
+  const bool package = uri.starts_with("package://") || uri.starts_with("model://");
+  if (package) {
+    name = uri.substr(uri.find("://") + 3);
+    for (const std::string& folder : options.search_paths) places.emplace_back(folder);
+    for (const char* variable : {"ROS_PACKAGE_PATH", "GZ_SIM_RESOURCE_PATH"}) {
+      const char* value = std::getenv(variable);
+      std::istringstream list(value == nullptr ? "" : value);
+      for (std::string folder; std::getline(list, folder, ':');) {
+        if (folder.empty()) continue;
+        places.emplace_back(folder);
+        // The path may name the package itself.
+        if (fs::path(folder).filename() == *fs::path(name).begin()) {
+          places.push_back(fs::path(folder).parent_path());
+        }
+      }
+    }
+    // A robot's file mostly lies inside the package that it names.
+    std::error_code error;
+    fs::path above = fs::absolute(own, error).lexically_normal();
+    for (int i = 0; i < 6 && !error && above.has_relative_path(); ++i) {
+      above = above.parent_path();
+      if (above.filename() == *fs::path(name).begin() || fs::exists(above / name, error)) {
+        places.push_back(above);
+        places.push_back(above.parent_path());
+      }
+    }
+  } else {
+    if (uri.starts_with("file://")) name = uri.substr(7);
+    places.push_back(own);
+    for (const std::string& folder : options.search_paths) places.emplace_back(folder);
+  }
+  const fs::path normal = fs::path(name).lexically_normal();
+  if (normal.empty()) return std::nullopt;
+  const bool leaves = normal.is_absolute() || *normal.begin() == "..";
+  if (leaves && !options.outside) return std::nullopt;
+  for (const fs::path& place : places) {
+    if (is_file(place / normal)) return (place / normal).string();
+  }
+  return std::nullopt;
+}
+
+TriangleMesh load_mesh(const std::string& path, const Vec3<double>& scale) {
+  std::error_code error;
+  if (fs::file_size(path, error) > largest_mesh || error) {
+    throw InvalidModel(path + ": mesh is larger than 256 MB or unreadable, expected a mesh");
+  }
+  Assimp::Importer importer;
+  const aiScene* scene = importer.ReadFile(
+      path, aiProcess_Triangulate | aiProcess_JoinIdenticalVertices | aiProcess_SortByPType);
+  if (scene == nullptr || scene->mRootNode == nullptr) {
+    throw InvalidModel(path + ": mesh is unreadable (" + importer.GetErrorString() +
+                       "), expected STL, OBJ, COLLADA or PLY");
+  }
+  TriangleMesh mesh;
+  collect(*scene, *scene->mRootNode, aiMatrix4x4(), scale, mesh);
+  return mesh;
+}
+
+RigidInertia<double> solid_inertia(const TriangleMesh& mesh, double density) {
+  // Of the tetrahedron from the origin to a triangle a, b, c: volume V = a·(b x c)/6, first moment
+  // V (a + b + c)/4, second moments V/20 (s s^T + a a^T + b b^T + c c^T) with s = a + b + c.
+  double V = 0.0;
+  Vec3<double> h{0, 0, 0};
+  double second[6] = {0, 0, 0, 0, 0, 0};  // xx, yy, zz, xy, xz, yz
+  for (std::size_t t = 0; t + 2 < mesh.triangles.size(); t += 3) {
+    const Vec3<double>&a = mesh.vertices[mesh.triangles[t]],
+    &b = mesh.vertices[mesh.triangles[t + 1]], &c = mesh.vertices[mesh.triangles[t + 2]];
+    const double v = dot(a, cross(b, c)) / 6.0;
+    const Vec3<double> s = a + b + c;
+    V += v;
+    h += scale(v / 4.0, s);
+    for (const Vec3<double>& p : {s, a, b, c}) {
+      const double w = v / 20.0;
+      second[0] += w * p.x * p.x, second[1] += w * p.y * p.y, second[2] += w * p.z * p.z;
+      second[3] += w * p.x * p.y, second[4] += w * p.x * p.z, second[5] += w * p.y * p.z;
+    }
+  }
+  RigidInertia<double> I;
+  I.m = density * V;
+  I.h = scale(density, h);
+  I.I.xx = density * (second[1] + second[2]);
+  I.I.yy = density * (second[0] + second[2]);
+  I.I.zz = density * (second[0] + second[1]);
+  I.I.xy = -density * second[3], I.I.xz = -density * second[4], I.I.yz = -density * second[5];
+  return I;
+}
+
+}  // namespace espalier

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "formats/mjcf/elements.hpp"
+#include "formats/mjcf/geoms.hpp"
+
+namespace espalier::mjcf {
+
+/// A joint of the file at its reference position.
+struct ReadJoint {
+  std::string name;
+  enum class Type { hinge, slide, ball, free } type = Type::hinge;
+  int body = 0;
+  Vec3<double> axis{0, 0, 1};  ///< world axes at the reference position
+  double reference = 0.0;      ///< `ref`
+  std::size_t index = 0;       ///< among the Description's joints
+};
+
+/// A body of the file at its reference position.
+struct ReadBody {
+  std::string link;
+  int parent = -1;
+  Transform<double> X = Transform<double>::identity();  ///< from the world
+  std::size_t index = 0;  ///< among the Description's links
+  bool by_geoms = false;  ///< weighed by its geoms
+  RigidInertia<double> inertia = RigidInertia<double>::zero();  ///< of its geoms, body frame
+};
+
+/// A fixed tendon: the sum of coefficients times joint positions.
+struct FixedTendon {
+  std::map<std::string, double> coefficients;  ///< by joints
+};
+
+/// Reads a file of MJCF: one function for each kind of element. Lives for one file.
+class Reader {
+ public:
+  Reader(const std::string& origin, const ReadOptions& options)
+      : origin_(origin), options_(options) {}
+  Description read(std::string_view text);
+
+ private:
+  // reader.cpp: the file, its includes, options and assets
+  void include(XmlNode& node, int depth);
+  void read_compiler(const XmlNode& node);
+  void read_option(const XmlNode& node);
+  void read_assets(const XmlNode& node);
+  void read_contact(const XmlNode& node);
+  void read_custom(const XmlNode& node);
+  void refuse_unknown(const XmlNode& root);
+
+  // bodies.cpp: bodies, joints, inertias, frames
+  void read_world(const XmlNode& node);
+  void read_children(const XmlNode& node, int body, const std::string& childclass,
+                     const Transform<double>& frame);
+  void read_body(const XmlNode& node, int parent, const std::string& childclass,
+                 const Transform<double>& frame);
+  void read_joints(const XmlNode& node, int body, const std::string& childclass,
+                   const Transform<double>& placement);
+  void read_joint_terms(const Element& e, ReadJoint::Type type, JointDescription& joint);
+  void read_inertial(const XmlNode& node, int body);
+  void read_geom_of(const XmlNode& node, int body, const std::string& childclass,
+                    const Transform<double>& frame);
+  void read_site(const XmlNode& node, int body, const std::string& childclass,
+                 const Transform<double>& frame);
+  void settle_masses();
+  Transform<double> placed(const Element& e, int body) const;
+
+  // constraints.cpp: equalities, tendons, actuators, states
+  void read_tendons(const XmlNode& node);
+  void read_equalities(const XmlNode& node);
+  void read_connects(const XmlNode& equality);
+  void read_weld(const Element& e);
+  void read_joint_equality(const Element& e);
+  void read_tendon_equality(const Element& e);
+  void mimic(const Element& e, const ReadJoint& dependent, const ReadJoint& leader,
+             const std::vector<double>& polynomial);
+  void resolve_mimics();
+  void read_actuators(const XmlNode& node);
+  void read_keyframes(const XmlNode& node);
+  void lock(const Element& e, const ReadJoint& joint, double position);
+  bool is_planar(int first, int second, const Vec3<double>& axis) const;
+  std::optional<Vec3<double>> common_axis(int first, int second) const;
+  std::vector<int> path_joints(int first, int second) const;
+
+  Element element(const XmlNode& node, const std::string& kind, const std::string& childclass);
+  int body_named(const Element& e, std::string_view attribute) const;
+  const ReadJoint& joint_named(const Element& e, const std::string& name) const;
+  std::string unused(const std::string& wanted, std::set<std::string>& used) const;
+  /// What has no counterpart. @param changes  whether dynamics would change silently
+  void lose(const XmlNode& node, const std::string& what, bool changes);
+
+  const std::string& origin_;
+  const ReadOptions& options_;
+  Description robot_;
+  CompilerOptions compiler_;
+  Defaults defaults_;
+  Assets assets_;
+  std::vector<ReadBody> bodies_;
+  std::vector<ReadJoint> joints_;
+  std::map<std::string, int, std::less<>> body_number_;
+  std::map<std::string, std::size_t, std::less<>> joint_number_;
+  std::map<std::string, FixedTendon, std::less<>> tendons_;
+  std::map<std::string, std::pair<std::string, std::string>, std::less<>> rods_;  ///< by tendon
+  struct Site {
+    int body = 0;
+    Transform<double> X = Transform<double>::identity();
+  };
+  std::map<std::string, Site, std::less<>> sites_;
+  std::set<std::string> link_names_, joint_names_, constraint_names_, included_;
+  std::map<std::string, double, std::less<>> locked_;
+};
+
+}  // namespace espalier::mjcf
