@@ -44,8 +44,20 @@ void Session::print(const std::string& text) {
 }
 
 void Session::print(const Json& document) {
+  Json all = document;
+  if (all.is_object() && !warnings_.empty() && !all.contains("warnings")) {
+    all["warnings"] = warnings_;
+  }
   // Shortest digits that read back as the same number; bytes that are no UTF-8 are replaced.
-  std::cout << document.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+  std::cout << all.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+void Session::warn(const Finding& finding) {
+  const bool told = finding.where.empty() || finding.text.find(finding.where) != std::string::npos;
+  const std::string text = (told ? "" : finding.where + ": ") + finding.text;
+  if (std::find(warnings_.begin(), warnings_.end(), text) != warnings_.end()) return;
+  warnings_.push_back(text);
+  if (!json) std::cerr << "warning: " << text << '\n';
 }
 
 const char* to_string(CompileOptions::Root root) {
@@ -84,6 +96,10 @@ void ModelArguments::add_to(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   add_compile_options(app, options);
+  app.add_flag("--strict", options.strict,
+               "refuse what is doubtful, as inertias that no body has; else it is used as written");
+  app.add_flag("--lenient", options.lenient,
+               "leave out what the file says and Espalier cannot, even if it changes the motion");
 }
 
 ModelPtr ModelArguments::load(Session& session) const {
@@ -96,6 +112,11 @@ ModelPtr ModelArguments::load(Session& session) const {
     const auto ms = [](auto d) { return std::chrono::duration<double, std::milli>(d).count(); };
     spdlog::debug("{}: read in {:.3f} ms, compiled in {:.3f} ms", file, ms(middle - start),
                   ms(std::chrono::steady_clock::now() - middle));
+    // What the reader left out, and what is computed as written; the doctor tells the rest.
+    const std::vector<Finding>& warnings = model->extras().warnings;
+    for (std::size_t i = 0; i < warnings.size(); ++i) {
+      if (i < description.findings.size() || warnings[i].negotiable) session.warn(warnings[i]);
+    }
     return model;
   });
 }

@@ -43,13 +43,18 @@ class Session {
 
   /// Writes the result to standard output: the JSON document if --json is given, else the text.
   void print(const std::string& text);
+  /// Adds what was warned about, as a list "warnings", where there is something.
   void print(const Json& document);
 
+  /// Tells a warning on standard error, or in the JSON document; each text once.
+  void warn(const Finding& finding);
+
  private:
+  std::vector<std::string> warnings_;
   std::unique_ptr<Host> host_;
 };
 
-/// MODEL, --root and --mimic, shared by all commands that compute on a model.
+/// MODEL, --root, --mimic, --strict and --lenient, shared by all commands that compute on a model.
 struct ModelArguments {
   std::string file;
   CompileOptions options;

@@ -14,11 +14,13 @@ class Check final : public Command {
     app.footer(R"(
 Looks for massless leaves, inertias that no body can have, duplicate names, disconnected bodies,
 unknown joint types and all else that a model is refused for, and says what to do.
+Refuses what other commands compute as written with a warning (--strict), unless --lenient is given.
 Exit code 1 if the model cannot be used, 0 if there are warnings at most.)");
   }
 
   int run(Session& session) override {
     std::string name;
+    model_.options.strict = !model_.options.lenient;  // the doctor doubts what others compute
     const std::vector<Finding> findings = examine(session.host(), name);
     std::size_t errors = 0;
     for (const Finding& f : findings) errors += f.severity == Finding::Severity::error;

@@ -594,10 +594,35 @@ class Compiler {
     const std::vector<int> always = detail::undrivable_bodies(m, q.data());
     for (int i : always) findings_.error(joint_of(i).where, moves_no_inertia(i));
     if (!always.empty()) return;
+    if (in_doubt()) {
+      const int rate = detail::rate_without_inertia(m, q.data());
+      if (rate >= 0) {
+        const Joint& joint = m.joint_of_rate(m.independent_rates()[rate]);
+        findings_.error(joint_of(joint.body).where,
+                        "joint '" + joint.name +
+                            "': the mass matrix has no positive inertia along a motion of it and "
+                            "of what is tied to it, expected one (give the massless links there an "
+                            "<inertial> or the joint an armature)");
+        return;
+      }
+    }
     m.neutral(q.data());
     for (int i : detail::undrivable_bodies(m, q.data())) {
       findings_.warning(joint_of(i).where, "at the neutral position, " + moves_no_inertia(i));
     }
+  }
+
+  /// Whether a link's inertia is that of no body, or links in loops and couplings weigh nothing:
+  /// then the recursion over plain bodies does not tell all.
+  bool in_doubt() const {
+    if (findings_.doubted()) return true;
+    for (int b = 1; b <= model_->body_count(); ++b) {
+      const Body& body = model_->body(b);
+      const RigidInertia<double>& I = body.inertia;
+      const bool weightless = I.m == 0.0 || I.I.xx + I.I.yy + I.I.zz <= 0.0;
+      if (weightless && model_->clusters()[body.cluster].constrained) return true;
+    }
+    return false;
   }
 
   const JointDescription& joint_of(int body) const {

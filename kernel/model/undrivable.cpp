@@ -4,6 +4,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/tree_kinematics.hpp"
 
 namespace espalier::detail {
@@ -124,6 +125,64 @@ std::vector<int> undrivable_bodies(const Model& model, const double* q) {
     }
   }
   return undrivable;
+}
+
+int rate_without_inertia(const Model& model, const double* q) {
+  if (!model.bodies_with_equations().empty()) return -1;
+  const int n = model.body_count(), spanning = model.spanning_nv(), nv = model.nv();
+  SpanningMotion<double> motion(model);
+  const std::vector<double> still(nv, 0.0);
+  motion.update(q, still.data());
+  const TreeKinematics<double>& kinematics = motion.joints;
+
+  // H of the spanning tree by composite bodies (Featherstone 2008, Table 6.2).
+  std::vector<RigidInertia<double>> Ic;
+  for (int i = 0; i <= n; ++i) Ic.push_back(model.body(i).inertia);
+  Eigen::MatrixXd H = Eigen::MatrixXd::Zero(spanning, spanning);
+  std::vector<SmallMatrix> S(n + 1);
+  for (int i = 1; i <= n; ++i) {
+    with_subspace(model.runs()[model.body(i).run], [&](auto ops) {
+      S[i] = columns<decltype(ops)>(kinematics.S.data() + model.body(i).v);
+    });
+  }
+  for (int i = n; i >= 1; --i) {
+    const Body& body = model.body(i);
+    for (int k = 0; k < body.nv; ++k) {
+      const Motion<double> s{{S[i](0, k), S[i](1, k), S[i](2, k)},
+                             {S[i](3, k), S[i](4, k), S[i](5, k)}};
+      Force<double> F = Ic[i] * s;
+      for (int j = i; j != 0; j = model.body(j).parent) {
+        for (int l = 0; l < model.body(j).nv; ++l) {
+          double sum = 0.0;
+          for (int r = 0; r < 6; ++r) sum += S[j](r, l) * F[r];
+          H(body.v + k, model.body(j).v + l) = H(model.body(j).v + l, body.v + k) = sum;
+        }
+        F = kinematics.X[j].transpose_times_force(F);
+      }
+    }
+    if (body.parent != 0) Ic[body.parent] += congruence(kinematics.X[i], Ic[i]);
+  }
+  for (const auto& [rate, inertia] : model.armature()) H(rate, rate) += inertia;
+
+  Eigen::MatrixXd G(spanning, nv);
+  std::vector<double> y(nv, 0.0);
+  for (int j = 0; j < nv; ++j) {
+    y[j] = 1.0;
+    motion.update(q, y.data());
+    G.col(j) = Eigen::Map<const Eigen::VectorXd>(motion.qd(), spanning);
+    y[j] = 0.0;
+  }
+  const Eigen::MatrixXd M = G.transpose() * H * G;
+  const Eigen::VectorXd diagonal = M.diagonal();
+  int least = 0;
+  if (nv == 0) return -1;
+  if (!(diagonal.minCoeff(&least) > 0.0)) return least;
+  const Eigen::VectorXd s = diagonal.cwiseSqrt().cwiseInverse();
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(s.asDiagonal() * M * s.asDiagonal());
+  // Rounding leaves 1e-16 times the size of the matrix of a zero.
+  if (solver.eigenvalues()(0) > 1e-14 * nv) return -1;
+  solver.eigenvectors().col(0).cwiseAbs().maxCoeff(&least);
+  return least;
 }
 
 }  // namespace espalier::detail

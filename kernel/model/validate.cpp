@@ -57,7 +57,8 @@ class NameCheck {
   std::map<std::string, SourceLocation> where_;
 };
 
-void check_inertial(const LinkDescription& link, Findings& findings) {
+void check_inertial(const LinkDescription& link, const CompileOptions& options,
+                    Findings& findings) {
   const std::string who = "link '" + link.name + "'";
   const Inertial& in = *link.inertial;
   const Sym3<double>& I = in.I;
@@ -76,11 +77,13 @@ void check_inertial(const LinkDescription& link, Findings& findings) {
   const Eigen::Vector3d e =
       Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(M, Eigen::EigenvaluesOnly).eigenvalues();
   const double largest = e.cwiseAbs().maxCoeff();
-  // Rounded figures in files leave principal moments at zero or slightly below it.
-  if (e[0] < -1e-6 * largest) {
-    findings.error(link.where, who + ": smallest principal moment of inertia is " + number(e[0]) +
-                                   " kg·m², expected a positive number (the inertia of no body; "
-                                   "check signs and units)");
+  // Rounded figures in files leave principal moments at zero or slightly below it: a millionth of
+  // the largest one, or what a millionth of a metre of the mass's extent would be.
+  if (e[0] < -(1e-6 * largest + 1e-12 * in.mass + 1e-18)) {
+    findings.doubt(options, link.where,
+                   who + ": smallest principal moment of inertia is " + number(e[0]) +
+                       " kg·m², expected a positive number (the inertia of no body; it is used as "
+                       "written: check signs and units)");
   } else if (e[0] + e[1] < e[2] * (1.0 - 1e-3)) {
     findings.warning(link.where, who + ": principal moments of inertia are " + number(e[0]) + ", " +
                                      number(e[1]) + ", " + number(e[2]) +
@@ -226,7 +229,7 @@ void validate(const Description& robot, const ModelTypes& types, const CompileOp
   NameCheck links("link", findings), joints("joint", findings), constraints("constraint", findings);
   for (const LinkDescription& link : robot.links) {
     links.add(link.name, link.where);
-    if (link.inertial) check_inertial(link, findings);
+    if (link.inertial) check_inertial(link, options, findings);
   }
   const auto known_link = [&](const std::string& who, const char* role, const std::string& link,
                               const SourceLocation& where) {

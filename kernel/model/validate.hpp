@@ -23,15 +23,19 @@ class Findings {
   void doubt(const CompileOptions& options, const SourceLocation& where, const std::string& text) {
     add({options.strict ? Finding::Severity::error : Finding::Severity::warning, text, where.text(),
          true});
+    doubted_ = true;
   }
   void add(Finding finding) { list_.push_back(std::move(finding)); }
   bool failed() const;
+  /// Whether something was computed as written.
+  bool doubted() const { return doubted_; }
   /// @throws InvalidModel with the first error and the number of others
   void throw_if_failed(const std::string& robot) const;
   std::vector<Finding>&& take() { return std::move(list_); }
 
  private:
   std::vector<Finding> list_;
+  bool doubted_ = false;
 };
 
 /// "'a', 'b', 'c'", cut after a dozen names.

@@ -161,10 +161,57 @@ TEST(InertiaFindingTest, NumbersThatAreNoneAreErrors) {
   }
 }
 
-TEST(InertiaFindingTest, NegativePrincipalMomentIsAnError) {
+TEST(InertiaFindingTest, NegativePrincipalMomentIsComputedAsWritten) {
   Description robot = arm();
   inertial(robot, 1).I = {0.1, 0.3, 0, 0.1, 0, 0.1};  // 0.1 - 0.3
-  expect_error(robot, {"link 'link1'", "smallest principal moment", "-0.2"});
+  expect_warning(robot, {"link 'link1'", "smallest principal moment", "-0.2"}, "robot.test:101");
+  CompileOptions strict;
+  strict.strict = true;
+  EXPECT_THROW(host().compile(robot, strict), InvalidModel);
+  EXPECT_EQ(host().compile(robot)->extras().warnings.size(), 1u);
+}
+
+TEST(InertiaFindingTest, RoundingOfPrincipalMomentsIsNoFinding) {
+  Description robot = arm();
+  inertial(robot, 1).I = {0, 0, 0, 0, 0, -2.4e-35};
+  EXPECT_TRUE(diagnosis(robot).empty()) << all(diagnosis(robot));
+}
+
+TEST(InertiaFindingTest, InertiaThatMakesAJointsInertiaNegativeIsRefused) {
+  Description robot = arm();
+  inertial(robot, 2).I = {0.1, 0, 0, 0.1, 0, -1.0};
+  const std::vector<Finding> findings = diagnosis(robot);
+  ASSERT_EQ(findings.size(), 2u) << all(findings);
+  EXPECT_EQ(findings[1].severity, Severity::error);
+  EXPECT_NE(findings[1].text.find("joint 'joint2'"), std::string::npos) << all(findings);
+  EXPECT_THROW(host().compile(robot), InvalidModel);
+}
+
+/// base - link1 and base - link2, both about z, coupled.
+Description coupled_pair() {
+  Description robot = ground();
+  for (const char* number : {"1", "2"}) {
+    add_solid(robot, std::string("link") + number);
+    add_joint(robot, std::string("joint") + number, "revolute", "base",
+              std::string("link") + number);
+  }
+  robot.joints[1].mimic = Mimic{"joint1", 2.0, 0.0};
+  return robot;
+}
+
+TEST(InertiaFindingTest, MasslessLinkIsFineWhereACouplingGivesItInertia) {
+  for (const int massless : {1, 2}) {
+    Description robot = coupled_pair();
+    robot.links[massless].inertial.reset();
+    EXPECT_TRUE(diagnosis(robot).empty()) << all(diagnosis(robot));
+  }
+}
+
+TEST(InertiaFindingTest, CoupledLinksWithoutMassAreRefusedByName) {
+  Description robot = coupled_pair();
+  robot.links[1].inertial.reset();
+  robot.links[2].inertial.reset();
+  expect_error(robot, {"joint 'joint", "mass matrix", "<inertial>"});
 }
 
 TEST(InertiaFindingTest, InertiaThatBreaksTheTriangleInequalityIsAWarning) {
