@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-/// A composite body in a chain. Bodies there have handed on the rods on their axes (chains/plan.hpp):
+/// A composite body of a chain. Bodies of the chain have no mass, by regrouping (chains/plan.hpp):
 /// it has the mass of what the chain carries.
 template <class S>
 using CompositeMoments = Moments<S, S>;
@@ -24,7 +24,8 @@ ESPALIER_ALWAYS_INLINE void rotate_to_parent(CompositeMoments<S>& I, const Turn<
   rotate_to_parent(I.h[i], I.h[j], t);
   rotate_to_parent<i, j, false>(I.Sigma, t);
 }
-/// In the axes of the body before, about its origin: with g = h + m r, Sigma + r h^T + g r^T.
+/// Moments about the origin of the body before, in its axes: h' = h + m r,
+/// Sigma' = Sigma + r h^T + h' r^T.
 template <ChainKind kind, class S, class C>
 ESPALIER_ALWAYS_INLINE void to_parent(const ChainPlacement<C>& P, const Turn<S>& t,
                                       CompositeMoments<S>& I) {
@@ -51,7 +52,7 @@ ESPALIER_ALWAYS_INLINE void to_parent(const ChainPlacement<C>& P, const Turn<S>&
     h.x = x;
   }
 }
-/// About a point from which this one's is seen at r.
+/// Moments about a point from which their own is seen at r.
 template <class S, class C>
 inline void shift(CompositeMoments<S>& I, const Vec3<C>& r) {
   const Vec3<S> h = I.h, g = h + Vec3<S>{r.x * I.m, r.y * I.m, r.z * I.m};
@@ -61,8 +62,8 @@ inline void shift(CompositeMoments<S>& I, const Vec3<C>& r) {
 }
 
 /// The chains of a robot (chains/plan.hpp) in the composite-rigid-body algorithm. From a chain's
-/// tip on, the wrenches that unit accelerations of its joints take are handed from body to body and
-/// meet each joint's axis; then those of what it carries, as many at once as a vector register
+/// tip on, the wrenches of unit accelerations of its joints pass from body to body and meet each
+/// joint's axis; then those of what it carries, as many at once as a vector register
 /// holds.
 ///
 /// Frames: ChainBody::F.  Cost: O(L) for every rate of a chain of L bodies, and every one it
@@ -75,8 +76,9 @@ class ChainComposites : public ChainUnits<T> {
   using V = typename RowLanes<T>::V;
   static constexpr int width = RowLanes<T>::size;
 
-  /// What hangs on a body of a chain; the model's frame. Each rate comes once (chains_of()).
-  struct Port {
+  /// Composite inertia and rates on a body of a chain; model's frame. Each rate comes once
+  /// (chains_of()).
+  struct Attachment {
     RigidInertia<T> composite;
     std::vector<int> rates;          ///< independent ones, in the order in which they came
     std::vector<Force<V>> wrenches;  ///< that unit accelerations of these take, side by side
@@ -94,17 +96,18 @@ class ChainComposites : public ChainUnits<T> {
   ChainComposites(const Model& model, ChainPlan plan) : ChainUnits<T>(model, std::move(plan), {}) {
     attachments_.resize(this->boundaries_.size());
     std::vector<int> rates(attachments_.size(), 0);
-    for_ports(model, this->plan_, [&](int body, int nv) { rates[this->boundary_of_[body]] += nv; });
+    for_attachments(model, this->plan_,
+                    [&](int body, int nv) { rates[this->boundary_of_[body]] += nv; });
     for (std::size_t k = 0; k < attachments_.size(); ++k) {
       attachments_[k].rates.reserve(rates[k]);
       attachments_[k].wrenches.reserve(blocks_of<T>(rates[k]));
     }
   }
 
-  /// Chains that end where they branch, so that as many as can be stand side by side. None is on the
-  /// way to a cluster that hangs on several bodies, whose wrenches meet further in, and none so
-  /// long or with so much on it that to hand on each wrench from body to body costs more than to
-  /// take all to the world's axes.
+  /// Chains that end where they branch, so that as many as possible are side by side. Left out are
+  /// bodies that support a cluster with several supports, whose wrenches meet further in, and
+  /// chains so long, or with so many rates on them, that passing each wrench from body to body
+  /// costs more than taking it to the world's axes.
   static ChainPlan chains_of(const Model& model) {
     ChainJoints joints = ChainJoints::of(model);
     for (const Cluster& c : model.clusters()) {
@@ -121,7 +124,7 @@ class ChainComposites : public ChainUnits<T> {
     for (;;) {
       ChainPlan plan(model, joints, ChainPlan::Branches::end);
       std::vector<int> carried(plan.chains.size(), 0);
-      for_ports(model, plan, [&](int body, int nv) { carried[plan.chain_of[body]] += nv; });
+      for_attachments(model, plan, [&](int body, int nv) { carried[plan.chain_of[body]] += nv; });
       bool too_much = false;
       for (std::size_t l = 0; l < plan.chains.size(); ++l) {
         const std::vector<ChainBody>& bodies = plan.chains[l].bodies;
@@ -137,12 +140,12 @@ class ChainComposites : public ChainUnits<T> {
   /// As in ChainPlan, the highest one of its chains.
   int level(int group) const { return this->groups_.levels[group]; }
   /// Of a body of a chain that something hangs on.
-  Port& attachment(int body) { return attachments_[this->boundary_of_[body]]; }
+  Attachment& attachment(int body) { return attachments_[this->boundary_of_[body]]; }
 
   /// Before the groups. @param q  spanning positions
   void start(const Model& model, const T* q) {
     this->turn(model, q);
-    for (Port& attachment : attachments_) {
+    for (Attachment& attachment : attachments_) {
       attachment.composite = RigidInertia<T>::zero();
       attachment.rates.clear(), attachment.wrenches.clear();
     }
@@ -165,13 +168,13 @@ class ChainComposites : public ChainUnits<T> {
 
  private:
   using Base = ChainUnits<T>;
-  /// Rates of a chain, and that it carries, where both cost about the same in single calls.
+  /// Rates of a chain, and on it, at which both cost about the same in single calls.
   static constexpr int longest = 20;
 
-  /// Calls f(body, rates) for every attachment that the wrenches of a cluster pass, with its number of
-  /// rates.
+  /// Calls f(body, rates) for every attachment body that the wrenches of a cluster pass, with the
+  /// cluster's number of rates.
   template <class F>
-  static void for_ports(const Model& model, const ChainPlan& plan, F&& f) {
+  static void for_attachments(const Model& model, const ChainPlan& plan, F&& f) {
     for (const Cluster& c : model.clusters()) {
       for (int i = model.body(c.first).parent, chain = plan.chain_of[c.first]; i != 0;) {
         const int met = plan.chain_of[i];
@@ -197,7 +200,7 @@ class ChainComposites : public ChainUnits<T> {
     for (std::size_t i = bodies.size(); i-- > 0;) {
       auto& b = bodies[i];
       this->template turn_body<Unit>(b);
-      if (b.boundaries) I = with_ports(b, I);
+      if (b.boundaries) I = with_attachments(b, I);
       add_body(b.moments, I);
       // Ended lanes repeat the last rate of their chain: what they write is written over after.
       for (std::size_t j = bodies.size(); --j > i;) {
@@ -227,14 +230,14 @@ class ChainComposites : public ChainUnits<T> {
     }
     return I;
   }
-  /// With what hangs on a body. Passed by copies, so that the numbers stay in registers elsewhere.
+  /// Adds what hangs on a body. By value, so that the numbers stay in registers elsewhere.
   template <class Body, class S>
-  [[gnu::noinline]] CompositeMoments<S> with_ports(const Body& b, CompositeMoments<S> I) {
+  [[gnu::noinline]] CompositeMoments<S> with_attachments(const Body& b, CompositeMoments<S> I) {
     for (std::size_t k = 0; k < std::size(b.boundary); ++k) {
       if (b.boundary[k] < 0) continue;
       const int lane = static_cast<int>(k);
-      auto on =
-          CompositeMoments<T>::from(congruence(b.F[k]->inverse(), attachments_[b.boundary[k]].composite));
+      auto on = CompositeMoments<T>::from(
+          congruence(b.F[k]->inverse(), attachments_[b.boundary[k]].composite));
       const auto add = [&](S& to, const T& x) { Base::lane_of(to, lane) += x; };
       add(I.m, on.m);
       Base::for_numbers(I.h, on.h, add);
@@ -245,8 +248,8 @@ class ChainComposites : public ChainUnits<T> {
 
   /// Chains as rigid bodies, and their rates, to the parents.
   template <class Unit, class S, class HangOn>
-  [[gnu::noinline]] void propagate_to_parents(Unit& unit, CompositeMoments<S> I, const std::vector<int>& chains,
-                                   HangOn& hang_on) {
+  [[gnu::noinline]] void propagate_to_parents(Unit& unit, CompositeMoments<S> I,
+                                              const std::vector<int>& chains, HangOn& hang_on) {
     if (unit.on_ground) return;
     rotate_to_parent<0, 1>(I, unit.base_frame);
     shift(I, unit.r);
@@ -298,14 +301,15 @@ class ChainComposites : public ChainUnits<T> {
       if (!b.boundaries) continue;
       for (int k = 0; k < unit.used; ++k) {
         if (b.boundary[k] >= 0) {
-          carry(unit, k, static_cast<int>(i), attachments_[b.boundary[k]], chains[k], M, size, hang_on);
+          carry(unit, k, static_cast<int>(i), attachments_[b.boundary[k]], chains[k], M, size,
+                hang_on);
         }
       }
     }
   }
   template <class Unit, class HangOn>
-  [[gnu::noinline]] void carry(Unit& unit, int lane, int body, const Port& attachment, int chain, T* M,
-                               long size, HangOn& hang_on) {
+  [[gnu::noinline]] void carry(Unit& unit, int lane, int body, const Attachment& attachment,
+                               int chain, T* M, long size, HangOn& hang_on) {
     const int rates = static_cast<int>(attachment.rates.size());
     const int parent = this->plan_.chains[chain].parent;
     for (int first = 0; first < rates; first += width) {
@@ -320,7 +324,7 @@ class ChainComposites : public ChainUnits<T> {
         }
         if (i == 0 && parent == 0) break;
         const ChainPlacement<double> P{turn_of(b.P.alpha, lane), number(b.P.a, lane),
-                                      number(b.P.d, lane)};
+                                       number(b.P.d, lane)};
         const auto t = Turn<V>::of(V(Base::lane_of(b.c, lane)), V(Base::lane_of(b.s, lane)));
         with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED { to_parent<kind>(P, t, F); });
       }
@@ -353,7 +357,7 @@ class ChainComposites : public ChainUnits<T> {
     }
   }
 
-  std::vector<Port> attachments_;  ///< per boundary
+  std::vector<Attachment> attachments_;  ///< per boundary
 };
 
 }  // namespace espalier

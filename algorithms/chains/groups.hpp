@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-/// Chains that are computed at once, one in each lane of a pack, in the order outward: parents come
-/// before what they carry. A chain that carries none may wait for others of its length.
+/// Chains that are computed at once, one in each lane of a pack; parents before children. A chain
+/// that carries nothing may join chains of a higher level, next to others of its length.
 struct ChainGroups {
   ChainGroups(const ChainPlan& plan, int lanes) {
     const std::vector<Chain>& chains = plan.chains;

@@ -3,14 +3,16 @@
 #include "algorithms/chains/plan.hpp"
 #include "espalier/kernel/spatial/second_moments.hpp"
 
-/// What recursive algorithms do with the placement of one body of a chain (chains/plan.hpp),
-/// E = Rz Rx(alpha), r = (a, 0, d), written out for what that placement is. Turns about axes of the
-/// frames instead of general rotations, and zeros that are known, leave less than half of the
-/// operations of the general formulas (transform.hpp, inertia.hpp).
+/// Kernels of recursive algorithms for one body of a chain (chains/plan.hpp), whose placement is
+///   E = Rz(q + theta) Rx(alpha),  r = (a, 0, d),
+/// expanded by hand for each class of placements (theory/chains 3). Turns about axes of the frames
+/// instead of general rotations, and known zeros, leave less than half of the operations of
+/// transform.hpp and inertia.hpp. tests/algorithms/chain_kernels_test.cpp holds each to dense
+/// algebra.
 ///
 /// Scalars: S of the state; C of the robot's constants: double, or S where chains are lanes.
 
-// What is inlined into a loop over bodies keeps its numbers in registers.
+// Numbers stay in registers only if kernels are inlined into the loop over bodies.
 #define ESPALIER_ALWAYS_INLINE [[gnu::always_inline]] inline
 #define ESPALIER_INLINED __attribute__((always_inline))
 
@@ -19,14 +21,14 @@ namespace espalier {
 /// The axes of a joint and of the one before.
 enum class Twist { parallel, right, any };
 
-/// What a kernel is written out for.
+/// Class of placements and joints that a kernel is expanded for.
 struct ChainKind {
   Twist twist = Twist::any;
   bool offset = true;  ///< whether a or d is not zero
-  bool geared = true;  ///< whether anything is reflected on the joint's rate
+  bool geared = true;  ///< whether rotors or armature are reflected on the joint's rate
 };
 
-/// Calls f with the kind as a constant. Geared joints have kernels for any offset only.
+/// Calls f with the kind as a constant. Kernels of geared joints allow any offset.
 template <Twist twist, class F>
 ESPALIER_ALWAYS_INLINE void with_kind_of(const ChainKind& kind, F&& f) {
   if (kind.geared) return f.template operator()<ChainKind{twist, true, true}>();
@@ -47,7 +49,7 @@ ESPALIER_ALWAYS_INLINE void with_kind(const ChainKind& kind, F&& f) {
 
 // --- turns about an axis -----------------------------------------------------------------------
 
-/// An angle by its cosine and sine, and what turns of matrices need of it.
+/// An angle by its cosine and sine, with the products that turning a matrix needs.
 template <class C>
 struct Turn {
   C c, s, ss, sc;
@@ -57,15 +59,14 @@ struct Turn {
   }
 };
 
-/// ChainBody's numbers for a kernel.
+/// The constants of ChainBody.
 template <class C>
 struct ChainPlacement {
   Turn<C> alpha;
   C a, d;
 };
 
-/// Moments of a body that has handed on the rod on its axis (chains/plan.hpp): first ones x and y,
-/// second ones without zz.
+/// Regrouped moments of a body (chains/plan.hpp): first moments x and y, second moments without zz.
 template <class C>
 struct ChainMoments {
   C x, y;
@@ -81,7 +82,7 @@ ESPALIER_ALWAYS_INLINE T& entry(Sym3<T>& m) {
   if constexpr (first == 2) return m.zz;
 }
 
-/// Coordinates i and j in a frame that is turned back.
+/// Rotates coordinates i and j by E^T of a turn about the third axis.
 template <class S, class C>
 ESPALIER_ALWAYS_INLINE void rotate_to_parent(S& x_i, S& x_j, const Turn<C>& t) {
   const S old = x_i;
@@ -93,8 +94,9 @@ ESPALIER_ALWAYS_INLINE void rotate_to_parent(Force<S>& f, const Turn<C>& t) {
   rotate_to_parent(f.n[i], f.n[j], t);
   rotate_to_parent(f.f[i], f.f[j], t);
 }
-/// Matrices: of the 2 x 2 block of i and j, the trace and what is antisymmetric stay.
-/// @tparam flat  the row of the third axis is zero (symmetric: and the column)
+/// E^T M E for a turn about axis k = 3 - i - j. Of the 2 x 2 block of i and j, trace and
+/// antisymmetric part are invariant; the rest turns by twice the angle (theory/chains 3).
+/// @tparam flat  row k is zero (symmetric matrices: and column k)
 template <int i, int j, bool flat, class S, class C>
 ESPALIER_ALWAYS_INLINE void rotate_to_parent(Sym3<S>& A, const Turn<C>& t) {
   constexpr int k = 3 - i - j;
@@ -117,7 +119,8 @@ ESPALIER_ALWAYS_INLINE void rotate_to_parent(Mat3<S>& B, const Turn<C>& t) {
 
 // --- bodies ------------------------------------------------------------------------------------
 
-/// The wrench that a body needs to move so (second_moments.hpp, inertial_wrench).
+/// Wrench of a body by the Newton-Euler equations (second_moments.hpp, inertial_wrench), for
+/// regrouped moments: f = Om h, n = h x a + axial(Om Sigma).
 template <class S, class C>
 ESPALIER_ALWAYS_INLINE Force<S> inertial_wrench(const ChainMoments<C>& b, const BodyMotion<S>& m) {
   const Mat3<S>& Om = m.Om;
@@ -133,7 +136,7 @@ ESPALIER_ALWAYS_INLINE Force<S> inertial_wrench(const ChainMoments<C>& b, const 
           {b.x * Om(0, 0) + b.y * Om(0, 1), b.x * Om(1, 0) + b.y * Om(1, 1),
            b.x * Om(2, 0) + b.y * Om(2, 1)}};
 }
-/// I += the body's.
+/// I += inertia of the body: [tr(Sigma) - Sigma, h x; -h x, 0].
 template <class S, class C>
 ESPALIER_ALWAYS_INLINE void add_body(const ChainMoments<C>& b, ArticulatedInertia<S>& I) {
   I.A += Sym3<C>{b.yy, -b.xy, -b.xz, b.xx, -b.yz, b.xx + b.yy};
@@ -147,7 +150,7 @@ ESPALIER_ALWAYS_INLINE void add_body(const ChainMoments<C>& b, ArticulatedInerti
 /// E v, from the body before.
 template <ChainKind kind, class S, class C>
 ESPALIER_ALWAYS_INLINE Vec3<S> rotate_to_child(const ChainPlacement<C>& P, const Turn<S>& t,
-                                       const Vec3<S>& v) {
+                                               const Vec3<S>& v) {
   S y = v.y, z = v.z;
   if constexpr (kind.twist == Twist::right) y = v.z, z = -v.y;
   if constexpr (kind.twist == Twist::any) {
@@ -156,7 +159,7 @@ ESPALIER_ALWAYS_INLINE Vec3<S> rotate_to_child(const ChainPlacement<C>& P, const
   }
   return {t.c * v.x + t.s * y, t.c * y - t.s * v.x, z};
 }
-/// E^T f about the origin of the body before.
+/// X^T f: wrench about the origin of the body before, in its axes.
 template <ChainKind kind, class S, class C>
 ESPALIER_ALWAYS_INLINE void to_parent(const ChainPlacement<C>& P, const Turn<S>& t, Force<S>& f) {
   rotate_to_parent<0, 1>(f, t);
@@ -174,7 +177,7 @@ ESPALIER_ALWAYS_INLINE void to_parent(const ChainPlacement<C>& P, const Turn<S>&
     }
   }
 }
-/// Adds r-shifted to the linear part: m at the body's origin, axes of the body before.
+/// v + w x r: linear part of m at the body's origin, axes of the body before.
 template <ChainKind kind, class S, class C>
 ESPALIER_ALWAYS_INLINE Vec3<S> shifted_velocity(const ChainPlacement<C>& P, const Motion<S>& m) {
   if constexpr (!kind.offset) return m.v;
@@ -191,16 +194,17 @@ ESPALIER_ALWAYS_INLINE Vec3<S> swept(const ChainPlacement<C>& P, const Mat3<S>& 
   return {P.a * Om(0, 0) + P.d * Om(0, 2), P.a * Om(1, 0) + P.d * Om(1, 2),
           P.a * Om(2, 0) + P.d * Om(2, 2)};
 }
-/// The parts of an inertia about the origin of the body before, in its axes: first C,
+/// X^T I X in three parts, first C = E^T C E,
 template <ChainKind kind, class S, class C>
 ESPALIER_ALWAYS_INLINE void to_parent_C(const ChainPlacement<C>& P, const Turn<S>& t, Sym3<S>& m) {
   rotate_to_parent<0, 1, false>(m, t);
   if constexpr (kind.twist == Twist::right) m = Sym3<S>(m.xx, -m.xz, m.xy, m.zz, -m.yz, m.yy);
   if constexpr (kind.twist == Twist::any) rotate_to_parent<1, 2, false>(m, P.alpha);
 }
-/// then B, whose shift is by that C (inertia.hpp, shifted(), with r.y = 0; parallel: r.z = 0),
-/// @tparam flat  the moments about the joint's axis are zero
-/// @returns  B before the shift
+/// then B = E^T B E + r x C with that C (r.y = 0; parallel: r.z = 0),
+/// @param m     C of the body before
+/// @tparam flat  the row of B of the joint's axis is zero
+/// @returns  E^T B E, before the shift
 template <ChainKind kind, bool flat, class S, class C>
 ESPALIER_ALWAYS_INLINE Mat3<S> to_parent_B(const ChainPlacement<C>& P, const Turn<S>& t,
                                            const Sym3<S>& m, Mat3<S>& B) {
@@ -226,7 +230,8 @@ ESPALIER_ALWAYS_INLINE Mat3<S> to_parent_B(const ChainPlacement<C>& P, const Tur
   }
   return b;
 }
-/// and A, whose shift is by B as it was and as it is.
+/// and A = E^T A E + r x B_new^T + B_old (r x)^T.
+/// @param b, n  B before and after its shift
 template <ChainKind kind, bool flat, class S, class C>
 ESPALIER_ALWAYS_INLINE void to_parent_A(const ChainPlacement<C>& P, const Turn<S>& t,
                                         const Mat3<S>& b, const Mat3<S>& n, Sym3<S>& A) {
@@ -263,9 +268,9 @@ ESPALIER_ALWAYS_INLINE void to_parent(const ChainPlacement<C>& P, const Turn<S>&
   to_parent_A<kind, false>(P, t, B, I.B, I.A);
 }
 
-// --- what elimination asks for -----------------------------------------------------------------
+// --- elimination of a joint about z -------------------------------------------------------------
 
-/// What a unit acceleration about z takes, and of that the moment about z.
+/// I S, S^T I S and S^T f for S = (e_z; 0).
 template <class S>
 ESPALIER_ALWAYS_INLINE Force<S> axis_column(const ArticulatedInertia<S>& I) {
   return I.column(2);

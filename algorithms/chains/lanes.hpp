@@ -5,8 +5,8 @@
 
 namespace espalier {
 
-/// Which bodies are computed at once, one in each lane of a pack: chains side by side, so that a
-/// body's parent stands in the same lane of the group before it wherever that can be.
+/// Bodies that are computed at once, one in each lane of a pack, level by level. Where possible a
+/// body's parent is in the same lane of the group before.
 class ChainLanes {
  public:
   struct Candidate {
@@ -44,7 +44,9 @@ class ChainLanes {
   const std::vector<Group>& groups() const { return groups_; }
 
  private:
-  Group idle() const { return {std::vector<int>(lanes_, -1), -1, std::vector<bool>(lanes_, false)}; }
+  Group idle() const {
+    return {std::vector<int>(lanes_, -1), -1, std::vector<bool>(lanes_, false)};
+  }
 
   /// Children of a group's bodies in the same lanes; in lanes that idle there, others.
   void follow(int before, std::vector<Candidate>& level) {
@@ -63,7 +65,7 @@ class ChainLanes {
     if (count == 0) return;
     for (int k = 0; k < lanes_ && !level.empty(); ++k) {
       if (parents[k] >= 0) continue;
-      // Not one that another group would take along.
+      // A body that follows another group stays with it.
       const auto other = std::find_if(level.begin(), level.end(), [&](const Candidate& c) {
         return std::none_of(groups_.begin(), groups_.end(), [&](const Group& g) {
           return std::find(g.body.begin(), g.body.end(), c.parent) != g.body.end() &&
@@ -78,7 +80,7 @@ class ChainLanes {
     group.before = before;
     if (count > 1) {
       groups_.push_back(std::move(group));
-    } else {  // alone it is no faster
+    } else {  // a pack with one lane in use is no faster
       level.insert(level.begin(), {single(group), -1, 0});
     }
   }

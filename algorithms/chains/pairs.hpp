@@ -2,10 +2,11 @@
 
 #include "algorithms/chains/kernels.hpp"
 
-/// The inward pass of a chain that is computed alone, at doubles: bodies wait for each other, and
-/// nothing stands beside them. An articulated inertia [A B; B^T C] is twelve pairs of numbers that
-/// turn alike, [A|C] and [B|B^T], which stay in registers, where 33 doubles would not. (The counter
-/// of operations counts what packs do.)
+/// Kernels of the backward pass for a chain that is computed alone, at double, with no other chain
+/// for the lanes of a register. An articulated inertia [A B; B^T C] is twelve pairs of numbers that
+/// turn alike, [A|C] and [B|B^T] (theory/chains 4). They stay in registers; 33 doubles would not.
+/// The counting scalar takes chains/kernels.hpp instead. chain_composites_test.cpp holds each
+/// kernel to dense algebra.
 
 namespace espalier {
 
@@ -64,7 +65,7 @@ struct PairedInertia {
   }
 };
 
-/// A body's placement and moments with what these kernels take of them.
+/// A body's placement and moments as pairs.
 struct PairedPlacement : ChainPlacement<double> {
   Pair low_a, high_a, low_d;  ///< [a|0], [0|a], [d|0]
   Pair a_a, d_d, d_a;         ///< [-a|a], [-d|d], [-d|a]
@@ -87,7 +88,7 @@ ESPALIER_ALWAYS_INLINE void add_body(const PairedMoments& b, PairedInertia& I) {
   I.B.xz += b.y_y, I.B.yz += b.x_x;
 }
 
-/// E^T f about the origin of the body before.
+/// X^T f: wrench about the origin of the body before, in its axes.
 template <ChainKind kind>
 ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Pair>& t,
                                       PairedForce& f) {
@@ -106,7 +107,7 @@ ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Pair>
   }
 }
 
-/// A matrix and its transpose.
+/// E^T B E for a turn about axis 3 - i - j, of [B|B^T].
 template <int i, int j, class C>
 ESPALIER_ALWAYS_INLINE void rotate_both_to_parent(Sym3<Pair>& B, const Turn<C>& t) {
   constexpr int k = 3 - i - j;
@@ -118,7 +119,7 @@ ESPALIER_ALWAYS_INLINE void rotate_both_to_parent(Sym3<Pair>& B, const Turn<C>& 
   rotate_to_parent(entry<i, k>(B), entry<j, k>(B), t);
 }
 
-/// The inertia about the origin of the body before, in its axes: inertia.hpp, shifted().
+/// X^T I X: inertia about the origin of the body before, in its axes (inertia.hpp, shifted()).
 template <ChainKind kind>
 ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Pair>& t,
                                       PairedInertia& I) {
@@ -166,7 +167,7 @@ ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Pair>
   }
 }
 
-// --- what elimination asks for, as chains/kernels.hpp has it for single numbers --------------------
+// --- elimination of a joint about z, as in chains/kernels.hpp ------------------------------------
 
 ESPALIER_ALWAYS_INLINE PairedForce axis_column(const PairedInertia& I) {
   return {lanes<0, 1>(I.AC.xz, I.B.xz), lanes<0, 1>(I.AC.yz, I.B.yz), lanes<0, 1>(I.AC.zz, I.B.zz)};
@@ -192,7 +193,7 @@ ESPALIER_ALWAYS_INLINE void subtract_outer(PairedInertia& I, double s, const Pai
   B.yy -= y * Y, B.yz -= y * Z, B.zz -= z * Z;
 }
 
-// --- either pairs or single numbers ------------------------------------------------------------
+// --- conversions, for code that is written for pairs and for single numbers --------------------
 
 /// @tparam Body  of ChainUnits
 template <class Body, class S>

@@ -50,17 +50,17 @@ inline bool is_belt_pair(const Model& model, const Cluster& c) {
   return true;
 }
 
-/// Joints that chains may be made of, and what such a joint's rate carries beside bodies.
+/// Joints that chains may consist of, and the inertia reflected on each joint's rate.
 struct ChainJoints {
-  /// None of a model's.
+  /// No joint of the model.
   explicit ChainJoints(const Model& model)
       : turning(model.active_body_count() + 1, false),
         inertia(turning.size(), 0.0),
         momentum(turning.size(), Vec3<double>{0, 0, 0}),
         coupling(turning.size(), 0.0),
         coupled(turning.size(), false) {}
-  /// All that turn about z, bring no equations of their own and are coupled to nothing but rotors on
-  /// their parents, or in belt pairs.
+  /// All joints that turn about z, supply no dynamics of their own, and are coupled to rotors on
+  /// their parents alone, or in belt pairs.
   static ChainJoints of(const Model& model) {
     ChainJoints joints(model);
     for (const auto& [rate, armature] : model.armature()) {
@@ -99,8 +99,8 @@ struct ChainJoints {
     inertia[c.first] += rho * rho * rotor.inertia;
     momentum[c.first] += scale(rho, rotor.momentum);
   }
-  /// A rotor on the parent that the second body drives is taken as one on the first, which turns
-  /// faster by the first one's rate: about the same axis, that is a matter of the coupling alone.
+  /// A rotor on the parent that the second body drives counts as one on the first body: about the
+  /// same axis, its rate differs by the first body's, which changes the coupling alone.
   void add_rotor_of_pair(const Model& model, const Cluster& c, int r) {
     const Rotor& rotor = model.rotors()[c.rotor + r];
     const double* rho = c.G.data() + 2 * (2 + r);
@@ -119,9 +119,9 @@ struct ChainJoints {
   }
 };
 
-/// A body of a chain and its frame there: the model's, turned about z by gamma and moved along z, so
-/// that the joint's axis stays z, its x-axis points along the common normal to the axis of the next
-/// body, and its placement on the body before is
+/// A body of a chain and its frame there: the model's, turned about z by gamma and moved along z,
+/// so that the joint's axis stays z, its x-axis points along the common normal to the axis of the
+/// next body, and its placement on the body before is
 ///   E = Rz(q + theta) Rx(alpha),  r = (a, 0, d):
 /// four numbers, most of which are 0 or a right angle in a real robot (modified Denavit-Hartenberg
 /// parameters; Khalil, Kleinfinger 1986; Craig 2005, section 3.4).
@@ -131,19 +131,19 @@ struct ChainBody {
   double cos_alpha = 1.0, sin_alpha = 0.0;
   double cos_theta = 1.0, sin_theta = 0.0;
   double a = 0.0, d = 0.0;
-  double reflected = 0.0;          ///< inertia on its rate: armature and geared rotors
-  /// Of these rotors for unit rate: along the joint's axis, and transverse of it in the frame of the
-  /// body before.
+  double reflected = 0.0;  ///< inertia on its rate: armature and geared rotors
+  /// Of these rotors for unit rate: along the joint's axis, and transverse of it in the frame of
+  /// the body before.
   double axial = 0.0;
   Vec3<double> momentum{0, 0, 0};
-  double coupling = 0.0;           ///< inertia between its rate and that of the body before
+  double coupling = 0.0;  ///< inertia between its rate and that of the body before
 };
 
 /// A chain of bodies on revolute joints.
 struct Chain {
-  int parent = 0;  ///< what its first body hangs on (0: the ground)
-  /// From the parent's frame in the model to the one that the first body is placed in, the base_frame:
-  /// a shift by r and then a turn about z.
+  int parent = 0;  ///< of its first body (0: the ground)
+  /// From the parent's frame in the model to the chain base frame, in which the first body is
+  /// placed: a shift by r, then a turn about z.
   Vec3<double> r{0, 0, 0};
   double cos_base = 1.0, sin_base = 0.0;
   std::vector<ChainBody> bodies;
@@ -153,14 +153,14 @@ struct Chain {
 
 /// Divides bodies of a model on revolute joints into chains, as long as can be, and chooses frames.
 ///
-/// A regrouped on a joint's axis stays where it is when the joint turns, and may as well be fixed to the
-/// body before. So each body of a chain hands on the regrouped that has all of its mass, of its first
-/// moment and of its second moment along the axis. Five second and two first moments remain; what
-/// joints feel is the same (base inertial parameters; Khalil, Dombre 2002, section 9.4).
+/// Inertias become regrouped base parameters (theory/chains 2). Mass on a joint's axis stays where
+/// it is when the joint turns, so that the body before can carry it: each body of a chain passes on
+/// its mass, its first moment along the axis and its second moment along it. Two first and five
+/// second moments remain; forces on joints are the same (Khalil, Dombre 2002, section 9.4).
 class ChainPlan {
  public:
-  /// Where a body carries several chains, its own goes on with the longest one, or ends. (The two of
-  /// a belt pair never part.)
+  /// Where a body carries several chains, its own continues with the longest one, or ends. (Belt
+  /// pairs are never divided.)
   enum class Branches { longest, end };
 
   ChainPlan(const Model& model, const ChainJoints& joints, Branches branches = Branches::longest)
@@ -168,16 +168,19 @@ class ChainPlan {
         index_in(chain_of.size(), -1),
         inertia(chain_of.size(), RigidInertia<double>::zero()) {
     const int n = model.active_body_count();
-    std::vector<int> next_in_chain(n + 1, 0), chain_length(n + 1, 0);  // who goes on with the chain: the longest way
+    std::vector<int> next_in_chain(n + 1, 0), chain_length(n + 1, 0);  // along the longest way
     std::vector<int> carried(n + 1, 0);
     for (int i = n; i > 0; --i) {
       if (!joints.turning[i]) continue;
-      if (branches == Branches::end && carried[i] > 1 && !joints.coupled[next_in_chain[i]]) next_in_chain[i] = 0;
+      if (branches == Branches::end && carried[i] > 1 && !joints.coupled[next_in_chain[i]])
+        next_in_chain[i] = 0;
       chain_length[i] = 1 + (next_in_chain[i] > 0 ? chain_length[next_in_chain[i]] : 0);
       const int p = model.body(i).parent;
       if (p == 0 || !joints.turning[p]) continue;
       ++carried[p];
-      if (joints.coupled[i] || (!joints.coupled[next_in_chain[p]] && (next_in_chain[p] == 0 || chain_length[i] >= chain_length[next_in_chain[p]])))
+      if (joints.coupled[i] ||
+          (!joints.coupled[next_in_chain[p]] &&
+           (next_in_chain[p] == 0 || chain_length[i] >= chain_length[next_in_chain[p]])))
         next_in_chain[p] = i;
     }
     for (int i = 1; i <= n; ++i) {
@@ -211,11 +214,11 @@ class ChainPlan {
     regroup(model);
   }
 
-  std::vector<Chain> chains;    ///< parents before what they carry
-  std::vector<int> chain_of;   ///< per body: chain; -1: none
+  std::vector<Chain> chains;  ///< parents before what they carry
+  std::vector<int> chain_of;  ///< per body: chain; -1: none
   std::vector<int> index_in;  ///< per body: place in its chain
-  /// Per body: without its regrouped, in the frame of its chain; in no chain, with what chains hand on to
-  /// it, in the model's frame.
+  /// Per body of a chain: its regrouped inertia, in the frame of the chain. Per other body: its own
+  /// and what chains on it pass on, in the model's frame.
   std::vector<RigidInertia<double>> inertia;
   /// Per body: most chains that are passed between it and the ground. Bodies of a level that are in
   /// no chain can be computed before the chains of that level.
@@ -238,7 +241,8 @@ class ChainPlan {
         const ChainBody& b = chain.bodies[k];
         const double c = b.cos_alpha, s = b.sin_alpha;
         const Transform<double> placement{{{{1, 0, 0}, {0, c, s}, {0, -s, c}}}, {b.a, 0, b.d}};
-        const RigidInertia<double> regrouped = congruence(placement, take_regrouped(inertia[b.body]));
+        const RigidInertia<double> regrouped =
+            congruence(placement, take_regrouped(inertia[b.body]));
         if (k > 0) {
           inertia[chain.bodies[k - 1].body] += regrouped;
           continue;
@@ -257,15 +261,16 @@ class ChainPlan {
     return regrouped;
   }
 
-  // What is below is the rounding of products of a few rotations.
+  // Rounding of products of a few rotations.
   static constexpr double tiny = 2e-15;
   /// Axes that are closer to parallel, but not parallel, have a common normal too far away.
   static constexpr double nearly_parallel = 1e-2;
 
   int passed(int body) const { return level[body] + (chain_of[body] >= 0 ? 1 : 0); }
 
-  /// A chain from body `first` on. @returns the body that has to start another one, or 0
-  int add(const Model& model, int first, const std::vector<int>& next_in_chain, const ChainJoints& joints) {
+  /// Adds a chain from body `first` on. @returns  the body that starts the next one, or 0
+  int add(const Model& model, int first, const std::vector<int>& next_in_chain,
+          const ChainJoints& joints) {
     Chain chain;
     chain.parent = model.body(first).parent;
     const int number = static_cast<int>(chains.size());
@@ -323,7 +328,7 @@ class ChainPlan {
     b.momentum -= scale(b.axial, axis);
     if (dot(b.momentum, b.momentum) <= 1e-28 * dot(all, all)) b.momentum = {0, 0, 0};
   }
-  /// Turns the frame of the last body, whose own angle then has another zero.
+  /// Turns the frame of the last body about z, which moves the zero of its angle.
   static void turn_frame(Chain& chain, const Transform<double>& turn) {
     ChainBody& b = chain.bodies.back();
     const double c = turn.E.row[0].x, s = turn.E.row[0].y;

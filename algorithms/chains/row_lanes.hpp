@@ -4,9 +4,9 @@
 
 namespace espalier {
 
-/// How recursions carry many right-hand sides at once (rows of a task, columns of an input matrix):
-/// as many as the lanes of a V, side by side. A double takes four in a Quad; a pack, whose lanes
-/// are robots already, and a counter take one.
+/// Number of right-hand sides (rows of a task, columns of an input matrix, chains) that recursions
+/// carry at once, in the lanes of a V: four for double, in a Quad; one for packs, whose lanes are
+/// robots already, and for the counting scalar.
 template <class T>
 struct RowLanes {
   using V = T;
@@ -18,12 +18,12 @@ struct RowLanes<double> {
   static constexpr int size = Quad::size;
 };
 
-/// How many V hold so many rows.
+/// Number of V that hold so many rows.
 template <class T>
 constexpr int blocks_of(int rows) {
   return (rows + RowLanes<T>::size - 1) / RowLanes<T>::size;
 }
-/// number(0), number(1), ... as the lanes of a V, or number(0) itself where one lane is wanted.
+/// number(0), number(1), ... as the lanes of a V, or number(0) itself for one lane.
 template <class T, int lanes = RowLanes<T>::size, class F>
 inline auto side_by_side(F&& number) {
   if constexpr (lanes == 1) {

@@ -4,14 +4,15 @@
 
 namespace espalier {
 
-/// The chains of a robot in a recursive algorithm: chains of bodies on revolute joints
-/// (chains/plan.hpp), written out by the kind of their placements (chains/kernels.hpp); where T is
-/// a double, several chains are the lanes of a pack. Joints may drive rotors on the body before,
-/// and two that follow each other may be a belt pair, whose rates have an inertia between them.
+/// Passes of the articulated-body and Newton-Euler recursions over serial chains of revolute joints
+/// (chains/plan.hpp), by kernels for each class of placements (chains/kernels.hpp). Where T is
+/// double, several chains are the lanes of a pack. Joints may drive rotors on the body before, and
+/// two in sequence may be a belt pair, whose rates have an inertia between them.
 ///
-/// The owner calls the passes group by group: outward, in the order of the groups, with the motion
-/// of the parents in their boundaries; inward, backwards, with all that hangs on boundaries added
-/// up. Frames: ChainBody::F.  Source: Featherstone (2008), Tables 5.1 and 7.1; theory/clusters 5.4.
+/// The caller passes group by group: outward in the order of the groups, with the parents' motion
+/// in their boundary states; inward in reverse, with inertias and wrenches of what hangs on
+/// attachment bodies in theirs. Frames: ChainBody::F.  Source: Featherstone (2008), Tables 5.1
+/// and 7.1; theory/clusters 5.4.
 template <class T>
 class ChainSweeps : public ChainUnits<T> {
  public:
@@ -21,8 +22,7 @@ class ChainSweeps : public ChainUnits<T> {
   /// @param v, vdot  independent rates and accelerations; vdot may be nullptr for zero
   void outward_motion(int group, const T* v, const T* vdot) {
     with_unit(group, [&](auto& unit) {
-      vdot == nullptr ? forward_pass<false>(unit, v, vdot)
-                      : forward_pass<true>(unit, v, vdot);
+      vdot == nullptr ? forward_pass<false>(unit, v, vdot) : forward_pass<true>(unit, v, vdot);
     });
   }
   /// Tip to base: articulated inertias.
@@ -41,7 +41,7 @@ class ChainSweeps : public ChainUnits<T> {
     with_unit(group, [&](auto& unit) { backward_force_pass(unit, tau); });
   }
 
-  /// Takes off the wrench that a body of a chain needs, after its outward_motion; model's frame.
+  /// Subtracts an external wrench on a body of a chain, after its outward_motion; model's frame.
   void apply_wrench(int body, const Force<T>& wrench) {
     const Force<T> f = plan_.body(body).F.force_to(wrench);
     const auto& place = place_[body];
@@ -105,8 +105,8 @@ class ChainSweeps : public ChainUnits<T> {
         m.alpha = rotate_to_child<kind>(b.P, t, m.alpha);
         m.a = rotate_to_child<kind>(b.P, t, m.a);
         if constexpr (kind.geared) {
-          // What spins about the axis takes its couple here as well as on the body before; what
-          // of that is about the axis is no force of the rate.
+          // Rotors' momentum along the axis needs the same couple on this body as on the one
+          // before; its part about the axis is no force of the rate.
           auto& gear = unit.gears[b.gear];
           gear.force += gear.axial * m.alpha.z;
           if constexpr (accelerated) {
@@ -162,8 +162,8 @@ class ChainSweeps : public ChainUnits<T> {
     }
     propagate_to_parents(unit, plain(I), plain(p));
   }
-  /// The first body of chains on the ground, which takes nothing and does not move. Not inlined, so
-  /// that the loop over the others keeps its numbers in registers.
+  /// First body of chains on the ground, which does not move: its rate alone. Not inlined, so that
+  /// the loop over the other bodies keeps its numbers in registers.
   /// @param D, force  of its rate, without its own inertia and wrench
   template <class Unit, class S>
   [[gnu::noinline]] static void stand(Unit& unit, S D, S force) {
@@ -198,8 +198,8 @@ class ChainSweeps : public ChainUnits<T> {
       for_numbers(boundary.pA, p, add);
     }
   }
-  // What boundaries get and give is passed by copies and not inlined: numbers that anything points at
-  // would not stay in registers.
+  // Boundary states are exchanged by value and not inlined: numbers with an address would not stay
+  // in registers.
   template <class Body, class S>
   [[gnu::noinline]] void show_motion(const Body& b, BodyMotion<S> m) {
     for_boundaries(b, [&](int k, BoundaryState<T>& boundary, const Transform<double>& F) {
@@ -234,8 +234,8 @@ class ChainSweeps : public ChainUnits<T> {
     });
   }
 
-  /// U is a column of I, and what the body before feels has no moment of inertia about the axis:
-  /// with nothing reflected, D is the last number of U. (Ended lanes have no inertia, and 1 added.)
+  /// Elimination with nothing reflected: U is the axis column of I, D its last entry, and Ia has
+  /// zeros about the axis. (Ended lanes have no inertia and D = 1.)
   template <ChainKind kind, class S, class Body>
   ESPALIER_ALWAYS_INLINE static void eliminate(Body& b, const S& tau, ArticulatedInertia<S>& I,
                                                Force<S>& p) {
@@ -253,7 +253,7 @@ class ChainSweeps : public ChainUnits<T> {
     to_parent<kind>(P, t, p);
     b.U() = U;
     b.u = u;
-    // Part by part, so that few numbers wait in registers.
+    // Part by part, so that few numbers occupy registers.
     I.C.xx -= U.f.x * f.x, I.C.xy -= U.f.x * f.y, I.C.xz -= U.f.x * f.z;
     I.C.yy -= U.f.y * f.y, I.C.yz -= U.f.y * f.z, I.C.zz -= U.f.z * f.z;
     to_parent_C<kind>(P, t, I.C);
@@ -265,8 +265,8 @@ class ChainSweeps : public ChainUnits<T> {
     I.A.xz = I.A.yz = I.A.zz = S(0.0);
     to_parent_A<kind, true>(P, t, B, I.B, I.A);
   }
-  /// All turned to the body before first: rotors may have their momentum there, and what is turned
-  /// does not wait for the division. What is waited for longest comes first.
+  /// Elimination after the rotation to the body before, whose axes rotors' transverse momentum has:
+  /// the rotation does not wait for the division.
   template <ChainKind kind, class Unit, class S, class Inertia, class Wrench>
   ESPALIER_ALWAYS_INLINE static void eliminate_turned(Unit& unit, typename Unit::Body& b,
                                                       const S& tau, Inertia& I, Wrench& p) {
@@ -305,12 +305,12 @@ class ChainSweeps : public ChainUnits<T> {
       if (b.coupled) {
         auto& gear = unit.gears[b.gear];
         gear.coupling_over_D = inverse * gear.coupling;
-        unit.pair = {scale(-gear.coupling_over_D, plain(U)), -(gear.coupling_over_D * gear.coupling),
-                    -(gear.coupling * u)};
+        unit.pair = {scale(-gear.coupling_over_D, plain(U)),
+                     -(gear.coupling_over_D * gear.coupling), -(gear.coupling * u)};
       }
     }
   }
-  /// Whether a body is eliminated so. Else, with nothing reflected, there is less to do before.
+  /// Whether a body is eliminated after the rotation. With nothing reflected, before it costs less.
   template <class Unit>
   static constexpr bool turns_first(const ChainKind& kind) {
     return kind.geared || Unit::Body::paired;
@@ -340,7 +340,8 @@ class ChainSweeps : public ChainUnits<T> {
           }
         }
         const Turn<S> t = Turn<S>::of(b.c, b.s);
-        m = {rotate_to_child<kind>(b.P, t, m.w), rotate_to_child<kind>(b.P, t, shifted_velocity<kind>(b.P, m))};
+        m = {rotate_to_child<kind>(b.P, t, m.w),
+             rotate_to_child<kind>(b.P, t, shifted_velocity<kind>(b.P, m))};
         if constexpr (turns_first<Unit>(kind)) {
           m.w.z += ydd;
         } else {  // U.n.z is 1

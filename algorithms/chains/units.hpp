@@ -5,38 +5,37 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/chains/moves.hpp"
+#include "algorithms/chains/attachments.hpp"
 #include "algorithms/chains/pairs.hpp"
 #include "algorithms/chains/row_lanes.hpp"
 
 namespace espalier {
 
-/// What chains and that which they hang on tell each other about a body: one that carries chains, or
-/// one of a chain that carries anything. Frame: the model's. That of the ground stays zero but for
-/// `a`; what is handed to it beside others is never read.
+/// State exchanged at a chain's boundary: of a parent, or of an attachment body.
+/// Frame: the model's. The ground's stays zero but for `a`, and its IA and pA are never read.
 template <class T>
 struct BoundaryState {
   Vec3<T> omega, alpha, a;   ///< as in BodyMotion
-  ArticulatedInertia<T> IA;  ///< of what hangs on the body, and the wrench that it needs
-  Force<T> pA;
-  Motion<T> da;  ///< acceleration beyond that motion
+  ArticulatedInertia<T> IA;  ///< of what hangs on the body,
+  Force<T> pA;               ///< and the wrench that it needs
+  Motion<T> da;              ///< acceleration beyond that at vdot = 0
 };
 
-/// The chains of a robot as recursive algorithms pass them (chains/sweeps.hpp): their numbers and
-/// states laid out body by body, and where T is a double, several chains as the lanes of a pack.
+/// The chains of a robot as recursive algorithms pass them (chains/sweeps.hpp): constants and
+/// states laid out body by body. Where T is double, several chains are the lanes of a pack.
 template <class T>
 class ChainUnits {
  public:
-  /// @param looked_at  bodies whose motion others want in any case
-  ChainUnits(const Model& model, ChainPlan plan, const std::vector<int>& looked_at)
+  /// @param watched  bodies whose motion others read in any case
+  ChainUnits(const Model& model, ChainPlan plan, const std::vector<int>& watched)
       : plan_(std::move(plan)),
         groups_(plan_, RowLanes<T>::size),
-        way_(model, plan_, groups_, looked_at),
+        chain_attachments_(model, plan_, groups_, watched),
         place_(plan_.chain_of.size()),
         boundary_of_(plan_.chain_of.size(), -1),
         sine_(plan_.chain_of.size()),
         cosine_(plan_.chain_of.size()) {
-    for (const int body : way_.all_attachments) add_boundary(body);
+    for (const int body : chain_attachments_.all) add_boundary(body);
     for (const Chain& chain : plan_.chains) add_boundary(chain.parent);
     for (const std::vector<int>& group : groups_.groups) {
       if (group.size() == 1) {
@@ -67,10 +66,10 @@ class ChainUnits {
   const std::vector<bool>& whole_runs() const { return whole_runs_; }
   /// Per cluster of the model, likewise.
   const std::vector<bool>& whole_clusters() const { return whole_clusters_; }
-  const ChainMoves& way() const { return way_; }
+  const ChainAttachments& attachments() const { return chain_attachments_; }
   BoundaryState<T>& boundary(int body) { return boundaries_[boundary_of_[body]]; }
 
-  /// Has turn() evaluate one more of the model's runs, of joints that turn about z.
+  /// Adds a run of the model, of joints that turn about z, to those that turn() evaluates.
   void turn_too(int run) {
     if (std::find(turning_.begin(), turning_.end(), run) == turning_.end()) turning_.push_back(run);
   }
@@ -113,36 +112,37 @@ class ChainUnits {
     C cos_theta, sin_theta;
     std::conditional_t<paired, PairedMoments, ChainMoments<C>> moments;
     C reflected;
-    S c, s;     ///< of q + theta
-    Wrench pA;  ///< that the motion takes, until U takes its place:
-    /// I S / D; geared or paired: about the body before, in its axes. Small states stay in the
-    /// nearest cache.
+    S c, s;  ///< of q + theta
+    /// Wrench that the motion needs; once the joint is eliminated, U in the same place, so that
+    /// states stay in the nearest cache.
+    Wrench pA;
+    /// IA S / D; geared or paired: about the origin of the body before, in its axes.
     Wrench& U() { return pA; }
-    /// And in composite bodies: of a unit acceleration of its rate, wherever that has been handed.
+    /// And in composite bodies: of a unit acceleration of its rate, at the body it has reached.
     Wrench& column() { return pA; }
-    S u;                 ///< (tau - S^T pA) / D
-    int body[lanes];     ///< lanes whose chain has ended repeat its last one
-    int rate[lanes];     ///< independent, which is that of its joint
-    int y[lanes];        ///< the same; -1: ended
+    S u;                  ///< (tau - S^T pA) / D
+    int body[lanes];      ///< lanes whose chain has ended repeat its last one
+    int rate[lanes];      ///< independent, which is that of its joint
+    int y[lanes];         ///< the same; -1: ended
     int boundary[lanes];  ///< -1: none
     bool boundaries = false;
     const Transform<double>* F[lanes];
-    int gear = -1;       ///< in Unit::gears
-    bool transverse = false;  ///< the axes of rotors are not the joint's
-    bool coupled = false;   ///< by the coupling to the body before, in one of the lanes
+    int gear = -1;            ///< in Unit::gears
+    bool transverse = false;  ///< rotors have axes other than the joint's
+    bool coupled = false;     ///< by the coupling to the body before, in one of the lanes
     bool leads_pair = false;  ///< the next one is coupled
   };
-  /// What geared rotors take.
+  /// Geared rotors of a joint.
   template <class S, class C>
   struct Gear {
     C axial;            ///< momentum for unit rate along the axis
-    Vec3<C> momentum;  ///< and transverse of it, of the body before, in its axes
-    C coupling;        ///< ChainBody::coupling
-    Vec3<S> couple;    ///< of the body before, by the momentum transverse
-    S force;           ///< of their own rate
-    S coupling_over_D;           ///< coupling / D: of the rate of the body before in that of a coupled one
+    Vec3<C> momentum;   ///< and transverse of it, in the axes of the body before
+    C coupling;         ///< ChainBody::coupling
+    Vec3<S> couple;     ///< that the body before needs for the transverse momentum
+    S force;            ///< that their own rate needs
+    S coupling_over_D;  ///< coupling / D: of the rate of the body before in that of a coupled one
   };
-  /// What a coupled body leaves to the rate of the body before, once its own is eliminated.
+  /// What the elimination of a coupled rate adds to the system of the rate before.
   template <class S>
   struct CoupledPair {
     Force<S> momentum;  ///< for unit rate, of the body before, in its axes
@@ -158,14 +158,15 @@ class ChainUnits {
     CoupledPair<S_> pair;  ///< of the body that was passed last
     Vec3<C> r;
     Turn<C> base_frame;
-    int parent[lanes_];     ///< boundaries
-    bool on_ground = false;  ///< of whose motion `a` alone is asked; nothing is handed on
+    int parent[lanes_];      ///< boundaries
+    bool on_ground = false;  ///< the parent does not move, and takes no inertia and wrench
     int used = 0;            ///< lanes
 
     /// From the parent's axes to those of the base_frame.
     template <class V>
     Vec3<V> in_base_frame(const Vec3<V>& v) const {
-      return {base_frame.c * v.x + base_frame.s * v.y, base_frame.c * v.y - base_frame.s * v.x, v.z};
+      return {base_frame.c * v.x + base_frame.s * v.y, base_frame.c * v.y - base_frame.s * v.x,
+              v.z};
     }
     /// A wrench at the base_frame, in the parent's axes, about its origin.
     ESPALIER_ALWAYS_INLINE void propagate_to_parent(Force<S_>& f) const {
@@ -194,7 +195,7 @@ class ChainUnits {
     f(singles_[unit.index]);
   }
 
-  /// Sine and cosine of a body's own angle, after turn().
+  /// Sine and cosine of q + theta of a body, after turn().
   template <class Unit>
   ESPALIER_ALWAYS_INLINE void turn_body(typename Unit::Body& b) const {
     const auto c = gather<Unit::lanes>(cosine_.data(), b.body),
@@ -223,7 +224,8 @@ class ChainUnits {
   template <int lanes, class Part>
   auto gather_vector(const int* boundary, Part&& part) {
     const auto number = [&](auto&& component) {
-      return side_by_side<T, lanes>([&](int k) { return component(part(boundaries_[boundary[k]])); });
+      return side_by_side<T, lanes>(
+          [&](int k) { return component(part(boundaries_[boundary[k]])); });
     };
     using S = decltype(number([](const Vec3<T>& v) { return v.x; }));
     return Vec3<S>{number([](const Vec3<T>& v) { return v.x; }),
@@ -264,11 +266,11 @@ class ChainUnits {
 
   ChainPlan plan_;
   ChainGroups groups_;
-  ChainMoves way_;
+  ChainAttachments chain_attachments_;
   std::vector<UnitRef> units_;  ///< per group
   std::vector<Single> singles_;
   std::vector<Side> sides_;
-  std::vector<Place> place_;     ///< per body
+  std::vector<Place> place_;      ///< per body
   std::vector<int> boundary_of_;  ///< per body; -1: none
   std::vector<BoundaryState<T>> boundaries_;
   std::vector<T> sine_, cosine_;  ///< per body
@@ -335,7 +337,8 @@ class ChainUnits {
     set(to.reflected, k, ended ? 1.0 : b.reflected);
     if (!ended) {
       const Vec3<double>& transverse = b.momentum;
-      to.transverse = to.transverse || transverse.x != 0.0 || transverse.y != 0.0 || transverse.z != 0.0;
+      to.transverse =
+          to.transverse || transverse.x != 0.0 || transverse.y != 0.0 || transverse.z != 0.0;
       to.coupled = to.coupled || b.coupling != 0.0;
     }
     const auto& body = model.body(b.body);

@@ -84,8 +84,8 @@ class BiasForces {
   bool variable_, moving_joints_;
   Segments<PlainRun> segments_;
   NewtonEulerState<T> state_;
-  std::vector<T> qd_, tau_;     ///< spanning
-  std::vector<T> rates_;        ///< independent
+  std::vector<T> qd_, tau_;  ///< spanning
+  std::vector<T> rates_;     ///< independent
   std::vector<std::pair<int, double>> armature_;
 };
 

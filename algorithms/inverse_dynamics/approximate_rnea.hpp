@@ -10,12 +10,12 @@ namespace espalier {
 /// Inverse dynamics as it is commonly approximated, on the tree of links (link_tree.hpp) to whose
 /// parents rotors are welded; not exact where there are rotors or loops.
 ///
-/// Reflected (`approximate-rnea`): each independent rate j gets the armature, sum of j_r rho_rj^2, of
-/// the rotors that it turns. Lost are the gyroscopic couples of the rotors, what their spin takes of
-/// the parents and the parents' motion of it, and the inertia that a rotor turned by several rates
-/// puts between these. Everything else is exact, bodies that couplings tie and that carry others
-/// included. Nothing is lost for symmetric rotors on the ground that one rate turns, nor on a planar
-/// robot for those whose axes lie in its plane.
+/// Reflected (`approximate-rnea`): each independent rate j gets the armature, sum of j_r rho_rj^2,
+/// of the rotors that it turns. Lost are the gyroscopic couples of the rotors, what their spin
+/// takes of the parents and the parents' motion of it, and the inertia that a rotor turned by
+/// several rates puts between these. Everything else is exact, bodies that couplings tie and that
+/// carry others included. Nothing is lost for symmetric rotors on the ground that one rate turns,
+/// nor on a planar robot for those whose axes lie in its plane.
 ///
 /// Not reflected (`unconstrained-rnea`): no armature for rotors, and no force through couplings and
 /// loops: each independent joint carries what hangs on it, as if the mechanism beside it were not
@@ -36,7 +36,8 @@ class LinkTreeRnea final : public InverseDynamics<T> {
     state_.tau_spanning.resize(m.spanning_nv());
     for (const auto& [rate, inertia] : m.armature()) {
       const int body = m.joint_of_rate(rate).body;
-      if (body <= m.active_body_count() && !tree_.welded[body]) armature_.emplace_back(rate, inertia);
+      if (body <= m.active_body_count() && !tree_.welded[body])
+        armature_.emplace_back(rate, inertia);
     }
   }
 

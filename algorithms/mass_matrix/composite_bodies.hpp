@@ -129,7 +129,7 @@ class CompositeBodies {
   struct Stretch {
     const BodyRun* run;
     int begin, end;  ///< nodes
-    int order;       ///< outward, as in ChainMove
+    int order;       ///< outward, twice the level, one more for chains
     int group = -1;
   };
   struct BodyState {

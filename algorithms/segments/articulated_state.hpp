@@ -82,7 +82,7 @@ struct ArticulatedState {
       last = i;
       rates = std::max(rates, m.body(i).v + m.body(i).nv);
     }
-    for (const int attachment : chains.way().all_attachments) last = std::max(last, attachment);
+    for (const int attachment : chains.attachments().all) last = std::max(last, attachment);
     body.resize(last + 1);
     rate.resize(rates);
     D.resize(rates * max_rates);
@@ -117,7 +117,7 @@ struct ArticulatedState {
     for (int i = 1; i <= m.active_body_count(); ++i) {
       axes[i] = chains.contains(i) ? i : axes[m.body(i).parent];
     }
-    for (const int attachment : chains.way().all_attachments) body[attachment].aligned = true;
+    for (const int attachment : chains.attachments().all) body[attachment].aligned = true;
     for (const Cluster& c : m.clusters()) {
       if (chains.contains(c.first)) continue;
       std::vector<int> met;

@@ -12,7 +12,7 @@ namespace espalier {
 template <class T>
 [[gnu::noinline]] void forward_velocities(const ChainGroup& s, ArticulatedState<T>& state) {
   ChainSweeps<T>& chains = state.chains;
-  for (const int i : chains.way().parents[s.group]) {
+  for (const int i : chains.attachments().parents[s.group]) {
     BoundaryState<T>& boundary = chains.boundary(i);
     const WorldBody<T>& b = state.body[i];
     if (i == 0) {  // stands still
@@ -26,7 +26,7 @@ template <class T>
     boundary.pA = Force<T>::zero();
   }
   chains.outward_motion(s.group, state.v, nullptr);
-  for (const int i : chains.way().attachments[s.group]) {
+  for (const int i : chains.attachments().bodies[s.group]) {
     const BoundaryState<T>& boundary = chains.boundary(i);
     WorldBody<T>& b = state.body[i];
     if (!b.aligned) b.E = chains.attitude(i, state.body[chains.plan().parent(i)].E);
@@ -39,7 +39,7 @@ template <class T>
 template <class T>
 [[gnu::noinline]] void eliminate(const ChainGroup& s, ArticulatedState<T>& state, const T* tau) {
   ChainSweeps<T>& chains = state.chains;
-  for (const int i : chains.way().attachments[s.group]) {
+  for (const int i : chains.attachments().bodies[s.group]) {
     BoundaryState<T>& boundary = chains.boundary(i);
     const WorldBody<T>& b = state.body[i];
     if (b.aligned) {
@@ -50,7 +50,7 @@ template <class T>
     }
   }
   chains.inward_inertia(s.group, tau);
-  for (const int i : chains.way().parents[s.group]) {
+  for (const int i : chains.attachments().parents[s.group]) {
     if (i == 0) continue;
     const BoundaryState<T>& boundary = chains.boundary(i);
     WorldBody<T>& b = state.body[i];
@@ -66,13 +66,13 @@ template <class T>
 template <class T>
 [[gnu::noinline]] void forward_accelerations(const ChainGroup& s, ArticulatedState<T>& state, T* vdot) {
   ChainSweeps<T>& chains = state.chains;
-  for (const int i : chains.way().parents[s.group]) {
+  for (const int i : chains.attachments().parents[s.group]) {
     if (i == 0) continue;
     const WorldBody<T>& b = state.body[i];
     chains.boundary(i).da = {b.to_body(b.da.w), b.to_body(b.da.v)};
   }
   chains.outward_acceleration(s.group, vdot);
-  for (const int i : chains.way().attachments[s.group]) {
+  for (const int i : chains.attachments().bodies[s.group]) {
     WorldBody<T>& b = state.body[i];
     const Motion<T>& da = chains.boundary(i).da;
     b.da = {b.to_world(da.w), b.to_world(da.v)};

@@ -10,7 +10,8 @@ namespace espalier {
 /// A run of plain bodies in the Newton-Euler recursion (Luh, Walker, Paul 1980; Featherstone 2008,
 /// Table 5.1), at the accelerations of second_moments.hpp:
 ///   omega = E omega_p + S_w qd,  alpha = E alpha_p + E omega_p x S_w qd + S_w qdd + c_w,
-///   a = E (a_p + Om_p r) + (omega + E omega_p) x S_v qd + S_v qdd + c_v,  Om = alpha x + omega x^2.
+///   a = E (a_p + Om_p r) + (omega + E omega_p) x S_v qd + S_v qdd + c_v,  Om = alpha x + omega
+///   x^2.
 
 /// @tparam accelerated  whether spanning accelerations are not zero
 template <class Ops, bool accelerated, class T>

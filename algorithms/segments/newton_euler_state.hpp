@@ -19,10 +19,10 @@ struct NewtonEulerBody {
   Force<T> f;            ///< wrench that its joint transmits
 };
 
-/// State of the Newton-Euler recursion on bodies that are in no chain: what segments write and read.
-/// It works on the rates of the spanning tree, qd = G v and qdd = G vdot + g, so that couplings are
-/// met before the first pass and after the last one only, and clusters dissolve into runs of bodies.
-/// Frame: body.  Source: Featherstone (2008), Table 5.1.
+/// State of the Newton-Euler recursion on bodies that are in no chain: what segments write and
+/// read. It works on the rates of the spanning tree, qd = G v and qdd = G vdot + g, so that
+/// couplings are met before the first pass and after the last one only, and clusters dissolve into
+/// runs of bodies. Frame: body.  Source: Featherstone (2008), Table 5.1.
 template <class T>
 struct NewtonEulerState {
   /// @param inertia  per body, from the ground on
@@ -50,7 +50,8 @@ struct NewtonEulerState {
   /// Subtracts an external wrench, in the body's frame, from the one that the body needs.
   void apply(int i, const Force<T>& wrench) { body[i].f -= wrench; }
 
-  /// What the spin of a folded rotor takes of its parent, which is added there, and of its own rate.
+  /// What the spin of a folded rotor takes of its parent, which is added there, and of its own
+  /// rate.
   /// @returns  the latter  Source: theory/clusters 5.4
   T spin(const Rotor& rotor) {
     NewtonEulerBody<T>& parent = body[rotor.parent];

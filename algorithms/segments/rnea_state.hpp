@@ -9,9 +9,9 @@
 
 namespace espalier {
 
-/// State of RNEA and C-RNEA: that of the Newton-Euler recursion, with the chains, and with what is no
-/// segment: folded rotors, armatures and joints that supply dynamics of their own.
-/// Chains take v and vdot and give tau on the independent rates; they reflect their rotors themselves.
+/// State of RNEA and C-RNEA: that of the Newton-Euler recursion, with the chains, and with what is
+/// no segment: folded rotors, armatures and joints that supply dynamics of their own. Chains take v
+/// and vdot and give tau on the independent rates; they reflect their rotors themselves.
 template <class T>
 struct RneaState : NewtonEulerState<T> {
   enum class Joints { needed, all };
@@ -126,7 +126,7 @@ struct RneaState : NewtonEulerState<T> {
     }
   }
 
-  std::vector<int> rotors_;  ///< folded ones that no chain reflects
+  std::vector<int> rotors_;                       ///< folded ones that no chain reflects
   std::vector<std::pair<int, double>> armature_;  ///< per spanning rate, of bodies in no chain
   std::vector<T> qdd_;                            ///< spanning; empty on a tree
   JointSuppliedDynamics<T> supplied_;

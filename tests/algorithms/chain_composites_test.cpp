@@ -8,8 +8,9 @@ namespace {
 
 template <class Types>
 class ChainCompositeTest : public ChainKernelTest<Types> {};
-using AllScalars = testing::Types<Scalars<double, double>, Scalars<Quad, Quad>, Scalars<Pack, double>,
-                                  Scalars<FloatPack, double>, Scalars<Count, double>>;
+using AllScalars =
+    testing::Types<Scalars<double, double>, Scalars<Quad, Quad>, Scalars<Pack, double>,
+                   Scalars<FloatPack, double>, Scalars<Count, double>>;
 TYPED_TEST_SUITE(ChainCompositeTest, AllScalars);
 
 template <class S>
@@ -68,7 +69,8 @@ TEST_F(CarriedWrenchTest, LanesAreWrenchesOfOneBody) {
   });
 }
 
-// --- chains/pairs.hpp: double alone ----------------------------------------------------------------
+// --- chains/pairs.hpp: double alone
+// ----------------------------------------------------------------
 
 class ChainPairsTest : public testing::Test {
  protected:

@@ -28,7 +28,8 @@ constexpr int lane_count<BasicPack<E, n>> = n;
 template <class S>
 constexpr double tolerance = is_single<S> ? 6e-5 : 1e-13;
 
-// --- one lane of everything -----------------------------------------------------------------------
+// --- one lane of everything
+// -----------------------------------------------------------------------
 
 template <class S>
 double one(const S& x, int k) {
@@ -64,19 +65,20 @@ template <class C>
 Matrix6d dense_body(const ChainMoments<C>& b, int k) {
   const double xx = one(b.xx, k), xy = one(b.xy, k), xz = one(b.xz, k), yy = one(b.yy, k),
                yz = one(b.yz, k);
-  return dense(RigidInertia<double>{
-      0.0, {one(b.x, k), one(b.y, k), 0.0}, {yy, -xy, -xz, xx, -yz, xx + yy}});
+  return dense(
+      RigidInertia<double>{0.0, {one(b.x, k), one(b.y, k), 0.0}, {yy, -xy, -xz, xx, -yz, xx + yy}});
 }
 template <class S>
 Matrix6d dense_body(const CompositeMoments<S>& b, int k) {
   const Sym3<double> Sigma = one(b.Sigma, k);
   return dense(RigidInertia<double>{one(b.m, k),
                                     one(b.h, k),
-                                    {Sigma.yy + Sigma.zz, -Sigma.xy, -Sigma.xz,
-                                     Sigma.xx + Sigma.zz, -Sigma.yz, Sigma.xx + Sigma.yy}});
+                                    {Sigma.yy + Sigma.zz, -Sigma.xy, -Sigma.xz, Sigma.xx + Sigma.zz,
+                                     -Sigma.yz, Sigma.xx + Sigma.yy}});
 }
 
-// --- random numbers -------------------------------------------------------------------------------
+// --- random numbers
+// -------------------------------------------------------------------------------
 
 class Lanes : public Random {
  public:
@@ -160,8 +162,8 @@ Transform<double> transform_of(const ChainPlacement<C>& P, const Turn<S>& t, int
   return {Rz * Rx, {one(P.a, k), 0.0, one(P.d, k)}};
 }
 
-/// Calls f.operator()<kind>(placement, offset) for every kernel, with every class of placements that
-/// it covers: lanes may be narrower than their common kind.
+/// Calls f.operator()<kind>(placement, offset) for every kernel, with every class of placements
+/// that it covers: lanes may be narrower than their common kind.
 template <class F>
 void for_kernels(F&& f) {
   for (const Twist twist : {Twist::parallel, Twist::right, Twist::any}) {
@@ -210,9 +212,9 @@ class ChainKernelTest : public testing::Test {
 };
 
 // In each test: S, C and the random numbers of the fixture, by short names.
-#define ESPALIER_HERE                                  \
-  using S = typename TypeParam::S;                     \
-  using C [[maybe_unused]] = typename TypeParam::C;    \
+#define ESPALIER_HERE                                   \
+  using S = typename TypeParam::S;                      \
+  using C [[maybe_unused]] = typename TypeParam::C;     \
   [[maybe_unused]] constexpr int lanes = lane_count<S>; \
   Lanes& random = this->random_
 

@@ -22,8 +22,9 @@ TEST(ChainKindTest, KernelIsTheOneOfTheKindOrOneThatCoversIt) {
   EXPECT_EQ(seen, 12);
 }
 
-using AllScalars = testing::Types<Scalars<double, double>, Scalars<Quad, Quad>, Scalars<Pack, double>,
-                                  Scalars<FloatPack, double>, Scalars<Count, double>>;
+using AllScalars =
+    testing::Types<Scalars<double, double>, Scalars<Quad, Quad>, Scalars<Pack, double>,
+                   Scalars<FloatPack, double>, Scalars<Count, double>>;
 TYPED_TEST_SUITE(ChainKernelTest, AllScalars);
 
 TYPED_TEST(ChainKernelTest, VectorsTurnByE) {
@@ -143,8 +144,7 @@ TYPED_TEST(ChainKernelTest, InertialWrenchIsTheEquationOfMotion) {
     const Matrix6d I = dense_body(b, k);
     const Motion<double> v{one(m.omega, k), random.Random::vec()};
     const Motion<double> a{one(m.alpha, k), one(m.a, k) - cross(v.w, v.v)};
-    this->expect_close(dense(one(f, k)),
-                       I * dense(a) - crm(dense(v)).transpose() * (I * dense(v)));
+    this->expect_close(dense(one(f, k)), I * dense(a) - crm(dense(v)).transpose() * (I * dense(v)));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "algorithms/chains/groups.hpp"
+#include "espalier/kernel/spatial/second_moments.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"
 #include "tests/support/random_robot.hpp"

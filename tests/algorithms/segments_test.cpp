@@ -13,16 +13,15 @@ namespace {
 /// Calls f(name, model) for robots of all kinds.
 template <class F>
 void for_robots(F&& f) {
-  for (const char* file : {"humanoid.urdf", "mini_cheetah_geared.yaml", "mit_humanoid.yaml",
-                           "tello.yaml", "jvrc1_geared.yaml", "four_bar_leg.yaml",
-                           "rod_ankle.yaml", "elastic_arm.yaml"}) {
+  for (const char* file :
+       {"humanoid.urdf", "mini_cheetah_geared.yaml", "mit_humanoid.yaml", "tello.yaml",
+        "jvrc1_geared.yaml", "four_bar_leg.yaml", "rod_ankle.yaml", "elastic_arm.yaml"}) {
     const std::string name = file;
     CompileOptions options;
     if (name != "rod_ankle.yaml" && name != "elastic_arm.yaml" && name != "four_bar_leg.yaml") {
       options.root = CompileOptions::Root::floating;
     }
-    const ModelPtr model =
-        host().load(std::string(ESPALIER_SOURCE_DIR "/robots/") + file, options);
+    const ModelPtr model = host().load(std::string(ESPALIER_SOURCE_DIR "/robots/") + file, options);
     f(name, model);
   }
 }
