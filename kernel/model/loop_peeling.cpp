@@ -10,7 +10,7 @@ namespace espalier::detail {
 namespace {
 
 /// A column counts as determined if what it has beside the others taken is no less than this, of
-/// the loop's largest column: worse choices lose digits (theory/clusters 5.8).
+/// the loop's largest column: worse choices lose digits (theory/large-clusters C.5).
 constexpr double least_pivot = 0.05;
 
 /// The columns, of those given, that a loop's rows determine best in their worst position; empty if

@@ -3,7 +3,7 @@
 #include "tests/contact/robots.hpp"
 #include "tests/support/four_bar.hpp"
 
-/// Worked examples of SPEC_CONTACT 11; steps of 1 ms, 1 kg where not said.
+/// Worked examples of theory/contact 11; steps of 1 ms, 1 kg where not said.
 
 namespace espalier::test {
 namespace {

@@ -64,7 +64,7 @@ class ESPALIER_API ContactImpulses : public Algorithm {
 /// Largest over rows of |lam - P(lam - (u + mu |u_t| n) / d)| d with P the projection onto cone or
 /// bounds and d the scale of the row: cone, complementarity and maximum dissipation in one number.
 /// @param[out] u  m, G lam + g
-/// Source: de Saxcé, Feng (1998); SPEC_CONTACT 2.4.
+/// Source: de Saxcé, Feng (1998); theory/contact 2.4.
 template <class T>
 ESPALIER_API T natural_residual(const ImpulseProblem<T>& problem, const T* lam, T* u);
 

@@ -11,7 +11,7 @@ namespace espalier::contact {
 /// Every contact is scaled by one number, so that its cone stays a cone; the Cholesky factor is
 /// kept while the penalty stays.
 /// Cost: O(m^3 / 6) a penalty and O(m^2) an iteration.
-/// Source: Carpentier, Le Lidec, Montaut (2024); SPEC_CONTACT 5.
+/// Source: Carpentier, Le Lidec, Montaut (2024); theory/contact 5.
 template <class T>
 class AlternatingDirections {
  public:

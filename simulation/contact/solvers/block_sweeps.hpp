@@ -9,7 +9,7 @@ namespace espalier::contact {
 /// The 3 x 3 block is turned into the eigenbasis of its Schur complement S = D_tt - D_tn D_nt /
 /// d_n, where a slipping impulse is a rational function of one multiplier a, lam_i = -c_i / (s_i +
 /// a), whose root is bracketed: a block is always solved, Painlevé's included.
-/// Source: SPEC_CONTACT 4.1, 4.2.
+/// Source: theory/contact 4.1, 4.2.
 template <class T>
 class BlockSweeps {
  public:

@@ -7,7 +7,7 @@ namespace espalier::contact {
 
 /// Sweeps of exact blocks, then semismooth Newton rounds; where a lane is left, alternating
 /// directions and Newton once more. Exact to the tolerance or said not to be.
-/// Source: SPEC_CONTACT 4 and 5.
+/// Source: theory/contact 4 and 5.
 template <class T>
 class GaussSeidelNewton final : public ContactImpulses<T> {
  public:

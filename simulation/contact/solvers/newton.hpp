@@ -9,7 +9,7 @@ namespace espalier::contact {
 /// Each row is apart, sticking or slipping by its state; the linear system A x = -F, A = Q G + D,
 /// is solved by an elimination without exchange of rows, the same in every lane, and the residual
 /// decides which part of the step is taken. A proximal term in A alone carries redundant points.
-/// Cost: O(m^3 / 3 + 5 m^2) a round.  Source: SPEC_CONTACT 4.4.
+/// Cost: O(m^3 / 3 + 5 m^2) a round.  Source: theory/contact 4.4.
 template <class T>
 class NewtonRounds {
  public:

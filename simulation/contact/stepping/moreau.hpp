@@ -18,7 +18,7 @@ namespace espalier::contact {
 /// Dampers d and springs k, also those of drives, act with the rates of the step's end. The mass
 /// matrix is factored with the sparsity of the tree and J Mh^-1 J^T is (L^-T J^T)^T (L^-T J^T).
 /// Cost: O(n d^2 + m d + m^2 d), d the depth, m the rows.
-/// Source: Moreau (1988); SPEC_CONTACT 2.
+/// Source: Moreau (1988); theory/contact 2.
 template <class T>
 class Moreau final : public ContactStep<T> {
  public:
