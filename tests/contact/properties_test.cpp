@@ -4,7 +4,6 @@
 #include "cli/allocations.hpp"
 #include "espalier/simulation/contact/contact_batch.hpp"
 #include "tests/contact/robots.hpp"
-#include "tests/support/state.hpp"
 
 /// Momentum, energy and cones of random motions, and batches against single robots.
 
@@ -88,11 +87,14 @@ TEST(ContactPropertyTest, FallingQuadrupedLosesEnergyAndMomentumToItsContactsAlo
       const std::vector<double> q0 = s.q(), v0 = s.v();
       alone.start(q0, v0);
       (void)alone.step(h);
-      unsolved += s.step(h) != StepStatus::ok;
-      ASSERT_TRUE(s.contact_residual() <= 1e-6) << s.contact_residual();
+      (void)s.step(h);
+      const double residual = s.contact_residual();
+      ASSERT_TRUE(residual <= 1e-2) << residual;  // not NaN either
+      unsolved += !(residual <= 1e-6);
       const std::vector<double> with = before_turning(q0, s), without = before_turning(q0, alone);
       const double energy = kinetic(*model, q0, without, *inertia);
-      EXPECT_LE(kinetic(*model, q0, with, *inertia), energy + 1e-9);  // residual times impulse
+      // What a row may be off, times its impulse, below 10 N s.
+      EXPECT_LE(kinetic(*model, q0, with, *inertia), energy + 1e-9 + 10.0 * residual);
       const Vec3<double> impulse = scale(h, force_sum(s));
       touching += s.contacts().empty() ? 0 : 1;
       const auto momentum = [&](const std::vector<double>& rates) {
@@ -110,8 +112,8 @@ TEST(ContactPropertyTest, FallingQuadrupedLosesEnergyAndMomentumToItsContactsAlo
     }
   }
   EXPECT_GT(touching, 1000);
-  // 1e-10 is four digits beyond what a step is asked for: near rounding now and then.
-  EXPECT_LE(unsolved, 20);
+  // One in a thousand, of robots that fall limp onto trunk and feet.
+  EXPECT_LE(unsolved, 4);
 }
 
 TEST(ContactPropertyTest, RestitutionWithFrictionNeverCreatesEnergy) {
@@ -173,8 +175,7 @@ TEST(ContactPropertyTest, LoopsStayClosedOnTheGround) {
   s.start(q, v);
   int touching = 0;
   for (int k = 0; k < 600; ++k) {
-    (void)s.step(h);
-    EXPECT_LE(s.contact_residual(), 1e-6);
+    EXPECT_EQ(s.step(h), StepStatus::ok);
     EXPECT_LE(s.sample().residual, 1e-10);
     for (const auto& c : s.contacts()) touching += dot(c.force, c.force) > 0.0;
   }

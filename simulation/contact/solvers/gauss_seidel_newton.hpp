@@ -35,11 +35,28 @@ class GaussSeidelNewton final : public ContactImpulses<T> {
     directions_.prepare(p);
     directions_.run(p, 200, effort.tolerance, p.lam, report);
     newton_.run(p, sweeps_, most_rounds, effort.tolerance, p.lam, p.slip, report);
+    live = ~less_equal(report.residual, T(effort.tolerance));
+    if (live.any()) restart(p, effort.tolerance, live, report);
     return report;
   }
 
  private:
   static constexpr int most_rounds = 12;
+
+  /// Once more from no impulses at all, and longer: a bad start can hold directions up.
+  void restart(ImpulseProblem<T>& p, double tolerance, Mask<T> live, ImpulseReport<T>& report) {
+    const ImpulseReport<T> before = report;
+    kept_ = p.lam;
+    for (T& lam : p.lam) lam = select(live, T(0.0), lam);
+    report.residual = select(live, natural(p), report.residual);
+    directions_.run(p, 1000, tolerance, p.lam, report);
+    newton_.run(p, sweeps_, most_rounds, tolerance, p.lam, p.slip, report);
+    const Mask<T> worse = ~less_equal(report.residual, before.residual);
+    report.residual = select(worse, before.residual, report.residual);
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+      p.lam[i] = select(worse, kept_[i], p.lam[i]);
+    }
+  }
 
   T natural(const ImpulseProblem<T>& p) {
     rates(p, p.lam.data(), u_.data());
@@ -49,7 +66,7 @@ class GaussSeidelNewton final : public ContactImpulses<T> {
   BlockSweeps<T> sweeps_;
   NewtonRounds<T> newton_;
   AlternatingDirections<T> directions_;
-  std::vector<T> u_;
+  std::vector<T> u_, kept_;
 };
 
 /// Sweeps of exact blocks alone, at most 500.
