@@ -1,5 +1,6 @@
 #include "espalier/plugin.hpp"
 #include "formats/mjcf/mjcf.hpp"
+#include "formats/sdf/sdf.hpp"
 #include "formats/urdf/urdf.hpp"
 #include "formats/yaml/yaml.hpp"
 
@@ -8,6 +9,11 @@ ESPALIER_PLUGIN("formats", "0.1") {
       {.name = "mjcf",
        .summary = "MuJoCo's MJCF: bodies, defaults, geoms, equality constraints, tendons, actuators",
        .source = "Todorov, Erez, Tassa (2012); docs/formats.md",
+       .cost = ""});
+  registrar.format<espalier::SdfFormat>(
+      {.name = "sdf",
+       .summary = "SDFormat of Gazebo: frames, nested models, joints that close loops, gearboxes",
+       .source = "http://sdformat.org/spec; docs/formats.md",
        .cost = ""});
   registrar.format<espalier::UrdfFormat>(
       {.name = "urdf",

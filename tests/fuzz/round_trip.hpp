@@ -35,4 +35,24 @@ void round_trip(const std::uint8_t* data, std::size_t size) {
   }
 }
 
+/// The same for formats that change names or turn frames on their way: what was written can be read.
+template <class F>
+void read_and_write(const std::uint8_t* data, std::size_t size) {
+  const F format;
+  std::string written;
+  try {
+    const Description robot =
+        format.read({reinterpret_cast<const char*>(data), size}, "fuzz/fuzz");
+    written = format.write(robot);
+  } catch (const Error&) {
+    return;
+  }
+  try {
+    format.read(written, "written");
+  } catch (const Error& error) {
+    std::fprintf(stderr, "written:\n%s\nis refused: %s\n", written.c_str(), error.what());
+    std::abort();
+  }
+}
+
 }  // namespace espalier::fuzz
