@@ -13,7 +13,7 @@ ESPALIER_PLUGIN("bremer", "0.1.0") {
        .source = "Bremer (2008); Krög et al., equations (8) to (12); theory/template 2.1",
        .cost = "O(n)"},
       all);
-  registrar.algorithm_at<MinimalForm, double, Count>(
+  registrar.algorithm<MinimalForm>(
       {.name = "minimal-form",
        .summary = "subsystems' matrices projected on the independent rates, dense solve",
        .source = "Krög et al., equations (6) and (9); theory/template 2",

@@ -76,19 +76,20 @@ Drawing draw_clusters(const MechanismGraphs& g) {
 }
 
 Drawing draw_subsystems(const MechanismGraphs& g) {
-  Drawing out{.dot = graph::subsystem_dot(g.subsystems)};
-  for (int u = 0; u < g.subsystems.unit_count(); ++u) {
-    const graph::Unit& unit = g.subsystems.unit(u);
+  const graph::SubsystemGraph subsystems = g.subsystems();
+  Drawing out{.dot = graph::subsystem_dot(subsystems)};
+  for (int u = 0; u < subsystems.unit_count(); ++u) {
+    const graph::Unit& unit = subsystems.unit(u);
     out.nodes.push_back({{"id", u},
                          {"name", unit.name},
                          {"type", unit.type},
                          {"inputs", unit.inputs},
                          {"outputs", unit.outputs}});
   }
-  for (const graph::Connection& c : g.subsystems.connections()) {
+  for (const graph::Connection& c : subsystems.connections()) {
     out.edges.push_back({{"from", c.from.unit},
                          {"to", c.to.unit},
-                         {"ports", {g.subsystems.port_name(c.from), g.subsystems.port_name(c.to)}},
+                         {"ports", {subsystems.port_name(c.from), subsystems.port_name(c.to)}},
                          {"kind", c.closure ? "closure" : "connection"}});
   }
   return out;

@@ -307,7 +307,7 @@ class Clusterer {
     std::sort(cluster.supports.begin(), cluster.supports.end(),
               [&](int a, int b) { return result_.new_number[a] < result_.new_number[b]; });
     cluster.supports.erase(std::unique(cluster.supports.begin(), cluster.supports.end()),
-                          cluster.supports.end());
+                           cluster.supports.end());
     return number;
   }
 

@@ -108,9 +108,24 @@ int ConnectivityGraph::add_coupling(std::string name, std::vector<int> joints) {
   return number;
 }
 
-int ConnectivityGraph::find_body(std::string_view name) const { return find(body_numbers_, name); }
+int ConnectivityGraph::find_body(std::string_view name) const {
+  if (!finished_) return find(body_numbers_, name);
+  const auto found = std::find(bodies_.begin(), bodies_.end(), name);
+  return found == bodies_.end() ? -1 : static_cast<int>(found - bodies_.begin());
+}
 int ConnectivityGraph::find_joint(std::string_view name) const {
-  return find(joint_numbers_, name);
+  if (!finished_) return find(joint_numbers_, name);
+  const auto found = std::find_if(joints_.begin(), joints_.end(),
+                                  [&](const Joint& joint) { return joint.name == name; });
+  return found == joints_.end() ? -1 : static_cast<int>(found - joints_.begin());
+}
+
+void ConnectivityGraph::finish() {
+  finished_ = true;
+  body_numbers_ = joint_numbers_ = coupling_numbers_ = {};
+  bodies_.shrink_to_fit();
+  joints_.shrink_to_fit();
+  couplings_.shrink_to_fit();
 }
 
 std::string connectivity_dot(const ConnectivityGraph& graph, const SpanningTree* tree) {

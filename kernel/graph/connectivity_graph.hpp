@@ -77,6 +77,9 @@ class ESPALIER_API ConnectivityGraph {
 
   const Topology& topology() const { return topology_; }
 
+  /// Gives memory back when nothing more is added: names are then found by looking through them.
+  void finish();
+
  private:
   int add_edge(Joint joint);
 
@@ -85,6 +88,7 @@ class ESPALIER_API ConnectivityGraph {
   std::vector<Coupling> couplings_;
   std::unordered_map<std::string, int> body_numbers_, joint_numbers_, coupling_numbers_;
   Topology topology_;
+  bool finished_ = false;
 };
 
 /// Graphviz of the connectivity graph: joints solid, loop joints dashed (with a tree: all cut

@@ -16,8 +16,13 @@ std::string port_of(const ConnectivityGraph& graph, int body) {
 
 }  // namespace
 
+SubsystemGraph MechanismGraphs::subsystems() const {
+  return composition != nullptr ? *composition : subsystems_of_clusters(connectivity, clusters);
+}
+
 SubsystemGraph subsystems_of_clusters(const ConnectivityGraph& graph, const ClusterTree& clusters) {
-  // Ports are the bodies that something hangs on; bodies whose names differ in dots alone share one.
+  // Ports are the bodies that something hangs on; bodies whose names differ in dots alone share
+  // one.
   std::vector<std::set<std::string>> outputs(clusters.size() + 1);  // the ground's come first
   const auto unit_of = [&](int body) { return body == 0 ? 0 : clusters.cluster_of[body] + 1; };
   for (int k = 0; k < clusters.size(); ++k) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "espalier/kernel/graph/cluster_tree.hpp"
 #include "espalier/kernel/graph/connectivity_graph.hpp"
 #include "espalier/kernel/graph/spanning_tree.hpp"
@@ -14,8 +16,11 @@ struct MechanismGraphs {
   ConnectivityGraph connectivity;
   SpanningTree tree;
   ClusterTree clusters;
-  /// How the robot is composed in its file; else a unit for each cluster, as in Bremer's method.
-  SubsystemGraph subsystems;
+  /// How the file composes the robot of subsystems; null: it does not.
+  std::shared_ptr<const SubsystemGraph> composition;
+
+  /// The composition or, where there is none, a unit for each cluster, as in Bremer's method.
+  ESPALIER_API SubsystemGraph subsystems() const;
 };
 
 /// A unit for each cluster, with an input for each body that it hangs on, below the unit of the

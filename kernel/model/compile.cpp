@@ -574,10 +574,9 @@ class Compiler {
 
   void keep_graphs() {
     auto graphs = std::make_shared<graph::MechanismGraphs>();
-    graphs->subsystems = robot_.subsystems != nullptr
-                             ? *robot_.subsystems
-                             : graph::subsystems_of_clusters(graph_, clusters_);
+    graphs->composition = robot_.subsystems;
     graphs->connectivity = std::move(graph_);
+    graphs->connectivity.finish();
     graphs->tree = std::move(tree_);
     graphs->clusters = std::move(clusters_);
     model_->graphs_ = std::move(graphs);

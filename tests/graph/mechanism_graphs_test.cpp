@@ -53,7 +53,7 @@ TEST(MechanismGraphsTest, ADepthFirstSearchMeetsClustersInTheirNumbering) {
 }
 
 TEST(MechanismGraphsTest, SubsystemsAreThoseOfTheFile) {
-  const graph::SubsystemGraph& units = graphs_of(robot("four_bar_leg.yaml")).subsystems;
+  const graph::SubsystemGraph units = graphs_of(robot("four_bar_leg.yaml")).subsystems();
   std::vector<std::string> types;
   for (int u = 0; u < units.unit_count(); ++u) types.push_back(units.unit(u).type);
   EXPECT_NE(std::find(types.begin(), types.end(), "four_bar"), types.end());
@@ -63,7 +63,7 @@ TEST(MechanismGraphsTest, SubsystemsAreThoseOfTheFile) {
 TEST(MechanismGraphsTest, WithoutSubsystemsInTheFileEachClusterIsAUnit) {
   for (const char* file : {"ur5.urdf", "humanoid.urdf", "mini_cheetah.urdf"}) {
     const ModelPtr model = robot(file);
-    const graph::SubsystemGraph& units = graphs_of(model).subsystems;
+    const graph::SubsystemGraph units = graphs_of(model).subsystems();
     EXPECT_EQ(units.unit_count(), static_cast<int>(model->clusters().size()) + 1) << file;
     const graph::SubsystemOrder order = units.resolve();
     for (int u = 1; u < units.unit_count(); ++u) {
