@@ -1,13 +1,64 @@
 #include "espalier/kernel/sub_mechanism.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <cmath>
 
 namespace espalier {
+
+namespace {
+
+/// The uniform solid that has a body's inertia: a cylinder about z where that turns freely, as of a
+/// wheel or a rotor, else a box along the principal axes. None for point masses and for inertias
+/// that no solid has.
+std::optional<ShapeDescription> solid_of(const Inertial& inertial) {
+  const Sym3<double>& I = inertial.I;
+  const double m = inertial.mass, size = std::abs(I.xx) + std::abs(I.yy) + std::abs(I.zz);
+  if (!(m > 0.0) || !(size > 0.0) || !std::isfinite(m + size)) return std::nullopt;
+  ShapeDescription shape;
+  shape.origin = inertial.origin;
+  const double across = std::abs(I.xy) + std::abs(I.xz) + std::abs(I.yz) + std::abs(I.xx - I.yy);
+  const double radius = std::sqrt(std::max(0.0, 2.0 * I.zz / m));
+  const double length = 12.0 * (I.xx / m - radius * radius / 4.0);
+  if (across < 1e-9 * size && radius > 0.0) {
+    // The thinnest disc turns as easily about its diameter; its rim is drawn a tenth as wide.
+    shape.shape = Cylinder{radius, length > 0.0 ? std::sqrt(length) : 0.1 * radius};
+    return shape;
+  }
+  Eigen::Matrix3d M;
+  M << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
+  Vec3<double> moments{I.xx, I.yy, I.zz};
+  if (I.xy != 0.0 || I.xz != 0.0 || I.yz != 0.0) {
+    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(M);
+    Eigen::Matrix3d axes = solver.eigenvectors();
+    if (axes.determinant() < 0.0) axes.col(0) *= -1.0;
+    Transform<double> turn = Transform<double>::identity();
+    for (int i = 0; i < 3; ++i) {
+      moments[i] = solver.eigenvalues()[i];
+      turn.E.row[i] = {axes(0, i), axes(1, i), axes(2, i)};
+    }
+    shape.origin = Pose::from(turn * inertial.origin.transform());
+  }
+  const double sum = moments.x + moments.y + moments.z;
+  Box box;
+  for (int i = 0; i < 3; ++i) {
+    const double square = 6.0 * (sum - 2.0 * moments[i]) / m;
+    if (square < -1e-9 * sum / m) return std::nullopt;
+    box.size[i] = std::sqrt(std::max(square, 1e-6 * sum / m));  // rods are drawn with some width
+  }
+  shape.shape = box;
+  return shape;
+}
+
+}  // namespace
 
 JointDescription& Assembly::body(const std::string& name, const std::string& type,
                                  const std::string& parent, const std::optional<Inertial>& inertial,
                                  const Pose& origin) {
   parts.links.push_back({name, inertial, {}});
+  if (inertial) {
+    if (const auto shape = solid_of(*inertial)) parts.links.back().visuals.push_back(*shape);
+  }
   JointDescription joint;
   joint.name = name;
   joint.type = type;

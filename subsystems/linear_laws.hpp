@@ -14,7 +14,9 @@ class Polynomial {
   static constexpr int independent = 1, dependent = 1;
   static constexpr std::array<std::string_view, 2> parameters{"coefficients", "at"};
   static constexpr std::size_t most = 8;
-  static Parameters sample() { return {{"coefficients", {0.1, 0.8, -0.3, 0.2}}, {"at", {0.1, 0.2}}}; }
+  static Parameters sample() {
+    return {{"coefficients", {0.1, 0.8, -0.3, 0.2}}, {"at", {0.1, 0.2}}};
+  }
 
   explicit Polynomial(const PartSpec& spec) {
     const auto given = spec.parameters.find("coefficients");

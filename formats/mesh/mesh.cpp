@@ -123,7 +123,7 @@ RigidInertia<double> solid_inertia(const TriangleMesh& mesh, double density) {
   double second[6] = {0, 0, 0, 0, 0, 0};  // xx, yy, zz, xy, xz, yz
   for (std::size_t t = 0; t + 2 < mesh.triangles.size(); t += 3) {
     const Vec3<double>&a = mesh.vertices[mesh.triangles[t]],
-    &b = mesh.vertices[mesh.triangles[t + 1]], &c = mesh.vertices[mesh.triangles[t + 2]];
+          &b = mesh.vertices[mesh.triangles[t + 1]], &c = mesh.vertices[mesh.triangles[t + 2]];
     const double v = dot(a, cross(b, c)) / 6.0;
     const Vec3<double> s = a + b + c;
     V += v;

@@ -12,9 +12,9 @@
 
 namespace espalier {
 
-/// The file of a mesh: `file://`, `package://name/...` (in the search paths, in ROS_PACKAGE_PATH and
-/// in the folders above the robot's file), absolute, or relative to the robot's file and the search
-/// paths.
+/// The file of a mesh: `file://`, `package://name/...` (in the search paths, in ROS_PACKAGE_PATH
+/// and in the folders above the robot's file), absolute, or relative to the robot's file and the
+/// search paths.
 /// @param robot_file  the file that names it
 /// @return nothing if there is none, or if it lies outside of these folders without leave
 std::optional<std::string> find_mesh(const std::string& uri, const std::string& robot_file,

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "formats/text.hpp"
 #include "formats/mjcf/reader.hpp"
+#include "formats/text.hpp"
 
 namespace espalier::mjcf {
 
@@ -49,8 +49,8 @@ void Reader::read_children(const XmlNode& node, int body, const std::string& chi
     } else if (child.name == "composite" || child.name == "flexcomp" || child.name == "replicate" ||
                child.name == "attach" || child.name == "plugin") {
       lose(child, "<" + child.name + "> has no counterpart", true);
-    } else if (node.name == "frame" && (child.name == "joint" || child.name == "freejoint" ||
-                                        child.name == "inertial")) {
+    } else if (node.name == "frame" &&
+               (child.name == "joint" || child.name == "freejoint" || child.name == "inertial")) {
       lose(child, "<" + child.name + "> stands in a <frame>", true);
     }
   }
@@ -125,8 +125,8 @@ void Reader::read_joints(const XmlNode& node, int body, const std::string& child
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const XmlNode& at = *nodes[i];
     const bool is_free = at.name == "freejoint";
-    const Element e = is_free ? Element(at, "freejoint", compiler_, nullptr)
-                              : element(at, "joint", childclass);
+    const Element e =
+        is_free ? Element(at, "freejoint", compiler_, nullptr) : element(at, "joint", childclass);
     ReadJoint read;
     using Type = ReadJoint::Type;
     const std::string word =
@@ -283,8 +283,9 @@ void Reader::read_site(const XmlNode& node, int body, const std::string& childcl
     X = {z_onto(from - to), scale(0.5, from + to)};
   }
   X = X * frame;
-  const std::string name =
-      e.has("name") && !e.text("name").empty() ? e.name("name") : "site" + std::to_string(sites_.size());
+  const std::string name = e.has("name") && !e.text("name").empty()
+                               ? e.name("name")
+                               : "site" + std::to_string(sites_.size());
   if (!sites_.emplace(name, Site{body, X}).second) {
     e.fail("name is " + in_quotes(name) + ", which is given twice, expected it once");
   }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "formats/text.hpp"
 #include "formats/mjcf/reader.hpp"
+#include "formats/text.hpp"
 
 namespace espalier::mjcf {
 
@@ -33,7 +33,8 @@ void Reader::read_tendons(const XmlNode& node) {
     const std::string name = e.text("name");
     bool active = false;
     for (const char* term : {"stiffness", "damping", "frictionloss", "armature"}) {
-      active = active || (e.has(term) && e.text(term).find_first_not_of("0. ") != std::string::npos);
+      active =
+          active || (e.has(term) && e.text(term).find_first_not_of("0. ") != std::string::npos);
     }
     if (child.name == "fixed") {
       FixedTendon tendon;
@@ -124,8 +125,8 @@ std::optional<Vec3<double>> Reader::common_axis(int first, int second) const {
   return axis;
 }
 
-/// A connect is a ball; two of them between the same bodies are a hinge through both points, and one
-/// whose loop is planar is the pin that it is.
+/// A connect is a ball; two of them between the same bodies are a hinge through both points, and
+/// one whose loop is planar is the pin that it is.
 void Reader::read_connects(const XmlNode& equality) {
   struct Connect {
     const XmlNode* node;
@@ -141,7 +142,8 @@ void Reader::read_connects(const XmlNode& equality) {
     if (e.has("site1")) {
       const auto find = [&](std::string_view attribute) {
         const auto site = sites_.find(e.name(attribute));
-        if (site == sites_.end()) e.fail("site " + in_quotes(e.name(attribute)) + " is unknown, expected one of a body");
+        if (site == sites_.end())
+          e.fail("site " + in_quotes(e.name(attribute)) + " is unknown, expected one of a body");
         return site->second;
       };
       const Site a = find("site1"), b = find("site2");
@@ -209,7 +211,8 @@ void Reader::read_weld(const Element& e) {
   int first = 0, second = 0;
   if (e.has("site1")) {
     const auto a = sites_.find(e.name("site1")), b = sites_.find(e.name("site2"));
-    if (a == sites_.end() || b == sites_.end()) e.fail("a site is unknown, expected sites of bodies");
+    if (a == sites_.end() || b == sites_.end())
+      e.fail("a site is unknown, expected sites of bodies");
     first = a->second.body, second = b->second.body;
     loop.predecessor_origin = pose_of(a->second.X), loop.successor_origin = pose_of(b->second.X);
   } else {
@@ -226,8 +229,8 @@ void Reader::read_weld(const Element& e) {
     loop.predecessor_origin = pose_of(relative);
   }
   if (first == second) e.fail("bodies are one and the same, expected two");
-  loop.name = unused(e.has("name") && !e.text("name").empty() ? e.name("name") : "weld",
-                     constraint_names_);
+  loop.name =
+      unused(e.has("name") && !e.text("name").empty() ? e.name("name") : "weld", constraint_names_);
   loop.predecessor = bodies_[first].link, loop.successor = bodies_[second].link;
   robot_.loops.push_back(std::move(loop));
 }
@@ -236,10 +239,9 @@ void Reader::read_weld(const Element& e) {
 void Reader::lock(const Element& e, const ReadJoint& joint, double position) {
   if (!single(joint.type)) e.fail("joint is neither hinge nor slide, expected such");
   JointDescription& d = robot_.joints[joint.index];
-  const Transform<double> moved =
-      joint.type == ReadJoint::Type::hinge
-          ? Transform<double>{turned_about(d.axis, position), {0, 0, 0}}
-          : shifted(scale(position, d.axis));
+  const Transform<double> moved = joint.type == ReadJoint::Type::hinge
+                                      ? Transform<double>{turned_about(d.axis, position), {0, 0, 0}}
+                                      : shifted(scale(position, d.axis));
   d.origin = pose_of(moved * d.origin.transform());
   d.type = "fixed", d.limits = {}, d.passive = {}, d.armature = 0.0;
   locked_[joint.name] = position;
@@ -250,7 +252,8 @@ void Reader::read_joint_equality(const Element& e) {
   std::vector<double> polynomial{0, 1, 0, 0, 0};
   if (e.has("polycoef")) {
     const auto given = e.numbers("polycoef", 0);
-    if (given.size() > 5) e.fail("attribute 'polycoef' has more than 5 numbers, expected at most 5");
+    if (given.size() > 5)
+      e.fail("attribute 'polycoef' has more than 5 numbers, expected at most 5");
     std::copy(given.begin(), given.end(), polynomial.begin());
   }
   if (!e.has("joint2")) return lock(e, first, first.reference + polynomial[0]);
@@ -325,14 +328,14 @@ void Reader::read_tendon_equality(const Element& e) {
   std::vector<double> polynomial{0, 1, 0, 0, 0};
   if (e.has("polycoef")) {
     const auto given = e.numbers("polycoef", 0);
-    if (given.size() > 5) e.fail("attribute 'polycoef' has more than 5 numbers, expected at most 5");
+    if (given.size() > 5)
+      e.fail("attribute 'polycoef' has more than 5 numbers, expected at most 5");
     std::copy(given.begin(), given.end(), polynomial.begin());
   }
   const auto rod = rods_.find(name);
   if (rod != rods_.end() && !e.has("tendon2")) {
     const Site &a = sites_.at(rod->second.first), &b = sites_.at(rod->second.second);
-    const Vec3<double> line =
-        (b.X * bodies_[b.body].X).r - (a.X * bodies_[a.body].X).r;
+    const Vec3<double> line = (b.X * bodies_[b.body].X).r - (a.X * bodies_[a.body].X).r;
     LoopDescription loop;
     loop.where = e.node().where;
     loop.name = unused(name, constraint_names_);
@@ -468,7 +471,8 @@ void Reader::read_keyframes(const XmlNode& node) {
         } else if (joint.type == Type::free) {
           // Linear rates are of the world in MJCF, of the body here.
           const std::vector<double>& q = state.positions[joint.name];
-          const Mat3<double> E = q.size() == 7 ? quaternion_to_E(q.data() + 3) : Mat3<double>::identity();
+          const Mat3<double> E =
+              q.size() == 7 ? quaternion_to_E(q.data() + 3) : Mat3<double>::identity();
           const Vec3<double> linear = E * Vec3<double>{v[0], v[1], v[2]};
           out = {v[3], v[4], v[5], linear.x, linear.y, linear.z};
         } else {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "formats/text.hpp"
 #include "espalier/plugins/registry.hpp"
+#include "formats/text.hpp"
 
 namespace espalier::mjcf {
 
@@ -36,7 +36,8 @@ Mat3<double> z_onto(const Vec3<double>& direction) {
   const Vec3<double> axis{-d.y, d.x, 0.0};  // z x d
   const double s = std::hypot(d.x, d.y);
   // Below this the direction is z or -z to rounding; -z is a half turn about x.
-  if (s < 1e-10) return d.z > 0.0 ? Mat3<double>::identity() : turned_about({1, 0, 0}, std::numbers::pi);
+  if (s < 1e-10)
+    return d.z > 0.0 ? Mat3<double>::identity() : turned_about({1, 0, 0}, std::numbers::pi);
   return turned_about(scale(1.0 / s, axis), std::atan2(s, d.z));
 }
 
@@ -215,9 +216,9 @@ Mat3<double> Element::orientation() const {
   for (int i = 0; i < 3; ++i) {
     const char letter = options_.eulerseq[static_cast<std::size_t>(i)];
     const char axis = static_cast<char>(std::tolower(letter));
-    const Mat3<double> turn = turned_about({axis == 'x' ? 1.0 : 0.0, axis == 'y' ? 1.0 : 0.0,
-                                     axis == 'z' ? 1.0 : 0.0},
-                                    angles[i] * unit_of_angle);
+    const Mat3<double> turn =
+        turned_about({axis == 'x' ? 1.0 : 0.0, axis == 'y' ? 1.0 : 0.0, axis == 'z' ? 1.0 : 0.0},
+                     angles[i] * unit_of_angle);
     // Small letters turn about the frame's own axes, capitals about the parent's.
     E = letter == axis ? turn * E : E * turn;
   }

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <numbers>
 
-#include "formats/text.hpp"
 #include "formats/mesh/mesh.hpp"
+#include "formats/text.hpp"
 
 namespace espalier::mjcf {
 
@@ -24,13 +24,17 @@ struct VolumeOf {
   Volume operator()(const Box& s) const {
     const Vec3<double>& a = s.size;
     const double V = a.x * a.y * a.z, k = V / 12.0;
-    return {V, {k * (a.y * a.y + a.z * a.z), k * (a.x * a.x + a.z * a.z), k * (a.x * a.x + a.y * a.y)}};
+    return {
+        V, {k * (a.y * a.y + a.z * a.z), k * (a.x * a.x + a.z * a.z), k * (a.x * a.x + a.y * a.y)}};
   }
-  Volume operator()(const Sphere& s) const { return (*this)(Ellipsoid{{s.radius, s.radius, s.radius}}); }
+  Volume operator()(const Sphere& s) const {
+    return (*this)(Ellipsoid{{s.radius, s.radius, s.radius}});
+  }
   Volume operator()(const Ellipsoid& s) const {
     const Vec3<double>& r = s.radii;
     const double V = 4.0 / 3.0 * pi * r.x * r.y * r.z, k = V / 5.0;
-    return {V, {k * (r.y * r.y + r.z * r.z), k * (r.x * r.x + r.z * r.z), k * (r.x * r.x + r.y * r.y)}};
+    return {
+        V, {k * (r.y * r.y + r.z * r.z), k * (r.x * r.x + r.z * r.z), k * (r.x * r.x + r.y * r.y)}};
   }
   Volume operator()(const Cylinder& s) const {
     const double r2 = s.radius * s.radius, V = pi * r2 * s.length;
@@ -64,7 +68,8 @@ Shape read_shape(const Element& e, const std::string& type, const Assets& assets
     }
     for (std::size_t i = 0; i < std::min(v.size(), most); ++i) {
       if (!(v[i] > 0.0) && type != "plane") {
-        e.fail("attribute 'size' is " + in_quotes(*e.find("size")) + ", expected numbers above zero");
+        e.fail("attribute 'size' is " + in_quotes(*e.find("size")) +
+               ", expected numbers above zero");
       }
     }
     v.resize(3, 0.0);

@@ -10,10 +10,10 @@ namespace espalier {
 
 /// MJCF, the format of MuJoCo. docs/formats.md says what each element becomes.
 ///
-/// The world body becomes the root link "world"; every position means what it means in MuJoCo, `ref`
-/// included. Bodies with several joints, or with a joint beside their origin, get massless links in
-/// between. Equality constraints become loops, mimicking joints and laws, which Espalier meets
-/// exactly; their softness (solref, solimp) is not kept.
+/// The world body becomes the root link "world"; every position means what it means in MuJoCo,
+/// `ref` included. Bodies with several joints, or with a joint beside their origin, get massless
+/// links in between. Equality constraints become loops, mimicking joints and laws, which Espalier
+/// meets exactly; their softness (solref, solimp) is not kept.
 class MjcfFormat final : public Format {
  public:
   std::vector<std::string> extensions() const override { return {".xml", ".mjcf"}; }

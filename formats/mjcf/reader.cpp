@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "espalier/kernel/errors.hpp"
-#include "formats/text.hpp"
 #include "espalier/plugins/registry.hpp"
 #include "formats/mjcf/mjcf.hpp"
+#include "formats/text.hpp"
 
 namespace espalier {
 
@@ -22,10 +22,9 @@ namespace {
 constexpr int deepest_include = 16;
 
 /// Elements at the top level that say nothing about motion, looks of links or contacts.
-const std::set<std::string, std::less<>> harmless{"visual", "statistic", "size", "sensor",
-                                                  "custom", "default",   "compiler", "option",
-                                                  "asset",  "worldbody", "contact", "equality",
-                                                  "tendon", "actuator",  "keyframe"};
+const std::set<std::string, std::less<>> harmless{
+    "visual", "statistic", "size",    "sensor",   "custom", "default",  "compiler", "option",
+    "asset",  "worldbody", "contact", "equality", "tendon", "actuator", "keyframe"};
 
 }  // namespace
 
@@ -151,8 +150,8 @@ void Reader::read_compiler(const XmlNode& node) {
   compiler_.bound_mass = e.number("boundmass", compiler_.bound_mass);
   compiler_.bound_inertia = e.number("boundinertia", compiler_.bound_inertia);
   compiler_.total_mass = e.number("settotalmass", compiler_.total_mass);
-  compiler_.global = e.word("coordinate", compiler_.global ? "global" : "local",
-                            {"local", "global"}) == "global";
+  compiler_.global =
+      e.word("coordinate", compiler_.global ? "global" : "local", {"local", "global"}) == "global";
   compiler_.mesh_folder = e.text("meshdir", e.text("assetdir", compiler_.mesh_folder));
 }
 
@@ -235,8 +234,7 @@ void Reader::read_contact(const XmlNode& node) {
     const Element e = element(child, child.name, "");
     if (child.name == "exclude") {
       const int first = body_named(e, "body1"), second = body_named(e, "body2");
-      robot_.excluded_contacts.push_back(
-          {bodies_[first].link, bodies_[second].link, child.where});
+      robot_.excluded_contacts.push_back({bodies_[first].link, bodies_[second].link, child.where});
     } else if (child.name == "pair") {
       robot_.contact_pairs.push_back({e.name("geom1"), e.name("geom2"), child.where});
     } else {

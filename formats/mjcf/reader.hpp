@@ -25,9 +25,9 @@ struct ReadJoint {
 struct ReadBody {
   std::string link;
   int parent = -1;
-  Transform<double> X = Transform<double>::identity();  ///< from the world
-  std::size_t index = 0;  ///< among the Description's links
-  bool by_geoms = false;  ///< weighed by its geoms
+  Transform<double> X = Transform<double>::identity();          ///< from the world
+  std::size_t index = 0;                                        ///< among the Description's links
+  bool by_geoms = false;                                        ///< weighed by its geoms
   RigidInertia<double> inertia = RigidInertia<double>::zero();  ///< of its geoms, body frame
 };
 

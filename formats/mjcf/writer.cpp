@@ -11,9 +11,9 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/joint.hpp"
-#include "formats/text.hpp"
 #include "formats/mjcf/elements.hpp"
 #include "formats/mjcf/mjcf.hpp"
+#include "formats/text.hpp"
 
 namespace espalier {
 
@@ -150,8 +150,9 @@ class Writer {
       close();
     } else if (type == "floating") {
       if (joint.parent != root_->name || root_->name != "world" || !(joint.origin == Pose{})) {
-        throw Unsupported(who_ + ": type is 'floating', expected it on the root link 'world' and "
-                                 "without origin (MJCF has free joints there only)");
+        throw Unsupported(who_ +
+                          ": type is 'floating', expected it on the root link 'world' and "
+                          "without origin (MJCF has free joints there only)");
       }
       open("freejoint");
       text("name", joint.name, "joint");
@@ -159,9 +160,10 @@ class Writer {
       if (joint.armature != 0.0) lose(joint.name + ": armature of a free joint");
     } else if (type == "universal") {
       const auto given = joint.parameters.find("axis2");
-      const Vec3<double> second = given != joint.parameters.end() && given->second.size() == 3
-                                      ? Vec3<double>{given->second[0], given->second[1], given->second[2]}
-                                      : next_axis(joint.axis);
+      const Vec3<double> second =
+          given != joint.parameters.end() && given->second.size() == 3
+              ? Vec3<double>{given->second[0], given->second[1], given->second[2]}
+              : next_axis(joint.axis);
       one(joint, joint.name, "hinge", joint.axis, false);
       one(joint, joint.name + "_2", "hinge", second, false);
       lose("joint " + in_quotes(joint.name) + ": is two hinges there");
@@ -230,8 +232,8 @@ class Writer {
   }
 
   void keep_type(const JointDescription& joint) {
-    texts_.push_back({"type " + joint.name, "<type joint=" + quoted(joint.name) + " value=" +
-                                                quoted(joint.type) + "/>"});
+    texts_.push_back({"type " + joint.name,
+                      "<type joint=" + quoted(joint.name) + " value=" + quoted(joint.type) + "/>"});
   }
 
   // --- geometry ---------------------------------------------------------------------------------
@@ -297,7 +299,9 @@ class Writer {
     kind("box"), numbers("size", {s.size.x / 2.0, s.size.y / 2.0, s.size.z / 2.0});
   }
   void geometry(const Sphere& s) { kind("sphere"), number("size", s.radius); }
-  void geometry(const Cylinder& s) { kind("cylinder"), numbers("size", {s.radius, s.length / 2.0}); }
+  void geometry(const Cylinder& s) {
+    kind("cylinder"), numbers("size", {s.radius, s.length / 2.0});
+  }
   void geometry(const Capsule& s) { kind("capsule"), numbers("size", {s.radius, s.length / 2.0}); }
   void geometry(const Ellipsoid& s) {
     kind("ellipsoid"), numbers("size", {s.radii.x, s.radii.y, s.radii.z});
@@ -384,7 +388,8 @@ class Writer {
   void constraints() {
     for (const JointDescription& joint : robot_.joints) {
       if (!joint.mimic) continue;
-      ties_.push_back({joint.name, joint.mimic->joint, {joint.mimic->offset, joint.mimic->multiplier}});
+      ties_.push_back(
+          {joint.name, joint.mimic->joint, {joint.mimic->offset, joint.mimic->multiplier}});
     }
     for (const CouplingDescription& coupling : robot_.couplings) add_coupling(coupling);
     for (const LawDescription& law : robot_.laws) add_law(law);
@@ -506,7 +511,8 @@ class Writer {
       ties_.push_back({law.joints[1], law.joints[0], numbers_of("coefficients")});
       return;
     }
-    if (law.type.starts_with("weighted_sum_") && numbers_of("weights").size() == law.joints.size()) {
+    if (law.type.starts_with("weighted_sum_") &&
+        numbers_of("weights").size() == law.joints.size()) {
       Sum sum;
       sum.name = law.name;
       for (std::size_t i = 0; i < law.joints.size(); ++i) {
@@ -576,15 +582,16 @@ class Writer {
 
   void keep_loop(const LoopDescription& loop, const std::string& why) {
     const auto side = [&](const char* name, const std::string& link, const Pose& pose) {
-      return std::string("<") + name + " link=" + quoted(link) + " xyz='" + list({pose.xyz.x, pose.xyz.y, pose.xyz.z}) +
-             "' rpy='" + list({pose.rpy.x, pose.rpy.y, pose.rpy.z}) + "'/>";
+      return std::string("<") + name + " link=" + quoted(link) + " xyz='" +
+             list({pose.xyz.x, pose.xyz.y, pose.xyz.z}) + "' rpy='" +
+             list({pose.rpy.x, pose.rpy.y, pose.rpy.z}) + "'/>";
     };
-    texts_.push_back({"loop " + loop.name,
-                      "<loop name=" + quoted(loop.name) + " type=" + quoted(loop.type) + " axis='" +
-                          list({loop.axis.x, loop.axis.y, loop.axis.z}) + "'>" +
-                          side("predecessor", loop.predecessor, loop.predecessor_origin) +
-                          side("successor", loop.successor, loop.successor_origin) +
-                          parameters(loop.parameters) + "</loop>"});
+    texts_.push_back(
+        {"loop " + loop.name, "<loop name=" + quoted(loop.name) + " type=" + quoted(loop.type) +
+                                  " axis='" + list({loop.axis.x, loop.axis.y, loop.axis.z}) + "'>" +
+                                  side("predecessor", loop.predecessor, loop.predecessor_origin) +
+                                  side("successor", loop.successor, loop.successor_origin) +
+                                  parameters(loop.parameters) + "</loop>"});
     lose("loop " + in_quotes(loop.name) + " of type " + in_quotes(loop.type) + ": " + why +
          ", so that MuJoCo leaves it open");
   }
@@ -634,7 +641,8 @@ class Writer {
     for (const JointDescription* joint : joints_) {
       for (const char* several : {"universal", "cylindrical", "helical"}) {
         if (joint->type != several) continue;
-        lose("named states: joints of type " + in_quotes(joint->type) + " have other positions there");
+        lose("named states: joints of type " + in_quotes(joint->type) +
+             " have other positions there");
         return;
       }
     }
@@ -646,14 +654,16 @@ class Writer {
       for (const JointDescription* joint : joints_) {
         const auto value = [&](const auto& values, std::vector<double> fallback) {
           const auto found = values.find(joint->name);
-          if (found != values.end() && found->second.size() == fallback.size()) return found->second;
+          if (found != values.end() && found->second.size() == fallback.size())
+            return found->second;
           return fallback;
         };
         std::vector<double> q, v;
         if (joint->type == "floating") {
           const auto p = value(state.positions, {0, 0, 0, 0, 0, 0, 1});
           const auto w = value(state.velocities, {0, 0, 0, 0, 0, 0});
-          const Vec3<double> linear = transpose_times(quaternion_to_E(p.data() + 3), Vec3<double>{w[3], w[4], w[5]});
+          const Vec3<double> linear =
+              transpose_times(quaternion_to_E(p.data() + 3), Vec3<double>{w[3], w[4], w[5]});
           q = {p[0], p[1], p[2], p[6], p[3], p[4], p[5]};
           v = {linear.x, linear.y, linear.z, w[0], w[1], w[2]};
         } else if (joint->type == "spherical") {
@@ -675,9 +685,9 @@ class Writer {
   void custom() {
     for (const JointDescription& joint : robot_.joints) {
       if (!joint.independent || joint.type == "fixed") continue;
-      texts_.push_back({"independent " + joint.name,
-                        "<independent joint=" + quoted(joint.name) + " value='" +
-                            (*joint.independent ? "true" : "false") + "'/>"});
+      texts_.push_back(
+          {"independent " + joint.name, "<independent joint=" + quoted(joint.name) + " value='" +
+                                            (*joint.independent ? "true" : "false") + "'/>"});
     }
     if (texts_.empty()) return;
     open("custom");

@@ -1,4 +1,5 @@
-// Reads SDF: first all frames, links and joints with what their poses are relative to, then the tree.
+// Reads SDF: first all frames, links and joints with what their poses are relative to, then the
+// tree.
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +53,8 @@ class SdfReader {
 
   Description read(std::string_view text) {
     root_ = formats::parse_xml(text, "sdf", origin_);
-    if (root_.name != "sdf") root_.fail("sdf", "root element is <" + root_.name + ">, expected <sdf>");
+    if (root_.name != "sdf")
+      root_.fail("sdf", "root element is <" + root_.name + ">, expected <sdf>");
     const XmlNode* within = &root_;
     if (const XmlNode* world = root_.child("world")) within = world;
     std::vector<const XmlNode*> models;
@@ -98,7 +100,8 @@ class SdfReader {
       if (node.name == "link") {
         const std::string link = scope + name(node, "link");
         add_frame(link, node, scope, model_frame);
-        if (links_.contains(link)) node.fail("link " + in_quotes(link), "name is given twice, expected it once");
+        if (links_.contains(link))
+          node.fail("link " + in_quotes(link), "name is given twice, expected it once");
         links_[link] = &node;
         link_order_.push_back(link);
         if (is_static) static_.insert(link);
@@ -118,8 +121,8 @@ class SdfReader {
         Frame& frame = add_frame(joint, node, scope, trimmed(child->text));
         frame.attached_to = full(trimmed(child->text), scope);
         const std::string* type = node.find("type");
-        joints_.push_back({&node, joint, scope, type ? *type : "", trimmed(node.child("parent")->text),
-                           trimmed(child->text)});
+        joints_.push_back({&node, joint, scope, type ? *type : "",
+                           trimmed(node.child("parent")->text), trimmed(child->text)});
       } else if (node.name == "model") {
         nest(node, scope);
       } else if (node.name == "include") {
@@ -171,7 +174,8 @@ class SdfReader {
     for (Frame* at = &found->second; at->state != Frame::State::done;) {
       if (at->state == Frame::State::running) {
         for (Frame* f : chain) f->state = Frame::State::open;
-        at->node->fail("frame " + in_quotes(full_name), "its pose is relative to itself, expected a tree");
+        at->node->fail("frame " + in_quotes(full_name),
+                       "its pose is relative to itself, expected a tree");
       }
       at->state = Frame::State::running;
       chain.push_back(at);
@@ -182,8 +186,8 @@ class SdfReader {
       if (to == frames_.end()) {
         std::vector<std::string> known;
         for (const auto& [other, frame] : frames_) known.push_back(other);
-        at->node->fail(at->node->name, "pose is relative to " + in_quotes(next) + ", which is unknown" +
-                                           suggest(next, known));
+        at->node->fail(at->node->name, "pose is relative to " + in_quotes(next) +
+                                           ", which is unknown" + suggest(next, known));
       }
       if (to->second.state == Frame::State::done) break;
       at = &to->second;
@@ -240,7 +244,8 @@ class SdfReader {
         front.pop_front();
         for (std::size_t j = 0; j < joints_.size(); ++j) {
           const SdfJoint& joint = joints_[j];
-          if (used[j] || joint.type == "gearbox" || (joint.parent != at && joint.child != at)) continue;
+          if (used[j] || joint.type == "gearbox" || (joint.parent != at && joint.child != at))
+            continue;
           const std::string& other = joint.parent == at ? joint.child : joint.parent;
           if (reached.contains(other)) continue;
           used[j] = true;
@@ -307,8 +312,9 @@ class SdfReader {
       if (const XmlNode* pose = inertial->child("pose")) I.origin = pose_text(*pose);
       I.I = {1, 0, 0, 1, 0, 1};  // the standard's default
       if (const XmlNode* m = inertial->child("inertia")) {
-        I.I = {number(*m, who, "ixx", 1.0), number(*m, who, "ixy", 0.0), number(*m, who, "ixz", 0.0),
-               number(*m, who, "iyy", 1.0), number(*m, who, "iyz", 0.0), number(*m, who, "izz", 1.0)};
+        I.I = {number(*m, who, "ixx", 1.0), number(*m, who, "ixy", 0.0),
+               number(*m, who, "ixz", 0.0), number(*m, who, "iyy", 1.0),
+               number(*m, who, "iyz", 0.0), number(*m, who, "izz", 1.0)};
       }
     } else if (node.find("espalier:massless") == nullptr) {
       link.inertial = Inertial{{}, 1.0, {1, 0, 0, 1, 0, 1}};  // the standard's default
@@ -320,7 +326,8 @@ class SdfReader {
             .push_back(read_shape(child, who, link_name));
       } catch (const InvalidModel& error) {
         robot_.findings.push_back({Finding::Severity::warning,
-                                   std::string(error.what()) + " (left out)", child.where.text(), true});
+                                   std::string(error.what()) + " (left out)", child.where.text(),
+                                   true});
       }
     }
     for (const std::string& f : frame_order_) {
@@ -331,7 +338,8 @@ class SdfReader {
     robot_.links.push_back(std::move(link));
   }
 
-  ShapeDescription read_shape(const XmlNode& node, const std::string& who, const std::string& link) {
+  ShapeDescription read_shape(const XmlNode& node, const std::string& who,
+                              const std::string& link) {
     ShapeDescription shape;
     shape.where = node.where;
     if (const std::string* n = node.find("name"); n && formats::is_name(*n)) shape.name = *n;
@@ -349,7 +357,8 @@ class SdfReader {
       if (to && !to->empty()) shape.origin = pose_of(X);
     }
     const XmlNode* geometry = node.child("geometry");
-    if (geometry == nullptr || geometry->children.empty()) node.fail(who, "<geometry> is empty, expected a shape");
+    if (geometry == nullptr || geometry->children.empty())
+      node.fail(who, "<geometry> is empty, expected a shape");
     const XmlNode& g = geometry->children.front();
     const auto v3 = [&](const char* key, const Vec3<double>& fallback) {
       const XmlNode* c = g.child(key);
@@ -378,16 +387,19 @@ class SdfReader {
       shape.shape = plane;
     } else if (g.name == "mesh") {
       const XmlNode* uri = g.child("uri");
-      if (uri == nullptr || !formats::is_name(trimmed(uri->text))) g.fail(who, "<uri> of <mesh> is missing, expected a file");
+      if (uri == nullptr || !formats::is_name(trimmed(uri->text)))
+        g.fail(who, "<uri> of <mesh> is missing, expected a file");
       shape.shape = Mesh{trimmed(uri->text), v3("scale", {1, 1, 1})};
     } else if (g.name == "heightmap" && g.child("uri")) {
       HeightField field;
       field.file = trimmed(g.child("uri")->text);
       field.size = v3("size", {1, 1, 1});
-      if (!formats::is_name(field.file)) g.fail(who, "<uri> of <heightmap> is no name, expected a file");
+      if (!formats::is_name(field.file))
+        g.fail(who, "<uri> of <heightmap> is no name, expected a file");
       shape.shape = field;
     } else {
-      g.fail(who, "shape is <" + g.name + ">, expected box, sphere, cylinder, capsule, ellipsoid, plane or mesh");
+      g.fail(who, "shape is <" + g.name +
+                      ">, expected box, sphere, cylinder, capsule, ellipsoid, plane or mesh");
     }
     if (const XmlNode* material = node.child("material")) {
       const XmlNode* diffuse = material->child("diffuse");
@@ -395,13 +407,15 @@ class SdfReader {
         const auto c = formats::numbers_of(*diffuse, who, "<diffuse>", diffuse->text, 0);
         if (c.size() >= 3) shape.color = Color{c[0], c[1], c[2], c.size() > 3 ? c[3] : 1.0};
       }
-      if (const std::string* n = material->find("espalier:name"); n && formats::is_name(*n)) shape.material = *n;
+      if (const std::string* n = material->find("espalier:name"); n && formats::is_name(*n))
+        shape.material = *n;
     }
     const XmlNode* at_surface = node.child("surface");
     for (const char* key : {"friction", "ode", "mu"}) {
       if (at_surface != nullptr) at_surface = at_surface->child(key);
     }
-    if (at_surface != nullptr) shape.friction = formats::numbers_of(*at_surface, who, "<mu>", at_surface->text, 1)[0];
+    if (at_surface != nullptr)
+      shape.friction = formats::numbers_of(*at_surface, who, "<mu>", at_surface->text, 1)[0];
     return shape;
   }
 
@@ -414,7 +428,8 @@ class SdfReader {
     const std::string* in = xyz->find("expressed_in");
     std::string frame = in && !in->empty() ? full(*in, joint.scope) : "";
     const XmlNode* legacy = axis->child("use_parent_model_frame");
-    if (legacy && formats::parse_bool(legacy->text).value_or(false)) frame = joint.scope + model_frame;
+    if (legacy && formats::parse_bool(legacy->text).value_or(false))
+      frame = joint.scope + model_frame;
     if (frame.empty()) return v;
     return at(joint.name).E * transpose_times(resolve(frame).E, v);
   }
@@ -425,14 +440,16 @@ class SdfReader {
     const std::string who = "joint " + in_quotes(joint.name);
     const std::string& type = joint.type;
     static const std::map<std::string, std::string> types{
-        {"revolute", "revolute"}, {"continuous", "continuous"}, {"prismatic", "prismatic"},
-        {"ball", "spherical"},    {"universal", "universal"},   {"revolute2", "universal"},
-        {"screw", "helical"},     {"fixed", "fixed"}};
+        {"revolute", "revolute"},   {"continuous", "continuous"},
+        {"prismatic", "prismatic"}, {"ball", "spherical"},
+        {"universal", "universal"}, {"revolute2", "universal"},
+        {"screw", "helical"},       {"fixed", "fixed"}};
     const auto known = types.find(type);
     if (known == types.end()) {
-      joint.node->fail(who, "type is " + in_quotes(type) + ", expected one of revolute, continuous, "
-                                                          "prismatic, ball, universal, revolute2, "
-                                                          "screw, gearbox, fixed");
+      joint.node->fail(who, "type is " + in_quotes(type) +
+                                ", expected one of revolute, continuous, "
+                                "prismatic, ball, universal, revolute2, "
+                                "screw, gearbox, fixed");
     }
     part.type = known->second;
     part.axis = direction(joint, "axis");
@@ -457,7 +474,8 @@ class SdfReader {
     std::string parent = from.parent, child = from.child;
     if (reversed) {
       if (joint.type == "spherical" || joint.type == "universal") {
-        from.node->fail(who, "leads towards the root, expected its parent and child the other way round");
+        from.node->fail(
+            who, "leads towards the root, expected its parent and child the other way round");
       }
       std::swap(parent, child);
       joint.axis = -joint.axis;
@@ -490,7 +508,8 @@ class SdfReader {
 
   void terms(const SdfJoint& from, JointDescription& joint) {
     const std::string who = "joint " + in_quotes(from.name);
-    if (const std::string* i = from.node->find("espalier:independent")) joint.independent = formats::parse_bool(*i);
+    if (const std::string* i = from.node->find("espalier:independent"))
+      joint.independent = formats::parse_bool(*i);
     if (const std::string* a = from.node->find("espalier:armature")) {
       joint.armature = formats::numbers_of(*from.node, who, "armature", *a, 1)[0];
     }
@@ -502,7 +521,8 @@ class SdfReader {
         if (node == nullptr) return;
         const std::string text = trimmed(node->text);
         if (text == "inf" || text == "-inf" || text == "+inf") return;
-        const double value = formats::numbers_of(*node, who, "<" + std::string(key) + ">", text, 1)[0];
+        const double value =
+            formats::numbers_of(*node, who, "<" + std::string(key) + ">", text, 1)[0];
         if (std::abs(value) >= endless || (negative_is_none && value < 0.0)) return;
         out = value;
       };
@@ -519,10 +539,12 @@ class SdfReader {
     }
     if (const XmlNode* mimic = axis->child("mimic")) {
       const std::string* leader = mimic->find("joint");
-      if (leader == nullptr) mimic->fail(who, "attribute 'joint' of <mimic> is missing, expected a joint");
+      if (leader == nullptr)
+        mimic->fail(who, "attribute 'joint' of <mimic> is missing, expected a joint");
       const double m = number(*mimic, who, "multiplier", 1.0);
-      joint.mimic = Mimic{full(*leader, from.scope), m,
-                          number(*mimic, who, "offset", 0.0) - m * number(*mimic, who, "reference", 0.0)};
+      joint.mimic =
+          Mimic{full(*leader, from.scope), m,
+                number(*mimic, who, "offset", 0.0) - m * number(*mimic, who, "reference", 0.0)};
     }
   }
 
@@ -543,15 +565,19 @@ class SdfReader {
   void read_gearbox(const SdfJoint& from) {
     const std::string who = "joint " + in_quotes(from.name);
     const XmlNode* reference = from.node->child("gearbox_reference_body");
-    if (reference == nullptr) from.node->fail(who, "<gearbox_reference_body> is missing, expected a link");
+    if (reference == nullptr)
+      from.node->fail(who, "<gearbox_reference_body> is missing, expected a link");
     const std::string body = link_of(full(trimmed(reference->text), from.scope), *reference);
     const double ratio = number(*from.node, who, "gearbox_ratio", 1.0);
-    const auto turning = [&](const std::string& link, const char* axis) -> std::pair<std::string, double> {
+    const auto turning = [&](const std::string& link,
+                             const char* axis) -> std::pair<std::string, double> {
       for (const auto& [j, reversed] : tree_) {
         const SdfJoint& joint = joints_[j];
         const std::string &parent = reversed ? joint.child : joint.parent,
                           &child = reversed ? joint.parent : joint.child;
-        if (parent != body || child != link || (joint.type != "revolute" && joint.type != "continuous")) continue;
+        if (parent != body || child != link ||
+            (joint.type != "revolute" && joint.type != "continuous"))
+          continue;
         const Vec3<double> along = transpose_times(at(joint.name).E, direction(joint, "axis"));
         const Vec3<double> wanted = transpose_times(at(from.name).E, direction(from, axis));
         const double sign = dot(along, wanted) * (reversed ? -1.0 : 1.0);
@@ -576,7 +602,8 @@ class SdfReader {
       if (node.name == "model") read_own(node);
       const auto attribute = [&](const char* key) {
         const std::string* value = node.find(key);
-        if (value == nullptr || !formats::is_name(*value)) node.fail(node.name, "attribute " + in_quotes(key) + " is missing, expected a name");
+        if (value == nullptr || !formats::is_name(*value))
+          node.fail(node.name, "attribute " + in_quotes(key) + " is missing, expected a name");
         return *value;
       };
       const auto parameters = [&] {
@@ -637,7 +664,8 @@ class SdfReader {
 
   std::string name(const XmlNode& node, const std::string& what) const {
     const std::string* value = node.find("name");
-    if (value == nullptr || !formats::is_name(*value)) node.fail(what, "attribute 'name' is missing, expected a name");
+    if (value == nullptr || !formats::is_name(*value))
+      node.fail(what, "attribute 'name' is missing, expected a name");
     return *value;
   }
 
@@ -647,7 +675,8 @@ class SdfReader {
     return unique;
   }
 
-  double number(const XmlNode& parent, const std::string& who, const char* child, double fallback) const {
+  double number(const XmlNode& parent, const std::string& who, const char* child,
+                double fallback) const {
     const XmlNode* node = parent.child(child);
     if (node == nullptr) return fallback;
     return formats::numbers_of(*node, who, "<" + std::string(child) + ">", node->text, 1)[0];
@@ -671,7 +700,8 @@ class SdfReader {
       return pose_of({quaternion_to_E(q), {v[0], v[1], v[2]}});
     }
     const std::string* degrees = node.find("degrees");
-    const double k = degrees && formats::parse_bool(*degrees).value_or(false) ? std::numbers::pi / 180.0 : 1.0;
+    const double k =
+        degrees && formats::parse_bool(*degrees).value_or(false) ? std::numbers::pi / 180.0 : 1.0;
     return {{v[0], v[1], v[2]}, {k * v[3], k * v[4], k * v[5]}};
   }
   Transform<double> transform(const XmlNode& node) const { return pose_text(node).transform(); }
@@ -694,7 +724,8 @@ class SdfReader {
   std::map<std::string, const XmlNode*> links_;
   std::vector<std::string> link_order_, frame_order_;
   std::vector<SdfJoint> joints_;
-  std::vector<std::pair<std::size_t, bool>> tree_;  ///< joints of the tree, and whether turned round
+  std::vector<std::pair<std::size_t, bool>>
+      tree_;  ///< joints of the tree, and whether turned round
   std::set<std::string> static_, names_;
 };
 

@@ -29,7 +29,8 @@ class SdfWriter {
     for (const JointDescription& joint : robot.joints) {
       std::string name = joint.name;
       while (!used_.insert(name).second) name += "_joint";
-      if (name != joint.name) lose("joint " + in_quotes(joint.name) + ": is called " + in_quotes(name));
+      if (name != joint.name)
+        lose("joint " + in_quotes(joint.name) + ": is called " + in_quotes(name));
       joint_name_[joint.name] = name;
       if (joint.type == "floating") continue;  // is not written
       if (link_joint_.emplace(joint.child, name).second) tree_.insert(&joint);
@@ -46,7 +47,8 @@ class SdfWriter {
     open("model");
     name("name", robot_.name.empty() ? "robot" : robot_.name);
     const bool ground = root_->name == "world" && !root_->inertial;
-    if (ground && (!root_->visuals.empty() || !root_->collisions.empty() || !root_->frames.empty())) {
+    if (ground &&
+        (!root_->visuals.empty() || !root_->collisions.empty() || !root_->frames.empty())) {
       lose("link 'world': shapes and frames of the ground");
     }
     for (const LinkDescription& link : robot_.links) {
@@ -128,7 +130,8 @@ class SdfWriter {
       open("frame");
       std::string own = frame.name;
       while (!used_.insert(own).second) own += "_frame";
-      if (own != frame.name) lose("frame " + in_quotes(frame.name) + ": is called " + in_quotes(own));
+      if (own != frame.name)
+        lose("frame " + in_quotes(frame.name) + ": is called " + in_quotes(own));
       name("name", own);
       name("attached_to", link.name);
       pose(frame.origin);
@@ -136,7 +139,8 @@ class SdfWriter {
     }
   }
 
-  void shapes(const char* kind, const std::vector<ShapeDescription>& all, std::set<std::string>& taken) {
+  void shapes(const char* kind, const std::vector<ShapeDescription>& all,
+              std::set<std::string>& taken) {
     for (const ShapeDescription& shape : all) {
       if (std::holds_alternative<HeightField>(shape.shape) &&
           std::get<HeightField>(shape.shape).file.empty()) {
@@ -145,7 +149,8 @@ class SdfWriter {
       }
       open(kind);
       std::string own = shape.name.empty() ? kind : shape.name;
-      for (int i = 2; !taken.insert(own).second; ++i) own = (shape.name.empty() ? kind : shape.name) + ("_" + std::to_string(i));
+      for (int i = 2; !taken.insert(own).second; ++i)
+        own = (shape.name.empty() ? kind : shape.name) + ("_" + std::to_string(i));
       name("name", own);
       pose(shape.origin);
       open("geometry");
@@ -155,7 +160,8 @@ class SdfWriter {
         open("material");
         if (!shape.material.empty()) name("espalier:name", shape.material);
         if (shape.color) {
-          const std::string rgba = list({shape.color->r, shape.color->g, shape.color->b, shape.color->a});
+          const std::string rgba =
+              list({shape.color->r, shape.color->g, shape.color->b, shape.color->a});
           element("ambient", rgba);
           element("diffuse", rgba);
         }
@@ -172,9 +178,15 @@ class SdfWriter {
 
   void geometry(const Box& s) { one("box", {{"size", list({s.size.x, s.size.y, s.size.z})}}); }
   void geometry(const Sphere& s) { one("sphere", {{"radius", text(s.radius)}}); }
-  void geometry(const Cylinder& s) { one("cylinder", {{"radius", text(s.radius)}, {"length", text(s.length)}}); }
-  void geometry(const Capsule& s) { one("capsule", {{"radius", text(s.radius)}, {"length", text(s.length)}}); }
-  void geometry(const Ellipsoid& s) { one("ellipsoid", {{"radii", list({s.radii.x, s.radii.y, s.radii.z})}}); }
+  void geometry(const Cylinder& s) {
+    one("cylinder", {{"radius", text(s.radius)}, {"length", text(s.length)}});
+  }
+  void geometry(const Capsule& s) {
+    one("capsule", {{"radius", text(s.radius)}, {"length", text(s.length)}});
+  }
+  void geometry(const Ellipsoid& s) {
+    one("ellipsoid", {{"radii", list({s.radii.x, s.radii.y, s.radii.z})}});
+  }
   void geometry(const Plane& s) { one("plane", {{"normal", "0 0 1"}, {"size", list({s.x, s.y})}}); }
   void geometry(const Mesh& s) {
     formats::require_writable_name(s.file, who_);
@@ -199,8 +211,9 @@ class SdfWriter {
         {"fixed", "fixed"}};
     if (joint.type == "floating") {
       if (joint.parent != "world" || !(joint.origin == Pose{})) {
-        throw Unsupported(who_ + ": type is 'floating', expected it between the root link 'world' and "
-                                 "a link, without origin (SDF has no joint for it)");
+        throw Unsupported(who_ +
+                          ": type is 'floating', expected it between the root link 'world' and "
+                          "a link, without origin (SDF has no joint for it)");
       }
       // No joint is what SDF calls free.
       lose("joint " + in_quotes(joint.name) + ": its name");
@@ -215,7 +228,8 @@ class SdfWriter {
     open("joint");
     name("name", renamed(joint.name));
     xml_.PushAttribute("type", type->second);
-    if (joint.independent) xml_.PushAttribute("espalier:independent", *joint.independent ? "true" : "false");
+    if (joint.independent)
+      xml_.PushAttribute("espalier:independent", *joint.independent ? "true" : "false");
     if (joint.armature != 0.0) {
       xml_.PushAttribute("espalier:armature", text(joint.armature).c_str());
       lose("joint " + in_quotes(joint.name) + ": armature");
@@ -224,9 +238,11 @@ class SdfWriter {
     element("child", joint.child);
     if (tree_.contains(&joint)) {
       open("pose");
-      name("relative_to", joint.parent == "world" && root_->name == "world" ? "__model__" : joint.parent);
-      xml_.PushText(list({joint.origin.xyz.x, joint.origin.xyz.y, joint.origin.xyz.z, joint.origin.rpy.x,
-                          joint.origin.rpy.y, joint.origin.rpy.z}).c_str());
+      name("relative_to",
+           joint.parent == "world" && root_->name == "world" ? "__model__" : joint.parent);
+      xml_.PushText(list({joint.origin.xyz.x, joint.origin.xyz.y, joint.origin.xyz.z,
+                          joint.origin.rpy.x, joint.origin.rpy.y, joint.origin.rpy.z})
+                        .c_str());
       close();
     }
     if (joint.type == "helical") {
@@ -260,7 +276,8 @@ class SdfWriter {
     }
   }
 
-  void axis(const char* which, const JointDescription& joint, const Vec3<double>& direction, bool terms) {
+  void axis(const char* which, const JointDescription& joint, const Vec3<double>& direction,
+            bool terms) {
     open(which);
     element("xyz", list({direction.x, direction.y, direction.z}));
     const Limits& l = joint.limits;
@@ -290,7 +307,8 @@ class SdfWriter {
     const auto place = [&](const char* key, const Pose& p) {
       xml_.PushAttribute(key, list({p.xyz.x, p.xyz.y, p.xyz.z, p.rpy.x, p.rpy.y, p.rpy.z}).c_str());
     };
-    place("predecessor_pose", loop.predecessor_origin), place("successor_pose", loop.successor_origin);
+    place("predecessor_pose", loop.predecessor_origin),
+        place("successor_pose", loop.successor_origin);
     xml_.PushAttribute("axis", list({loop.axis.x, loop.axis.y, loop.axis.z}).c_str());
     parameters(loop.parameters);
     close();

@@ -7,6 +7,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "formats/text.hpp"
+#include "formats/urdf/closed_loops.hpp"
 #include "formats/urdf/urdf.hpp"
 
 namespace espalier {
@@ -480,7 +481,9 @@ std::vector<std::string> UrdfFormat::extensions() const { return {".urdf"}; }
 
 Description UrdfFormat::read(std::string_view text, const std::string& origin,
                              const SubMechanisms& /*parts*/) const {
-  return UrdfReader(origin).read(text);
+  Description robot = UrdfReader(origin).read(text);
+  formats::read_closed_loops(origin, robot);
+  return robot;
 }
 
 }  // namespace espalier

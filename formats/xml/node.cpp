@@ -19,7 +19,9 @@ XmlNode copy(const tinyxml2::XMLElement& e, const std::string& origin, std::size
   XmlNode node;
   node.name = e.Name();
   node.where = {origin, e.GetLineNum()};
-  if (++count > max_nodes) node.fail("xml", "number of elements is too large, expected at most " + std::to_string(max_nodes));
+  if (++count > max_nodes)
+    node.fail("xml",
+              "number of elements is too large, expected at most " + std::to_string(max_nodes));
   for (const auto* a = e.FirstAttribute(); a; a = a->Next()) {
     node.attributes.emplace_back(a->Name(), a->Value());
   }
@@ -91,7 +93,8 @@ NamedFile read_named_file(const std::string& name, const XmlNode& at, const std:
     std::error_code error;
     if (!fs::is_regular_file(path, error)) continue;
     if (fs::file_size(path, error) > max_file_size || error) {
-      at.fail(who, "file " + in_quotes(path.string()) + " is too large or unreadable, expected at most " +
+      at.fail(who, "file " + in_quotes(path.string()) +
+                       " is too large or unreadable, expected at most " +
                        std::to_string(max_file_size) + " bytes");
     }
     std::ifstream stream(path, std::ios::binary);
@@ -106,8 +109,10 @@ std::vector<double> numbers_of(const XmlNode& at, const std::string& who, const 
                                std::string_view text, std::size_t count) {
   const auto numbers = parse_numbers(text);
   if (!numbers || (count != 0 && numbers->size() != count)) {
-    at.fail(who, what + " is " + in_quotes(text) + ", expected " +
-                     (count == 0 ? "finite numbers" : std::to_string(count) + " finite number" + (count == 1 ? "" : "s")));
+    at.fail(who,
+            what + " is " + in_quotes(text) + ", expected " +
+                (count == 0 ? "finite numbers"
+                            : std::to_string(count) + " finite number" + (count == 1 ? "" : "s")));
   }
   return *numbers;
 }

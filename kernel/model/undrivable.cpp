@@ -3,8 +3,8 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 
-#include "espalier/kernel/model/subspace.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/subspace.hpp"
 #include "espalier/kernel/model/tree_kinematics.hpp"
 
 namespace espalier::detail {
@@ -96,7 +96,8 @@ std::vector<int> undrivable_bodies(const Model& model, const double* q) {
         Uc = times<decltype(ops)>(Ic[i], dense);
       });
       SmallMatrix D = S.transpose() * U + own.bottomRightCorner(body.nv, body.nv);
-      SmallMatrix locked = (S.transpose() * Uc + own.bottomRightCorner(body.nv, body.nv)).diagonal();
+      SmallMatrix locked =
+          (S.transpose() * Uc + own.bottomRightCorner(body.nv, body.nv)).diagonal();
       for (int k = 0; k < body.nv; ++k) {
         D(k, k) += armature[body.v + k];
         locked(k) += armature[body.v + k];
@@ -107,8 +108,8 @@ std::vector<int> undrivable_bodies(const Model& model, const double* q) {
         // U D^-1 U^T = W W^T with W = U L^-T, D = L L^T; U as the parent sees it.
         SmallMatrix W(body.nv, 6);
         for (int k = 0; k < body.nv; ++k) {
-          const Force<double> u = X.transpose_times_force(Force<double>{
-              {U(0, k), U(1, k), U(2, k)}, {U(3, k), U(4, k), U(5, k)}});
+          const Force<double> u = X.transpose_times_force(
+              Force<double>{{U(0, k), U(1, k), U(2, k)}, {U(3, k), U(4, k), U(5, k)}});
           for (int r = 0; r < 6; ++r) W(k, r) = u[r] + own(6 + k, r);
         }
         D.llt().matrixL().solveInPlace(W);

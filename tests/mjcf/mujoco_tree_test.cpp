@@ -53,7 +53,8 @@ TEST_P(MujocoTreeTest, MassMatrixBiasPassiveForcesAndAccelerationsAgree) {
     bias->evaluate({q.data(), robot->nq()}, {v.data(), nv}, {h.data(), nv});
     EXPECT_LT((h - h_mujoco).cwiseAbs().maxCoeff(),
               tolerance * (1.0 + h_mujoco.cwiseAbs().maxCoeff()));
-    dynamics->evaluate({q.data(), robot->nq()}, {v.data(), nv}, {tau.data(), nv}, {vdot.data(), nv});
+    dynamics->evaluate({q.data(), robot->nq()}, {v.data(), nv}, {tau.data(), nv},
+                       {vdot.data(), nv});
     const Eigen::VectorXd expected = M_mujoco.ldlt().solve(tau - h_mujoco);
     EXPECT_LT((vdot - expected).cwiseAbs().maxCoeff(),
               1e-8 * (1.0 + expected.cwiseAbs().maxCoeff()));  // times the condition of M

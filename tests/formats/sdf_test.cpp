@@ -1,0 +1,120 @@
+#include "formats/sdf/sdf.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/formats/support.hpp"
+
+namespace espalier {
+namespace {
+
+using test::expect_in;
+
+Description read(const std::string& text) { return SdfFormat().read(text, "robot.sdf"); }
+Description seed(const std::string& name) {
+  const std::string file = ESPALIER_SOURCE_DIR "/tests/fuzz/corpus/sdf/" + name;
+  return SdfFormat().read(test::contents(file), file);
+}
+const JointDescription& joint(const Description& robot, const std::string& name) {
+  for (const JointDescription& j : robot.joints) {
+    if (j.name == name) return j;
+  }
+  throw std::runtime_error("no joint " + name);
+}
+const LinkDescription& link(const Description& robot, const std::string& name) {
+  for (const LinkDescription& l : robot.links) {
+    if (l.name == name) return l;
+  }
+  throw std::runtime_error("no link " + name);
+}
+
+constexpr double rounding = 1e-15;  // of a product of rotations
+
+TEST(SdfTest, PosesGoThroughFramesJointsAndNestedModels) {
+  const Description robot = seed("arm.sdf");
+  EXPECT_EQ(robot.name, "arm");
+  EXPECT_EQ(robot.links.at(0).name, "world");
+  const JointDescription& shoulder = joint(robot, "shoulder");
+  EXPECT_EQ(shoulder.parent, "base");
+  EXPECT_EQ(shoulder.child, "upper");  // whose frame is the joint's
+  EXPECT_NEAR(shoulder.origin.xyz.z, 0.15, rounding);
+  EXPECT_NEAR(shoulder.origin.rpy.z, 0.5, rounding);
+  // The axis is the model's y axis, seen from the joint.
+  const Pose base{{0.1, 0.2, 0.3}, {0.1, 0.2, 0.3}}, mount{{0, 0, 0}, {0, 0, 0.5}};
+  const Vec3<double> y = mount.transform().E * (base.transform().E * Vec3<double>{0, 1, 0});
+  EXPECT_NEAR(shoulder.axis.x, y.x, 1e-14);
+  EXPECT_NEAR(shoulder.axis.y, y.y, 1e-14);
+  EXPECT_NEAR(shoulder.axis.z, y.z, 1e-14);
+  EXPECT_EQ(shoulder.limits.upper, 1.5);
+  EXPECT_EQ(shoulder.limits.effort, 20.0);
+  EXPECT_EQ(shoulder.passive.damping, 0.1);
+  // The slide's frame lies beside the finger's: a massless link stands between.
+  const JointDescription& slide = joint(robot, "slide");
+  EXPECT_EQ(slide.child, "slide_frame");
+  EXPECT_NEAR(slide.origin.xyz.x, 0.3, rounding);
+  EXPECT_NEAR(slide.origin.rpy.y, 0.4, rounding);
+  EXPECT_NEAR(joint(robot, "tool::finger_weld").origin.xyz.x, 0.02, rounding);
+  EXPECT_EQ(link(robot, "tool::finger").inertial->mass, 0.3);
+  EXPECT_EQ(link(robot, "upper").visuals.at(0).color, (Color{1, 0, 0, 1}));
+  EXPECT_EQ(link(robot, "base").frames.at(0).name, "mount");
+}
+
+TEST(SdfTest, JointsBeyondTheTreeAreLoopsAndReversedOnesAreTurnedRound) {
+  const Description robot = seed("four_bar.sdf");
+  EXPECT_EQ(robot.gravity.z, -1.6);
+  const JointDescription& c = joint(robot, "c");
+  EXPECT_EQ(c.parent, "frame");
+  EXPECT_EQ(c.axis.y, -1.0);
+  ASSERT_EQ(robot.loops.size(), 1u);
+  const LoopDescription& d = robot.loops[0];
+  EXPECT_EQ(d.name, "d");
+  EXPECT_EQ(d.type, "revolute");
+  EXPECT_EQ(d.predecessor, "coupler");
+  EXPECT_NEAR(d.predecessor_origin.xyz.x, 0.3, rounding);
+  EXPECT_NEAR(d.predecessor_origin.xyz.z, 0.05, rounding);
+  EXPECT_NEAR(d.successor_origin.xyz.z, 0.15, rounding);
+}
+
+TEST(SdfTest, ScrewsAdvanceByTheirPitch) {
+  const auto screw = [](const std::string& inside) {
+    const Description robot = read(
+        "<sdf version='1.10'><model name='m'><link name='a'/><link name='b'/>"
+        "<joint name='j' type='screw'><parent>a</parent><child>b</child>" +
+        inside + "</joint></model></sdf>");
+    return joint(robot, "j").parameters.at("pitch").at(0);
+  };
+  EXPECT_DOUBLE_EQ(screw("<screw_thread_pitch>0.0125663706143591729</screw_thread_pitch>"), 0.002);
+  EXPECT_DOUBLE_EQ(screw("<thread_pitch>-500</thread_pitch>"), 0.002);
+}
+
+TEST(SdfTest, GearboxesAreLaws) {
+  const Description robot = read(R"(<sdf version='1.9'><model name='m'>
+<link name='base'/><link name='a'/><link name='b'/>
+<joint name='ja' type='revolute'><parent>base</parent><child>a</child><axis><xyz>0 0 1</xyz></axis></joint>
+<joint name='jb' type='revolute'><parent>base</parent><child>b</child><axis><xyz>0 0 -1</xyz></axis></joint>
+<joint name='g' type='gearbox'><parent>a</parent><child>b</child><gearbox_ratio>4</gearbox_ratio>
+  <gearbox_reference_body>base</gearbox_reference_body>
+  <axis><xyz>0 0 1</xyz></axis><axis2><xyz>0 0 1</xyz></axis2></joint></model></sdf>)");
+  ASSERT_EQ(robot.laws.size(), 1u);
+  EXPECT_EQ(robot.laws[0].joints, (std::vector<std::string>{"ja", "jb"}));
+  // theta_b = -4 theta_a about z, and jb turns about -z: 4 qa - qb = 0.
+  EXPECT_EQ(robot.laws[0].parameters.at("weights"), (std::vector<double>{4, -1}));
+}
+
+TEST(SdfTest, ErrorsNameElementAndLine) {
+  const auto refused = [](const std::string& model) {
+    return test::message_of(
+        [&] { read("<sdf version='1.9'><model name='m'>\n" + model + "</model></sdf>"); });
+  };
+  expect_in(refused("<link name='a'><pose relative_to='x'/></link>"),
+            {"robot.sdf:2", "'x'", "unknown"});
+  expect_in(refused("<frame name='f'><pose relative_to='g'/></frame>"
+                    "<frame name='g'><pose relative_to='f'/></frame><link name='a'/>"),
+            {"relative to itself"});
+  expect_in(refused("<link name='a'/><link name='b'/><joint name='j' type='rope'><parent>a</parent>"
+                    "<child>b</child></joint>"),
+            {"joint 'j'", "'rope'", "revolute"});
+  expect_in(test::message_of([] { read("<robot/>"); }), {"<robot>", "<sdf>"});
+}
+
+}  // namespace
+}  // namespace espalier
