@@ -39,7 +39,7 @@ struct Frame {
   std::string attached_to;  ///< of frames: what moves it
   const XmlNode* node = nullptr;
   enum class State { open, running, done } state = State::open;
-  Transform<double> in_model = Transform<double>::identity();  ///< when done
+  Transform<double> in_model = Transform<double>::identity();  ///< from the world, when done
 };
 
 struct SdfJoint {
@@ -67,9 +67,12 @@ class SdfReader {
     if (const XmlNode* gravity = within->child("gravity")) {
       robot_.gravity = vector(*gravity, "gravity");
     }
-    frames_[model_frame].state = Frame::State::done;
+    for (const char* still : {model_frame, "world"}) frames_[still].state = Frame::State::done;
     if (models.size() == 1) {
       robot_.name = name(*models[0], "model");
+      if (const XmlNode* pose = models[0]->child("pose")) {
+        frames_[model_frame].in_model = transform(*pose);
+      }
       read_model(*models[0], "");
     } else {
       for (const XmlNode* model : models) nest(*model, "");
@@ -163,7 +166,6 @@ class SdfReader {
     const std::string& full_name = alias == alias_.end() ? given : alias->second;
     const auto found = frames_.find(full_name);
     if (found == frames_.end()) {
-      if (full_name == "world") return frames_.at(model_frame).in_model;
       std::vector<std::string> known;
       for (const auto& [other, frame] : frames_) known.push_back(other);
       throw InvalidModel("sdf: frame " + in_quotes(full_name) + " (" + origin_ + ") is unknown" +
@@ -181,7 +183,6 @@ class SdfReader {
       chain.push_back(at);
       std::string next = at->relative_to;
       if (const auto other = alias_.find(next); other != alias_.end()) next = other->second;
-      if (next == "world") next = model_frame;
       const auto to = frames_.find(next);
       if (to == frames_.end()) {
         std::vector<std::string> known;
@@ -195,7 +196,6 @@ class SdfReader {
     for (auto at = chain.rbegin(); at != chain.rend(); ++at) {
       std::string next = (*at)->relative_to;
       if (const auto other = alias_.find(next); other != alias_.end()) next = other->second;
-      if (next == "world") next = model_frame;
       (*at)->in_model = (*at)->X * frames_.at(next).in_model;
       (*at)->state = Frame::State::done;
     }
@@ -298,7 +298,7 @@ class SdfReader {
   }
 
   const Transform<double>& at(const std::string& link) {
-    return link == "world" ? frames_.at(model_frame).in_model : resolve(link);
+    return resolve(link);
   }
 
   void read_link(const std::string& link_name) {
@@ -488,7 +488,7 @@ class SdfReader {
     double off = 0.0;
     for (int i = 0; i < 3; ++i) off += std::abs(offset.xyz[i]) + std::abs(offset.rpy[i]);
     // A frame to rounding is the link's own.
-    if (off < 1e-14 || joint.type == "fixed") {
+    if (off < 1e-13 || joint.type == "fixed") {
       if (joint.type == "fixed") joint.origin = pose_of(at(child) * at(parent).inverse());
       joint.child = child;
       robot_.joints.push_back(std::move(joint));
