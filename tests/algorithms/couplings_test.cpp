@@ -171,7 +171,7 @@ TEST_F(TiedChainTest, EveryAlgorithmRunsOrIsRefusedWithClusterAndAlternative) {
       const std::string text = error.what();
       // Derivatives have central differences for an oracle.
       const std::string oracle = e->problem.ends_with("-derivatives") ? "'differences'" : "'dense'";
-      for (const std::string part :
+      for (const std::string& part :
            {std::string("joint1+joint2"), std::string("mimic of joint2"), oracle}) {
         EXPECT_NE(text.find(part), std::string::npos) << text << " lacks " << part;
       }

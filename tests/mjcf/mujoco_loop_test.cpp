@@ -1,3 +1,4 @@
+#include "espalier/kernel/model/spanning_motion.hpp"
 #include "tests/mjcf/mujoco.hpp"
 #include "tests/support/host.hpp"
 
@@ -74,12 +75,12 @@ double difference(const std::string& text, const std::string& name) {
   mujoco.set(*robot, q.data(), still.data());
 
   // The exact accelerations: G vdot, M vdot = -bias.
-  const double zero = 0.0;
-  double M = 0.0, h = 0.0;
-  any<MassMatrix<double>>(robot)->evaluate({q.data(), q.size()}, {&M, 1});
-  any<BiasForce<double>>(robot)->evaluate({q.data(), q.size()}, {&zero, 1}, {&h, 1});
+  const std::vector<double> zero(1, 0.0);
+  std::vector<double> M(1), h(1);
+  any<MassMatrix<double>>(robot)->evaluate(q, M);
+  any<BiasForce<double>>(robot)->evaluate(q, zero, h);
   SpanningMotion<double> motion(*robot);
-  const double vdot = -h / M;
+  const double vdot = -h[0] / M[0];
   motion.update(q.data(), &vdot);  // rates of this size: G is what accelerations have at rest
   double worst = 0.0, size = 0.0;
   for (const Joint& joint : robot->joints()) {

@@ -42,11 +42,8 @@ Numbers numbers(const ModelPtr& robot, const std::map<std::string, double>& posi
     }
   }
   out.M.resize(nv, nv), out.h.resize(nv);
-  any<MassMatrix<double>>(robot)->evaluate({q.data(), q.size()},
-                                           {out.M.data(), static_cast<std::size_t>(nv) * nv});
-  any<BiasForce<double>>(robot)->evaluate({q.data(), q.size()},
-                                          {v.data(), static_cast<std::size_t>(nv)},
-                                          {out.h.data(), static_cast<std::size_t>(nv)});
+  any<MassMatrix<double>>(robot)->evaluate(q, out.M);  // symmetric: either order of storage
+  any<BiasForce<double>>(robot)->evaluate(q, v, out.h);
   return out;
 }
 
