@@ -35,7 +35,7 @@ class CAbaAdjoint final : public ForwardDynamicsAdjoint<T> {
   explicit CAbaAdjoint(ModelPtr model)
       : ForwardDynamicsAdjoint<T>(std::move(model)),
         state_(this->model()),
-        derivatives_(this->model()),
+        derivatives_(state_),
         sweep_(this->model()),
         factor_(this->model()),
         M_(static_cast<std::size_t>(this->model().nv()) * this->model().nv()) {}

@@ -14,7 +14,7 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
   explicit CAbaDerivatives(ModelPtr model)
       : ForwardDynamicsDerivatives<T>(std::move(model)),
         state_(this->model()),
-        sweep_(this->model()),
+        sweep_(state_),
         factor_(this->model()),
         bias_(this->model().nv()) {}
 
@@ -34,9 +34,9 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
     state_.accelerate(vdot);
     sweep_.inverse_dynamics(state_, bias_.data(), dvdot_dq, dvdot_dv, dvdot_dtau);
     for (long i = 0; i < n * n; ++i) dvdot_dq[i] = -dvdot_dq[i], dvdot_dv[i] = -dvdot_dv[i];
-    factor_.solve_matrix(dvdot_dq);
-    factor_.solve_matrix(dvdot_dv);
-    factor_.invert(dvdot_dtau);
+    std::fill(dvdot_dtau, dvdot_dtau + n * n, T(0.0));
+    for (long i = 0; i < n; ++i) dvdot_dtau[i * n + i] = T(1.0);
+    factor_.solve_matrices({dvdot_dq, dvdot_dv, dvdot_dtau});
   }
 
   VariationState<T> state_;

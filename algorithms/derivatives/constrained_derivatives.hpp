@@ -15,7 +15,7 @@ class ConstrainedAbaDerivatives final : public ConstrainedDynamicsDerivatives<T>
   explicit ConstrainedAbaDerivatives(const Setup& setup)
       : ConstrainedDynamicsDerivatives<T>(setup),
         state_(this->model()),
-        sweep_(this->model()),
+        sweep_(state_),
         factor_(this->model()),
         held_(setup.model) {
     const long n = this->model().nv(), m = this->task().size();

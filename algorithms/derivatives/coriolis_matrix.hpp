@@ -10,7 +10,7 @@ template <class T>
 class CompositeCoriolisMatrix final : public CoriolisMatrix<T> {
  public:
   explicit CompositeCoriolisMatrix(ModelPtr model)
-      : CoriolisMatrix<T>(std::move(model)), state_(this->model()), sweep_(this->model()) {}
+      : CoriolisMatrix<T>(std::move(model)), state_(this->model()), sweep_(state_) {}
 
  private:
   void compute(const T* q, const T* v, T* C) override {

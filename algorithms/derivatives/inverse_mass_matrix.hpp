@@ -13,12 +13,12 @@ class LtlInverseMassMatrix final : public InverseMassMatrix<T> {
   explicit LtlInverseMassMatrix(ModelPtr model)
       : InverseMassMatrix<T>(std::move(model)),
         state_(this->model()),
-        sweep_(this->model()),
+        sweep_(state_),
         factor_(this->model()) {}
 
  private:
   void compute(const T* q, T* M_inverse) override {
-    state_.update(q, nullptr, this->gravity(), nullptr);
+    state_.update_positions(q);
     state_.compose_inertias();
     sweep_.mass_matrix(state_, M_inverse);
     factor_.factor(M_inverse);

@@ -36,7 +36,9 @@ struct PairTerms {
 template <class T>
 class DerivativeSweep {
  public:
-  explicit DerivativeSweep(const Model& model) : model_(model) {
+  explicit DerivativeSweep(const VariationState<T>& state) : model_(state.model()) {
+    const Model& model = model_;
+    list_paths(state);
     std::size_t bodies = 0, columns = 0, supports = 1;
     for (const Cluster& c : model.clusters()) {
       bodies = std::max<std::size_t>(bodies, c.count);
@@ -62,6 +64,10 @@ class DerivativeSweep {
     std::fill(M, M + n * n, T(0.0));
     for (std::size_t index = model_.clusters().size(); index-- > 0;) {
       const Cluster& c = model_.clusters()[index];
+      if (s.is_plain(c)) {
+        plain_inertia(s, c, M);
+        continue;
+      }
       own_inertia(s, c, M);
       for (int k = 0; k < c.nv; ++k) {
         const long row = c.v + k;
@@ -167,6 +173,27 @@ class DerivativeSweep {
   }
 
  private:
+  /// Lists the way of every body to the ground; a floating root's columns are unit vectors and not
+  /// among them.
+  void list_paths(const VariationState<T>& s) {
+    const int n = model_.active_body_count();
+    paths_.resize(n + 1), base_.assign(n + 1, -1);
+    for (int i = 1; i <= n; ++i) {
+      const Cluster& c = model_.clusters()[model_.body(i).cluster];
+      if (s.is_free_root(i)) {
+        base_[i] = c.v;
+        continue;
+      }
+      for (int k = 0; k < c.nv; ++k) {
+        paths_[i].push_back({static_cast<int>(s.columns(i) - s.column.data()) + k, c.v + k});
+      }
+      const int o = s.support(i);
+      if (o == 0) continue;
+      paths_[i].insert(paths_[i].end(), paths_[o].begin(), paths_[o].end());
+      base_[i] = base_[o];
+    }
+  }
+
   // Entries of G, V, W and P.
   static T G(const VariationState<T>& s, const Cluster& c, int rate, int k) {
     if (!c.constrained) return T(rate - c.spanning_v == k ? 1.0 : 0.0);
@@ -250,8 +277,14 @@ class DerivativeSweep {
       count_ = count;
     }
     if (count_ == 0) return;
-    PairTerms<T>& t = slots_[0];
-    for (; t.body != 0; t.body = s.support(t.body)) visit(t);
+    const PairTerms<T>& t = slots_[0];
+    for (const Step& step : paths_[t.body]) {
+      each(t, s.column[step.column], static_cast<long>(step.coordinate));
+    }
+    const int base = base_[t.body];
+    if (base < 0) return;
+    const VariationColumn<T>* columns = s.columns(s.root(t.body));
+    for (int k = 0; k < 6; ++k) each(t, columns[k], static_cast<long>(base + k));
   }
 
   void cluster_tau(VariationState<T>& s, const Cluster& c, T* tau) {
@@ -266,6 +299,31 @@ class DerivativeSweep {
         }
       }
       tau[c.v + k] = sum;
+    }
+  }
+
+  /// Rows of M of a body that nothing ties.
+  void plain_inertia(const VariationState<T>& s, const Cluster& c, T* M) {
+    const long n = model_.nv();
+    const int i = c.first, o = s.support(i);
+    const VariationColumn<T>* x = s.columns(i);
+    for (int k = 0; k < c.nv; ++k) {
+      const long row = c.v + k;
+      const Force<T> t1 = s.body[i].IC * x[k].S;
+      for (int j = 0; j <= k; ++j) {
+        T m = dot(x[j].S, t1);
+        if (j == k) m += T(s.armature(c.spanning_v + k));
+        M[row * n + c.v + j] = M[(c.v + j) * n + row] = m;
+      }
+      if (o == 0) continue;
+      for (const Step& step : paths_[o]) {
+        const long j = step.coordinate;
+        M[row * n + j] = M[j * n + row] = dot(s.column[step.column].S, t1);
+      }
+      if (base_[o] < 0) continue;
+      for (int l = 0; l < 6; ++l) {
+        M[row * n + base_[o] + l] = M[(base_[o] + l) * n + row] = t1[l];
+      }
     }
   }
 
@@ -484,13 +542,47 @@ class DerivativeSweep {
     t.body = s.support(c.first);
     if (t.body == 0) return;
     t.t4 += cross_star(x.S, b.f);
-    pair_derivatives(s, c, 0, Dq, Dv, M);
+    for (const Step& step : paths_[t.body]) {
+      const VariationColumn<T>& y = s.column[step.column];
+      const long j = step.coordinate;
+      M[row * n + j] = M[j * n + row] = dot(y.S, t.t1);
+      Dq[row * n + j] = dot(y.psi2, t.t1) + dot(t.t2, y.psi1.w);
+      Dv[row * n + j] = dot(y.ups, t.t1) + dot(t.t2, y.S.w);
+      Dq[j * n + row] = dot(y.S, t.t4);
+      Dv[j * n + row] = dot(y.S, t.t3);
+      if (s.wrenches_vary()) Dq[row * n + j] += dot(t.t5.w, y.S.w) + dot(t.t5.v, y.S.v);
+    }
+    if (base_[t.body] >= 0) floating_base(s, t, row, Dq, Dv, M);
   }
+  /// (12.2): the columns of a floating root are unit vectors.
+  void floating_base(const VariationState<T>& s, const PairTerms<T>& t, long row, T* Dq, T* Dv,
+                     T* M) const {
+    const long n = model_.nv(), base = base_[t.body];
+    const int root = s.root(t.body);
+    const Force<T> v_t1 = cross_star(s.body[root].v, t.t1);
+    const Vec3<T> by_turn = cross(t.t1.f, s.ground(root).v);
+    for (int k = 0; k < 6; ++k) {
+      const long j = base + k;
+      M[row * n + j] = M[j * n + row] = t.t1[k];
+      Dq[j * n + row] = t.t4[k];
+      Dv[j * n + row] = t.t3[k];
+      Dq[row * n + j] = k < 3 ? by_turn[k] : T(0.0);
+      Dv[row * n + j] = k < 3 ? t.t2[k] - v_t1[k] : -v_t1[k];
+      if (s.wrenches_vary()) Dq[row * n + j] += t.t5[k];
+    }
+  }
+
+  struct Step {
+    int column;      ///< among those of the state
+    int coordinate;  ///< independent rate
+  };
 
   const Model& model_;
   std::vector<Force<T>> total_;
   std::vector<PairTerms<T>> terms_, slots_, next_;
   int count_ = 0;
+  std::vector<std::vector<Step>> paths_;  ///< per body, from its own columns to the ground
+  std::vector<int> base_;  ///< per body: first coordinate of the floating root, -1 for none
 };
 
 }  // namespace espalier

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "algorithms/linear_algebra/sparse_ltl.hpp"
@@ -26,6 +28,11 @@ class IndependentLtl {
     }
     const int n = model.nv();
     for (int i = 0; i < n; ++i) root_[i] = parent[i] < 0 ? i : root_[parent[i]], end_[i] = i + 1;
+    below_.resize(n);
+    for (int k = 0; k < n; ++k) {
+      for (int i = parent[k]; i >= 0; i = parent[i]) below_[i].push_back({k, at(k, i)});
+    }
+    lanes_.resize(3UL * n);
     for (int i = n - 1; i >= 0; --i) {
       if (parent[i] >= 0) end_[parent[i]] = std::max(end_[parent[i]], end_[i]);
     }
@@ -70,6 +77,60 @@ class IndependentLtl {
       scale_row(row, L[at(k, k)], begin, end);
     }
   }
+  /// Several square matrices of that kind at once: eight columns of each in the lanes of a register,
+  /// so that an entry of L is loaded once for all.
+  template <int count>
+  void solve_matrices(T* const (&X)[count]) {
+    if constexpr (!std::is_same_v<T, double>) {
+      for (T* x : X) solve_matrix(x);
+    } else {
+      constexpr int lanes = Pack::size;
+      const long n = size();
+      lanes_.resize(static_cast<std::size_t>(count) * n);
+      for (long first = 0; first < n; first += lanes) {
+        const long width = std::min<long>(lanes, n - first);
+        // Rows of the trees that the block's columns belong to.
+        const long begin = root_[first], end = end_[root_[first + width - 1]];
+        for (long k = end - 1; k >= begin; --k) {
+          Pack x[count];
+          for (int m = 0; m < count; ++m) {
+            const double* from = X[m] + k * n + first;
+            if (width == lanes) {
+              x[m] = Pack::load(from);
+            } else {
+              x[m] = Pack(0.0);
+              for (long l = 0; l < width; ++l) x[m].set(static_cast<int>(l), from[l]);
+            }
+          }
+          for (const Entry& d : below_[k]) {
+            const Pack L_dk = Pack(L[d.at]);
+            for (int m = 0; m < count; ++m) x[m] -= L_dk * lanes_[count * d.rate + m];
+          }
+          const Pack inverse = Pack(L[at(k, k)]);
+          for (int m = 0; m < count; ++m) lanes_[count * k + m] = x[m] * inverse;
+        }
+        for (long k = begin; k < end; ++k) {
+          Pack x[count];
+          for (int m = 0; m < count; ++m) x[m] = lanes_[count * k + m];
+          for (long i = parent[k]; i >= 0; i = parent[i]) {
+            const Pack L_ki = Pack(L[at(k, i)]);
+            for (int m = 0; m < count; ++m) x[m] -= L_ki * lanes_[count * i + m];
+          }
+          const Pack inverse = Pack(L[at(k, k)]);
+          for (int m = 0; m < count; ++m) {
+            x[m] *= inverse;
+            lanes_[count * k + m] = x[m];
+            double* to = X[m] + k * n + first;
+            if (width == lanes) {
+              x[m].store(to);
+            } else {
+              for (long l = 0; l < width; ++l) to[l] = x[m][static_cast<int>(l)];
+            }
+          }
+        }
+      }
+    }
+  }
   /// X = M^-1.
   void invert(T* X) const {
     const long n = size();
@@ -107,7 +168,14 @@ class IndependentLtl {
     for (long j = begin; j < end; ++j) row[j] -= factor * other[j];
   }
 
+  struct Entry {
+    int rate;
+    std::size_t at;  ///< in L
+  };
+
   std::vector<int> root_, end_;
+  std::vector<std::vector<Entry>> below_;  ///< per rate: those that it carries
+  std::vector<Pack> lanes_;                ///< rows of a block of columns
   std::vector<T> L;  ///< row-major; its diagonal inverted
 };
 

@@ -165,6 +165,29 @@ class VariationState {
   /// More wrenches, after update().
   void apply(const FramedWrenches<T>& more) { place_framed(more); }
 
+  /// Positions alone: poses, subspaces and inertias.
+  void update_positions(const T* q) {
+    motion.update(q, nullptr);
+    body[0].X = Transform<T>::identity();
+    const Vec3<T> zero = Vec3<T>::zero();
+    for (const Cluster& c : model_.clusters()) {
+      for (int i = c.first; i < c.first + c.count; ++i) {
+        place(i, zero);
+        const Body& b = model_.body(i);
+        VariationColumn<T>* to = columns(i);
+        for (int k = 0; k < c.nv; ++k) {
+          if (is_plain(c)) {
+            to[k].S = S[b.v + k];
+            continue;
+          }
+          to[k].S = b.parent >= c.first ? columns(b.parent)[k].S : Motion<T>::zero();
+          for (int j = 0; j < b.nv; ++j) to[k].S += scale(G(c, b.v + j, k), S[b.v + j]);
+        }
+        body[i].I = congruence(body[i].X, model_.folded_inertia(i));
+      }
+    }
+  }
+
   /// Accelerations, and the wrench that each body needs.
   /// @param vdot  independent, or nullptr for zero
   void accelerate(const T* vdot) {
