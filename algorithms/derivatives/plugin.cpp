@@ -96,16 +96,19 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
        .source = "Carpentier, Mansard (2018); theory/derivatives 15",
        .cost = "O(n^2 (n + m))"},
       loops);
+  // Steps of different orders answer differently: none is the reference of the other.
+  Capabilities steps = loops;
+  steps.exact = false;
   registrar.algorithm_at_double<SemiImplicitEulerDerivatives>(
       {.name = "semi-implicit-euler-step",
-       .summary = "a step of order 1 with A and B, loops closed",
+       .summary = "approximates: a step of order 1 with A and B, loops closed",
        .source = "theory/derivatives 19.3",
        .cost = "O(n^2 d)"},
-      loops);
+      steps);
   registrar.algorithm_at_double<Rk4Derivatives>(
       {.name = "rk4-step",
-       .summary = "a step of order 4 with A and B, loops closed",
+       .summary = "approximates: a step of order 4 with A and B, loops closed",
        .source = "Celledoni, Marthinsen, Owren (2003); theory/derivatives 19.3",
        .cost = "O(n^3)"},
-      loops);
+      steps);
 }

@@ -55,6 +55,9 @@ class AdjointSweep {
       beta_[o] += scale(by_rotor, vk) + scale(s.motion.qd()[rotor.v], cross(k, w_[o].w));
       ga_[rotor.v] += dot(k, w_[o].w);
       gv_[rotor.v] = dot(vk, w_[o].w);
+      if (s.rotors_loaded()) {
+        gq_[rotor.v] = -dot(w_[o], s.turned_wrench(static_cast<int>(&rotor - model_.rotors().data())));
+      }
     }
     if (wrenches) {
       for (int i = 1; i <= model_.active_body_count(); ++i) {

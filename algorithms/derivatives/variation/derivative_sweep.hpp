@@ -385,6 +385,7 @@ class DerivativeSweep {
         t.t2 += scale(p, vK);
         t.t3.n += scale(p, vK) + scale(rho_W(s, c, rotor, k), K);
         t.t4.n += scale(rho_V(s, c, rotor, k), vK) + scale(rho_P(s, c, rotor, k), K);
+        if (s.rotors_loaded()) t.t4 -= scale(p, s.turned_wrench(r));
         const T q_term = dot(K, x[k].psi2.w) + dot(vK, x[k].psi1.w);
         const T v_term = dot(K, x[k].ups.w) + dot(vK, x[k].S.w);
         for (int j = 0; j < c.nv; ++j) {
@@ -499,6 +500,7 @@ class DerivativeSweep {
       slot->t2 += scale(p, vK);
       slot->t3.n += scale(p, vK) + scale(rho_W(s, c, rotor, k), K);
       slot->t4.n += scale(rho_V(s, c, rotor, k), vK) + scale(rho_P(s, c, rotor, k), K);
+      if (s.rotors_loaded()) slot->t4 -= scale(p, s.turned_wrench(r));
     }
   }
   void pair_derivatives(const VariationState<T>& s, const Cluster& c, int k, T* Dq, T* Dv, T* M) {

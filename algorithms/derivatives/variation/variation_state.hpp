@@ -158,7 +158,7 @@ class VariationState {
       }
     }
     wrench_.clear(), wrench_body_.clear();
-    wrenches_vary_ = false;
+    wrenches_vary_ = rotors_loaded_ = false;
     if (loads != nullptr) place_wrenches();
   }
 
@@ -211,6 +211,7 @@ class VariationState {
       if (rotor.parent != 0) b.f.n += scale(wd, k) + scale(w, cross(b.v.w, k));
       tau_s[rotor.v] = rotor.inertia * wd;
       if (rotor.parent != 0) tau_s[rotor.v] += dot(k, b.a.w);
+      if (rotors_loaded_) tau_s[rotor.v] -= rotor_wrench_[&rotor - model_.rotors().data()].about;
     }
     for (std::size_t k = 0; k < wrench_.size(); ++k) body[wrench_body_[k]].f -= wrench_[k];
     for (int i = model_.active_body_count(); i > 0; --i) {
@@ -259,6 +260,10 @@ class VariationState {
   }
   double armature(int rate) const { return armature_[rate]; }
   const JointForces<T>* joint_forces() const { return loads_ == nullptr ? nullptr : loads_->joints; }
+  /// How the external wrench on a folded rotor varies as the rotor turns, on its parent; it is
+  /// constant in the rotor's axes.
+  bool rotors_loaded() const { return rotors_loaded_; }
+  const Force<T>& turned_wrench(int rotor) const { return rotor_wrench_[rotor].by_turn; }
   /// Whether E differs from zero anywhere.
   bool wrenches_vary() const { return wrenches_vary_; }
   /// Acceleration of the ground in the common frame of a body's tree: its linear part is -g.
@@ -458,13 +463,27 @@ class VariationState {
       for (int i = 1; i <= model_.active_body_count(); ++i) {
         add_wrench(i, body[i].X.transpose_times_force(on[i]));
       }
-      for (const Rotor& rotor : model_.rotors()) {
-        for (int k = 0; k < 6; ++k) {
-          if (lane(abs(on[rotor.body][k]), 0) > 0.0) refuse_rotor(rotor.body);
-        }
-      }
+      place_rotor_wrenches(on);
     }
     if (loads_->framed != nullptr) place_framed(*loads_->framed);
+  }
+  /// Wrenches in the axes of folded rotors act on their parents and, about the axis, on the rate.
+  void place_rotor_wrenches(const Wrenches<T>& on) {
+    if (model_.rotors().empty()) return;
+    for (const BodyRun& run : model_.runs().subspan(model_.active_runs().size())) {
+      motion.joints.update(run, motion.q(), nullptr);
+    }
+    rotor_wrench_.resize(model_.rotors().size());
+    rotors_loaded_ = true;
+    for (std::size_t r = 0; r < model_.rotors().size(); ++r) {
+      const Rotor& rotor = model_.rotors()[r];
+      const Transform<T> X = motion.joints.X[rotor.body] * body[rotor.parent].X;
+      const Force<T> f = X.transpose_times_force(on[rotor.body]);
+      const Motion<T> axis = X.inverse_times(
+          Motion<T>{{T(0.0), T(0.0), T(1.0)}, Vec3<T>::zero()});
+      rotor_wrench_[r] = {on[rotor.body].n.z, cross_star(axis, f)};
+      if (rotor.parent != 0) add_wrench(rotor.parent, f);
+    }
   }
   void place_framed(const FramedWrenches<T>& framed) {
     for (const auto& item : framed.items()) {
@@ -517,7 +536,12 @@ class VariationState {
   std::vector<Vec3<T>> gravity_;  ///< per root: acceleration of the ground, -g, common frame
   std::vector<Force<T>> wrench_;
   std::vector<int> wrench_body_;
-  bool wrenches_vary_ = false, skip_columns_;
+  struct RotorWrench {
+    T about;          ///< moment about the axis
+    Force<T> by_turn;  ///< axis x* wrench, common frame
+  };
+  std::vector<RotorWrench> rotor_wrench_;  ///< where rotors_loaded_
+  bool wrenches_vary_ = false, rotors_loaded_ = false, skip_columns_;
   int most_columns_ = 0;
 };
 
