@@ -4,7 +4,6 @@
 #include "algorithms/derivatives/c_aba_derivatives.hpp"
 #include "algorithms/derivatives/c_rnea_derivatives.hpp"
 #include "algorithms/derivatives/centroidal.hpp"
-#include "algorithms/derivatives/constrained_derivatives.hpp"
 #include "algorithms/derivatives/coriolis_matrix.hpp"
 #include "algorithms/derivatives/design.hpp"
 #include "algorithms/derivatives/differences.hpp"
@@ -89,12 +88,6 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
        .summary = "gradient of lambda^T tau by inertias, placements and gear ratios",
        .source = "theory/derivatives 18",
        .cost = "O(n)"},
-      loops);
-  registrar.algorithm_at_double<ConstrainedAbaDerivatives>(
-      {.name = "constrained-aba-derivatives",
-       .summary = "derivatives of accelerations and constraint forces; allocates",
-       .source = "Carpentier, Mansard (2018); theory/derivatives 15",
-       .cost = "O(n^2 (n + m))"},
       loops);
   // Steps of different orders answer differently: none is the reference of the other.
   Capabilities steps = loops;

@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 
 #include "arrays.hpp"
+#include "espalier/kernel/graph/mechanism_graphs.hpp"
 #include "espalier/kernel/model/passive.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/uniform.hpp"
@@ -146,12 +147,14 @@ void bind_model(py::module_& module) {
     const auto rates = r.model->independent_rates();
     return std::vector<int>(rates.begin(), rates.end());
   });
-  robot.def("dot", [](const Robot& r, const std::string& graph) {
-    if (graph == "connectivity") return r.model->connectivity_dot();
-    if (graph == "tree") return r.model->tree_dot();
-    if (graph == "clusters") return r.model->cluster_dot();
-    throw UnknownName("dot: graph is '" + graph + "'" +
-                      suggest(graph, {"connectivity", "tree", "clusters"}));
+  robot.def("dot", [](const Robot& r, const std::string& kind) {
+    const graph::MechanismGraphs& g = r.model->graphs();
+    if (kind == "connectivity") return graph::connectivity_dot(g.connectivity, &g.tree);
+    if (kind == "tree") return graph::tree_dot(g.connectivity, g.tree);
+    if (kind == "clusters") return graph::cluster_dot(g.connectivity, g.clusters);
+    if (kind == "subsystems") return graph::subsystem_dot(g.subsystems());
+    throw UnknownName("dot: graph is '" + kind + "'" +
+                      suggest(kind, {"connectivity", "tree", "clusters", "subsystems"}));
   });
   robot.def("tips", [](const Robot& r) {
     std::vector<std::string> out;

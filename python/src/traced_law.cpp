@@ -8,7 +8,9 @@
 #include <mutex>
 
 #include "espalier/kernel/model/law.hpp"
+#include "espalier/kernel/scalar/dual.hpp"
 #include "espalier/kernel/scalar/functions.hpp"
+#include "espalier/kernel/scalar/jet.hpp"
 
 namespace espalier::python {
 
@@ -109,6 +111,20 @@ class TapeLaw final : public Law {
   void bias(const T* q, const T* qd, const T* terms, T* k) const override {                    \
     law_->bias.run<T>(constants_.data(),                                                       \
                       {{q, law_->positions}, {qd, law_->positions}, {terms, law_->terms}}, k); \
+  }
+  ESPALIER_SCALARS(ESPALIER_OVERRIDE)
+#undef ESPALIER_OVERRIDE
+  // Taylor coefficients in t over dual numbers in e, as for laws in C++ (law_adapter.hpp).
+#define ESPALIER_OVERRIDE(T)                                                             \
+  void vary(const T* q, const T* qd, const T* qdd, const T* x, const T* xd, T* d, T* dd) \
+      const override {                                                                   \
+    std::vector<Jet<Dual<T>>> path(law_->positions), phi(law_->equations);               \
+    for (int i = 0; i < law_->positions; ++i) {                                          \
+      path[i] = {Dual<T>(q[i], x[i]), Dual<T>(qd[i], xd[i]), Dual<T>(qdd[i], T(0.0))};   \
+    }                                                                                    \
+    law_->phi.run<Jet<Dual<T>>>(constants_.data(), {{path.data(), law_->positions}},     \
+                                phi.data());                                             \
+    for (int i = 0; i < law_->equations; ++i) d[i] = phi[i].d.d, dd[i] = phi[i].dd.d;    \
   }
   ESPALIER_SCALARS(ESPALIER_OVERRIDE)
 #undef ESPALIER_OVERRIDE

@@ -2,7 +2,6 @@
 
 #include <Eigen/Dense>
 
-#include "espalier/kernel/problems/constrained_dynamics.hpp"
 #include "espalier/kernel/problems/operational_space.hpp"
 #include "tests/derivatives/oracle.hpp"
 
@@ -145,57 +144,6 @@ std::vector<EndEffector> held(const Model& model, unsigned long long seed) {
   hand.rows = {{rng.uniform(), rng.uniform(), rng.uniform(), rng.uniform(), rng.uniform(),
                 rng.uniform()}};
   return {foot, hand};
-}
-
-TEST(ConstrainedDerivativesTest, AgreeWithDifferencesWhereRowsAreIndependent) {
-  int checked = 0;
-  for (unsigned long long seed = 1; seed <= 3 * robots; ++seed) {
-    const ModelPtr model = any_robot(seed);
-    const int n = model->nv();
-    if (n < 6) continue;
-    const State s = any_state(*model, seed);
-    const espalier::Setup setup{model, held(*model, seed)};
-    SCOPED_TRACE(seed);
-    const auto dense = host().create<ConstrainedDynamics<double>>("dense", setup);
-    const int m = dense->task().size();
-    const std::vector<double> wanted = Rng(seed).vector(m);
-    const auto at = [&](const std::vector<double>& q, const std::vector<double>& v,
-                        const std::vector<double>& tau) {
-      const auto& a = dense->evaluate(q, v, tau, wanted);
-      std::vector<double> out = a.vdot;
-      out.insert(out.end(), a.force.begin(), a.force.end());
-      return out;
-    };
-    if (dense->evaluate(s.q, s.v, s.tau, wanted).rank < m) continue;
-    DifferenceOracle oracle(model);
-    const Matrix by_q =
-        differences(n, [&](double t, int k) { return at(oracle.moved(s.q, k, t), s.v, s.tau); });
-    const Matrix by_v = differences(n, [&](double t, int k) {
-      return at(s.q, DifferenceOracle::shifted(s.v, k, t), s.tau);
-    });
-    const Matrix by_tau = differences(n, [&](double t, int k) {
-      return at(s.q, s.v, DifferenceOracle::shifted(s.tau, k, t));
-    });
-    // Forces of rows that are nearly dependent are ill-conditioned: differences tell nothing.
-    if (by_q.cwiseAbs().maxCoeff() > 1e5) continue;
-    ++checked;
-    for (auto& named : every<ConstrainedDynamicsDerivatives<double>>(setup)) {
-      auto* const algorithm = named.algorithm.get();
-      const std::string& name = named.name;
-      SCOPED_TRACE(name);
-      const auto& a = algorithm->evaluate(s.q, s.v, s.tau, wanted);
-      const auto stacked = [&](const std::vector<double>& top, const std::vector<double>& bottom) {
-        Matrix x(n + m, n);
-        x << as_matrix(top, n, n), as_matrix(bottom, m, n);
-        return x;
-      };
-      EXPECT_EQ(a.rank, m);
-      EXPECT_LT(gap(stacked(a.dvdot_dq, a.dforce_dq), by_q), 1e-8);
-      EXPECT_LT(gap(stacked(a.dvdot_dv, a.dforce_dv), by_v), 1e-8);
-      EXPECT_LT(gap(stacked(a.dvdot_dtau, a.dforce_dtau), by_tau), 1e-8);
-    }
-  }
-  EXPECT_GT(checked, 50);
 }
 
 TEST(StepDerivativesTest, AgreeWithDifferencesOfTheStep) {
