@@ -44,10 +44,17 @@ class CompositeCentroidal final : public CentroidalDynamics<T> {
       mass += b.IC.m;
       moment += transpose_times(X.E, b.IC.h) + scale(b.IC.m, X.r);
     }
+    for (const Rotor& r : model.rotors()) {
+      if (r.parent != 0) continue;  // spins on the ground, its centre of mass at rest
+      const Body& rotor = model.body(r.body);
+      mass += T(rotor.inertia.m);
+      moment += Vec3<T>::from(transpose_times(rotor.placement.E, rotor.inertia.h) +
+                              scale(rotor.inertia.m, rotor.placement.r));
+    }
     const T inverse = T(1.0) / mass;
     const Vec3<T> c = scale(inverse, moment);
     for (const Rotor& r : model.rotors()) {
-      if (r.parent != 0) continue;  // spins on the ground
+      if (r.parent != 0) continue;
       const Vec3<T> k = Vec3<T>::from(r.momentum);
       h.n += scale(state_.motion.qd()[r.v], k);
       hd.n += scale(state_.motion.qdd()[r.v], k);

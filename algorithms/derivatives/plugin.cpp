@@ -15,25 +15,25 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
   using namespace espalier;
   const Capabilities tree{};
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
-  registrar.algorithm<CRneaDerivatives>(
+  registrar.algorithm_at_double<CRneaDerivatives>(
       {.name = "rnea-derivatives",
        .summary = "derivatives of inverse dynamics, and M",
        .source = "Singh, Russell, Wensing (2022); theory/derivatives 12",
        .cost = "O(n d)"},
       tree);
-  registrar.algorithm<CRneaDerivatives>(
+  registrar.algorithm_at_double<CRneaDerivatives>(
       {.name = "c-rnea-derivatives",
        .summary = "derivatives of inverse dynamics on the cluster tree, and M",
        .source = "Singh, Russell, Wensing (2022); theory/derivatives 13",
        .cost = "O(n d)"},
       loops);
-  registrar.algorithm<CAbaDerivatives>(
+  registrar.algorithm_at_double<CAbaDerivatives>(
       {.name = "aba-derivatives",
        .summary = "derivatives of forward dynamics, and M^-1",
        .source = "Carpentier, Mansard (2018); theory/derivatives 15",
        .cost = "O(n^2)"},
       tree);
-  registrar.algorithm<CAbaDerivatives>(
+  registrar.algorithm_at_double<CAbaDerivatives>(
       {.name = "c-aba-derivatives",
        .summary = "derivatives of forward dynamics on the cluster tree, and M^-1",
        .source = "Carpentier, Mansard (2018); theory/derivatives 15",
@@ -49,41 +49,41 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
                              .cost = "O(n^4)"};
   registrar.algorithm_at_double<DifferenceInverse>(by_differences, differences);
   registrar.algorithm_at_double<DifferenceForward>(by_differences, differences);
-  registrar.algorithm<LtlInverseMassMatrix>(
+  registrar.algorithm_at_double<LtlInverseMassMatrix>(
       {.name = "ltl-inverse-mass-matrix",
        .summary = "M^-1 from M and its sparse factor",
        .source = "Featherstone (2008), Tables 6.2 to 6.5; theory/derivatives 15",
        .cost = "O(n d^2 + n^2)"},
       loops);
-  registrar.algorithm<CompositeCoriolisMatrix>(
+  registrar.algorithm_at_double<CompositeCoriolisMatrix>(
       {.name = "composite-coriolis",
        .summary = "C with dM/dt - 2 C skew, from composite bodies",
        .source = "Echeandia, Wensing (2021); theory/derivatives 16",
        .cost = "O(n d)"},
       loops);
-  registrar.algorithm<CRneaAdjoint>({.name = "c-rnea-adjoint",
+  registrar.algorithm_at_double<CRneaAdjoint>({.name = "c-rnea-adjoint",
                                      .summary = "gradient of lambda^T tau",
                                      .source = "theory/derivatives 19.1",
                                      .cost = "O(n)"},
                                     loops);
-  registrar.algorithm<CAbaAdjoint>({.name = "c-aba-adjoint",
+  registrar.algorithm_at_double<CAbaAdjoint>({.name = "c-aba-adjoint",
                                     .summary = "gradient of nu^T vdot",
                                     .source = "theory/derivatives 15 and 19.1",
                                     .cost = "O(n d^2)"},
                                    loops);
-  registrar.algorithm<VariationKinematics>(
+  registrar.algorithm_at_double<VariationKinematics>(
       {.name = "variation-kinematics",
        .summary = "derivatives of links' twists and accelerations, and of their Jacobians",
        .source = "theory/derivatives 13.2 and 15",
        .cost = "O(d) per link of depth d"},
       loops);
-  registrar.algorithm<CompositeCentroidal>(
+  registrar.algorithm_at_double<CompositeCentroidal>(
       {.name = "composite-centroidal",
        .summary = "centroidal momentum, its matrix and derivatives, world axes",
        .source = "Orin, Goswami, Lee (2013); theory/derivatives 12",
        .cost = "O(n)"},
       loops);
-  registrar.algorithm<AdjointDesign>(
+  registrar.algorithm_at_double<AdjointDesign>(
       {.name = "adjoint-design",
        .summary = "gradient of lambda^T tau by inertias, placements and gear ratios",
        .source = "theory/derivatives 18",

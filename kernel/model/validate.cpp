@@ -79,12 +79,13 @@ void check_inertial(const LinkDescription& link, const CompileOptions& options,
   const double largest = e.cwiseAbs().maxCoeff();
   // Rounded figures in files leave principal moments at zero or slightly below it: a millionth of
   // the largest one, or what a millionth of a metre of the mass's extent would be.
-  if (e[0] < -(1e-6 * largest + 1e-12 * in.mass + 1e-18)) {
+  const double rounding = 1e-6 * largest + 1e-12 * in.mass + 1e-18;
+  if (e[0] < -rounding) {
     findings.doubt(options, link.where,
                    who + ": smallest principal moment of inertia is " + number(e[0]) +
                        " kg·m², expected a positive number (the inertia of no body; it is used as "
                        "written: check signs and units)");
-  } else if (e[0] + e[1] < e[2] * (1.0 - 1e-3)) {
+  } else if (e[0] + e[1] < e[2] * (1.0 - 1e-3) - rounding) {
     findings.warning(link.where, who + ": principal moments of inertia are " + number(e[0]) + ", " +
                                      number(e[1]) + ", " + number(e[2]) +
                                      " kg·m², expected each to be at most the sum of the other two "

@@ -59,6 +59,7 @@ void KinematicsDerivatives<T>::by_name(const BasicInputs<Value>& in, BasicResult
   const int nv = model().nv();
   std::size_t k = 0;
   for (const Link& link : model().links()) {
+    if (link.body > model().active_body_count()) continue;  // a folded rotor has no columns
     BasicResult<Value>& r = detail::result(out, k++, link.name.c_str());
     r.shape(ResultAxis::components, 30, ResultAxis::rates, nv);
     detail::answer<T>(r, [&](Out<T> x) {

@@ -111,7 +111,7 @@ TEST(GraphTest, EachKindIsGraphviz) {
 TEST(GraphTest, EachKindIsNodesAndEdgesInJson) {
   for (const std::string kind : {"connectivity", "tree", "clusters", "subsystems"}) {
     const Json out = Json::parse(run("graph " + gripper + " --format json --kind " + kind).out);
-    EXPECT_GT(out["nodes"].size(), 2u) << kind;
+    EXPECT_GE(out["nodes"].size(), 1u) << kind;
     EXPECT_GE(out["edges"].size() + 1, out["nodes"].size()) << kind;
   }
   expect_refused("graph " + gripper + " --format gif", 2, {"gif"});

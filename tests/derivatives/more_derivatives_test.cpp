@@ -69,7 +69,7 @@ TEST(KinematicsDerivativesTest, AgreeWithDifferencesOnEveryLink) {
       for (auto& x : m) x.resize(6 * n);
       algorithm->evaluate(s.q, s.v, s.vdot);
       algorithm->write(link, {m[0].data(), m[1].data(), m[2].data(), m[3].data(), m[4].data()});
-      EXPECT_LT(gap(as_matrix(m[0], 6, n), as_matrix(J, 6, n)), 1e-12);
+      EXPECT_LT(gap(as_matrix(m[0], 6, n), as_matrix(J, 6, n)), 1e-11);
       EXPECT_LT(gap(as_matrix(m[1], 6, n), as_matrix(J_rate, 6, n)), 1e-9);
       EXPECT_LT(gap(as_matrix(m[2], 6, n), by_q.topRows(6)), 1e-9);
       EXPECT_LT(gap(as_matrix(m[3], 6, n), by_q.bottomRows(6)), 1e-9);
@@ -127,23 +127,6 @@ TEST(CentroidalDynamicsTest, AgreesWithDifferencesAndWithTheCenterOfMass) {
       EXPECT_LT(gap(as_matrix(a.rate_by_v, 6, n), by_v.bottomRows(6)), 1e-9);
     }
   }
-}
-
-/// One contact in world axes and one hinge in link axes, on links that are not the ground.
-std::vector<EndEffector> held(const Model& model, unsigned long long seed) {
-  Rng rng(seed);
-  std::vector<std::string> links;
-  for (const Link& link : model.links()) {
-    if (link.body > 0 && link.body <= model.active_body_count()) links.push_back(link.name);
-  }
-  EndEffector foot = EndEffector::contact(links[rng.below(static_cast<int>(links.size()))],
-                                          rng.vec3(0.3));
-  EndEffector hand;
-  hand.link = links[rng.below(static_cast<int>(links.size()))];
-  hand.offset = rng.vec3(0.2);
-  hand.rows = {{rng.uniform(), rng.uniform(), rng.uniform(), rng.uniform(), rng.uniform(),
-                rng.uniform()}};
-  return {foot, hand};
 }
 
 TEST(StepDerivativesTest, AgreeWithDifferencesOfTheStep) {
@@ -273,7 +256,7 @@ TEST(DerivativeIdentitiesTest, FoldedRotorsAreWhatTheyAreAsBodies) {
   for (unsigned long long seed = 1; seed <= 40; ++seed) {
     ClusterRobotOptions options;
     options.seed = seed, options.parts = 4, options.floating_base = seed % 2 == 0;
-    options.kinds = {"geared", "train", "two_carriers", "four_bar_with_gears", "body", "layers"};
+    options.kinds = {"geared", "train", "two_parents", "four_bar_with_gears", "body", "layers"};
     const Description robot = random_cluster_robot(host().registry(), options);
     const ModelPtr folded = host().compile(robot);
     const ModelPtr kept = host().compile(robot, {.rotors = CompileOptions::Rotors::keep});

@@ -11,7 +11,7 @@ TEST(RotorWrenchTest, DerivativesAgreeWithDifferences) {
   for (unsigned long long seed = 1; seed <= 30; ++seed) {
     ClusterRobotOptions options;
     options.seed = seed, options.parts = 3, options.floating_base = seed % 2 == 0;
-    options.kinds = {"geared", "train", "two_carriers", "four_bar_with_gears", "body"};
+    options.kinds = {"geared", "train", "two_parents", "four_bar_with_gears", "body"};
     const ModelPtr model = host().compile(random_cluster_robot(host().registry(), options));
     const int n = model->nv();
     const State s = any_state(*model, seed);

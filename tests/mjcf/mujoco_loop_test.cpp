@@ -16,6 +16,7 @@ std::string four_bar(double softness) {
   const std::string d = std::to_string(1.0 - softness);
   return R"(<mujoco model="four_bar">
   <compiler angle="radian"/>
+  <option gravity="4 0 -9"/>
   <worldbody>
     <body name="crank">
       <joint name="motor" axis="0 1 0"/>
