@@ -1,0 +1,238 @@
+#include <spawn.h>
+#include <spdlog/fmt/fmt.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "cli/command.hpp"
+#include "cli/session.hpp"
+#include "cli/state.hpp"
+#include "viewer/server/export.hpp"
+#include "viewer/server/server.hpp"
+
+extern char** environ;
+
+namespace espalier::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The page: beside the installed program, else where the build made it.
+std::string read_page() {
+  std::vector<fs::path> places;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    places.push_back(program.parent_path().parent_path() / ESPALIER_DATADIR /
+                     "espalier/viewer.html");
+  }
+  places.emplace_back(ESPALIER_PAGE_BUILT);
+  for (const fs::path& place : places) {
+    std::ifstream file(place, std::ios::binary);
+    std::ostringstream text;
+    if (file && text << file.rdbuf()) return text.str();
+  }
+  throw Failure(unusable, "MissingPage",
+                "view: page is missing, expected it at " + places.back().string() +
+                    " (build the target espalier_viewer_page, which needs nodejs and npm)");
+}
+
+/// The secret that a file holds; empty if there is no such file.
+std::string read_token(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return "";
+  std::string token, rest;
+  file >> token;
+  const bool hexadecimal = token.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (token.size() < 32 || token.size() > 128 || !hexadecimal || file >> rest) {
+    throw usage_error("view: token in '" + path +
+                      "' is no secret of this program, expected 32 hexadecimal digits or more "
+                      "(remove the file: a new one is made)");
+  }
+  return token;
+}
+void write_token(const std::string& path, const std::string& token) {
+  write_file(path, "");
+  std::error_code error;
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write, error);
+  write_file(path, token + "\n");
+}
+
+/// Opens the page where a desktop is.
+void open_browser(const std::string& url) {
+  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
+  std::string program = "xdg-open", address = url;
+  char* arguments[] = {program.data(), address.data(), nullptr};
+  pid_t id = 0;
+  // A browser that is missing is no error: the address is printed. The child is nobody's concern.
+  (void)::posix_spawnp(&id, program.c_str(), nullptr, nullptr, arguments, environ);
+}
+
+/// A folder that goes when the command ends.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "espalier-page-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      throw Failure(unusable, "OutputError",
+                    name + ": folder is not writable, expected a writable one");
+    }
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// Shows a robot in a browser, in a file or in a picture.
+class View final : public Command {
+  void add_options(CLI::App& app) override {
+    model_.add_to(app);
+    app.add_option("--port", port_, "of 127.0.0.1; 0: any that is free")
+        ->check(CLI::Range(0, 65535))
+        ->type_name("PORT")
+        ->capture_default_str();
+    app.add_option(
+           "--token-file", token_file_,
+           "file with the secret of the address, made where it is missing: with --port, pages "
+           "that are open find a server that is started again")
+        ->type_name("FILE");
+    app.add_flag("--no-browser", no_browser_, "print the address and open nothing");
+    app.add_option("--state", state_, "state file in which it starts, as of 'eval'")
+        ->type_name("FILE");
+    app.add_option("--trajectory", trajectory_, "play what 'simulate --output' wrote")
+        ->type_name("FILE.csv");
+    app.add_option("--html", html_, "write one file that needs no server and no network")
+        ->type_name("FILE.html");
+    app.add_option("--png", png_, "write a picture, by a headless Chromium")->type_name("FILE.png");
+    app.add_option("--size", size_, "of the picture [pixels]")
+        ->type_name("WIDTHxHEIGHT")
+        ->capture_default_str();
+    app.add_option("--camera", camera_,
+                   "where the picture is seen from: azimuth,elevation,distance "
+                   "[degrees, degrees, sizes of the robot]")
+        ->type_name("A,E,D");
+    app.add_option("--mesh-folder", mesh_folders_,
+                   "with meshes that the robot file names; may be repeated")
+        ->type_name("DIR")
+        ->allow_extra_args(false);
+    app.footer(R"(
+The page draws the robot's shapes, or ellipsoids of inertia and bars between joints where it has
+none; sliders move the independent coordinates and the loops follow, closed by the kernel. Pull a
+link with the mouse. The server listens on 127.0.0.1 alone; the address holds a secret; Ctrl-C ends
+it. A file of --html moves through sampled poses, or plays the --trajectory.
+
+Examples: espalier view robots/four_bar_leg.yaml
+          espalier view robots/tello.yaml --html tello.html
+          espalier view robots/tello.yaml --png tello.png --camera 40,15,1.6)");
+  }
+
+  int run(Session& session) override {
+    int width = 0, height = 0;
+    char rest = 0;
+    if (std::sscanf(size_.c_str(), "%dx%d%c", &width, &height, &rest) != 2 || width < 16 ||
+        height < 16 || width > 8192 || height > 8192) {
+      throw usage_error("view: --size is '" + size_ + "', expected WIDTHxHEIGHT from 16 to 8192");
+    }
+    if (!camera_.empty()) {
+      double a = 0, e = 0, d = 0;
+      if (std::sscanf(camera_.c_str(), "%lf,%lf,%lf%c", &a, &e, &d, &rest) != 3 || !(d > 0.0)) {
+        throw usage_error("view: --camera is '" + camera_ +
+                          "', expected azimuth,elevation,distance");
+      }
+      camera_ = fmt::format("{},{},{}", a, e, d);
+    }
+    const std::string page = read_page();
+    const Host& host = session.host();
+    viewer::Stage stage = reading_model([&] {
+      return viewer::Stage(host, model_.file, model_.options,
+                           std::vector<fs::path>(mesh_folders_.begin(), mesh_folders_.end()));
+    });
+    if (state_) stage.start = read_state(stage.model, *state_).inputs.q;
+    std::optional<viewer::Trajectory> trajectory;
+    if (trajectory_) {
+      trajectory = viewer::read_trajectory(*stage.model, *trajectory_);
+      if (!state_) stage.start = trajectory->positions.front();
+    }
+    if (html_ || png_)
+      return write(session, page, stage, trajectory ? &*trajectory : nullptr, width, height);
+    if (trajectory) {
+      viewer::Mechanism mechanism(host, stage.model);
+      stage.scene["motion"] = viewer::motion_of(mechanism, *trajectory);
+    }
+    return serve(session, page, stage);
+  }
+
+  int write(Session& session, const std::string& page, const viewer::Stage& stage,
+            const viewer::Trajectory* trajectory, int width, int height) {
+    const std::string text = viewer::self_contained(page, viewer::exported(stage, trajectory));
+    Json out{{"model", stage.model->name()}};
+    std::string told;
+    if (html_) {
+      write_file(*html_, text);
+      out["html"] = *html_, out["bytes"] = text.size();
+      told += fmt::format("{}: {:.2f} MB, opens without a server\n", *html_, text.size() / 1e6);
+    }
+    if (png_) {
+      const TemporaryFolder folder;
+      const fs::path file = folder.path() / "page.html";
+      write_file(file.string(), text);
+      viewer::picture(file.string(), *png_, width, height, camera_);
+      out["png"] = *png_;
+      told += fmt::format("{}: {} x {} pixels\n", *png_, width, height);
+    }
+    if (session.json) {
+      session.print(out);
+    } else {
+      session.print(told);
+    }
+    return ok;
+  }
+
+  int serve(Session& session, const std::string& page, const viewer::Stage& stage) {
+    viewer::ServerOptions options;
+    options.port = static_cast<unsigned short>(port_);
+    options.page = page;
+    if (token_file_) options.token = read_token(*token_file_);
+    viewer::Server server(stage, options);
+    if (token_file_ && options.token.empty()) write_token(*token_file_, server.token());
+    if (session.json) {
+      session.print(Json{{"model", stage.model->name()}, {"url", server.url()}});
+    } else {
+      session.print(server.url());
+    }
+    std::cout.flush();
+    for (const viewer::Json& problem : stage.scene["problems"]) {
+      std::cerr << "espalier: " << problem.get<std::string>() << '\n';
+    }
+    if (!no_browser_) open_browser(server.url());
+    server.run(true);
+    return ok;
+  }
+
+  ModelArguments model_;
+  int port_ = 0;
+  bool no_browser_ = false;
+  std::optional<std::string> state_, trajectory_, html_, png_, token_file_;
+  std::string size_ = "1280x800", camera_;
+  std::vector<std::string> mesh_folders_;
+};
+
+const Registered<View> registered{{"view", "look at a robot in a browser, and pull it", 13}};
+
+}  // namespace
+
+}  // namespace espalier::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "viewer/server/client.hpp"
+
+namespace espalier::viewer {
+
+/// A motion to play: spanning positions at times.
+struct Trajectory {
+  std::vector<double> times;
+  std::vector<std::vector<double>> positions;  ///< size nq each
+  std::vector<std::string> columns;            ///< of the charts
+  std::vector<std::vector<double>> charts;     ///< a row for each time
+};
+
+/// Reads what `espalier simulate --output` writes: time, q.<joint>, and columns to chart.
+/// @throws InvalidModel naming file, line and column
+Trajectory read_trajectory(const Model& model, const std::string& file);
+
+/// Poses along the independent coordinates of each cluster, from a position on: a line, a net of
+/// two, or one line for each of more. Those that do not close are left out.
+Json sweeps_of(Mechanism& mechanism);
+/// The poses of a motion, thinned to what a small file holds.
+Json motion_of(Mechanism& mechanism, const Trajectory& trajectory);
+
+/// The page with all that it shows inside: opens from a disk, needs no server and no network.
+/// @param data  {"scene", "pose", "sweeps" or "motion"}
+/// @throws InvalidModel for a page that has no place for it
+std::string self_contained(const std::string& page, const Json& data);
+/// The data of a stage for it, meshes included.
+Json exported(const Stage& stage, const Trajectory* trajectory);
+
+/// Renders a self-contained page to a picture by a headless Chromium.
+/// @param html  file with what self_contained() gives  @param png  file to write
+/// @throws InvalidModel if there is no Chromium, or it does not draw
+void picture(const std::string& html, const std::string& png, int width, int height,
+             const std::string& view);
+
+}  // namespace espalier::viewer

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "espalier/host/host.hpp"
+#include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/problems/jacobian.hpp"
+#include "viewer/server/scene.hpp"
+
+namespace espalier::viewer {
+
+/// A position of a robot that is moved by hand and stays closed. Belongs to one thread.
+class Mechanism {
+ public:
+  /// Neutral. @throws as Host::create() where dragging needs an algorithm that is not there
+  Mechanism(const Host& host, ModelPtr model);
+
+  const Model& model() const { return *model_; }
+  const std::vector<Slider>& sliders() const { return sliders_; }
+  const std::vector<double>& q() const { return q_; }
+  const Closure& closure() const { return closure_; }
+
+  /// Moves one independent coordinate, as far as the loops follow; the value is first brought
+  /// between the slider's limits.
+  /// @throws SizeMismatch for a slider that is none; InvalidModel for a number that is none
+  void set(int slider, double value);
+  void neutral();
+  /// The next seeds' positions if the loops of this one cannot be assembled.
+  void random(unsigned long long seed);
+  /// Goes on to another assembly of a cluster's loops at the same independent positions.
+  /// @return whether there is one @throws SizeMismatch for a cluster that is none
+  bool other_branch(int cluster);
+  /// Draws a point of a link to a place by damped least squares on the independent rates. Joints
+  /// that carry the whole robot freely stay unless they are the link's own.
+  /// @param link    among Model::links()
+  /// @param point   on the link [m], link axes
+  /// @param target  [m], world axes
+  /// @throws SizeMismatch, InvalidModel as set()
+  void drag(int link, const Vec3<double>& point, const Vec3<double>& target);
+  /// Takes over a position that somebody wrote down: normalised, its loops closed again.
+  /// @throws SizeMismatch; InvalidModel for a number that is none, or loops that do not close
+  void resume(In<double> q);
+  /// Takes over a closed position. @throws SizeMismatch
+  void place(In<double> q);
+
+  /// Where each body is in its parent: seven numbers a body, the ground first.
+  void local_placements(std::vector<double>& out);
+  /// {"bodies", "q", "values", "residual", "margin", "verdict", "words", "cluster", "over"}.
+  Json pose();
+
+ private:
+  void approach(std::vector<double>& wanted);
+  void examine_now();
+  double clamped(const Slider& slider, double value) const;
+  Vec3<double> point_of(int body, const Vec3<double>& on_body);
+
+  ModelPtr model_;
+  std::vector<Slider> sliders_;
+  std::unique_ptr<BodyJacobians<double>> jacobians_;
+  TreeKinematics<double> kinematics_;
+  SpanningMotion<double> motion_;
+  Closure closure_;  ///< of the last move; margin and residual are those of now
+  std::vector<double> q_, placements_;
+};
+
+}  // namespace espalier::viewer
