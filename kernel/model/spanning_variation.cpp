@@ -36,6 +36,7 @@ SpanningVariation<T>::SpanningVariation(const Model& model)
     LoopState& loop = loops_.emplace_back();
     loop.cluster = &c;
     c.constraint->allocate(c, loop.work);
+    if (c.constraint->blocks) loop.solution.resize(c.constraint->columns);
     loop.D = D;
     D += static_cast<std::size_t>(c.rows()) * c.nv * c.nv;
     rows = std::max<std::size_t>(rows, c.rows());
@@ -194,6 +195,23 @@ void SpanningVariation<T>::solve(LoopState& loop, T* r, T* out, int stride) cons
   const ClusterConstraint& constraint = *loop.cluster->constraint;
   const int m = constraint.rows(), n = static_cast<int>(constraint.dependent.size());
   const T* A = loop.work.factor.data();
+  if (constraint.blocks) {
+    const LoopBlocks& all = *constraint.blocks;
+    T* x = loop.solution.data();
+    T* right = loop.work.right.data();
+    for (const int column : constraint.independent) x[column] = T(0.0);
+    for (const LoopBlocks::Block& block : all.blocks) {
+      for (int i = 0; i < block.size; ++i) right[i] = r[all.rows[block.first + i]];
+      for (int e = block.outside; e < block.outside_end; ++e) {
+        const LoopBlocks::Outside& entry = all.outside[e];
+        right[entry.row] -= loop.work.K[entry.value] * x[entry.column];
+      }
+      detail::solve_block(block, loop.work, right);
+      for (int i = 0; i < block.size; ++i) x[all.columns[block.first + i]] = right[i];
+    }
+    for (const int column : constraint.dependent) out[column * stride] = -x[column];
+    return;
+  }
   if (!constraint.unit_dependents) {
     if (n == 2 && m == 2) {
       const T x = r[0], y = r[1];

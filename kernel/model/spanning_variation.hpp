@@ -74,6 +74,7 @@ class ESPALIER_API SpanningVariation {
   struct LoopState {
     const Cluster* cluster;
     ConstraintWorkspace<T> work;
+    std::vector<T> solution;  ///< of a right-hand side by columns, where K has blocks
     std::size_t D = 0;  ///< where its d_k (G e_j) starts: rows x nv x nv
   };
 

@@ -42,7 +42,12 @@ std::vector<Input> motors(const Model& model) {
 std::vector<Input> default_inputs(const Model& model) {
   std::vector<Input> all = motors(model);
   for (const EndEffector& tip : tips(model)) {
-    all.push_back({.contact = EndEffector::contact(tip.link)});
+    // A link may have the name of a joint that drives.
+    const bool taken = std::any_of(all.begin(), all.end(), [&](const Input& input) {
+      return input.joint == tip.link || input.name == tip.link;
+    });
+    all.push_back({.name = taken ? "contact of " + tip.link : std::string(),
+                   .contact = EndEffector::contact(tip.link)});
   }
   if (all.empty()) all.push_back({.contact = EndEffector::contact(model.links().front().name)});
   return all;

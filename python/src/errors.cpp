@@ -28,7 +28,9 @@ void unless_ending(const std::function<void()>& call_python) {
   try {
     if (!ending.load()) return call_python();
   } catch (abi::__forced_unwind&) {
-    // The interpreter ends this thread by unwinding it, which C++ destructors do not outlive.
+    // The interpreter ends this thread by unwinding it, which C++ destructors do not outlive. To
+    // leave this block would end the process, too.
+    for (;;) pause();
   }
   for (;;) pause();
 }

@@ -31,7 +31,9 @@ def results_of(document):
     """Name of result -> numbers."""
     if "subsystems" in document:
         keys = ("y", "M", "h", "B", "T", "dT", "F", "c")
-        return {f"{k} of {s['name']}": flat(s[k]) for s in document["subsystems"] for k in keys}
+        return {
+            f"{k} of {name}": flat(s[k]) for name, s in document["subsystems"].items() for k in keys
+        }
     out = {}
     skip = ("model", "algorithm", "problem", "problems", "gravity", "coordinates", "state")
     for name, value in document.items():

@@ -82,4 +82,4 @@ def test_controller_without_spread_or_friction_reaches_its_target():
     found = esp.sweep(example.rollout, [exact, rough, rough], workers=1)
     errors = found.table()["error"]
     # The slowest pole is at about -kp / kd = -5 / s: 1.5 s leave e^-7.5 of a start of 0.6 rad.
-    assert errors[0] < 5e-3 < errors[1] != errors[2]
+    assert errors[0] < 1e-2 < errors[1] != errors[2]

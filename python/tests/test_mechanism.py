@@ -229,6 +229,7 @@ def test_missing_parameter_names_the_law():
 
 
 def test_a_registered_name_of_cpp_is_not_taken():
-    with pytest.raises(esp.DuplicateName, match="registered by .*espalier_subsystems.so already"):
-        taken = next(e["name"] for e in esp.default_host().entries("law") if e["origin"].endswith("espalier_subsystems.so"))
+    laws = esp.default_host().entries("law")
+    taken = next(e["name"] for e in laws if "espalier_subsystems" in e["origin"])
+    with pytest.raises(esp.DuplicateName, match="registered by .*espalier_subsystems.* already"):
         define(name=taken, positions=2, phi=lambda self, q: q[0] - q[1])
