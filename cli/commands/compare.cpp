@@ -197,7 +197,8 @@ end-effectors that are nearly dependent.)");
       if (!row.entry->capabilities.exact) continue;
       if (!row.error.empty() || !row.agrees) out.agree = false;
     }
-    if (out.reference.empty()) {
+    // Of all problems, those that nobody solves for this model are told beside the others.
+    if (out.reference.empty() && problem_ != "all") {
       std::string text = "compare: number of algorithms that solve " + problem + " for '" +
                          model->name() + "' is 0, expected at least one";
       for (const auto& [e, obstacle] : out.refused) text += "; " + e->about.name + ": " + obstacle;

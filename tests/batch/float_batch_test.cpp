@@ -107,7 +107,7 @@ TEST(FloatBatchTest, FiveDigitsRemainInMostStates) {
     const Model& model = *robot.model;
     const int N = static_cast<int>(robot.states.size());
     const States all = gathered(model, robot.states);
-    for (const char* name : {"aba", "c-aba", "crba-ltl"}) {
+    for (const char* name : {"aba", "c-aba", "bremer-on"}) {
       const Entry& e = host().registry().find_algorithm("forward-dynamics", name);
       if (!host().registry().can(e, model).ok) continue;
       const Values exact = answer<ForwardDynamics>(name, robot, all, Precision::doubles);

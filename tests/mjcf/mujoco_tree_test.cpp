@@ -38,7 +38,9 @@ TEST_P(MujocoTreeTest, MassMatrixBiasPassiveForcesAndAccelerationsAgree) {
   const int nv = robot->nv();
   // MuJoCo turns inertias onto their principal axes by an iterative eigensolver, good to 1e-12 or
   // so; STL files hold single precision, which both read alike.
-  const double tolerance = 1e-9;
+  // MuJoCo keeps the scaled vertices of meshes in single precision.
+  const bool mesh = std::string(GetParam()).find("mesh") != std::string::npos;
+  const double tolerance = mesh ? 1e-6 : 1e-9;
   for (unsigned seed = 1; seed <= 5; ++seed) {
     Eigen::VectorXd q(robot->nq()), v(nv), tau(nv), h(nv), vdot(nv), passive(nv);
     robot->random(seed, q.data());
@@ -55,9 +57,9 @@ TEST_P(MujocoTreeTest, MassMatrixBiasPassiveForcesAndAccelerationsAgree) {
               tolerance * (1.0 + h_mujoco.cwiseAbs().maxCoeff()));
     dynamics->evaluate({q.data(), robot->nq()}, {v.data(), nv}, {tau.data(), nv},
                        {vdot.data(), nv});
-    // By forces, so that the condition of M, up to 1e5 here, does not multiply rounding.
+    // By forces, and against the terms that cancel in them: accelerations reach 2000.
     EXPECT_LT((M_mujoco * vdot - (tau - h_mujoco)).cwiseAbs().maxCoeff(),
-              tolerance * (1.0 + h_mujoco.cwiseAbs().maxCoeff()));
+              tolerance * size * (1.0 + vdot.cwiseAbs().maxCoeff()));
     passive_forces(robot, q.data(), v.data(), passive.data());
     for (const Joint& joint : robot->joints()) {  // dry friction is a constraint in MuJoCo
       for (int k = 0; k < joint.nv; ++k) {
