@@ -261,7 +261,7 @@ void BoundAlgorithm::expect_finite() const {
         asker_.who + ": " + r.name + "[" +
         std::to_string((bad - r.values.begin()) / std::max(1, r.column_count)) + "] is " +
         (std::isnan(*bad) ? "nan" : "infinite") +
-        ", expected a finite number (numbers that are none in the state, a singular pose, or "
+        ", expected a finite number (NaN in the state, a singular pose, or "
         "bodies without inertia about their joints; algorithm.check = False gives them all the "
         "same)");
   }
