@@ -666,6 +666,10 @@ class SdfReader {
     const std::string* value = node.find("name");
     if (value == nullptr || !formats::is_name(*value))
       node.fail(what, "attribute 'name' is missing, expected a name");
+    if (trimmed(*value) != *value) {  // <parent> and <child> could not refer to it
+      node.fail(what, "name is " + formats::in_quotes(*value) +
+                          ", expected one without white space around it");
+    }
     return *value;
   }
 

@@ -335,6 +335,12 @@ class SdfWriter {
   }
   void name(const char* attribute, const std::string& value) {
     formats::require_writable_name(value, who_);
+    constexpr const char* white_space = " \t\r\n";  // readers of SDF drop it around references
+    if (value.find_first_not_of(white_space) != 0 ||
+        value.find_last_not_of(white_space) + 1 != value.size()) {
+      throw Unsupported(who_ + ": name is " + formats::in_quotes(value) +
+                        ", expected one without white space around it");
+    }
     xml_.PushAttribute(attribute, value.c_str());
   }
   std::string text(double value) const { return formats::number_text(value, who_); }

@@ -116,5 +116,14 @@ TEST(SdfTest, ErrorsNameElementAndLine) {
   expect_in(test::message_of([] { read("<robot/>"); }), {"<robot>", "<sdf>"});
 }
 
+TEST(SdfTest, NamesWithWhiteSpaceAroundThemAreRefused) {
+  try {
+    seed("name_with_space.sdf");
+    FAIL() << "a name that no reference could have was taken";
+  } catch (const InvalidModel& error) {
+    EXPECT_NE(std::string(error.what()).find("' vworld'"), std::string::npos) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace espalier
