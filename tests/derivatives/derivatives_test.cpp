@@ -79,7 +79,7 @@ TEST(DerivativesTest, ForwardDynamicsAgreesWithDifferencesThroughTheClosure) {
       EXPECT_LT(error(a.tau, vdot), 1e-9);
       EXPECT_LT((matrix(a.M, n) - inverse).cwiseAbs().maxCoeff(),
                 1e-9 * std::max(1.0, inverse.cwiseAbs().maxCoeff()));
-      EXPECT_LT(error(a.Dq, Dq), 3e-8);  // of the differences, at worst 1.2e-8 on 200 robots
+      EXPECT_LT(error(a.Dq, Dq), 3e-8);  // measured: one of 200 robots at 1.2e-8; by which side is not known
       EXPECT_LT(error(a.Dv, Dv), 1e-8);
     }
     for (auto& [name, algorithm] : every<InverseMassMatrix<double>>(model)) {

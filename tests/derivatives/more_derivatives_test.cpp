@@ -296,7 +296,7 @@ TEST(DerivativeIdentitiesTest, FoldedRotorsAreWhatTheyAreAsBodies) {
       const double size = std::max(1.0, largest(*x));
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) {
-          // Ratios up to 100 and rotors of 1e-4 beside masses of 1: nine digits remain.
+          // Measured: at worst 3.5e-9 on these robots. Why not less is not known yet.
           EXPECT_NEAR((*x)[i * n + j], (*y)[at[i] * n + at[j]], 1e-8 * size) << seed;
         }
       }
