@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <limits>
 
+#include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems/operational_space.hpp"
 #include "tests/derivatives/oracle.hpp"
 
@@ -252,6 +254,20 @@ TEST(DerivativeIdentitiesTest, CoriolisMatrixIsHalfOfTheDerivativeByRatesOnJoint
   }
 }
 
+// The largest entry of G: how much faster than an independent joint another one turns.
+double largest_ratio(const Model& model, const std::vector<double>& q) {
+  SpanningMotion<double> motion(model);
+  motion.update(q.data(), nullptr);
+  double ratio = 1.0;
+  std::vector<double> x(model.nv()), column(model.spanning_nv());
+  for (int i = 0; i < model.nv(); ++i) {
+    std::fill(x.begin(), x.end(), 0.0), x[i] = 1.0;
+    motion.expand(x.data(), column.data());
+    ratio = std::max(ratio, largest(column));
+  }
+  return ratio;
+}
+
 TEST(DerivativeIdentitiesTest, FoldedRotorsAreWhatTheyAreAsBodies) {
   for (unsigned long long seed = 1; seed <= 40; ++seed) {
     ClusterRobotOptions options;
@@ -292,12 +308,15 @@ TEST(DerivativeIdentitiesTest, FoldedRotorsAreWhatTheyAreAsBodies) {
     any<InverseDynamicsDerivatives<double>>(kept)->evaluate(q, v, vdot, b.tau, b.Dq, b.Dv, b.M);
     any<CoriolisMatrix<double>>(folded)->evaluate(s.q, s.v, a.C);
     any<CoriolisMatrix<double>>(kept)->evaluate(q, v, b.C);
+    // What spins as a body is rounded where folding has an exact zero: a symmetric rotor's terms
+    // carry the gear ratio three times, in two rates and in G^T (950 in seed 7: 2e-8 of C).
+    const double ratio = largest_ratio(*kept, q);
+    const double rounding = std::numeric_limits<double>::epsilon() * ratio * ratio * ratio;
     for (const auto& [x, y] : {std::pair{&a.Dq, &b.Dq}, {&a.Dv, &b.Dv}, {&a.M, &b.M}, {&a.C, &b.C}}) {
       const double size = std::max(1.0, largest(*x));
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) {
-          // Measured: at worst 3.5e-9 on these robots. Why not less is not known yet.
-          EXPECT_NEAR((*x)[i * n + j], (*y)[at[i] * n + at[j]], 1e-8 * size) << seed;
+          EXPECT_NEAR((*x)[i * n + j], (*y)[at[i] * n + at[j]], 1e-11 * size + rounding) << seed;
         }
       }
     }
