@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
@@ -37,8 +38,13 @@ class Moreau final : public ContactStep<T> {
     move_.resize(m.spanning_nv()), spanning_.resize(m.spanning_nv());
     force_.resize(m.spanning_nv()), weight_.resize(m.spanning_nv());
     M_.resize(static_cast<std::size_t>(nv_) * nv_);
-    line_.resize(p.drives().size()), side_.resize(p.drives().size());
-    sticks_.resize(p.dry().size());
+    line_.assign(p.drives().size(), T(0.0)), side_.assign(p.drives().size(), T(0.0));
+    sticks_.assign(p.dry().size(), T(0.0));
+    bounded_ = !p.dry().empty() ||
+               std::any_of(p.drives().begin(), p.drives().end(), [](const Plan::Drive& d) {
+                 return std::isfinite(d.is.most) || d.is.stall > 0.0;
+               });
+    common_.reserve(nv_);
     free_.clear();
     for (const Joint& joint : m.joints()) {
       if (joint.type == "floating" && joint.independent >= 0) {
@@ -64,7 +70,7 @@ class Moreau final : public ContactStep<T> {
   void prepare(StepState<T>& s, double h) override {
     motion_.update(s.q.data(), s.v.data());
     std::copy_n(motion_.qd(), s.qd.size(), s.qd.begin());
-    parts_.mass_matrix->evaluate(s.q, M_);
+    parts_.mass_matrix->evaluate(s.q, bounded_ ? M_ : s.factor);
     for (const Free& f : free_) {
       const T* v = s.v.data() + f.rate;
       const Vec3<T> turn = cross(Vec3<T>(v[3], v[4], v[5]), Vec3<T>(v[0], v[1], v[2]));
@@ -123,9 +129,9 @@ class Moreau final : public ContactStep<T> {
 
   /// vf: forces, their implicit parts, and a second factor where motors or dry joints change sides.
   void free_rates(StepState<T>& s, double h) {
-    first_sides(s);
+    if (bounded_) first_sides(s);
     factor(s, h);
-    if (line_.empty() && sticks_.empty()) return;
+    if (!bounded_) return;
     motion_.expand(s.vf.data(), move_.data());
     if (change_sides(s)) factor(s, h);
   }
@@ -134,7 +140,7 @@ class Moreau final : public ContactStep<T> {
     gather_forces(s, h);
     motion_.reduce(force_.data(), load_.data());
     for (int i = 0; i < nv_; ++i) load_[i] += s.tau[i] - bias_[i];
-    std::copy(M_.begin(), M_.end(), s.factor.begin());
+    if (bounded_) std::copy(M_.begin(), M_.end(), s.factor.begin());
     add_weights(s.factor.data());
     tree_->factor(s.factor.data());
     tree_->solve_transposed(s.factor.data(), load_.data());
@@ -258,20 +264,49 @@ class Moreau final : public ContactStep<T> {
   void respond_to_rows(StepState<T>& s) {
     const int m = s.problem.size();
     std::copy(s.J.begin(), s.J.end(), s.Y.begin());
-    for (int i = 0; i < m; ++i) {
-      tree_->solve_transposed(s.factor.data(), s.Y.data() + static_cast<std::size_t>(i) * nv_,
-                              *s.support[i]);
+    for (int i = 0; i < m; i += rows_of_block(s, i)) {
+      T* rows = s.Y.data() + static_cast<std::size_t>(i) * nv_;
+      if (rows_of_block(s, i) == 3) {
+        tree_->template solve_transposed<3>(s.factor.data(), rows, *s.support[i]);
+      } else {
+        tree_->template solve_transposed<1>(s.factor.data(), rows, *s.support[i]);
+      }
     }
-    for (int i = 0; i < m; ++i) {
-      const T* a = s.Y.data() + static_cast<std::size_t>(i) * nv_;
-      for (int j = 0; j <= i; ++j) {
-        const T* b = s.Y.data() + static_cast<std::size_t>(j) * nv_;
-        // Entries of the other row beyond its support are exact zeros.
-        const bool shorter = s.support[j]->size() < s.support[i]->size();
-        T sum(0.0);
-        for (const int k : shorter ? *s.support[j] : *s.support[i]) sum += a[k] * b[k];
-        s.problem.G[static_cast<std::size_t>(i) * m + j] = sum;
-        s.problem.G[static_cast<std::size_t>(j) * m + i] = sum;
+    // The three rows of a contact have one support; a row that stands alone is a block of one.
+    for (int i = 0; i < m; i += rows_of_block(s, i)) {
+      for (int j = 0; j <= i; j += rows_of_block(s, j)) {
+        common_.clear();
+        std::set_intersection(s.support[i]->begin(), s.support[i]->end(), s.support[j]->begin(),
+                              s.support[j]->end(), std::back_inserter(common_));
+        if (rows_of_block(s, i) == 1) {
+          rows_of_block(s, j) == 1 ? write_block<1, 1>(s, i, j) : write_block<1, 3>(s, i, j);
+        } else {
+          write_block<3, 3>(s, i, j);  // contacts come first
+        }
+      }
+    }
+  }
+  static int rows_of_block(const StepState<T>& s, int row) {
+    return row < 3 * s.problem.contacts ? 3 : 1;
+  }
+  /// Rows [i, i + p) and columns [j, j + q) of Y Y^T and their mirror image, from the rates that
+  /// move both: all sums stay in registers.
+  template <int p, int q>
+  void write_block(StepState<T>& s, int i, int j) {
+    const T *a = s.Y.data() + static_cast<std::size_t>(i) * nv_,
+            *b = s.Y.data() + static_cast<std::size_t>(j) * nv_;
+    T sum[p][q];
+    for (int r = 0; r < p; ++r) std::fill_n(sum[r], q, T(0.0));
+    for (const int k : common_) {
+      for (int r = 0; r < p; ++r) {
+        for (int c = 0; c < q; ++c) sum[r][c] += a[r * nv_ + k] * b[c * nv_ + k];
+      }
+    }
+    const int m = s.problem.size();
+    for (int r = 0; r < p; ++r) {
+      for (int c = 0; c < q; ++c) {
+        s.problem.G[static_cast<std::size_t>(i + r) * m + j + c] = sum[r][c];
+        s.problem.G[static_cast<std::size_t>(j + c) * m + i + r] = sum[r][c];
       }
     }
   }
@@ -368,9 +403,11 @@ class Moreau final : public ContactStep<T> {
   std::unique_ptr<TreeFactor<T>> tree_;
   std::vector<T> rest_, bias_, load_, change_, move_, spanning_, force_, weight_, M_, next_;
   std::vector<T> line_, side_;  ///< of drives
-  std::vector<T> sticks_;       ///< of dry joints: 0, or the sign of the slip
+  bool bounded_ = false;   ///< drives have bounds or joints stick: a second factor may be needed
+  std::vector<T> sticks_;  ///< of dry joints: 0, or the sign of the slip
   std::vector<T> gained_, dead_, impulse_, depth_;
   std::vector<int> deep_rows_;
+  std::vector<int> common_;  ///< rates that move both blocks of rows
   ImpulseProblem<T> calm_, push_;
   std::vector<Free> free_;
 };

@@ -29,11 +29,13 @@ class TreeFactor {
   }
   /// y = L^-T y.
   void solve_transposed(const T* L, T* y) const {
-    for (int i = n_ - 1; i >= 0; --i) down(L, i, y);
+    for (int i = n_ - 1; i >= 0; --i) down<1>(L, i, y);
   }
-  /// The same for a y that has entries at a support alone, which is closed under ancestors.
+  /// The same for p rows, one after the other, that have entries at a support alone, which is
+  /// closed under ancestors.
+  template <int p>
   void solve_transposed(const T* L, T* y, const std::vector<int>& support) const {
-    for (auto i = support.rbegin(); i != support.rend(); ++i) down(L, *i, y);
+    for (auto i = support.rbegin(); i != support.rend(); ++i) down<p>(L, *i, y);
   }
   /// x = L^-1 x.
   void solve(const T* L, T* x) const {
@@ -46,11 +48,14 @@ class TreeFactor {
   }
 
  private:
+  template <int p>
   void down(const T* L, int i, T* y) const {
     const T* row = L + static_cast<std::size_t>(i) * n_;
-    const T x = y[i] * row[i];
-    y[i] = x;
-    for (const int j : plan_.ancestors(i)) y[j] -= row[j] * x;
+    T x[p];
+    for (int r = 0; r < p; ++r) y[r * n_ + i] = x[r] = y[r * n_ + i] * row[i];
+    for (const int j : plan_.ancestors(i)) {
+      for (int r = 0; r < p; ++r) y[r * n_ + j] -= row[j] * x[r];
+    }
   }
 
   const Plan& plan_;
