@@ -22,13 +22,13 @@ struct Timing {
 };
 
 /// Times Algorithm::solve() on states in turn, so that neither branches nor caches learn one of
-/// them by heart. Calls come in runs long enough for the clock's resolution; a quarter of the
-/// time more goes into warming up. External wrenches are left out.
+/// them by heart, by the thread's processor time. Calls come in runs long enough for the clock; a
+/// quarter of the time more goes into warming up. External wrenches are left out.
 Timing time_calls(Algorithm& algorithm, const std::vector<State>& states,
                   const TimingOptions& options);
 
 /// Times Batch::evaluate() on N states, the given ones in turn, with all results and status; times
-/// are per state.
+/// are per state, by the clock on the wall since several threads may share the work.
 Timing time_batch(Batch& batch, int N, const std::vector<State>& states,
                   const TimingOptions& options);
 

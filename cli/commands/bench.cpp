@@ -21,8 +21,7 @@ class Bench final : public Command {
     app.add_option("--problem", problem_,
                    "problem to solve; default: the first one of each algorithm given, else all")
         ->type_name("NAME");
-    app.add_option("--batch", batch_,
-                   "states that are computed together: times are per state")
+    app.add_option("--batch", batch_, "states that are computed together: times are per state")
         ->type_name("N")
         ->check(CLI::Range(1, 1 << 24));
     app.add_option("--threads", threads_, "threads of a batch; default: one for each core")
@@ -44,7 +43,8 @@ class Bench final : public Command {
     app.add_option("--seed", seed_, "seed of the random states")->capture_default_str();
     end_effectors_.add_to(app, "default: all links that move and carry no other");
     app.footer(R"(
-A call is Algorithm::solve() at one state, which adds about 10 ns to evaluate(); with --batch,
+A call is Algorithm::solve() at one state, which adds about 10 ns to evaluate(), by the thread's
+processor time; with --batch, by the clock on the wall,
 Batch::evaluate() with all results and status, the default being all algorithms that have packs.
 With --precision float the columns 'error' and 'worst' are the median and the largest, over the
 states, of |difference from doubles| / |result| of vectors and matrices as a whole.
@@ -58,110 +58,159 @@ Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorit
   }
 
   int run(Session& session) override {
+    expect_batch_for("--threads", threads_ > 0, "a single call has one thread");
+    expect_batch_for("--precision", !precision_.empty(), "a single call is of doubles");
     const Registry& registry = session.host().registry();
-    if (threads_ > 0 && batch_ == 0) {
-      throw usage_error("bench: --threads is given without --batch, expected both (a single call "
-                        "has one thread)");
-    }
-    if (!precision_.empty() && batch_ == 0) {
-      throw usage_error("bench: --precision is given without --batch, expected both (a single call "
-                        "is of doubles)");
-    }
-    const bool floats = precision_ == "float";
-    const int scalar = floats ? ScalarTraits<FloatPack>::index : ScalarTraits<Pack>::index;
     if (!problem_.empty()) expect_problem(registry, problem_);
     std::vector<const Entry*> entries;
     for (const std::string& name : algorithms_) {
       entries.push_back(select_algorithm(registry, name, problem_).front());
     }
     const ModelPtr model = model_.load(session);
-    if (algorithms_.empty()) {
-      for (const Entry* e : registry.algorithms(problem_)) {
-        if (batch_ > 0 && !e->algorithm[scalar]) continue;
-        if (registry.can(*e, *model).ok) entries.push_back(e);
-      }
-      std::stable_sort(entries.begin(), entries.end(),
-                       [](const Entry* a, const Entry* b) { return a->problem < b->problem; });
-    }
-    const Setup setup{model, end_effectors_.read(*model), default_inputs(*model), {},
-                      forward_sensors(*model)};
+    if (algorithms_.empty()) entries = all_that_can(registry, *model);
+
+    const Setup setup{
+        model, end_effectors_.read(*model), default_inputs(*model), {}, forward_sensors(*model)};
     std::vector<State> states;
     for (int k = 0; k < states_; ++k) {
       states.push_back(
           random_state(model, seed_ + static_cast<unsigned long long>(k), setup.end_effectors));
     }
-
-    Json list = Json::array();
-    std::vector<std::string> columns{"algorithm", "problem",
-                                     batch_ > 0 ? "median ns/state" : "median ns", "best", "spread",
-                                     "allocations"};
-    if (floats) columns.insert(columns.end(), {"error", "worst"});
-    Table table(columns);
-    const std::string unit = batch_ > 0 ? "ns_per_state_" : "ns_per_call_";
-    int threads = 1;
+    std::vector<Row> rows;
     for (const Entry* e : entries) {
-      Timing t;
-      BatchError error;
       try {
-        t = time(registry, *e, setup, states, threads, floats ? &error : nullptr);
+        rows.push_back(time(registry, *e, setup, states));
       } catch (const Unsupported&) {  // it cannot take one of the end-effectors
         if (!algorithms_.empty()) throw;
-        continue;
       }
-      Json item{{"algorithm", e->about.name},
-                {"problem", e->problem},
-                {unit + "median", t.median_ns},
-                {unit + "best", t.best_ns},
-                {unit + "spread", t.spread_ns},
-                {"allocations_per_call", nullptr}};
-      if (t.allocations) item["allocations_per_call"] = *t.allocations;
-      std::vector<std::string> row{e->about.name,
-                                   e->problem,
-                                   fmt::format("{:.1f}", t.median_ns),
-                                   fmt::format("{:.1f}", t.best_ns),
-                                   fmt::format("{:.1f}", t.spread_ns),
-                                   t.allocations ? number(*t.allocations) : "-"};
-      if (floats) {
-        item["relative_error_median"] = error.median, item["relative_error_worst"] = error.worst;
-        for (const double x : {error.median, error.worst}) row.push_back(fmt::format("{:.1e}", x));
-      }
-      list.push_back(std::move(item));
-      table.row(row);
     }
-    if (session.json) {
-      Json all{{"model", model->name()},
-               {"bodies", model->body_count()},
-               {"nv", model->nv()},
-               {"repeats", timing_.repeats}};
-      if (batch_ > 0) {
-        all["batch"] = batch_, all["threads"] = threads;
-        all["precision"] = to_string(floats ? Precision::floats : Precision::doubles);
-      }
-      all["results"] = std::move(list);
-      session.print(all);
-    } else {
-      const std::string how =
-          batch_ == 0 ? std::string("one call at a time")
-                      : fmt::format("{} states at a time on {} thread{}{}", batch_, threads,
-                                    threads == 1 ? "" : "s", floats ? ", floats" : "");
-      session.print(fmt::format("{}: {} bodies, {} degrees of freedom, {}\n\n{}", model->name(),
-                                model->body_count(), model->nv(), how, table.text()));
-    }
+    session.json ? print_json(session, *model, rows) : print_table(session, *model, rows);
     return ok;
   }
 
-  Timing time(const Registry& registry, const Entry& e, const Setup& setup,
-              const std::vector<State>& states, int& threads, BatchError* error) const {
-    if (batch_ == 0) return time_calls(*registry.create(e, setup), states, timing_);
-    BatchOptions options{.threads = threads_};
-    if (error != nullptr) options.precision = Precision::floats;
-    Batch batch(registry, e, setup, options);
-    threads = batch.threads();
-    if (error != nullptr) {
-      Batch exact(registry, e, setup, {.threads = threads_});
-      *error = error_of(batch, exact, states);
+  /// An algorithm's time, and how far its floats are from doubles.
+  struct Row {
+    const Entry* entry = nullptr;
+    Timing timing;
+    int threads = 1;
+    BatchError error;
+  };
+
+  bool floats() const { return precision_ == "float"; }
+
+  void expect_batch_for(const std::string& option, bool given, const std::string& why) const {
+    if (!given || batch_ > 0) return;
+    throw usage_error("bench: " + option + " is given without --batch, expected both (" + why +
+                      ")");
+  }
+
+  /// In the order of problems.
+  std::vector<const Entry*> all_that_can(const Registry& registry, const Model& model) const {
+    const int scalar = floats() ? ScalarTraits<FloatPack>::index : ScalarTraits<Pack>::index;
+    std::vector<const Entry*> entries;
+    for (const Entry* e : registry.algorithms(problem_)) {
+      if (batch_ > 0 && !e->algorithm[scalar]) continue;
+      if (registry.can(*e, model).ok) entries.push_back(e);
     }
-    return time_batch(batch, batch_, states, timing_);
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Entry* a, const Entry* b) { return a->problem < b->problem; });
+    return entries;
+  }
+
+  Row time(const Registry& registry, const Entry& e, const Setup& setup,
+           const std::vector<State>& states) const {
+    Row row{&e, {}, 1, {}};
+    if (batch_ == 0) {
+      row.timing = time_calls(*registry.create(e, setup), states, timing_);
+      return row;
+    }
+    BatchOptions options{.threads = threads_};
+    if (floats()) options.precision = Precision::floats;
+    Batch batch(registry, e, setup, options);
+    row.threads = batch.threads();
+    if (floats()) {
+      Batch exact(registry, e, setup, {.threads = threads_});
+      row.error = error_of(batch, exact, states);
+    }
+    row.timing = time_batch(batch, batch_, states, timing_);
+    return row;
+  }
+
+  void print_json(Session& session, const Model& model, const std::vector<Row>& rows) const {
+    const std::string unit = batch_ > 0 ? "ns_per_state_" : "ns_per_call_";
+    Json list = Json::array();
+    for (const Row& row : rows) {
+      const Timing& t = row.timing;
+      Json item{{"algorithm", row.entry->about.name}, {"problem", row.entry->problem},
+                {unit + "median", t.median_ns},       {unit + "best", t.best_ns},
+                {unit + "spread", t.spread_ns},       {"allocations_per_call", nullptr}};
+      if (t.allocations) item["allocations_per_call"] = *t.allocations;
+      if (floats()) {
+        item["relative_error_median"] = row.error.median;
+        item["relative_error_worst"] = row.error.worst;
+      }
+      list.push_back(std::move(item));
+    }
+    Json all{{"model", model.name()},
+             {"bodies", model.body_count()},
+             {"nv", model.nv()},
+             {"repeats", timing_.repeats}};
+    if (batch_ > 0) {
+      all["batch"] = batch_, all["threads"] = threads_of(rows);
+      all["precision"] = to_string(floats() ? Precision::floats : Precision::doubles);
+    }
+    all["noise"] = noise(rows);
+    all["results"] = std::move(list);
+    session.print(all);
+  }
+
+  void print_table(Session& session, const Model& model, const std::vector<Row>& rows) const {
+    std::vector<std::string> columns{
+        "algorithm", "problem", batch_ > 0 ? "median ns/state" : "median ns",
+        "best",      "spread",  "allocations"};
+    if (floats()) columns.insert(columns.end(), {"error", "worst"});
+    Table table(columns);
+    for (const Row& row : rows) {
+      const Timing& t = row.timing;
+      std::vector<std::string> cells{row.entry->about.name,
+                                     row.entry->problem,
+                                     fmt::format("{:.1f}", t.median_ns),
+                                     fmt::format("{:.1f}", t.best_ns),
+                                     fmt::format("{:.1f}", t.spread_ns),
+                                     t.allocations ? number(*t.allocations) : "-"};
+      if (floats()) {
+        for (const double x : {row.error.median, row.error.worst}) {
+          cells.push_back(fmt::format("{:.1e}", x));
+        }
+      }
+      table.row(cells);
+    }
+    const int threads = threads_of(rows);
+    const std::string how =
+        batch_ == 0 ? std::string("one call at a time")
+                    : fmt::format("{} states at a time on {} thread{}{}", batch_, threads,
+                                  threads == 1 ? "" : "s", floats() ? ", floats" : "");
+    session.print(fmt::format("{}: {} bodies, {} degrees of freedom, {}\n\n{}", model.name(),
+                              model.body_count(), model.nv(), how, table.text()));
+    if (noise(rows) > 1.2) {
+      session.print(
+          fmt::format("The machine is noisy: a median is {:.1f} times the best time. "
+                      "Compare the best ones, or run again when it is quiet.",
+                      noise(rows)));
+    }
+  }
+
+  static int threads_of(const std::vector<Row>& rows) {
+    return rows.empty() ? 1 : rows.back().threads;
+  }
+
+  /// Largest median over best time.
+  static double noise(const std::vector<Row>& rows) {
+    double worst = 1.0;
+    for (const Row& row : rows) {
+      worst = std::max(worst, row.timing.median_ns / row.timing.best_ns);
+    }
+    return worst;
   }
 
   ModelArguments model_;

@@ -91,6 +91,7 @@ TEST(BenchTest, ReportsTimesAndAllocationsOfNamedAlgorithms) {
   ASSERT_EQ(a.code, 0) << a.err;
   const Json results = a.json()["results"];
   ASSERT_EQ(results.size(), 3u);  // one for each name, in the order given
+  EXPECT_GE(a.json()["noise"].get<double>(), 1.0);
   const char* names[] = {"rnea", "aba", "dense"};
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(results[i]["algorithm"], names[i]);
