@@ -1,12 +1,15 @@
-"""Tensors in, tensors out. Needs PyTorch; ``import espalier`` does not.
+"""Tensors in, tensors out, and gradients. Needs PyTorch; ``import espalier`` does not.
 
 Functions of a model take and give tensors of the CPU, without copies where their dtype is float64.
-They compute forwards only: a result that gradients are wanted of raises in backward(), with what
-is missing. Gradients come with the derivatives of the kernel; the place for them is `_Solve`.
+`forward_dynamics` and `inverse_dynamics` have gradients, by the kernel's adjoints: O(n) a state,
+exact through loops. A gradient by positions is that along the motions the robot can make: of a
+loop it stands at the independent joints (zeros at the dependent ones), and of a quaternion it is
+tangent to the unit sphere. Other functions compute forwards only: backward() through them raises.
 
     import espalier as esp, espalier.torch as est
     robot = est.wrap(esp.load("tello.yaml"))
     vdot = robot.forward_dynamics(q, v, tau)      # tensors, (nv,) or (batch, nv)
+    vdot.sum().backward()                         # tau.grad is M^-1 times ones
 """
 
 from __future__ import annotations
@@ -41,20 +44,105 @@ def to_tensor(x: Any) -> Any:
     return torch.tensor(x, dtype=torch.float64) if isinstance(x, float) else x
 
 
+def _position_gradient(model: Model, q: np.ndarray, by_rates: np.ndarray) -> np.ndarray:
+    """Gradients by positions g (..., nq) from those along independent rates: g . qd = by_rates . v."""
+    g = np.zeros(np.broadcast_shapes(q.shape[:-1], by_rates.shape[:-1]) + (model.nq,))
+    for joint in model._core.joints():
+        if joint["independent"] is None:
+            continue
+        at, rate, kind = joint["q"], joint["independent"], joint["type"]
+        x = by_rates[..., rate : rate + joint["nv"]]
+        if kind == "floating":
+            g[..., at : at + 3] = _rotated(q[..., at + 3 : at + 7], x[..., 3:])
+            g[..., at + 3 : at + 7] = _quaternion_gradient(q[..., at + 3 : at + 7], x[..., :3])
+        elif kind == "spherical":
+            g[..., at : at + 4] = _quaternion_gradient(q[..., at : at + 4], x)
+        elif kind == "planar":  # rates: of the angle, then along the body's axes
+            s, c = np.sin(q[..., at + 2]), np.cos(q[..., at + 2])
+            g[..., at] = c * x[..., 1] - s * x[..., 2]
+            g[..., at + 1] = s * x[..., 1] + c * x[..., 2]
+            g[..., at + 2] = x[..., 0]
+        elif kind in ("revolute", "continuous", "prismatic", "helical", "cylindrical", "universal"):
+            g[..., at : at + joint["nq"]] = x
+        else:
+            raise Unsupported(
+                f"espalier.torch: joint '{joint['name']}' of '{model.name}' is of type '{kind}', "
+                "expected one whose positions' rates are known here (take gradients by the problem "
+                "forward-dynamics-adjoint)"
+            )
+    return g
+
+
+def _rotated(quaternion: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """From body axes to the parent's; x y z w."""
+    u, w = quaternion[..., :3], quaternion[..., 3:]
+    twice = 2.0 * np.cross(u, x)
+    return x + w * twice + np.cross(u, twice)
+
+
+def _quaternion_gradient(quaternion: np.ndarray, by_rate: np.ndarray) -> np.ndarray:
+    """The tangent g with g . qd = by_rate . omega, where qd = quaternion (omega, 0) / 2."""
+    u, w = quaternion[..., :3], quaternion[..., 3:]
+    g = np.concatenate(
+        [w * by_rate + np.cross(u, by_rate), -np.sum(u * by_rate, axis=-1, keepdims=True)], axis=-1
+    )
+    return 2.0 * g / np.sum(quaternion**2, axis=-1, keepdims=True)
+
+
+#: Functions with an adjoint, and the roles of their arguments.
+_ADJOINTS = {
+    "forward_dynamics": ("q", "v", "tau"),
+    "inverse_dynamics": ("q", "v", "vdot"),
+}
+
+
 class _Solve(torch.autograd.Function):
-    """A call as a node of autograd's graph, so that backward() says what is missing."""
+    """A call as a node of autograd's graph."""
 
     @staticmethod
     def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
-        function, ctx.name, *tensors = args
+        function, ctx.model, ctx.name, ctx.given, *tensors = args
+        ctx.save_for_backward(*(x for x in tensors if isinstance(x, torch.Tensor)))
+        ctx.plain = [None if isinstance(x, torch.Tensor) else x for x in tensors]
         return to_tensor(function(*(to_array(x) for x in tensors)))
 
     @staticmethod
+    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *gradients: Any) -> Any:
-        raise Unsupported(
-            f"espalier.torch: gradient of {ctx.name} is wanted, expected forward calls only (they "
-            "come with the kernel's derivatives; use detach() or torch.no_grad())"
-        )
+        if ctx.name not in _ADJOINTS or ctx.given - {"out", "algorithm"}:
+            what = ctx.name + (" with " + ", ".join(sorted(ctx.given)) if ctx.given else "")
+            raise Unsupported(
+                f"espalier.torch: gradient of {what} is wanted, expected forward_dynamics or "
+                "inverse_dynamics of positional arguments (use detach() or torch.no_grad())"
+            )
+        saved = iter(ctx.saved_tensors)
+        arrays = [np.asarray(to_array(next(saved)) if x is None else x, float) for x in ctx.plain]
+        roles = _ADJOINTS[ctx.name]
+        weights = gradients[0].detach().numpy()
+        if weights.ndim == 2:  # arguments that all states share
+            arrays[0] = np.broadcast_to(arrays[0], (len(weights), arrays[0].shape[-1]))
+        adjoint = getattr(ctx.model, ctx.name + "_adjoint")
+        found = adjoint(*arrays, multipliers=np.ascontiguousarray(weights, float))
+        out: list[Any] = [None, None, None, None]
+        for role, array, plain, wanted in zip(
+            roles, arrays, ctx.plain, ctx.needs_input_grad[4:], strict=False
+        ):
+            if plain is not None or not wanted:
+                out.append(None)
+                continue
+            g = found["by_" + role]
+            g = _position_gradient(ctx.model, arrays[0], g) if role == "q" else g
+            out.append(torch.from_numpy(np.ascontiguousarray(g)))
+        # A shared argument collects the gradients of all states.
+        for k, tensor in zip(
+            [4 + i for i, x in enumerate(ctx.plain) if x is None], ctx.saved_tensors, strict=True
+        ):
+            if out[k] is None:
+                continue
+            if out[k].ndim > tensor.ndim:
+                out[k] = out[k].sum(0)
+            out[k] = out[k].to(tensor.dtype)
+        return tuple(out)
 
 
 class TensorModel:
@@ -81,7 +169,7 @@ class TensorModel:
             if not tracked:
                 result = to_tensor(solve(*(to_array(x) for x in arrays)))
             else:
-                result = _Solve.apply(solve, name, *arrays)
+                result = _Solve.apply(solve, self.model, name, frozenset(given), *arrays)
             return out if isinstance(out, torch.Tensor) else result
 
         call.__name__, call.__doc__ = name, found.__doc__

@@ -103,7 +103,7 @@ BoundAlgorithm::Call BoundAlgorithm::parse(PyObject* args, PyObject* kwargs) con
     call.role(order_[k]) = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(args, at));
   }
   if (kwargs != nullptr) {
-    static constexpr std::array<std::pair<const char*, py::object Call::*>, 10> members{
+    static constexpr std::array<std::pair<const char*, py::object Call::*>, 12> members{
         {{"out", &Call::out},
          {"q", &Call::q},
          {"v", &Call::v},
@@ -112,6 +112,8 @@ BoundAlgorithm::Call BoundAlgorithm::parse(PyObject* args, PyObject* kwargs) con
          {"wrenches", &Call::wrenches},
          {"acceleration", &Call::acceleration},
          {"measurements", &Call::measurements},
+         {"multipliers", &Call::multipliers},
+         {"time_step", &Call::time_step},
          {"status", &Call::status},
          {"variant", &Call::variant}}};
     PyObject *key = nullptr, *value = nullptr;
@@ -231,6 +233,8 @@ py::object BoundAlgorithm::solve_one(Call& call) {
   };
   vector(call.acceleration, "acceleration", inputs_.task_acceleration);
   vector(call.measurements, "measurements", inputs_.measurements);
+  vector(call.multipliers, "multipliers", inputs_.multipliers);
+  inputs_.time_step = call.time_step ? call.time_step.cast<double>() : Inputs{}.time_step;
   if (options_.check && call.q && !robot_.model->is_tree()) {
     expect_closed(asker_.who, *robot_.model, inputs_.q.data());
   }
@@ -416,8 +420,10 @@ void bind_algorithm(py::module_& module) {
       "Call it with arrays of one state, (n,), or of many, (batch, n); those it needs are\n"
       "`arguments`, by position or name. Further arguments by name: out (array, or dict of them),\n"
       "wrenches (dict of link to 6 numbers, or array (links, 6) or (batch, links, 6)),\n"
-      "acceleration (of end-effectors' rows), measurements (of sensors), status (uint8 array of\n"
-      "the batch: 0 ok, 1 singular, 2 loop open; then nothing is raised), variant (int array).\n"
+      "acceleration (of end-effectors' rows), measurements (of sensors), multipliers (what\n"
+      "adjoints weigh components with, (nv,) or (batch, nv)), time_step (of steps, [s]), status\n"
+      "(uint8 array of the batch: 0 ok, 1 singular, 2 loop open; then nothing is raised), variant\n"
+      "(int array).\n"
       "A text in front chooses one result, or a row of it by its link or joint.");
   algorithm.def(py::init(&make), py::arg("robot"), py::arg("problem"), py::arg("name"),
                 py::arg("end_effectors") = py::none(), py::arg("inputs") = py::none(),

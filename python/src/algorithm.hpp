@@ -54,7 +54,7 @@ class BoundAlgorithm {
   /// Arguments of one call.
   struct Call {
     py::object q, v, tau, vdot;  ///< arrays by role
-    py::object acceleration, measurements, wrenches, out, status, variant;
+    py::object acceleration, measurements, multipliers, time_step, wrenches, out, status, variant;
     std::string select;  ///< name of the result, row or link that is wanted alone; empty: all
     py::object& role(int i) { return i == 0 ? q : i == 1 ? v : i == 2 ? tau : vdot; }
   };

@@ -60,6 +60,10 @@ struct BoundAlgorithm::BatchArrays {
   std::vector<double> acceleration;
   const double* measurements = nullptr;  ///< (N, rows)
   long measurement_rows = 0;
+  const double* multipliers = nullptr;  ///< (N, multiplier_rows) or, if the same, one row
+  long multiplier_rows = 0;
+  bool same_multipliers = false;
+  double time_step = Inputs{}.time_step;
   std::vector<int> variant;
   /// Results that are wanted, by their index, and where they go.
   std::vector<int> results;
@@ -145,6 +149,7 @@ void BoundAlgorithm::solve_by_loop(BatchArrays& arrays) {
     Results results;
     Wrenches<double> wrenches(robot_.model);
     in.task_acceleration = arrays.acceleration;
+    in.time_step = arrays.time_step;
     for (int i = 0; i < 4; ++i) (in.*role_members[i]).assign(sizes_[i], 0.0);
     try {
       for (long k; (k = next.fetch_add(1)) < arrays.N;) {
@@ -156,6 +161,11 @@ void BoundAlgorithm::solve_by_loop(BatchArrays& arrays) {
         if (arrays.measurements != nullptr) {
           const double* y = arrays.measurements + k * arrays.measurement_rows;
           in.measurements.assign(y, y + arrays.measurement_rows);
+        }
+        if (arrays.multipliers != nullptr) {
+          const double* x =
+              arrays.multipliers + (arrays.same_multipliers ? 0 : k * arrays.multiplier_rows);
+          in.multipliers.assign(x, x + arrays.multiplier_rows);
         }
         if (arrays.wrenches != nullptr) {
           wrenches.clear();
@@ -279,6 +289,17 @@ py::object BoundAlgorithm::solve_batch(Call& call) {
     arrays.measurements = rows(y);
     arrays.measurement_rows = y.shape(1);
   }
+  if (call.multipliers) {
+    const py::array x = real_array(call.multipliers, "multipliers", asker_);
+    if (x.ndim() != 1 && x.ndim() != 2) {
+      asker_.refuse_shape("multipliers", x, "(nv,) or (batch, nv)");
+    }
+    arrays.same_multipliers = x.ndim() == 1;
+    if (!arrays.same_multipliers) expect_count("multipliers", x);
+    arrays.multipliers = rows(x);
+    arrays.multiplier_rows = x.shape(x.ndim() - 1);
+  }
+  if (call.time_step) arrays.time_step = call.time_step.cast<double>();
   if (call.variant) {
     const auto v = py::array_t<int, py::array::c_style | py::array::forcecast>(call.variant);
     if (v.ndim() != 1 || v.shape(0) != N) {
@@ -346,7 +367,10 @@ py::object BoundAlgorithm::solve_batch(Call& call) {
 
   const bool single = options_.precision.empty() ? floats : options_.precision == "float";
   const Precision precision = single ? Precision::floats : Precision::doubles;
-  const bool packs = call.acceleration || call.measurements ? false : batch(precision) != nullptr;
+  // Batch has no place for these.
+  const bool by_state =
+      call.acceleration || call.measurements || call.multipliers || call.time_step;
+  const bool packs = !by_state && batch(precision) != nullptr;
   if (N > 0) {
     WithoutGil released;
     if (packs) {
