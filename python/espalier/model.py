@@ -53,8 +53,9 @@ class Problem:
 
     Call it with arrays of one state, (n,), or of many, (batch, n). A text in front chooses one
     result, or a row of it by its link or joint. Further arguments by name: algorithm (any
-    registered name), out, wrenches, acceleration, measurements, multipliers (of adjoints), time_step (of steps), status, gravity, end_effectors,
-    inputs, sensors, groups, precision ("double", "float"), threads, check.
+    registered name), out, wrenches, acceleration, measurements, multipliers (of adjoints),
+    time_step (of steps), status, gravity, end_effectors, inputs, sensors, groups, precision
+    ("double", "float"), threads, check.
     """
 
     _setup = ("end_effectors", "inputs", "sensors", "groups", "gravity", "precision", "threads",
