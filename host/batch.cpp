@@ -5,11 +5,11 @@
 #include <limits>
 #include <string>
 
-#include "espalier/kernel/model/pack_code.hpp"
-#include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/host/batch_loops.hpp"
 #include "espalier/host/batch_variants.hpp"
 #include "espalier/host/block_threads.hpp"
+#include "espalier/kernel/model/pack_code.hpp"
+#include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/plugins/registry.hpp"
 
 namespace espalier {
@@ -37,14 +37,23 @@ constexpr double least_margin_of_floats = 1e-3;
 
 using detail::gather;
 using detail::scatter;
+using detail::Strides;
+
+/// Of arrays of N states with so many numbers each.
+Strides strides(BatchLayout layout, long numbers, int N) {
+  return layout == BatchLayout::states ? Strides{numbers, 1} : Strides{1, N};
+}
 
 }  // namespace
 
 std::string_view to_string(BatchStatus status) {
   switch (status) {
-    case BatchStatus::ok: return "ok";
-    case BatchStatus::singular: return "singular";
-    case BatchStatus::loop_open: break;
+    case BatchStatus::ok:
+      return "ok";
+    case BatchStatus::singular:
+      return "singular";
+    case BatchStatus::loop_open:
+      break;
   }
   return "loop open";
 }
@@ -132,8 +141,7 @@ void Batch::Impl::expect(const char* what, long got, long rows, int N) const {
   if (got == rows * N) return;
   throw SizeMismatch(who_ + ": size of " + what + " is " + std::to_string(got) + ", expected " +
                      std::to_string(rows) + " x " + std::to_string(N) + " = " +
-                     std::to_string(rows * N) +
-                     " (number i of state k stands at [i * N + k], N states)");
+                     std::to_string(rows * N) + " (numbers of each state x states)");
 }
 
 void Batch::Impl::evaluate(int N, const BatchInputs& in, std::span<const BatchOutput> out,
@@ -195,12 +203,13 @@ void Batch::Impl::solve_variants(const Call& call) {
   for (int i = 0; i < role_count; ++i) {
     const In<double>& from = in.*roles[i].batch;
     if (from.size() == 0) continue;
-    slots.take(from.data(), rows_[i], call.N, ordered_.inputs[i]);
+    slots.take(from.data(), strides(in.layout, rows_[i], call.N), rows_[i], ordered_.inputs[i]);
     ordered.*roles[i].batch = ordered_.inputs[i];
   }
   const long wrench_rows = 6L * static_cast<long>(model_->links().size());
   if (in.wrenches.size() > 0) {
-    slots.take(in.wrenches.data(), wrench_rows, call.N, ordered_.wrenches);
+    slots.take(in.wrenches.data(), strides(in.layout, wrench_rows, call.N), wrench_rows,
+               ordered_.wrenches);
     ordered.wrenches = ordered_.wrenches;
   }
   ordered_.results.resize(std::max(ordered_.results.size(), call.out.size()));
@@ -217,9 +226,10 @@ void Batch::Impl::solve_variants(const Call& call) {
   solve({slots.slots(), &ordered, ordered_.out,
          call.status == nullptr ? nullptr : ordered_.status.data(), slots.of_packs().data()});
   for (std::size_t k = 0; k < call.out.size(); ++k) {
-    slots.give(ordered_.results[k], rows(k), call.N, call.out[k].values.data());
+    slots.give(ordered_.results[k], rows(k), call.N, strides(in.layout, rows(k), call.N),
+               call.out[k].values.data());
   }
-  if (call.status != nullptr) slots.give(ordered_.status, 1, call.N, call.status);
+  if (call.status != nullptr) slots.give(ordered_.status, 1, call.N, Strides{}, call.status);
 }
 
 /// A batch at one scalar of several robots.
@@ -379,15 +389,16 @@ void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
   if (reads_positions) load_given(worker, call, begin, states);
   for (int i = 0; i < role_count; ++i) {
     if (!needed_[i]) continue;
-    const double* row = (call.in->*roles[i].batch).data() + begin;
+    const Strides at = strides(call.in->layout, rows_[i], N);
+    const double* row = (call.in->*roles[i].batch).data() + begin * at.state;
     P* const* to = worker.inputs[i].data();
     if (i == 0 && reads_positions) {
       round_given(worker, std::span(to, whole));
     } else {
-      packs.load(row, N, rows_[i], std::span(to, whole));
+      packs.load(row, at, rows_[i], std::span(to, whole));
     }
-    for (int r = 0; whole < blocks && r < rows_[i]; ++r, row += N) {
-      to[whole][r] = gather<P>(row, whole * P::size, N - begin);
+    for (int r = 0; whole < blocks && r < rows_[i]; ++r, row += at.number) {
+      to[whole][r] = gather<P>(row, at, whole * P::size, N - begin);
     }
   }
   for (int b = 0; b < blocks; ++b) {
@@ -397,9 +408,11 @@ void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
     if (call.in->wrenches.size() > 0) {
       robot.wrenches.clear();
       const double* row = call.in->wrenches.data();
+      const Strides at =
+          strides(call.in->layout, 6L * static_cast<long>(model_->links().size()), N);
       for (const Link& link : model_->links()) {
         Force<P> wrench;
-        for (int i = 0; i < 6; ++i, row += N) wrench[i] = gather<P>(row, first, N);
+        for (int i = 0; i < 6; ++i, row += at.number) wrench[i] = gather<P>(row, at, first, N);
         robot.wrenches.add(link, wrench);
       }
       worker.in[b].wrenches = &robot.wrenches;
@@ -408,13 +421,14 @@ void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
     if (call.status != nullptr) judge(worker, robot, call, first, b);
   }
   for (std::size_t k = 0; k < call.out.size(); ++k) {
-    double* row = call.out[k].values.data() + begin;
     const Result& shape = shapes_[result_of_[k]];
     const int numbers = shape.row_count * shape.column_count;
+    const Strides at = strides(call.in->layout, numbers, N);
+    double* row = call.out[k].values.data() + begin * at.state;
     const P* const* from = worker.results[result_of_[k]].data();
-    packs.store(std::span(from, whole), numbers, row, N);
-    for (int i = 0; whole < blocks && i < numbers; ++i, row += N) {
-      scatter(from[whole][i], row, whole * P::size, N - begin);
+    packs.store(std::span(from, whole), numbers, row, at);
+    for (int i = 0; whole < blocks && i < numbers; ++i, row += at.number) {
+      scatter(from[whole][i], row, at, whole * P::size, N - begin);
     }
   }
 }
@@ -452,12 +466,13 @@ void Batch::ImplAt<P>::judge(Worker& worker, Robot& robot, const Call& call, int
 /// Positions of the states of a piece in doubles, eight to a pack, for those who judge loops.
 template <class P>
 void Batch::ImplAt<P>::load_given(Worker& worker, const Call& call, int begin, int states) {
-  const double* row = call.in->q.data() + begin;
+  const Strides at = strides(call.in->layout, rows_[0], call.N);
+  const double* row = call.in->q.data() + begin * at.state;
   const int whole = states / Pack::size;
-  model_->pack_code().load(row, call.N, rows_[0], std::span(worker.given.data(), whole));
+  model_->pack_code().load(row, at, rows_[0], std::span(worker.given.data(), whole));
   if (whole * Pack::size == states) return;
-  for (int r = 0; r < rows_[0]; ++r, row += call.N) {
-    worker.given[whole][r] = gather<Pack>(row, whole * Pack::size, call.N - begin);
+  for (int r = 0; r < rows_[0]; ++r, row += at.number) {
+    worker.given[whole][r] = gather<Pack>(row, at, whole * Pack::size, call.N - begin);
   }
 }
 

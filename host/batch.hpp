@@ -37,7 +37,7 @@ ESPALIER_API std::string_view to_string(Precision precision);
 
 /// How a batch computes.
 struct BatchOptions {
-  int threads = 0;  ///< 0: one for each core that the process may use
+  int threads = 0;                           ///< 0: one for each core that the process may use
   Precision precision = Precision::doubles;  ///< of what is computed inside
   /// Largest |phi| of couplings, laws and loops at a state as it is given, in doubles at both
   /// precisions [m, rad or cosine]. Infinity: they are not looked at, which saves their evaluation.
@@ -47,7 +47,13 @@ struct BatchOptions {
   std::vector<ModelPtr> variants = {};
 };
 
-/// Structures of arrays for N states: number i of state k stands at [i * N + k]. What a problem
+/// How the numbers of N states stand in arrays, n numbers for each state.
+enum class BatchLayout {
+  arrays,  ///< structures of arrays: number i of state k at [i * N + k]; the fastest
+  states   ///< one state after the other: number i of state k at [k * n + i]
+};
+
+/// Arrays of N states; the sizes below are those of structures of arrays, rows x N. What a problem
 /// does not ask for may be left out.
 struct BatchInputs {
   In<double> q{nullptr, 0};     ///< nq x N, spanning positions
@@ -60,9 +66,11 @@ struct BatchInputs {
   /// Size N where the batch has variants: which one each state is of. The lanes of a pack are of
   /// one variant, so that as many states of each as a pack has lanes cost the least.
   std::span<const int> variant = {};
+  BatchLayout layout = BatchLayout::arrays;  ///< of all arrays above, and of the results
 };
 
-/// Where a result goes: rows x columns x N; (i, j) of state k at [(i * columns + j) * N + k].
+/// Where a result goes: rows x columns x N; entry (i, j) is number i * columns + j of a state, and
+/// stands where BatchInputs::layout says.
 struct BatchOutput {
   std::string_view name;  ///< as Batch::results() call it
   Out<double> values;     ///< rows x columns x N
@@ -99,7 +107,7 @@ class ESPALIER_API Batch {
 
   /// Solves N states. Nothing is allocated after the first call.
   /// @param N       number of states
-  /// @param in      what the problem asks for, as structures of arrays
+  /// @param in      what the problem asks for
   /// @param out     results that are wanted
   /// @param status  size N, or empty: not wanted
   /// @throws SizeMismatch naming the array, UnknownName for a result; what the algorithm throws

@@ -58,11 +58,12 @@ void BatchVariants::order(std::span<const int> variant_of, int variants, int lan
   }
 }
 
-void BatchVariants::take(const double* from, long rows, int N, std::vector<double>& to) const {
+void BatchVariants::take(const double* from, const Strides& at, long rows,
+                         std::vector<double>& to) const {
   to.resize(rows * slots());
   for (long i = 0; i < rows; ++i) {
     double* row = to.data() + i * slots();
-    for (int s = 0; s < slots(); ++s) row[s] = from[i * N + state_[s]];
+    for (int s = 0; s < slots(); ++s) row[s] = from[i * at.number + state_[s] * at.state];
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/scalar/structure_of_arrays.hpp"
 
 /// States of a batch in the order of the robots that they are of. Not for plugins.
 
@@ -25,13 +26,13 @@ class BatchVariants {
   /// Variant of each pack of slots.
   const std::vector<int>& of_packs() const { return of_packs_; }
 
-  /// Rows of N numbers of states into rows of slots, and back.
-  void take(const double* from, long rows, int N, std::vector<double>& to) const;
+  /// Numbers of states into rows of slots, and back.
+  void take(const double* from, const Strides& at, long rows, std::vector<double>& to) const;
   template <class X>
-  void give(const std::vector<X>& from, long rows, int N, X* to) const {
+  void give(const std::vector<X>& from, long rows, int N, const Strides& at, X* to) const {
     for (long i = 0; i < rows; ++i) {
       const X* row = from.data() + i * slots();
-      for (int k = 0; k < N; ++k) to[i * N + k] = row[slot_[k]];
+      for (int k = 0; k < N; ++k) to[i * at.number + k * at.state] = row[slot_[k]];
     }
   }
 

@@ -32,56 +32,58 @@ static void take_largest_miss(std::span<const CoupledPosition> coupled, const T*
 /// PackCode for the instruction set that this header is compiled for.
 class CompiledPackCode final : public PackCode {
  public:
-#define ESPALIER_OVERRIDE(P)                                                                     \
-  void jacobian(const ClusterConstraint& constraint, const Model& model, const Cluster& cluster, \
-                const SpanningView<P>& at, ConstraintWorkspace<P>& w) const override {           \
-    detail::jacobian(constraint, model, cluster, at, w);                                         \
-  }                                                                                              \
-  void eliminate_loops(const Model& model, std::span<const Cluster* const> loops,                \
-                       std::span<ConstraintWorkspace<P>> work, const SpanningView<P>& at,        \
-                       const P* v, P* G, P* qd, P* g) const override {                           \
-    detail::eliminate_loops(model, loops, work, at, v, G, qd, g);                                \
-  }                                                                                              \
-  void eliminate_biases(const Model& model, std::span<const Cluster* const> loops,               \
-                        std::span<ConstraintWorkspace<P>> work, const SpanningView<P>& at, P* g) \
-      const override {                                                                           \
-    detail::eliminate_biases(model, loops, work, at, g);                                         \
-  }                                                                                              \
-  void residual(const ClusterConstraint& constraint, const Model& model, const Cluster& cluster, \
-                const SpanningView<P>& at, ClusterConstraint::Rows which,                        \
-                ConstraintWorkspace<P>& w, std::vector<P>& phi) const override {                 \
-    detail::residual(constraint, model, cluster, at, which, w, phi);                             \
-  }                                                                                              \
-  void expand(std::span<const Cluster* const> clusters, const P* G, const P* x, P* out)          \
-      const override {                                                                           \
-    detail::expand(clusters, G, x, out);                                                         \
-  }                                                                                              \
-  void reduce(std::span<const Cluster* const> clusters, const P* G, const P* x, P* out)          \
-      const override {                                                                           \
-    detail::reduce(clusters, G, x, out);                                                         \
-  }                                                                                              \
-  void take_margin(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P& least)     \
-      const override {                                                                           \
-    const P margin = detail::margin(constraint, w);                                              \
-    least = select_less(margin, least, margin, least);                                           \
-  }                                                                                              \
-  void take_largest(std::span<const P> numbers, P& most) const override {                        \
-    detail::take_largest(numbers, most);                                                         \
-  }                                                                                              \
-  void take_largest_miss(std::span<const CoupledPosition> coupled, const P* q, P& most)          \
-      const override {                                                                           \
-    detail::take_largest_miss(coupled, q, most);                                                 \
-  }                                                                                              \
-  void take_not_finite(std::span<const P> numbers, P& zero) const override {                     \
-    P sum = zero;                                                                                \
-    for (const P& x : numbers) sum += x - x;                                                     \
-    zero = sum;                                                                                  \
-  }                                                                                              \
-  void load(const double* first, long N, int rows, std::span<P* const> packs) const override {   \
-    detail::load_rows(first, N, rows, packs);                                                    \
-  }                                                                                              \
-  void store(std::span<const P* const> packs, int rows, double* first, long N) const override {  \
-    detail::store_rows(packs, rows, first, N);                                                   \
+#define ESPALIER_OVERRIDE(P)                                                                      \
+  void jacobian(const ClusterConstraint& constraint, const Model& model, const Cluster& cluster,  \
+                const SpanningView<P>& at, ConstraintWorkspace<P>& w) const override {            \
+    detail::jacobian(constraint, model, cluster, at, w);                                          \
+  }                                                                                               \
+  void eliminate_loops(const Model& model, std::span<const Cluster* const> loops,                 \
+                       std::span<ConstraintWorkspace<P>> work, const SpanningView<P>& at,         \
+                       const P* v, P* G, P* qd, P* g) const override {                            \
+    detail::eliminate_loops(model, loops, work, at, v, G, qd, g);                                 \
+  }                                                                                               \
+  void eliminate_biases(const Model& model, std::span<const Cluster* const> loops,                \
+                        std::span<ConstraintWorkspace<P>> work, const SpanningView<P>& at, P* g)  \
+      const override {                                                                            \
+    detail::eliminate_biases(model, loops, work, at, g);                                          \
+  }                                                                                               \
+  void residual(const ClusterConstraint& constraint, const Model& model, const Cluster& cluster,  \
+                const SpanningView<P>& at, ClusterConstraint::Rows which,                         \
+                ConstraintWorkspace<P>& w, std::vector<P>& phi) const override {                  \
+    detail::residual(constraint, model, cluster, at, which, w, phi);                              \
+  }                                                                                               \
+  void expand(std::span<const Cluster* const> clusters, const P* G, const P* x, P* out)           \
+      const override {                                                                            \
+    detail::expand(clusters, G, x, out);                                                          \
+  }                                                                                               \
+  void reduce(std::span<const Cluster* const> clusters, const P* G, const P* x, P* out)           \
+      const override {                                                                            \
+    detail::reduce(clusters, G, x, out);                                                          \
+  }                                                                                               \
+  void take_margin(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P& least)      \
+      const override {                                                                            \
+    const P margin = detail::margin(constraint, w);                                               \
+    least = select_less(margin, least, margin, least);                                            \
+  }                                                                                               \
+  void take_largest(std::span<const P> numbers, P& most) const override {                         \
+    detail::take_largest(numbers, most);                                                          \
+  }                                                                                               \
+  void take_largest_miss(std::span<const CoupledPosition> coupled, const P* q, P& most)           \
+      const override {                                                                            \
+    detail::take_largest_miss(coupled, q, most);                                                  \
+  }                                                                                               \
+  void take_not_finite(std::span<const P> numbers, P& zero) const override {                      \
+    P sum = zero;                                                                                 \
+    for (const P& x : numbers) sum += x - x;                                                      \
+    zero = sum;                                                                                   \
+  }                                                                                               \
+  void load(const double* first, const detail::Strides& at, int rows, std::span<P* const> packs)  \
+      const override {                                                                            \
+    detail::load_rows(first, at, rows, packs);                                                    \
+  }                                                                                               \
+  void store(std::span<const P* const> packs, int rows, double* first, const detail::Strides& at) \
+      const override {                                                                            \
+    detail::store_rows(packs, rows, first, at);                                                   \
   }
   ESPALIER_OVERRIDE(Pack)
   ESPALIER_OVERRIDE(FloatPack)

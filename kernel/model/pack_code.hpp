@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/constraint.hpp"
-#include "espalier/kernel/scalar/pack.hpp"
+#include "espalier/kernel/scalar/structure_of_arrays.hpp"
 
 namespace espalier {
 
@@ -55,10 +55,12 @@ class ESPALIER_API PackCode {
       const = 0;                                                                                   \
   /** zero: stays zero in the lanes in which all numbers are finite. */                            \
   virtual void take_not_finite(std::span<const P> numbers, P& zero) const = 0;                     \
-  /** Whole packs of states of a structure of arrays, of which row r stands at first + r * N,      \
-      to packs[k][r], and back. */                                                                 \
-  virtual void load(const double* first, long N, int rows, std::span<P* const> packs) const = 0;   \
-  virtual void store(std::span<const P* const> packs, int rows, double* first, long N) const = 0;
+  /** Whole packs of states that stand one after the other, number r of pack k in packs[k][r], and \
+      back. */                                                                                     \
+  virtual void load(const double* first, const detail::Strides& at, int rows,                      \
+                    std::span<P* const> packs) const = 0;                                          \
+  virtual void store(std::span<const P* const> packs, int rows, double* first,                     \
+                     const detail::Strides& at) const = 0;
   ESPALIER_ON_PACKS(Pack)
   ESPALIER_ON_PACKS(FloatPack)
 #undef ESPALIER_ON_PACKS

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <cstring>
 #include <span>
 
 #include "espalier/kernel/scalar/pack.hpp"
 
-/// Packs out of structures of arrays of doubles, which floats are rounded from. Not for plugins.
+/// Packs out of arrays of doubles of many states, which floats are rounded from. Not for plugins.
 
 namespace espalier::detail {
 
@@ -34,6 +35,29 @@ inline void scatter(const P& x, double* row, int first, int N) {
   for (int k = first; k < N; ++k) row[k] = x[k - first];
 }
 
+/// Where numbers of states stand: number i of state k at first + k * state + i * number. Structures
+/// of arrays have {1, N}, states one after the other {numbers, 1}.
+struct Strides {
+  long state = 1, number = 1;
+};
+
+/// The same from any places; beyond the end, the last state.
+template <class P>
+inline P gather(const double* row, const Strides& at, int first, int N) {
+  if (at.state == 1) return gather<P>(row, first, N);
+  P x;
+  for (int k = 0; k < P::size; ++k) {
+    x.lanes[k] =
+        static_cast<typename P::Element>(row[at.state * (first + k < N ? first + k : N - 1)]);
+  }
+  return x;
+}
+template <class P>
+inline void scatter(const P& x, double* row, const Strides& at, int first, int N) {
+  if (at.state == 1) return scatter(x, row, first, N);
+  for (int k = first; k < N && k < first + P::size; ++k) row[at.state * k] = x[k - first];
+}
+
 /// Rows of structures of arrays lie far apart, and for N like 4096 in few sets of the caches: they
 /// are asked for so many rows ahead.
 constexpr int rows_ahead = 3;
@@ -41,21 +65,110 @@ inline void prefetch(const double* row, int count) {
   for (int k = 0; k < count; k += 8) __builtin_prefetch(row + k);
 }
 
-/// Whole packs of neighbours in all rows, row r of pack k in packs[k][r].
-/// @param first  in row 0  @param N  from row to row
+/// Eight numbers side by side.
+template <class E>
+using Eight = E __attribute__((vector_size(8 * sizeof(E))));
+
+/// Rows of an 8 x 8 matrix become its columns, by 24 shuffles.
+template <class V>
+inline void transpose(V (&row)[8]) {
+  V pair[8], four[8];
+  for (int i = 0; i < 8; i += 2) {  // neighbours of two rows
+    pair[i] = __builtin_shufflevector(row[i], row[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    pair[i + 1] = __builtin_shufflevector(row[i], row[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+  for (int i = 0; i < 8; i += 4) {  // of four
+    for (int k = 0; k < 2; ++k) {
+      const V &a = pair[i + k], &b = pair[i + k + 2];
+      four[i + k] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+      four[i + k + 2] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+  }
+  for (int k = 0; k < 4; ++k) {  // of eight
+    row[k] = __builtin_shufflevector(four[k], four[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    row[k + 4] = __builtin_shufflevector(four[k], four[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
+/// Numbers [r, r + 8) of a pack's states that stand one after the other, and back.
 template <class P>
-void load_rows(const double* first, long N, int rows, std::span<P* const> packs) {
+inline void load_eight(const double* first, long numbers, int r, P* pack) {
+  using E = typename P::Element;
+  for (int l = 0; l < P::size; l += 8) {
+    Eight<E> column[8];
+    for (int k = 0; k < 8; ++k) {
+      Eight<double> x;
+      std::memcpy(&x, first + (l + k) * numbers + r, sizeof x);
+      column[k] = __builtin_convertvector(x, Eight<E>);
+    }
+    transpose(column);
+    for (int k = 0; k < 8; ++k) {
+      std::memcpy(reinterpret_cast<char*>(&pack[r + k].lanes) + l * sizeof(E), &column[k],
+                  sizeof column[k]);
+    }
+  }
+}
+template <class P>
+inline void store_eight(const P* pack, int r, double* first, long numbers) {
+  using E = typename P::Element;
+  for (int l = 0; l < P::size; l += 8) {
+    Eight<E> column[8];
+    for (int k = 0; k < 8; ++k) {
+      std::memcpy(&column[k], reinterpret_cast<const char*>(&pack[r + k].lanes) + l * sizeof(E),
+                  sizeof column[k]);
+    }
+    transpose(column);
+    for (int k = 0; k < 8; ++k) {
+      const Eight<double> x = __builtin_convertvector(column[k], Eight<double>);
+      std::memcpy(first + (l + k) * numbers + r, &x, sizeof x);
+    }
+  }
+}
+
+/// States that stand one after the other; the last eight numbers overlap the ones before.
+template <class P>
+void load_states(const double* first, int numbers, std::span<P* const> packs) {
+  for (P* const pack : packs) {
+    prefetch(first + static_cast<long>(P::size) * numbers, P::size * numbers);  // the next pack's
+    if (numbers < 8) {
+      for (int r = 0; r < numbers; ++r) pack[r] = gather<P>(first + r, {numbers, 1}, 0, P::size);
+    } else {
+      for (int r = 0; r + 8 < numbers; r += 8) load_eight(first, numbers, r, pack);
+      load_eight(first, numbers, numbers - 8, pack);
+    }
+    first += static_cast<long>(P::size) * numbers;
+  }
+}
+template <class P>
+void store_states(std::span<const P* const> packs, int numbers, double* first) {
+  for (const P* const pack : packs) {
+    if (numbers < 8) {
+      for (int r = 0; r < numbers; ++r) scatter(pack[r], first + r, {numbers, 1}, 0, P::size);
+    } else {
+      for (int r = 0; r + 8 < numbers; r += 8) store_eight(pack, r, first, numbers);
+      store_eight(pack, numbers - 8, first, numbers);
+    }
+    first += static_cast<long>(P::size) * numbers;
+  }
+}
+
+/// Whole packs of neighbours, number r of pack k in packs[k][r].
+/// @param first  number 0 of the first state
+template <class P>
+void load_rows(const double* first, const Strides& at, int rows, std::span<P* const> packs) {
+  if (at.state != 1) return load_states(first, rows, packs);
   const int count = static_cast<int>(packs.size());
-  for (int r = 0; r < rows; ++r, first += N) {
-    if (r + rows_ahead < rows) prefetch(first + rows_ahead * N, count * P::size);
+  for (int r = 0; r < rows; ++r, first += at.number) {
+    if (r + rows_ahead < rows) prefetch(first + rows_ahead * at.number, count * P::size);
     for (int k = 0; k < count; ++k) packs[k][r] = load<P>(first + k * P::size);
   }
 }
 template <class P>
-void store_rows(std::span<const P* const> packs, int rows, double* first, long N) {
+void store_rows(std::span<const P* const> packs, int rows, double* first, const Strides& at) {
+  if (at.state != 1) return store_states(packs, rows, first);
   const int count = static_cast<int>(packs.size());
-  for (int r = 0; r < rows; ++r, first += N) {
-    if (r + rows_ahead < rows) prefetch(first + rows_ahead * N, count * P::size);
+  for (int r = 0; r < rows; ++r, first += at.number) {
+    if (r + rows_ahead < rows) prefetch(first + rows_ahead * at.number, count * P::size);
     for (int k = 0; k < count; ++k) store(packs[k][r], first + k * P::size);
   }
 }

@@ -102,11 +102,9 @@ class BoundAlgorithm {
   std::optional<std::string> no_packs_;              ///< why there is no Batch, once that is known
   std::vector<std::unique_ptr<Algorithm>> workers_;  ///< of solve_by_loop
   std::vector<double> wrench_numbers_;
-  /// Structures of arrays for Batch, kept since new memory of this size costs as much as to fill
-  /// it.
+  /// What is the same for all states, repeated; kept since new memory of this size costs as much
+  /// as to fill it.
   std::array<std::vector<double>, 4> rows_;
-  std::vector<double> wrench_rows_;
-  std::vector<std::vector<double>> result_rows_;
 };
 
 /// How often this process is a fork of one that had the module.

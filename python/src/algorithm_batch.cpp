@@ -11,9 +11,8 @@
 
 #include "algorithm.hpp"
 
-// Batches: arrays of Python are (batch, n) with the numbers of a state side by side. Batch takes
-// structures of arrays; what cannot run on packs runs in a loop, a state after the other on every
-// core.
+// Batches: arrays of Python are (batch, n), one state after the other. What cannot run on packs runs
+// in a loop, a state after the other on every core.
 
 namespace espalier::python {
 
@@ -29,17 +28,6 @@ std::atomic<int> forks{0};
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// to[i * N + k] = from[k * n + i], in tiles that stay in the first cache.
-void transpose(const double* from, long N, long n, double* to) {
-  constexpr long tile = 8;
-  for (long k = 0; k < N; k += tile) {
-    const long end = std::min(k + tile, N);
-    for (long i = 0; i < n; ++i) {
-      for (long l = k; l < end; ++l) to[i * N + l] = from[l * n + i];
-    }
-  }
 }
 
 using Plain = py::array_t<double, py::array::c_style | py::array::forcecast>;
@@ -94,42 +82,39 @@ Batch* BoundAlgorithm::batch(Precision precision) {
   return batches_[which].get();
 }
 
+/// Straight from Python's arrays and into them.
 void BoundAlgorithm::solve_packs(BatchArrays& arrays, Precision precision) {
   Batch& run = *batch(precision);
   const long N = arrays.N;
   BatchInputs in;
+  in.layout = BatchLayout::states;
   for (int i = 0; i < 4; ++i) {
     if (!needed_[i]) continue;
+    if (arrays.inputs[i] != nullptr && !arrays.same[i]) {
+      in.*batch_members[i] = {arrays.inputs[i], sizes_[i] * N};
+      continue;
+    }
     rows_[i].resize(sizes_[i] * N);
-    if (arrays.inputs[i] == nullptr) {
-      std::fill(rows_[i].begin(), rows_[i].end(), 0.0);
-    } else if (arrays.same[i]) {
-      for (long r = 0; r < sizes_[i]; ++r) {
-        std::fill_n(rows_[i].begin() + r * N, N, arrays.inputs[i][r]);
+    for (long k = 0; k < N; ++k) {
+      double* to = rows_[i].data() + k * sizes_[i];
+      if (arrays.inputs[i] == nullptr) {
+        std::fill_n(to, sizes_[i], 0.0);
+      } else {
+        std::copy_n(arrays.inputs[i], sizes_[i], to);
       }
-    } else {
-      transpose(arrays.inputs[i], N, sizes_[i], rows_[i].data());
     }
     in.*batch_members[i] = rows_[i];
   }
   if (arrays.wrenches != nullptr) {
-    const long n = 6L * static_cast<long>(robot_.model->links().size());
-    wrench_rows_.resize(n * N);
-    transpose(arrays.wrenches, N, n, wrench_rows_.data());
-    in.wrenches = wrench_rows_;
+    in.wrenches = {arrays.wrenches, 6L * static_cast<long>(robot_.model->links().size()) * N};
   }
   in.variant = arrays.variant;
-  result_rows_.resize(std::max(result_rows_.size(), arrays.results.size()));
   std::vector<BatchOutput> out;
   for (std::size_t k = 0; k < arrays.results.size(); ++k) {
-    result_rows_[k].resize(results_[arrays.results[k]].values.size() * N);
-    out.push_back({results_[arrays.results[k]].name, result_rows_[k]});
+    const Result& r = results_[arrays.results[k]];
+    out.push_back({r.name, {arrays.values[k], static_cast<long>(r.values.size()) * N}});
   }
   run.evaluate(static_cast<int>(N), in, out, arrays.status);
-  for (std::size_t k = 0; k < arrays.results.size(); ++k) {
-    const long n = static_cast<long>(results_[arrays.results[k]].values.size());
-    transpose(result_rows_[k].data(), n, N, arrays.values[k]);
-  }
 }
 
 /// For algorithms without packs: every core takes the next state that nobody has.

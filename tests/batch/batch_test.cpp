@@ -95,6 +95,33 @@ TEST_P(BatchTest, AThousandStatesAreTheSameOnOneTwoAndFourThreads) {
   }
 }
 
+TEST_P(BatchTest, StatesOneAfterTheOtherHaveTheBitsOfStructuresOfArrays) {
+  for (const ModelPtr& model : robots()) {
+    for (const int N : {1, 9, 35}) {
+      States all = gathered(*model, states_of(*model, N));
+      all.q[N - 1] += 1.0;  // position 0 of the last state: some loops are open
+      States after = all;
+      for (Values States::*x : {&States::q, &States::v, &States::tau, &States::vdot,
+                                &States::wrenches}) {
+        after.*x = state_by_state(all.*x, N);
+      }
+      BatchInputs in = after.with_wrenches();
+      in.layout = BatchLayout::states;
+      for (const Entry* e : packed_algorithms(*model, GetParam())) {
+        const auto batch = batch_of(*e, model, on(2));
+        std::vector<BatchStatus> wanted_status, status;
+        const std::vector<Values> wanted = answers(*batch, N, all.with_wrenches(), &wanted_status);
+        const std::vector<Values> got = answers(*batch, N, in, &status);
+        EXPECT_EQ(status, wanted_status) << label(*e, *model);
+        for (std::size_t r = 0; r < got.size(); ++r) {
+          ASSERT_TRUE(same_bits(got[r], state_by_state(wanted[r], N)))
+              << label(*e, *model) << ": " << batch->results()[r].name << " of " << N;
+        }
+      }
+    }
+  }
+}
+
 TEST(BatchCallTest, EveryStateHasTheAnswerOfASingleCall) {
   for (const ModelPtr& model : robots()) {
     constexpr int N = 9;
@@ -323,7 +350,7 @@ TEST(BatchCallTest, WrongSizesAreRefusedByName) {
   BatchInputs in = all.inputs();
   in.tau = short_one;
   EXPECT_EQ(said(in, vdot), "batch of aba: size of tau is 3, expected " + nv + " x 6 = " + whole +
-                                " (number i of state k stands at [i * N + k], N states)");
+                                " (numbers of each state x states)");
   in = all.inputs();
   in.tau = In<double>(nullptr, 0);
   EXPECT_NE(said(in, vdot).find("batch of aba: size of tau is 0, expected " + nv),

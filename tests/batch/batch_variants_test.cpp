@@ -93,6 +93,16 @@ TEST(BatchVariantsTest, BitsDoNotDependOnOtherStatesOrThreads) {
   Values all(variants[0]->nv() * s.N);
   host().batch<ForwardDynamics>("c-aba", variants[0], {.threads = 3, .variants = variants})
       ->evaluate(s.N, in, {{"vdot", all}});
+  {
+    const Values q = state_by_state(s.q, s.N), v = state_by_state(s.v, s.N),
+                 tau = state_by_state(s.tau, s.N);
+    BatchInputs after{.q = q, .v = v, .tau = tau};
+    after.variant = variant, after.layout = BatchLayout::states;
+    Values vdot(all.size());
+    host().batch<ForwardDynamics>("c-aba", variants[0], {.threads = 2, .variants = variants})
+        ->evaluate(s.N, after, {{"vdot", vdot}});
+    EXPECT_EQ(vdot, state_by_state(all, s.N));
+  }
   const auto alone = host().batch<ForwardDynamics>("c-aba", variants[0],
                                                    {.threads = 1, .variants = variants});
   for (int k = 0; k < s.N; ++k) {

@@ -205,26 +205,35 @@ TEST_P(InstructionSetTest, LoopsOfPacksAgreeWithPlainOnes) {
 }
 
 template <class P>
-void expect_rows_there_and_back(const PackCode& code) {
-  constexpr int rows = 9, most = 3, N = most * P::size + 5, begin = 2;
+void expect_there_and_back(const PackCode& code, int rows, bool states) {
+  constexpr int most = 3, N = most * P::size + 5, begin = 2;
+  const auto stride =
+      states ? espalier::detail::Strides{rows, 1} : espalier::detail::Strides{1, N};
   Values array(rows * N), back(rows * N, -1.0);
   for (int i = 0; i < rows * N; ++i) array[i] = 0.1 * i;
   for (int count = 0; count <= most; ++count) {
     std::vector<std::vector<P>> packs(count, std::vector<P>(rows));
     std::vector<P*> to;
     for (std::vector<P>& pack : packs) to.push_back(pack.data());
-    code.load(array.data() + begin, N, rows, to);
+    code.load(array.data() + begin * stride.state, stride, rows, to);
     const std::vector<const P*> from(to.begin(), to.end());
-    code.store(from, rows, back.data() + begin, N);
+    code.store(from, rows, back.data() + begin * stride.state, stride);
     for (int r = 0; r < rows; ++r) {
       for (int k = 0; k < N; ++k) {
-        const int at = k - begin, i = r * N + k;
+        const long at = k - begin, i = r * stride.number + k * stride.state;
         const bool inside = at >= 0 && at < count * P::size;
         const auto kept = static_cast<typename P::Element>(array[i]);
         if (inside) EXPECT_EQ(packs[at / P::size][r][at % P::size], kept);
         EXPECT_EQ(back[i], inside ? static_cast<double>(kept) : -1.0);
       }
     }
+  }
+}
+
+template <class P>
+void expect_rows_there_and_back(const PackCode& code) {
+  for (const int rows : {1, 3, 8, 9, 16, 21}) {  // eight at a time, and what is left of them
+    for (const bool states : {false, true}) expect_there_and_back<P>(code, rows, states);
   }
 }
 

@@ -39,6 +39,16 @@ inline Values column(const Values& array, int N, int k) {
   return out;
 }
 
+/// Numbers of one state after the other, of structures of arrays.
+inline Values state_by_state(const Values& array, int N) {
+  Values out;
+  for (int k = 0; k < N; ++k) {
+    const Values one = column(array, N, k);
+    out.insert(out.end(), one.begin(), one.end());
+  }
+  return out;
+}
+
 inline States gathered(const Model& model, const std::vector<State>& states) {
   States all;
   all.N = static_cast<int>(states.size());
