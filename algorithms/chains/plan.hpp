@@ -164,6 +164,10 @@ class ChainPlan {
   enum class Branches { longest, end };
 
   ChainPlan(const Model& model, const ChainJoints& joints, Branches branches = Branches::longest)
+      : ChainPlan(model, joints, branches, folded_inertias(model)) {}
+  /// @param bodies  per body, from the ground on: its inertia, in the model's frame
+  ChainPlan(const Model& model, const ChainJoints& joints, Branches branches,
+            const std::vector<RigidInertia<double>>& bodies)
       : chain_of(model.active_body_count() + 1, -1),
         index_in(chain_of.size(), -1),
         inertia(chain_of.size(), RigidInertia<double>::zero()) {
@@ -211,7 +215,7 @@ class ChainPlan {
         level[i] = chain.level;
       }
     }
-    regroup(model);
+    regroup(bodies);
   }
 
   std::vector<Chain> chains;  ///< parents before what they carry
@@ -229,10 +233,15 @@ class ChainPlan {
   int parent(int i) const { return chains[chain_of[i]].parent; }
 
  private:
-  void regroup(const Model& model) {
+  static std::vector<RigidInertia<double>> folded_inertias(const Model& model) {
+    std::vector<RigidInertia<double>> all;
+    for (int i = 0; i <= model.active_body_count(); ++i) all.push_back(model.folded_inertia(i));
+    return all;
+  }
+  void regroup(const std::vector<RigidInertia<double>>& bodies) {
     for (std::size_t i = 0; i < chain_of.size(); ++i) {
       const int at = static_cast<int>(i);
-      inertia[i] = model.folded_inertia(at);
+      inertia[i] = bodies[i];
       if (chain_of[i] >= 0) inertia[i] = congruence(body(at).F.inverse(), inertia[i]);
     }
     for (std::size_t l = chains.size(); l-- > 0;) {

@@ -130,6 +130,27 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
  public:
   /// @param lanes  how many chains are passed at once
   Schedule(const Model& model, int lanes) : Schedule(model, lanes, KindOf(model)) {}
+  /// @param plan  chains that the algorithm has chosen, of joints that Schedule(model, lanes) may
+  ///   put into chains
+  Schedule(const Model& model, int lanes, ChainPlan plan)
+      : Schedule(model, lanes, KindOf(model), std::move(plan)) {}
+  /// The spanning tree as if nothing coupled its bodies, folded rotors among them: runs of plain
+  /// bodies, and the floating base.
+  static Schedule of_spanning_tree(const Model& model) {
+    static_assert(has<PlainRun> && has<FloatingBase>);
+    Schedule schedule{ScheduleLayout(ChainPlan(model, ChainJoints(model)))};
+    std::vector<RigidInertia<double>>& inertia = schedule.chains->inertia;
+    inertia.clear();
+    for (int i = 0; i <= model.body_count(); ++i) inertia.push_back(model.body(i).inertia);
+    schedule.floating_base = floating_root(model, model.body_count());
+    for (const BodyRun& run : model.runs()) {
+      const bool base = run.first == schedule.floating_base;
+      if (base) schedule.add(FloatingBase{run.first});
+      if (!base || run.count > 1) schedule.add(PlainRun{&run, base ? 1 : 0, run.count, 0});
+    }
+    schedule.sort();
+    return schedule;
+  }
 
  private:
   template <class Kind>
@@ -160,8 +181,11 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
     ChainJoints joints;          ///< of chains
   };
 
+  explicit Schedule(ScheduleLayout layout) : ScheduleLayout(std::move(layout)) {}
   Schedule(const Model& m, int lanes, const KindOf& kind)
-      : ScheduleLayout(ChainPlan(m, kind.joints)) {
+      : Schedule(m, lanes, kind, ChainPlan(m, kind.joints)) {}
+  Schedule(const Model& m, int lanes, const KindOf& kind, ChainPlan plan)
+      : ScheduleLayout(std::move(plan)) {
     if constexpr (has<FloatingBase>) {
       const int root = floating_root(m, m.active_body_count());
       if (root > 0 && !kind.several[m.body(root).cluster]) floating_base = root;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -8,10 +9,10 @@
 
 namespace espalier {
 
-/// The entries of a mass matrix that the wrench of a rate makes on its way inward: with the rates
-/// of all that moves the body, up to the ground or to a body whose axes stand for the world's. That
-/// is the floating root, whose rates meet the wrench itself, or a body of a chain, whose attachment takes
-/// it.
+/// The entries of a mass matrix that the wrench F of a rate makes on its way to the ground,
+/// M(i,j) = F^T J_j for every rate j that moves the body: up to the ground or to a body whose axes
+/// stand for the world's. That is the floating root, whose rates meet the wrench itself, or a body
+/// of a chain, whose attachment takes it.
 ///
 /// Frames: world axes; wrenches and the motions J that they meet about the origin of the first
 /// body, or of the one that stands for the world, where J of bodies lie side by side in memory.
@@ -23,8 +24,9 @@ class WaysInward {
     int column, rate, count;
   };
   struct Way {
-    int output = 0;             ///< the body that it starts from; 0: the ground
+    int support = 0;            ///< the body that it starts from; 0: the ground
     int end = 0;                ///< the body that stands for the world; 0: the ground
+    int rates = 0;              ///< whose wrenches go it
     std::vector<Range> ranges;  ///< by growing rates, up to there
   };
 
@@ -95,17 +97,16 @@ class WaysInward {
     reach_end(way, F, rate, write);
     for (const Range& range : way.ranges) meet(range, F, write);
   }
-  /// Copies what a way has written from the row to the column.
-  void mirror(const Way& way, int rate, T* M) const {
-    const T* row = M + static_cast<long>(rate) * size_;
-    T* column = M + rate;
-    const int root_rates = ends_at_root(way) ? 6 : 0;
-    for (long i = 0; i < root_rates; ++i) column[i * size_] = row[i];
-    for (const Range& range : way.ranges) {
-      for (long i = range.rate; i < range.rate + range.count; ++i) column[i * size_] = row[i];
+  /// Copies the rows of a segment's rates to columns, where they are not zero.
+  /// @param ways  that they have written, besides their own block
+  void mirror_rates(std::span<const Way> ways, int first, int count, T* M) const {
+    const long n = size_;
+    for (int i = first; i < first + count; ++i) {
+      const T* row = M + i * n;
+      for (const Way& way : ways) mirror(way, i, M);
+      for (int j = first; j < i; ++j) M[j * n + i] = row[j];
     }
   }
-
   /// Copies the lower triangle to the upper one, in blocks that stay in the cache.
   void mirror_all(T* M) const {
     constexpr int block = 16;
@@ -122,6 +123,15 @@ class WaysInward {
   }
 
  private:
+  void mirror(const Way& way, int rate, T* M) const {
+    const T* row = M + static_cast<long>(rate) * size_;
+    T* column = M + rate;
+    const int root_rates = ends_at_root(way) ? 6 : 0;
+    for (long i = 0; i < root_rates; ++i) column[i * size_] = row[i];
+    for (const Range& range : way.ranges) {
+      for (long i = range.rate; i < range.rate + range.count; ++i) column[i * size_] = row[i];
+    }
+  }
   bool ends_at_root(const Way& way) const { return way.end > 0 && way.end == root_; }
 
   /// @returns the first rate beyond those of the root
