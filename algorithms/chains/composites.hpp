@@ -164,10 +164,9 @@ class ChainComposites : public ChainUnits<T> {
       const auto& b = unit.bodies[i];
       if (!b.boundaries) continue;
       for (int k = 0; k < unit.used; ++k) {
-        if (b.boundary[k] >= 0) {
-          carry(unit, k, static_cast<int>(i), attachments_[b.boundary[k]], chains[k], M, size,
-                parents);
-        }
+        if (b.boundary[k] < 0) continue;
+        const Attachment& attachment = attachments_[b.boundary[k]];
+        carry(unit, k, static_cast<int>(i), attachment, chains[k], M, size, parents);
       }
     }
   }
@@ -180,13 +179,13 @@ class ChainComposites : public ChainUnits<T> {
       const int count = std::min(width, rates - first);
       const int* rate = attachment.rates.data() + first;
       auto F = unit.bodies[body].F[lane]->force_to(attachment.wrenches[first / width]);
-      F = carry_to_base<T>(unit, lane, body, on_ground, F,
-                           [&](const auto& b, auto& at) ESPALIER_INLINED {
-                             for (int l = 0; l < count; ++l) {
-                               const T x = row_of<T>(&at.n.z, l);
-                               M[rate[l] * size + b.y[lane]] = M[b.y[lane] * size + rate[l]] = x;
-                             }
-                           });
+      const auto meet = [&](const auto& b, auto& at) ESPALIER_INLINED {
+        for (int l = 0; l < count; ++l) {
+          const T x = row_of<T>(&at.n.z, l);
+          M[rate[l] * size + b.y[lane]] = M[b.y[lane] * size + rate[l]] = x;
+        }
+      };
+      F = carry_to_base<T>(unit, lane, body, on_ground, F, meet);
       if (on_ground) continue;
       F = base_to_parent(unit, lane, F);
       with_parent(chain, parents, [&](auto&& to) ESPALIER_INLINED {

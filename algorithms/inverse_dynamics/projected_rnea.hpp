@@ -14,7 +14,7 @@ template <class T>
 class SpanningRnea {
  public:
   explicit SpanningRnea(const Model& model)
-      : segments_(segments_of(model.runs())), state_(model, inertias(model)) {}
+      : segments_(segments_of(model.runs())), state_(model, spanning_inertias(model)) {}
 
   /// @param motion  updated at positions and rates, rotors placed
   /// @param qdd     spanning accelerations, or nullptr for zero
@@ -32,12 +32,6 @@ class SpanningRnea {
   }
 
  private:
-  static std::vector<RigidInertia<double>> inertias(const Model& model) {
-    std::vector<RigidInertia<double>> all;
-    for (int i = 0; i <= model.body_count(); ++i) all.push_back(model.body(i).inertia);
-    return all;
-  }
-
   Segments<PlainRun> segments_;
   NewtonEulerState<T> state_;
 };

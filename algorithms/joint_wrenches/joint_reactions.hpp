@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithms/segments/newton_euler_run.hpp"
 #include "espalier/kernel/problems/joint_wrenches.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/model/subspace.hpp"
 
 namespace espalier {
 
@@ -24,8 +23,12 @@ class JointReactions final : public JointWrenches<T> {
   using Reaction = typename JointWrenches<T>::Reaction;
 
   explicit JointReactions(ModelPtr model)
-      : JointWrenches<T>(std::move(model)), motion_(this->model()) {
+      : JointWrenches<T>(std::move(model)),
+        motion_(this->model()),
+        segments_(segments_of(this->model().runs())),
+        state_(this->model(), spanning_inertias(this->model())) {
     const Model& m = this->model();
+    state_.tau_spanning.resize(m.spanning_nv());
     for (const Joint& joint : m.joints()) {
       Reaction reaction;
       reaction.joint = joint.name;
@@ -87,57 +90,33 @@ class JointReactions final : public JointWrenches<T> {
     if (motion_.g() != nullptr) {
       for (std::size_t i = 0; i < qdd.size(); ++i) qdd[i] += motion_.g()[i];
     }
-    outward(qdd, wrenches);
-    std::vector<Force<double>> total = own_;
-    std::vector<double> tau(m.spanning_nv());
-    inward(total, qdd, tau);
+    state_.start(motion_.joints, motion_.qd(), qdd.data(), this->gravity());
+    segments_.outward([&](const PlainRun& s) { forward_motion(s, state_, vdot); });
+    for (int i = 1; wrenches != nullptr && i <= m.body_count(); ++i) {
+      state_.apply(i, (*wrenches)[i]);
+    }
+    own_.clear();
+    for (const NewtonEulerBody<double>& b : state_.body) own_.push_back(b.f);
+    collect();
+    std::vector<double>& tau = state_.tau_spanning;
+    for (const auto& [rate, inertia] : m.armature()) tau[rate] += inertia * qdd[rate];
     std::size_t loop = 0;
     for (const Cluster& c : m.clusters()) {
       if (c.constraint != nullptr) close_loops(c, q, tau, loop);
     }
-    total = own_;
-    inward(total, qdd, tau);
+    collect();
     for (std::size_t j = 0; j < m.joints().size(); ++j) {
-      const Force<double>& f = total[m.joints()[j].body];
+      const Force<double>& f = state_.body[m.joints()[j].body].f;
       reactions_[j].wrench = {link_[j].E * f.n, link_[j].E * f.f};
     }
     return reactions_;
   }
 
-  /// Base to tips: the wrench that each body needs to move as it does, external ones taken off.
-  void outward(const std::vector<double>& qdd, const Wrenches<double>* wrenches) {
-    const Model& m = this->model();
-    const int n = m.body_count();
-    std::vector<Motion<double>> velocity(n + 1, Motion<double>::zero()), a = velocity;
-    own_.assign(n + 1, Force<double>::zero());
-    a[0].v = -this->gravity();
-    for (int i = 1; i <= n; ++i) {
-      const Body& body = m.body(i);
-      const Transform<double>& X = motion_.joints.X[i];
-      Motion<double> vJ = Motion<double>::zero(), aJ = vJ;
-      for (int k = 0; k < body.nv; ++k) {
-        const Motion<double> S = column(body, k);
-        vJ += scale(motion_.qd()[body.v + k], S);
-        aJ += scale(qdd[body.v + k], S);
-      }
-      if (m.runs()[body.run].subspace == SubspaceKind::dense) aJ += motion_.joints.bias[i];
-      velocity[i] = X * velocity[body.parent] + vJ;
-      a[i] = X * a[body.parent] + cross(velocity[i], vJ) + aJ;
-      own_[i] = body.inertia * a[i] + cross_star(velocity[i], body.inertia * velocity[i]);
-      if (wrenches != nullptr) own_[i] -= (*wrenches)[i];
-    }
-  }
-
-  /// Tips to base: what each joint transmits, and its component on the joint's rates.
-  void inward(std::vector<Force<double>>& f, const std::vector<double>& qdd,
-              std::vector<double>& tau) const {
-    const Model& m = this->model();
-    for (int i = m.body_count(); i >= 1; --i) {
-      const Body& body = m.body(i);
-      for (int k = 0; k < body.nv; ++k) tau[body.v + k] = dot(column(body, k), f[i]);
-      if (body.parent != 0) f[body.parent] += motion_.joints.X[i].transpose_times_force(f[i]);
-    }
-    for (const auto& [rate, inertia] : m.armature()) tau[rate] += inertia * qdd[rate];
+  /// Tips to base: what each joint transmits of what the bodies need, and its component on the
+  /// joint's rates.
+  void collect() {
+    for (std::size_t i = 0; i < own_.size(); ++i) state_.body[i].f = own_[i];
+    segments_.inward([&](const PlainRun& s) { collect_forces<double>(s, state_, nullptr); });
   }
 
   /// Constraint forces of a cluster, put on the bodies that its loop joints tie.
@@ -164,10 +143,12 @@ class JointReactions final : public JointWrenches<T> {
     }
     Vector lambda = Vector::Zero(K.rows());
     if (K_dependent.size() > 0) {
-      lambda = Matrix(K_dependent.transpose()).completeOrthogonalDecomposition().solve(tau_dependent);
+      lambda =
+          Matrix(K_dependent.transpose()).completeOrthogonalDecomposition().solve(tau_dependent);
     }
     int row = static_cast<int>(constraint.linear.size());
-    for (const auto& use : constraint.laws) row += std::count(use.kept.begin(), use.kept.end(), true);
+    for (const auto& use : constraint.laws)
+      row += std::count(use.kept.begin(), use.kept.end(), true);
     for (const auto& loop : constraint.loops) {
       // Force on the successor at its frame's origin and couple, output body's axes.
       const Frame p = frame(c, loop.predecessor, loop.at_predecessor, work);
@@ -204,7 +185,8 @@ class JointReactions final : public JointWrenches<T> {
 
   /// Adds sign times a wrench at point x, output body's axes, to what a body needs from its joint.
   void apply_wrench(const Cluster& c, int body, const Vec3<double>& x, const Vec3<double>& couple,
-            const Vec3<double>& force, const ConstraintWorkspace<double>& work, double sign) {
+                    const Vec3<double>& force, const ConstraintWorkspace<double>& work,
+                    double sign) {
     Force<double> on_body;
     if (body < c.first || body >= c.first + c.count) {
       on_body = {couple + cross(x, force), force};
@@ -215,16 +197,10 @@ class JointReactions final : public JointWrenches<T> {
     own_[body] += scale(sign, on_body);
   }
 
-  Motion<double> column(const Body& body, int k) const {
-    Motion<double> S = Motion<double>::zero();
-    with_subspace(this->model().runs()[body.run], [&](auto ops) {
-      S = decltype(ops)::column(motion_.joints.S.data() + body.v, k);
-    });
-    return S;
-  }
-
   SpanningMotion<double> motion_;
-  std::vector<Force<double>> own_;       ///< per body
+  Segments<PlainRun> segments_;
+  NewtonEulerState<double> state_;
+  std::vector<Force<double>> own_;       ///< per body: what it needs from its joint and its loops
   std::vector<Transform<double>> link_;  ///< per joint: from its body to its link, rotation alone
   std::vector<Reaction> reactions_;      ///< joints, then loops
   std::vector<int> loop_reaction_;       ///< per loop, in the order of clusters

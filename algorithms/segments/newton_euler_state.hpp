@@ -70,6 +70,12 @@ struct NewtonEulerState {
   std::vector<T> tau_spanning;            ///< empty where the caller takes tau itself
 };
 
+/// Of all bodies of the spanning tree, folded rotors among them, from the ground on.
+inline std::vector<RigidInertia<double>> spanning_inertias(const Model& model) {
+  std::vector<RigidInertia<double>> all;
+  for (int i = 0; i <= model.body_count(); ++i) all.push_back(model.body(i).inertia);
+  return all;
+}
 /// Whole runs as segments.
 inline Segments<PlainRun> segments_of(std::span<const BodyRun> runs) {
   Segments<PlainRun> segments;
