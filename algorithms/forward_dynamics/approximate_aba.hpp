@@ -2,20 +2,21 @@
 
 #include <algorithm>
 
+#include "algorithms/segments/chain_group.hpp"
 #include "algorithms/segments/floating_base.hpp"
 #include "algorithms/segments/link_tree.hpp"
-#include "algorithms/segments/plain_run.hpp"
 #include "algorithms/segments/multi_support_cluster.hpp"
+#include "algorithms/segments/plain_run.hpp"
 #include "espalier/kernel/problems/forward_dynamics.hpp"
 
 namespace espalier {
 
 /// Forward dynamics as it is commonly approximated: the articulated-body algorithm on the tree of
 /// links (link_tree.hpp), rotors being welded to their parents and reflected into the armature, sum
-/// of j_r rho_rj^2, of each independent rate j. Not exact where there are rotors; what is lost is said
-/// in approximate_rnea.hpp, whose inverse this is. Loops other than couplings have no such
+/// of j_r rho_rj^2, of each independent rate j. Not exact where there are rotors; what is lost is
+/// said in approximate_rnea.hpp, whose inverse this is. Loops other than couplings have no such
 /// approximation. Bodies that couplings tie and that carry others are exact.
-/// Frames and passes are those of ABA.  Cost: O(n).
+/// Frames, passes and chains are those of ABA.  Cost: O(n).
 /// Source: Chignoli et al. (2023), section II-D.
 template <class T>
 class ApproximateAba final : public ForwardDynamics<T> {
@@ -35,44 +36,59 @@ class ApproximateAba final : public ForwardDynamics<T> {
     int index;
   };
 
-  struct LinkSchedule : ScheduleLayout, Segments<PlainRun, FloatingBase, CoupledLinks> {
+  struct LinkSchedule : ScheduleLayout, Segments<ChainGroup, PlainRun, FloatingBase, CoupledLinks> {
     LinkSchedule(const Model& m, const LinkTree& tree)
-        : ScheduleLayout(ChainPlan(m, ChainJoints(m))) {
-      this->needs_poses = true;  // of what is welded, to take external wrenches on it
-      this->floating_base = floating_root(m, m.active_body_count());
-      std::vector<bool> carries_several(m.clusters().size(), false);
-      for (const Cluster& c : m.clusters()) {
-        if (!is_free(m, tree, c) && c.supports.size() > 1 && c.parent >= 0) {
-          carries_several[c.parent] = true;
-        }
+        : LinkSchedule(m, tree, coupled_in(m, tree)) {}
+
+   private:
+    /// Per cluster: whether it is passed as CoupledLinks.
+    static std::vector<bool> coupled_in(const Model& m, const LinkTree& tree) {
+      std::vector<bool> coupled(m.clusters().size(), false);
+      for (std::size_t i = 0; i < m.clusters().size(); ++i) {
+        const Cluster& c = m.clusters()[i];
+        if (tree.is_free(m, c)) continue;
+        coupled[i] = true;
+        if (c.supports.size() > 1 && c.parent >= 0) coupled[c.parent] = true;
       }
+      return coupled;
+    }
+    static ChainPlan chains_of(const Model& m, const LinkTree& tree,
+                               const std::vector<bool>& coupled) {
+      ChainJoints joints = tree.chain_joints(m, LinkTree::Rotors::reflected);
+      for (int i = 1; i <= m.active_body_count(); ++i) {
+        if (coupled[m.body(i).cluster]) joints.turning[i] = false;
+      }
+      return ChainPlan(m, joints, ChainPlan::Branches::longest, tree.inertia);
+    }
+
+    LinkSchedule(const Model& m, const LinkTree& tree, const std::vector<bool>& coupled)
+        : ScheduleLayout(chains_of(m, tree, coupled)) {
+      const int bodies = m.active_body_count();
+      this->floating_base = floating_root(m, bodies);
+      // External wrenches on what is welded need its place.
+      this->needs_poses = std::any_of(tree.welded.begin(), tree.welded.begin() + bodies + 1,
+                                      [](bool welded) { return welded; });
       for (std::size_t i = 0; i < m.clusters().size(); ++i) {
         const Cluster& c = m.clusters()[i];
         const std::vector<PlainRun> links = links_of(m, tree, c);
         if (c.first == this->floating_base) {
           this->add(FloatingBase{c.first});
-        } else if (!is_free(m, tree, c) || carries_several[i]) {
-          this->add(CoupledLinks{&c, links, static_cast<int>(this->multi_support.size())});
+        } else if (coupled[i]) {
+          this->add(CoupledLinks{&c, links, static_cast<int>(this->multi_support.size())},
+                    2 * this->chains->level[c.first]);
           this->multi_support.push_back(&c);
         } else {
-          for (const PlainRun& link : links) this->add(link);
-        }
-      }
-    }
-    /// Whether the rates of a cluster's links are the independent ones.
-    static bool is_free(const Model& m, const LinkTree& tree, const Cluster& c) {
-      if (!c.constrained) return true;
-      int next = 0;
-      for (int b = c.first; b < c.first + c.count; ++b) {
-        if (tree.welded[b]) continue;
-        const Body& body = m.body(b);
-        for (int k = 0; k < body.nv; ++k, ++next) {
-          for (int j = 0; j < c.nv; ++j) {
-            if (c.G[c.row(body.v + k) * c.nv + j] != (next == j ? 1.0 : 0.0)) return false;
+          for (const PlainRun& link : links) {
+            const int body = link.body(link.begin);
+            if (this->chains->chain_of[body] < 0) this->add(link, 2 * this->chains->level[body]);
           }
         }
       }
-      return next == c.nv;
+      const ChainGroups groups(*this->chains, RowLanes<T>::size);
+      for (std::size_t g = 0; g < groups.groups.size(); ++g) {
+        this->add(ChainGroup{static_cast<int>(g)}, 2 * groups.levels[g] + 1);
+      }
+      this->sort();
     }
     /// One by one, with independent rates in their order.
     static std::vector<PlainRun> links_of(const Model& m, const LinkTree& tree, const Cluster& c) {
@@ -80,9 +96,8 @@ class ApproximateAba final : public ForwardDynamics<T> {
       int next = c.v;
       for (int i = c.first; i < c.first + c.count; ++i) {
         if (tree.welded[i]) continue;
-        const auto run = std::find_if(tree.runs.begin(), tree.runs.end(), [&](const BodyRun& r) {
-          return i < r.first + r.count;
-        });
+        const auto run = std::find_if(tree.runs.begin(), tree.runs.end(),
+                                      [&](const BodyRun& r) { return i < r.first + r.count; });
         const int k = i - run->first;
         links.push_back({&*run, k, k + 1, next - m.body(i).v});
         next += m.body(i).nv;
@@ -93,7 +108,7 @@ class ApproximateAba final : public ForwardDynamics<T> {
 
   struct State : ArticulatedState<T> {
     State(const Model& m, LinkSchedule& schedule, const LinkTree& links)
-        : ArticulatedState<T>(m, schedule, links.inertia), tree(links) {
+        : ArticulatedState<T>(m, schedule), tree(links) {
       for (const Cluster* c : schedule.multi_support) multi_support.emplace_back(m, *c);
       for (MultiSupportCluster<T>& w : multi_support) w.connect(multi_support);
       schedule.outward([&](const auto& s) {
@@ -138,7 +153,8 @@ class ApproximateAba final : public ForwardDynamics<T> {
     return tau_.data();
   }
 
-  // --- coupled links -------------------------------------------------------------------------------
+  // --- coupled links
+  // -------------------------------------------------------------------------------
 
   friend void forward_velocities(const CoupledLinks& s, State& state) {
     for (const PlainRun& link : s.links) {

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "algorithms/segments/link_tree.hpp"
+#include "algorithms/segments/newton_euler_chain.hpp"
 #include "algorithms/segments/newton_euler_run.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems/inverse_dynamics.hpp"
 
 namespace espalier {
@@ -21,49 +24,73 @@ namespace espalier {
 /// loops: each independent joint carries what hangs on it, as if the mechanism beside it were not
 /// there. The motion is the true one.
 ///
-/// Frame: body.  Cost: O(n).  Source: Chignoli et al. (2023), section II-C.
+/// Frame: body; chains have their own (chains/plan.hpp).  Cost: O(n).
+/// Source: Chignoli et al. (2023), section II-C.
 template <class T, bool reflected>
 class LinkTreeRnea final : public InverseDynamics<T> {
  public:
   explicit LinkTreeRnea(ModelPtr model)
       : InverseDynamics<T>(std::move(model)),
         tree_(this->model()),
-        motion_(this->model(), SpanningMotion<T>::Rotors::skip),
-        segments_(segments_of(tree_.runs)),
-        state_(this->model(), tree_.inertia),
-        qdd_(this->model().spanning_nv()) {
+        schedule_(this->model(), tree_),
+        state_(this->model(), schedule_, RneaState<T>::Joints::needed) {
     const Model& m = this->model();
-    state_.tau_spanning.resize(m.spanning_nv());
     for (const auto& [rate, inertia] : m.armature()) {
       const int body = m.joint_of_rate(rate).body;
-      if (body <= m.active_body_count() && !tree_.welded[body])
+      if (body <= m.active_body_count() && !tree_.welded[body] && !state_.chains.contains(body)) {
         armature_.emplace_back(rate, inertia);
+      }
+    }
+    for (int j = 0; j < m.nv(); ++j) {
+      const int rate = m.independent_rates()[j], body = m.joint_of_rate(rate).body;
+      if (body > m.active_body_count() || !state_.chains.contains(body)) {
+        rates_.emplace_back(j, rate);
+      } else if (!state_.chains.whole_clusters()[m.body(body).cluster]) {
+        chain_rates_.emplace_back(j, rate);
+      }
     }
   }
 
  private:
+  struct LinkSchedule : ScheduleLayout, Segments<ChainGroup, PlainRun> {
+    LinkSchedule(const Model& m, const LinkTree& tree)
+        : ScheduleLayout(ChainPlan(m,
+                                   tree.chain_joints(m, reflected ? LinkTree::Rotors::reflected
+                                                                  : LinkTree::Rotors::left_out),
+                                   ChainPlan::Branches::longest, tree.inertia)) {
+      for (const BodyRun& run : tree.runs) {
+        for (int k = 0; k < run.count; ++k) {
+          const int body = run.first + k;
+          if (this->chains->chain_of[body] >= 0) continue;
+          this->add(PlainRun{&run, k, k + 1, 0}, 2 * this->chains->level[body]);
+        }
+      }
+      const ChainGroups groups(*this->chains, RowLanes<T>::size);
+      for (std::size_t g = 0; g < groups.groups.size(); ++g) {
+        this->add(ChainGroup{static_cast<int>(g)}, 2 * groups.levels[g] + 1);
+      }
+      this->sort();
+    }
+  };
+
   void compute(const T* q, const T* v, const T* vdot, T* tau,
                const Wrenches<T>* wrenches) override {
-    const Model& model = this->model();
-    motion_.update(q, v);
-    motion_.expand(vdot, qdd_.data());
-    if (const T* g = motion_.g()) {
-      for (std::size_t i = 0; i < qdd_.size(); ++i) qdd_[i] += g[i];
-    }
-    state_.start(motion_.joints, motion_.qd(), qdd_.data(), this->gravity());
-    segments_.outward([&](const PlainRun& s) { forward_motion(s, state_, vdot); });
+    state_.update(q, v, vdot, this->gravity());
+    schedule_.outward([&](const auto& s) { forward_motion(s, state_, vdot); });
+    T* spanning = state_.tau_spanning.empty() ? tau : state_.tau_spanning.data();
     if (wrenches != nullptr) apply(*wrenches);
-    std::vector<T>& spanning = state_.tau_spanning;
-    for (const Rotor& rotor : model.rotors()) spanning[rotor.v] = T(0.0);
-    for (const auto& r : tree_.reflected) spanning[model.body(r.body).v] = T(0.0);
-    if (wrenches != nullptr) apply_to_welded(q, *wrenches);
-    segments_.inward([&](const PlainRun& s) { collect_forces(s, state_, tau); });
-    for (const auto& [rate, inertia] : armature_) spanning[rate] += inertia * qdd_[rate];
+    for (const Rotor& rotor : this->model().rotors()) spanning[rotor.v] = T(0.0);
+    for (const auto& r : tree_.reflected) spanning[this->model().body(r.body).v] = T(0.0);
+    if (wrenches != nullptr) apply_to_welded(*wrenches);
+    schedule_.inward([&](const auto& s) { collect_forces(s, state_, tau); });
+    for (const auto& [rate, inertia] : armature_) spanning[rate] += inertia * state_.qdd[rate];
     if constexpr (reflected) {
-      motion_.reduce(spanning.data(), tau);
-      for (int j = 0; j < model.nv(); ++j) tau[j] += tree_.armature[j] * vdot[j];
+      for (const auto& [j, rate] : chain_rates_) spanning[rate] = tau[j];
+      if (spanning != tau) state_.motion.reduce(spanning, tau);
+      for (const auto& [j, rate] : rates_) tau[j] += tree_.armature[j] * vdot[j];
+      if (wrenches != nullptr) apply_to_rates(*wrenches, tau);
     } else {
-      for (int j = 0; j < model.nv(); ++j) tau[j] = spanning[model.independent_rates()[j]];
+      for (const auto& [j, rate] : rates_) tau[j] = spanning[rate];
     }
   }
 
@@ -73,16 +100,29 @@ class LinkTreeRnea final : public InverseDynamics<T> {
       for (int i = run.first; i < run.first + run.count; ++i) state_.apply(i, wrenches[i]);
     }
   }
-  /// External wrenches on what is welded: to the parents, and to their rates.
-  void apply_to_welded(const T* q, const Wrenches<T>& wrenches) {
+  /// What a reflected body's own rate takes of its external wrench.
+  static T force_on(const LinkTree::Reflected& r, const Wrenches<T>& wrenches) {
+    return r.slides ? -wrenches[r.body].f.z : -wrenches[r.body].n.z;
+  }
+  /// By G^T.
+  void apply_to_rates(const Wrenches<T>& wrenches, T* tau) const {
+    for (const auto& r : tree_.reflected) {
+      const Cluster& c = *r.cluster;
+      const T* rho = state_.motion.G(c) + r.row * c.nv;
+      const T force = force_on(r, wrenches);
+      for (int j = 0; j < c.nv; ++j) tau[c.v + j] += rho[j] * force;
+    }
+  }
+  /// External wrenches on what is welded: to the parents; and to its own rate, which may be an
+  /// independent one, where it is not reflected.
+  void apply_to_welded(const Wrenches<T>& wrenches) {
     const Model& model = this->model();
-    motion_.place_rotors(q);
+    state_.motion.place_rotors(state_.q);
     const auto apply_to_parent = [&](int body, int parent) {
-      state_.apply(parent, motion_.joints.X[body].transpose_times_force(wrenches[body]));
+      state_.apply(parent, state_.motion.joints.X[body].transpose_times_force(wrenches[body]));
     };
     for (const auto& r : tree_.reflected) {
-      const Force<T>& wrench = wrenches[r.body];
-      state_.tau_spanning[model.body(r.body).v] = r.slides ? -wrench.f.z : -wrench.n.z;
+      if (!reflected) state_.tau_spanning[model.body(r.body).v] = force_on(r, wrenches);
       apply_to_parent(r.body, r.parent);
     }
     for (const Rotor& rotor : model.rotors()) {  // inside loops
@@ -91,11 +131,11 @@ class LinkTreeRnea final : public InverseDynamics<T> {
   }
 
   LinkTree tree_;
-  SpanningMotion<T> motion_;
-  Segments<PlainRun> segments_;
-  NewtonEulerState<T> state_;
-  std::vector<T> qdd_;                            ///< spanning
-  std::vector<std::pair<int, double>> armature_;  ///< of the links' joints, per spanning rate
+  LinkSchedule schedule_;
+  RneaState<T> state_;
+  std::vector<std::pair<int, double>> armature_;  ///< of links in no chain, per spanning rate
+  // Independent and spanning rates of a link: in no chain, and in one of a cluster that has others.
+  std::vector<std::pair<int, int>> rates_, chain_rates_;
 };
 
 template <class T>

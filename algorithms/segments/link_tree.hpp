@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "espalier/kernel/model/model.hpp"
+#include "algorithms/chains/plan.hpp"
 
 namespace espalier {
 
@@ -64,6 +64,48 @@ struct LinkTree {
         ++runs.back().count;
       }
     }
+  }
+
+  /// Whether the rates of a cluster's links are the independent ones, in their order.
+  bool is_free(const Model& m, const Cluster& c) const {
+    if (!c.constrained) return true;
+    if (c.G.empty()) return false;
+    int next = 0;
+    for (int b = c.first; b < c.first + c.count; ++b) {
+      if (welded[b]) continue;
+      const Body& body = m.body(b);
+      for (int k = 0; k < body.nv; ++k, ++next) {
+        for (int j = 0; j < c.nv; ++j) {
+          if (c.G[c.row(body.v + k) * c.nv + j] != (next == j ? 1.0 : 0.0)) return false;
+        }
+      }
+    }
+    return next == c.nv;
+  }
+  enum class Rotors { reflected, left_out };
+  /// Joints of links that chains may consist of, and what is reflected on their rates: those that
+  /// turn about z and whose rates are the independent ones of the same place in their cluster (a
+  /// welded body may come before).
+  ChainJoints chain_joints(const Model& m, Rotors rotors) const {
+    ChainJoints joints(m);
+    std::vector<double> joint_armature(m.spanning_nv(), 0.0);
+    for (const auto& [rate, value] : m.armature()) joint_armature[rate] = value;
+    for (const Cluster& c : m.clusters()) {
+      if (!is_free(m, c)) continue;
+      int next = c.v;
+      for (int i = c.first; i < c.first + c.count; ++i) {
+        if (welded[i]) continue;
+        const Body& body = m.body(i);
+        joints.turning[i] = are_revolute(m.runs()[body.run]) &&
+                            m.independent_rates()[next] == body.v &&
+                            next - c.v == body.v - c.spanning_v;
+        joints.inertia[i] = joint_armature[body.v];
+        if (rotors == Rotors::reflected) joints.inertia[i] += armature[next];
+        next += body.nv;
+      }
+    }
+    for (const int i : m.bodies_with_equations()) joints.turning[i] = false;
+    return joints;
   }
 
   bool is_reflected(int body) const {
