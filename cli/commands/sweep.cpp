@@ -6,9 +6,11 @@
 #include <cmath>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "cli/command.hpp"
+#include "cli/processes.hpp"
 #include "cli/progress.hpp"
 #include "cli/results.hpp"
 #include "cli/state.hpp"
@@ -44,13 +46,61 @@ Sweep file:
 Fields: links: mass, com[k]; joints: xyz[k], rpy[k], damping, friction, stiffness, rest, armature;
 couplings: ratio; laws: their parameters.
 
-A row of the CSV for each state of each design, in order: the same bits for any number of threads.
+A row of the CSV for each state of each design, in order: the same bits for any number of threads,
+and of processes: 'mpirun -n 64 espalier sweep FILE --output OUT.csv' divides the designs among
+them, and the first one writes.
 Where a design is no robot or has no answer its columns are empty, its last column says why, and
 the exit code is 1.)");
   }
 
   int run(Session& session) override {
-    const SweepPlan plan = SweepPlan::read(file_);
+    const std::unique_ptr<Processes> group = processes();
+    std::vector<std::string> rows;  // of every size()-th design from rank() on
+    std::optional<SweepPlan> plan;
+    std::atomic<long> failed{0};
+    std::exception_ptr error;
+    try {
+      plan = SweepPlan::read(file_);
+      rows = own_rows(session, *plan, *group, failed);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    // Whoever fails first speaks for all.
+    const int speaker = group->first_failed(error != nullptr);
+    if (speaker >= 0) {
+      if (speaker == group->rank()) std::rethrow_exception(error);
+      return unusable;
+    }
+    const auto all = group->gather(rows);
+    const auto counts = group->gather({std::to_string(failed.load())});
+    if (group->rank() > 0) return ok;
+    long failures = 0;
+    for (const auto& count : counts) failures += std::stol(count.front());
+    std::string table = header(*plan);
+    const long designs = plan->designs();
+    for (long k = 0; k < designs; ++k) table += all[k % group->size()][k / group->size()];
+    report(session, *plan, table, failures);
+    return failures == 0 ? ok : unusable;
+  }
+
+  void report(Session& session, const SweepPlan& plan, const std::string& table,
+              long failures) const {
+    if (output_) write_file(*output_, table);
+    if (session.json) {
+      session.print(Json{{"designs", plan.designs()},
+                         {"states", std::max(1, plan.random_states)},
+                         {"failed", failures}});
+    } else if (output_) {
+      session.print(fmt::format("{}: {} designs, {} rows without an answer\n", *output_,
+                                plan.designs(), failures));
+    } else {
+      session.print(table);
+    }
+  }
+
+  /// This process's part of the designs, on all threads.
+  std::vector<std::string> own_rows(Session& session, const SweepPlan& plan, const Processes& group,
+                                    std::atomic<long>& failed) const {
     const Host& host = session.host();
     expect_problem(host.registry(), plan.problem);
     const Entry& entry = host.registry().find_algorithm(plan.problem, plan.algorithm);
@@ -61,48 +111,34 @@ the exit code is 1.)");
         for (const std::string& t : p.targets) set_parameter(probe, t, 1.0, p.scales);
       }
     }
-    const long designs = plan.designs();
-    std::vector<std::string> rows(designs);
-    std::atomic<long> next{0}, failed{0}, done{0};
+    const long first = group.rank(), every = group.size();
+    const long count = std::max(0L, (plan.designs() - first + every - 1) / every);
+    std::vector<std::string> rows(count);
+    std::atomic<long> next{0}, done{0};
     std::mutex mutex;
     std::exception_ptr error;
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-    const long threads = std::min<long>(threads_ > 0 ? threads_ : cores, designs);
-    {
-      Progress progress("sweep " + file_);
-      const auto work = [&](bool shows) {
-        try {
-          for (long k; (k = next.fetch_add(1)) < designs;) {
-            rows[k] = one(host, entry, plan, robot, k, failed);
-            const long count = done.fetch_add(1) + 1;
-            if (shows) progress.show(static_cast<double>(count) / static_cast<double>(designs));
-          }
-        } catch (...) {
-          const std::scoped_lock lock(mutex);
-          if (!error) error = std::current_exception();
-          next.store(designs);
+    const long threads = std::clamp<long>(threads_ > 0 ? threads_ : cores, 1, std::max(1L, count));
+    Progress progress("sweep " + file_);
+    const auto work = [&](bool shows) {
+      try {
+        for (long k; (k = next.fetch_add(1)) < count;) {
+          rows[k] = one(host, entry, plan, robot, first + k * every, failed);
+          const long finished = done.fetch_add(1) + 1;
+          if (shows) progress.show(static_cast<double>(finished) / static_cast<double>(count));
         }
-      };
-      std::vector<std::thread> others;
-      for (long t = 1; t < threads; ++t) others.emplace_back(work, false);
-      work(true);
-      for (std::thread& other : others) other.join();
-    }
+      } catch (...) {
+        const std::scoped_lock lock(mutex);
+        if (!error) error = std::current_exception();
+        next.store(count);
+      }
+    };
+    std::vector<std::thread> others;
+    for (long t = 1; t < threads; ++t) others.emplace_back(work, false);
+    work(first == 0);
+    for (std::thread& other : others) other.join();
     if (error) std::rethrow_exception(error);
-    std::string table = header(plan);
-    for (const std::string& row : rows) table += row;
-    if (output_) write_file(*output_, table);
-    if (session.json) {
-      session.print(Json{{"designs", designs},
-                         {"states", std::max(1, plan.random_states)},
-                         {"failed", failed.load()}});
-    } else if (output_) {
-      session.print(fmt::format("{}: {} designs, {} rows without an answer\n", *output_, designs,
-                                failed.load()));
-    } else {
-      session.print(table);
-    }
-    return failed.load() == 0 ? ok : unusable;
+    return rows;
   }
 
   static std::string header(const SweepPlan& plan) {

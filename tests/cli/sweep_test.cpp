@@ -65,6 +65,46 @@ TEST(SweepTest, BitsDoNotDependOnThreads) {
   EXPECT_EQ(rows_of(one.out).size(), 1u + 2 * 20 * 3);
 }
 
+#ifdef ESPALIER_MPIEXEC
+/// The command line by several processes.
+Answer run_by_processes(int count, const std::string& arguments) {
+  const std::string mpirun =
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+      "OMPI_MCA_rmaps_base_oversubscribe=1 '" ESPALIER_MPIEXEC "' -n " +
+      std::to_string(count) + " '" ESPALIER_CLI "' " + arguments;
+  const TemporaryFile err(".err");
+  Answer answer;
+  answer.code = std::system((mpirun + " >/dev/null 2>'" + err.path() + "'").c_str());
+  answer.err = contents(err.path());
+  return answer;
+}
+
+TEST(SweepTest, BitsDoNotDependOnProcesses) {
+  const Files files(
+      "parameters: {mass: {scale: links.block.mass, uniform: [0.5, 2]}}\n"
+      "samples: 11\nstates: {random: 2}\n" +
+      record);
+  const Answer alone = files.run();
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  for (const int count : {2, 3}) {
+    const TemporaryFile table(".csv");
+    const Answer several = run_by_processes(
+        count, "sweep '" + files.plan.path() + "' --output '" + table.path() + "'");
+    EXPECT_EQ(several.code, 0) << several.err;
+    EXPECT_EQ(contents(table.path()), alone.out);
+  }
+}
+
+TEST(SweepTest, OneOfTheProcessesSaysWhatIsWrong) {
+  const Answer answer = run_by_processes(2, "sweep no_such_file.yaml");
+  EXPECT_NE(answer.code, 0);
+  const std::string message = "no_such_file.yaml: sweep file is missing";
+  const std::size_t first = answer.err.find(message);
+  EXPECT_NE(first, std::string::npos) << answer.err;
+  EXPECT_EQ(answer.err.find(message, first + 1), std::string::npos) << answer.err;
+}
+#endif
+
 TEST(SweepTest, DistributionsHaveTheirMoments) {
   const Files files(
       "parameters:\n"
