@@ -29,7 +29,16 @@ from .errors import (
 from .host import Host, algorithms, default_host, load_plugin, plugins, problems
 from .mechanism import Mechanism, mechanism, where
 from .model import Comparison, Model, Problem, load
-from .parts import EndEffector, Group, Input, Sensor
+from .parts import (
+    ControlContact,
+    ControlLimit,
+    ControlMotor,
+    ControlTask,
+    EndEffector,
+    Group,
+    Input,
+    Sensor,
+)
 from .results import Results
 from .simulation import Constant, Pd, Run
 from .state import State
@@ -37,7 +46,8 @@ from .sweeps import Sweep, sweep
 from .vector_env import VectorEnv
 
 __all__ = [
-    "Comparison", "Composer", "Constant", "Description", "DuplicateName", "EndEffector", "Error",
+    "Comparison", "Composer", "Constant", "ControlContact", "ControlLimit", "ControlMotor",
+    "ControlTask", "Description", "DuplicateName", "EndEffector", "Error",
     "Group", "Host", "Input", "InvalidModel", "InvalidState", "Mechanism", "Model", "Pd",
     "PluginError", "Problem", "Results", "Run", "Sensor", "SingularMechanism", "SizeMismatch",
     "State", "Sweep", "UnknownName", "Unsupported", "VectorEnv", "algorithms", "default_host", "from_dict", "load",

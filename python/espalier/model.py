@@ -18,7 +18,17 @@ from . import _core
 from .description import Description
 from .errors import InvalidState, Unsupported, unknown
 from .host import Host
-from .parts import EndEffector, Group, Input, Sensor, parts
+from .parts import (
+    ControlContact,
+    ControlLimit,
+    ControlMotor,
+    ControlTask,
+    EndEffector,
+    Group,
+    Input,
+    Sensor,
+    parts,
+)
 from .results import Results
 from .simulation import AnyController, Run, simulate
 from .state import State
@@ -387,6 +397,37 @@ class Model:
         if gravity is not None:
             bound.gravity = [float(x) for x in gravity]
         return bound
+
+    def task_control(
+        self,
+        tasks: Any,
+        *,
+        motors: Any = None,
+        contacts: Any = None,
+        limits: Any = None,
+        solver: str | None = None,
+        input_matrix: str = "iim",
+    ) -> Any:
+        """The inputs that accelerate tasks as wanted: ``control(q, v).inputs``.
+
+        tasks: ControlTask objects or dicts of their fields. motors: ControlMotor objects or names
+        of joints; left out: one on every joint that is independent and moves by one rate.
+        contacts, limits: ControlContact and ControlLimit objects. solver: of quadratic programs,
+        as "alglib"; left out: weighted least squares, which knows no ranges.
+        """
+        if motors is None:
+            motors = [
+                j["name"] for j in self._core.joints() if j["nv"] == 1 and j["independent"] is not None
+            ]
+        return _core.TaskControl(
+            self._core,
+            parts(ControlMotor, motors),
+            parts(ControlContact, contacts) or [],
+            parts(ControlTask, tasks),
+            parts(ControlLimit, limits) or [],
+            solver or "",
+            input_matrix,
+        )
 
     def _setup(
         self, problem: str, end_effectors: Any, inputs: Any, sensors: Any

@@ -106,7 +106,97 @@ class Group:
     joints: list[str] = field(default_factory=list)
 
 
-Part = TypeVar("Part", EndEffector, Input, Sensor, Group)
+@dataclass
+class ControlMotor:
+    """A motor on any joint: independent, dependent, or a rotor behind a gear.
+
+    lower, upper: range of its force [N·m, N]; left out: the effort in the joint's limits. weight:
+    of its square, where something is left to choose.
+    """
+
+    joint: str
+    lower: float | None = None
+    upper: float | None = None
+    weight: float = 1.0
+
+
+@dataclass
+class ControlContact:
+    """A point at which the surroundings push, with three inputs: the force, world axes.
+
+    name: of its inputs, "name[0]", ...; left out: the link's. offset: of the point from the
+    link's origin, link axes [m]. normal: towards the robot, world axes. least, most: range of the
+    normal force [N]. sides: of the pyramid inside the friction cone.
+    """
+
+    link: str
+    name: str = ""
+    offset: Vector = (0.0, 0.0, 0.0)
+    friction: float = 0.5
+    normal: Vector = (0.0, 0.0, 1.0)
+    least: float = 0.0
+    most: float | None = None
+    sides: int = 4
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        who = f"contact on '{self.link}'"
+        self.offset = _three(who, "offset", self.offset)
+        self.normal = _three(who, "normal", self.normal)
+
+
+def _control_rows(who: str, rows: Any) -> Any:
+    """An EndEffector, None for the centre of mass, or a list of joints."""
+    if isinstance(rows, str) and rows == "center-of-mass":
+        return None
+    if isinstance(rows, str) and rows == "joints":
+        return []
+    if isinstance(rows, str) or isinstance(rows, (EndEffector, Mapping)):
+        return _made(EndEffector, rows)
+    if isinstance(rows, Iterable):
+        return [str(joint) for joint in rows]
+    raise TypeError(
+        f"{who}: rows are of type {type(rows).__name__}, expected an EndEffector, "
+        "'center-of-mass', 'joints', or a list of joints"
+    )
+
+
+@dataclass
+class ControlTask:
+    """Accelerations that are wanted; zero until TaskControl.want() says others.
+
+    rows: an EndEffector, "center-of-mass", "joints" (all but free ones) or a list of joints.
+    priority: a lower number goes first and is never disturbed by a higher one. weight: against
+    others of its priority.
+    """
+
+    name: str
+    rows: Any = "joints"
+    priority: int = 0
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        self.rows = _control_rows(f"task '{self.name}'", self.rows)
+
+
+@dataclass
+class ControlLimit:
+    """Accelerations that stay in a range for each row, whatever the tasks are."""
+
+    name: str
+    rows: Any
+    lower: Sequence[float]
+    upper: Sequence[float]
+
+    def __post_init__(self) -> None:
+        self.rows = _control_rows(f"limit '{self.name}'", self.rows)
+        self.lower = [float(x) for x in self.lower]
+        self.upper = [float(x) for x in self.upper]
+
+
+Part = TypeVar(
+    "Part", EndEffector, Input, Sensor, Group, ControlMotor, ControlContact, ControlTask, ControlLimit
+)
 #: A part, a dict of its fields, or for end-effectors and motors a name alone.
 Given = Union[EndEffector, Input, Sensor, Group, Mapping[str, Any], str]
 
@@ -118,6 +208,9 @@ def _made(kind: type[Part], item: Any) -> Part:
         link, _, rows = item.rpartition(":")
         end: Any = EndEffector(link, rows) if link else EndEffector(item)
         return end
+    if isinstance(item, str) and kind is ControlMotor:
+        driven: Any = ControlMotor(item)
+        return driven
     if isinstance(item, str) and kind is Input:
         motor: Any = Input(joint=item)
         return motor
