@@ -56,12 +56,19 @@ class ChainSweeps : public ChainUnits<T> {
     });
   }
 
- private:
+ protected:
+  /// Whether a body is eliminated after the rotation. With nothing reflected, before it costs less.
+  template <class Unit>
+  static constexpr bool turns_first(const ChainKind& kind) {
+    return kind.geared || Unit::Body::paired;
+  }
   using Base = ChainUnits<T>;
-  template <class S>
-  using CoupledPair = typename Base::template CoupledPair<S>;
   using Base::for_numbers, Base::for_boundaries, Base::lane_of, Base::of_lane, Base::place_,
       Base::plan_, Base::boundaries_, Base::with_unit;
+
+ private:
+  template <class S>
+  using CoupledPair = typename Base::template CoupledPair<S>;
 
   // --- passes -----------------------------------------------------------------------------------
 
@@ -176,7 +183,8 @@ class ChainSweeps : public ChainUnits<T> {
       force += unit.pair.force;
     }
     b.U() = Unit::Body::Wrench::zero();
-    b.u = force / D;
+    b.D_inverse = S(1.0) / D;
+    b.u = force * b.D_inverse;
   }
   /// To the parents.
   template <class Unit, class S>
@@ -252,7 +260,7 @@ class ChainSweeps : public ChainUnits<T> {
     const auto P = b.P;
     to_parent<kind>(P, t, p);
     b.U() = U;
-    b.u = u;
+    b.u = u, b.D_inverse = inverse;
     // Part by part, so that few numbers occupy registers.
     I.C.xx -= U.f.x * f.x, I.C.xy -= U.f.x * f.y, I.C.xz -= U.f.x * f.z;
     I.C.yy -= U.f.y * f.y, I.C.yz -= U.f.y * f.z, I.C.zz -= U.f.z * f.z;
@@ -300,7 +308,7 @@ class ChainSweeps : public ChainUnits<T> {
     subtract_outer(I, inverse, U);
     p += scale(u, U);
     b.U() = scale(inverse, U);
-    b.u = u;
+    b.u = u, b.D_inverse = inverse;
     if constexpr (kind.geared) {
       if (b.coupled) {
         auto& gear = unit.gears[b.gear];
@@ -309,11 +317,6 @@ class ChainSweeps : public ChainUnits<T> {
                      -(gear.coupling_over_D * gear.coupling), -(gear.coupling * u)};
       }
     }
-  }
-  /// Whether a body is eliminated after the rotation. With nothing reflected, before it costs less.
-  template <class Unit>
-  static constexpr bool turns_first(const ChainKind& kind) {
-    return kind.geared || Unit::Body::paired;
   }
 
   template <class Unit>

@@ -121,6 +121,7 @@ class ChainUnits {
     /// And in composite bodies: of a unit acceleration of its rate, at the body it has reached.
     Wrench& column() { return pA; }
     S u;                  ///< (tau - S^T pA) / D
+    S D_inverse;
     int body[lanes];      ///< lanes whose chain has ended repeat its last one
     int rate[lanes];      ///< independent, which is that of its joint
     int y[lanes];         ///< the same; -1: ended
@@ -370,6 +371,8 @@ class ChainUnits {
   static void set(Turn<C>& turn, int k, double c, double s) {
     set(turn.c, k, c), set(turn.s, k, s), set(turn.ss, k, s * s), set(turn.sc, k, s * c);
   }
+
+ protected:
   /// The kind that covers body i of all chains of a group.
   ChainKind common_kind(const std::vector<int>& group, std::size_t i) const {
     ChainKind kind{Twist::any, false, false};

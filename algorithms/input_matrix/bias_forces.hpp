@@ -8,17 +8,24 @@
 namespace espalier {
 
 /// What bodies and rates need to move on at vdot = 0: gravity, velocity products and external
-/// wrenches, before they are gathered at the joints.
+/// wrenches, before they are gathered at the joints. Bodies of chains are left to these, which give
+/// what they need of their parents by add().
 /// Frame: body.  Cost: O(n).
 /// Source: Featherstone (2008), section 5.3; theory/clusters 5.3 and 5.4 (folded rotors).
 template <class T>
 class BiasForces {
  public:
-  explicit BiasForces(const Model& model)
+  BiasForces(const Model& model, const ChainPlan& chains)
       : model_(model),
         variable_(model.has_variable_constraints()),
-        segments_(segments_of(model.active_runs())),
-        state_(model, inertias(model)) {
+        state_(model, chains.inertia) {
+    for (const BodyRun& run : model.active_runs()) {
+      for (int k = 0; k < run.count; ++k) {
+        if (chains.chain_of[run.first + k] >= 0) continue;
+        segments_.add(PlainRun{&run, k, k + 1, 0});
+        bodies_.push_back(run.first + k);
+      }
+    }
     // Elsewhere joints and G are the same at rest and in motion.
     moving_joints_ = variable_;
     for (const BodyRun& run : model.active_runs()) {
@@ -28,10 +35,15 @@ class BiasForces {
     for (const auto& entry : model.armature()) {  // a folded rotor's is part of its inertia
       if (variable_ && entry.first < rotor_rates) armature_.push_back(entry);
     }
+    for (const Cluster& c : model.clusters()) {
+      for (int r = c.rotor; r < c.rotor + c.rotors; ++r) {
+        if (chains.chain_of[c.first] < 0) rotors_.push_back(r);
+      }
+    }
     if (!model.is_tree()) qd_.resize(model.spanning_nv());
-    if (!model.rotors().empty() || !armature_.empty()) {
+    if (!rotors_.empty() || !armature_.empty()) {
       tau_.resize(model.spanning_nv(), T(0.0));
-      rates_.resize(model.nv());
+      rates_.resize(model.nv(), T(0.0));
     }
   }
 
@@ -49,17 +61,23 @@ class BiasForces {
     state_.start(motion.joints, qd, g, gravity);
     segments_.outward([&](const PlainRun& s) { forward_motion(s, state_, g); });
     if (wrenches != nullptr) {
-      for (int i = 1; i <= model_.active_body_count(); ++i) state_.apply(i, (*wrenches)[i]);
+      for (const int i : bodies_) state_.apply(i, (*wrenches)[i]);
+      if (!model_.rotors().empty()) motion.place_rotors(q);
     }
     if (rates_.empty()) return;
-    if (wrenches != nullptr && !model_.rotors().empty()) motion.place_rotors(q);
-    for (const Rotor& rotor : model_.rotors()) spin(rotor, motion, wrenches);
+    for (const int r : rotors_) spin(model_.rotors()[r], motion, wrenches);
     if (g != nullptr) {
       for (const auto& [rate, inertia] : armature_) tau_[rate] = inertia * g[rate];
     }
     motion.reduce(tau_.data(), rates_.data());
   }
 
+  /// Bodies that are in no chain.
+  const std::vector<int>& bodies() const { return bodies_; }
+  /// Of a body, or of the ground: at vdot = 0.
+  const BodyMotion<T>& motion(int body) const { return state_.body[body].motion; }
+  /// Adds to the wrench that a body needs.
+  void add(int body, const Force<T>& wrench) { state_.body[body].f += wrench; }
   /// Wrench that a body needs, with those of the folded rotors on it.
   const Force<T>& wrench(int body) const { return state_.body[body].f; }
   /// Forces that the independent rates need besides, or nullptr where that is none.
@@ -74,15 +92,11 @@ class BiasForces {
     tau -= wrench.n.z;
     state_.apply(rotor.parent, motion.joints.X[rotor.body].transpose_times_force(wrench));
   }
-  static std::vector<RigidInertia<double>> inertias(const Model& model) {
-    std::vector<RigidInertia<double>> all;
-    for (int i = 0; i <= model.active_body_count(); ++i) all.push_back(model.folded_inertia(i));
-    return all;
-  }
 
   const Model& model_;
   bool variable_, moving_joints_;
   Segments<PlainRun> segments_;
+  std::vector<int> bodies_, rotors_;  ///< that no chain has
   NewtonEulerState<T> state_;
   std::vector<T> qd_, tau_;  ///< spanning
   std::vector<T> rates_;     ///< independent

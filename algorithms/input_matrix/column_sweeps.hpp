@@ -1,13 +1,14 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <span>
 #include <vector>
 
 #include "algorithms/input_matrix/bias_forces.hpp"
-#include "algorithms/input_matrix/column_plan.hpp"
+#include "algorithms/input_matrix/chain_inputs.hpp"
 #include "algorithms/input_matrix/chains.hpp"
-#include "algorithms/task_rows.hpp"
+#include "algorithms/input_matrix/column_state.hpp"
+#include "algorithms/segments/free_body.hpp"
 #include "espalier/kernel/problems/input_matrix.hpp"
 
 namespace espalier {
@@ -23,19 +24,36 @@ class ColumnSweeps {
  public:
   using V = typename RowLanes<T>::V;
   static constexpr int lanes = RowLanes<T>::size;
-  static constexpr int unit_blocks = Chains<T>::unit_blocks;
-  using UnitMotions = typename Chains<T>::UnitMotions;
 
   /// @param watched  bodies whose accelerations the caller wants
-  ColumnSweeps(const ArticulatedTree<T>& tree, const InputColumns& inputs,
-               const std::vector<int>& watched)
-      : tree_(tree), plan_(plan(tree, inputs)), blocks_(plan_.blocks), chains_(tree) {
+  ColumnSweeps(const ArticulatedTree<T>& tree, LeafChains<T>& leaf_chains,
+               const InputColumns& inputs, const std::vector<int>& watched)
+      : tree_(tree),
+        columns_(tree.model(), inputs),
+        state_(columns_.plan(tree), tree.model().body_count() + 1, tree.model().nv()),
+        blocks_(state_.blocks),
+        on_chains_(leaf_chains, tree),
+        chains_(tree) {
     const Model& model = tree.model();
     const std::size_t count = tree.nodes().size();
     sites_.resize(count);
-    for (int i = 1; i <= model.active_body_count(); ++i) sites_[tree.node_of(i)].push_back(i);
+    for (int i = 1; i <= model.active_body_count(); ++i) {
+      sites_[tree.node_of(i)].push_back(i);
+      if (!on_chains_.contains(i)) bodies_.push_back(i);
+    }
+    for (std::size_t n = 0; n < count; ++n) {
+      const auto& node = tree.nodes()[n];
+      for (int j = 0; j < node.n && !on_chains_.contains(node.cluster->first); ++j) {
+        tree_rates_.push_back(node.v + j);
+      }
+    }
     for (const Task::Part& part : inputs.contacts()) {
-      if (part.body != 0) add_contact(part);
+      if (part.body == 0) continue;
+      if (on_chains_.contains(part.body)) {
+        on_chains_.add_contact(part, state_.plan);
+      } else {
+        add_contact(part);
+      }
     }
     for (const InputColumns::Motor& motor : inputs.motors()) add_motor(motor);
     std::size_t widest = 1;
@@ -47,21 +65,19 @@ class ColumnSweeps {
     watched_.resize(count, false);
     for (const int body : watched) {
       if (body == 0) continue;
+      if (on_chains_.contains(body)) {
+        on_chains_.watch(body);
+        continue;
+      }
       add_moving(body);
       watched_[tree.node_of(body)] = true;
     }
-    const std::size_t bodies = model.body_count() + 1, B = blocks_;
-    F_.resize(bodies * B, Force<V>::zero());
-    a_.resize(bodies * B, Motion<V>::zero());
-    rates_.resize(model.nv() * B, V(0.0));
-    forces_.resize(model.nv() * B, V(0.0));
+    const std::size_t B = blocks_;
     for (const Drive& d : drives_) {
-      if (!d.cluster->constrained) set(forces_, d.rate, d.place, T(1.0));
+      if (!d.cluster->constrained) state_.set_force(d.rate, d.place, T(1.0));
     }
     K_.resize(widest * B), out_.resize(widest * B), supports_.resize(widest * B);
-    // float_base() takes unit_blocks of columns
-    const std::size_t widest_row = std::max(B, static_cast<std::size_t>(unit_blocks));
-    for (auto* x : {&Kq_, &z_, &extra_}) x->resize(tree.largest_node() * widest_row);
+    for (auto* x : {&Kq_, &z_, &extra_}) x->resize(tree.largest_node() * B);
     for (std::size_t n = 0; n < count; ++n) {
       const auto& node = tree.nodes()[n];
       floats_.push_back(node.kind == ArticulatedTree<T>::Kind::free && sites_[n].size() == 1);
@@ -69,23 +85,29 @@ class ColumnSweeps {
     std::vector<bool> hinge;
     for (std::size_t n = 0; n < count; ++n) hinge.push_back(may_be_hinge(static_cast<int>(n)));
     chains_.find(hinge, watched_);
-    row_of<T>(&against_, plan_.free % lanes) = T(-1.0);
+    row_of<T>(&against_, state_.free_lane()) = T(-1.0);
     schedule();
     for (std::size_t n = 0; n < count; ++n) split(static_cast<int>(n));
   }
 
   int blocks() const { return blocks_; }
-  const ColumnPlan& plan() const { return plan_; }
+  const ColumnPlan& plan() const { return state_.plan; }
   /// Accelerations of a rate after solve(), by the plan's places.
-  const V* rate(int rate) const { return rates_.data() + static_cast<std::size_t>(rate) * blocks_; }
+  const V* rate(int rate) { return state_.rate(rate); }
   /// Accelerations of a watched body at its origin, world axes, after solve(), by blocks.
-  const Motion<V>* motion(int body) const {
-    return a_.data() + static_cast<std::size_t>(body) * blocks_;
+  const Motion<V>* motion(int body) { return state_.motion(body); }
+  /// Whether a node is a base that floats, whose articulated inertia is used as it is.
+  bool floats(int node) const { return floats_[node]; }
+  /// World to body axes, of a watched body or the ground.
+  const Mat3<T>& attitude(int body) const {
+    return on_chains_.contains(body) ? on_chains_.attitude(body) : tree_.attitude(body);
   }
 
   /// At the tree's last update. @param tau  forces on the independent rates besides the inputs
   void solve(const SpanningMotion<T>& motion, const BiasForces<T>& bias, const T* tau) {
+    on_chains_.place();
     load(motion, bias, tau);
+    on_chains_.inward(state_);
     for (std::size_t k = tree_.order().size(); k-- > 0;) {
       const int n = tree_.order()[k];
       if (floats_[n]) continue;  // forces have arrived
@@ -116,6 +138,7 @@ class ColumnSweeps {
         outward(n);
       }
     }
+    on_chains_.outward(state_);
   }
 
  private:
@@ -142,29 +165,35 @@ class ColumnSweeps {
     bool first;   ///< the first to write on the node's only output, or on a base that floats
     bool idle = false;  ///< outward: nothing acts on the node's chain
   };
-
-  static ColumnPlan plan(const ArticulatedTree<T>& tree, const InputColumns& inputs) {
-    const Model& model = tree.model();
-    std::vector<int> parent, node(inputs.size(), -1);
-    for (const auto& n : tree.nodes()) parent.push_back(n.parent);
-    std::vector<bool> drives(inputs.size(), false);
-    for (const InputColumns::Motor& motor : inputs.motors()) {
-      node[motor.column] = model.body(model.joint_of_rate(motor.rate).body).cluster;
-      drives[motor.column] = true;
-    }
-    for (const Task::Part& part : inputs.contacts()) {
-      for (int k = 0; k < part.size() && part.body != 0; ++k) {
-        node[part.first + k] = tree.node_of(part.body);
+  /// Where each column acts.
+  struct Columns {
+    Columns(const Model& model, const InputColumns& inputs)
+        : node(inputs.size(), -1), drives(inputs.size(), false), motors(inputs.motors()) {
+      for (const InputColumns::Motor& motor : inputs.motors()) {
+        node[motor.column] = model.body(model.joint_of_rate(motor.rate).body).cluster;
+        drives[motor.column] = true;
+      }
+      for (const Task::Part& part : inputs.contacts()) {
+        for (int k = 0; k < part.size() && part.body != 0; ++k) {
+          node[part.first + k] = model.body(part.body).cluster;
+        }
       }
     }
-    return {parent, node, drives, lanes};
-  }
+    ColumnPlan plan(const ArticulatedTree<T>& tree) const {
+      std::vector<int> parent;
+      for (const auto& n : tree.nodes()) parent.push_back(n.parent);
+      return {parent, node, drives, lanes};
+    }
+    std::vector<int> node;     ///< -1: nowhere
+    std::vector<bool> drives;  ///< whether on rates
+    std::span<const InputColumns::Motor> motors;
+  };
 
   void add_contact(const Task::Part& part) {
     std::vector<int>& sites = sites_[tree_.node_of(part.body)];
     if (std::find(sites.begin(), sites.end(), part.body) == sites.end()) sites.push_back(part.body);
     for (int k = 0; k < part.size(); ++k) {
-      const int place = plan_.place[part.first + k], block = place / lanes;
+      const int place = state_.plan.place[part.first + k], block = place / lanes;
       auto stamp = std::find_if(stamps_.begin(), stamps_.end(), [&](const Stamp& s) {
         return s.body == part.body && s.block == block && s.world == part.world;
       });
@@ -180,22 +209,19 @@ class ColumnSweeps {
     const Model& model = tree_.model();
     const Cluster& c = model.clusters()[model.body(model.joint_of_rate(motor.rate).body).cluster];
     const int row = c.row(motor.rate);
-    drives_.push_back({&c, c.v + row, row, plan_.place[motor.column]});
+    drives_.push_back({&c, c.v + row, row, state_.plan.place[motor.column]});
   }
   void add_moving(int body) {
     std::vector<int>& at = moving_[tree_.node_of(body)];
     if (std::find(at.begin(), at.end(), body) == at.end()) at.push_back(body);
   }
-  void set(std::vector<V>& x, int row, int place, const T& value) {
-    row_of<T>(x.data() + static_cast<std::size_t>(row) * blocks_, place) = value;
-  }
-  Force<V>* wrenches(int body) { return F_.data() + static_cast<std::size_t>(body) * blocks_; }
+  Force<V>* wrenches(int body) { return state_.wrenches(body); }
 
   /// Who writes first where: it need not add, and nothing has to be cleared. Wrenches that nobody
   /// writes stay zero.
   void schedule() {
     const std::size_t B = blocks_;
-    std::vector<bool> written(F_.size(), false);
+    std::vector<bool> written(state_.F.size(), false);
     const auto is_first = [&](int body, int block) {
       const std::size_t at = body * B + block;
       const bool first = !written[at];
@@ -204,9 +230,8 @@ class ColumnSweeps {
     };
     for (Stamp& s : stamps_) s.first = is_first(s.body, s.block);
     free_first_.resize(tree_.model().active_body_count() + 1);
-    for (std::size_t i = 1; i < free_first_.size(); ++i) {
-      free_first_[i] = is_first(static_cast<int>(i), plan_.free / lanes);
-    }
+    for (const int i : bodies_) free_first_[i] = is_first(i, state_.free_block());
+    on_chains_.schedule(state_.plan, columns_.node, columns_.motors, is_first);
     steps_.resize(tree_.nodes().size());
     first_.resize(tree_.nodes().size());
     for (std::size_t k = tree_.order().size(); k-- > 0;) {
@@ -216,7 +241,7 @@ class ColumnSweeps {
       std::vector<Step>& steps = steps_[n];
       for (int b = 0; b < blocks_; ++b) {
         Step s{b, b + 1, false, false, false};
-        for (const ColumnPlan::Segment& segment : plan_.segments[n]) {
+        for (const ColumnPlan::Segment& segment : state_.plan.segments[n]) {
           if (b < segment.begin || b >= segment.end) continue;
           s.passes = true, s.driven = segment.driven;
         }
@@ -259,6 +284,7 @@ class ColumnSweeps {
   bool may_be_hinge(int n) const {
     const auto& node = tree_.nodes()[n];
     return node.kind == ArticulatedTree<T>::Kind::revolute && sites_[n].size() == 1 &&
+           !on_chains_.contains(node.body) &&
            std::all_of(moving_[n].begin(), moving_[n].end(),
                        [&](int body) { return body == node.body; });
   }
@@ -267,7 +293,7 @@ class ColumnSweeps {
     if (chain.base == 0) return;  // at rest
     const Force<T> g = chain.g;
     const Motion<V>* a = motion(chain.base);
-    V* eta = rates_.data() + static_cast<std::size_t>(tree_.nodes()[n].v) * blocks_;
+    V* eta = state_.rate(tree_.nodes()[n].v);
     for (int b = s.begin; b < s.end; ++b) eta[b] = dot(a[b], g);
   }
 
@@ -283,9 +309,8 @@ class ColumnSweeps {
       }
       write(wrenches(s.body)[s.block], f, s.first);
     }
-    const Model& model = tree_.model();
-    const int block = plan_.free / lanes;
-    for (int i = 1; i <= model.active_body_count(); ++i) {
+    const int block = state_.free_block();
+    for (const int i : bodies_) {
       const Mat3<T>& E = tree_.attitude(i);
       const Force<T>& f = bias.wrench(i);
       const Force<T> w{transpose_times(E, f.n), transpose_times(E, f.f)};
@@ -294,21 +319,13 @@ class ColumnSweeps {
       write(wrenches(i)[block], free, free_first_[i]);
     }
     const T* needed = bias.rates();
-    for (int j = 0; j < model.nv(); ++j) {
-      set(forces_, j, plan_.free, needed == nullptr ? tau[j] : tau[j] - needed[j]);
+    for (const int j : tree_rates_) {
+      state_.set_force(j, state_.plan.free, needed == nullptr ? tau[j] : tau[j] - needed[j]);
     }
     for (const Drive& d : drives_) {
       if (!d.cluster->constrained) continue;
       const T* G = motion.G(*d.cluster) + d.row * d.cluster->nv;
-      for (int j = 0; j < d.cluster->nv; ++j) set(forces_, d.cluster->v + j, d.place, G[j]);
-    }
-  }
-
-  static void write(Force<V>& to, const Force<V>& f, bool first) {
-    if (first) {
-      to = f;
-    } else {
-      to += f;
+      for (int j = 0; j < d.cluster->nv; ++j) state_.set_force(d.cluster->v + j, d.place, G[j]);
     }
   }
 
@@ -325,9 +342,8 @@ class ColumnSweeps {
     const auto h = chains_.hinge(n);
     const Force<V>* K = wrenches(node.body);
     Force<V>* out = node.supports.empty() ? nullptr : wrenches(node.supports[0]);
-    const std::size_t row = static_cast<std::size_t>(node.v) * blocks_;
-    const V* forces = forces_.data() + row;
-    V* z = rates_.data() + row;
+    const V* forces = state_.force(node.v);
+    V* z = state_.rate(node.v);
     for (int b = s.begin; b < s.end; ++b) {
       const Force<V> k = K[b];
       V Kq = dot(h.S, k.n);
@@ -355,8 +371,8 @@ class ColumnSweeps {
     const auto& node = tree_.nodes()[n];
     const auto h = chains_.hinge(n);
     const Motion<V>* a = motion(node.supports.empty() ? 0 : node.supports[0]);
-    Motion<V>* own = a_.data() + static_cast<std::size_t>(node.body) * blocks_;
-    V* eta = rates_.data() + static_cast<std::size_t>(node.v) * blocks_;
+    Motion<V>* own = state_.motion(node.body);
+    V* eta = state_.rate(node.v);
     for (int b = s.begin; b < s.end; ++b) {
       const Motion<V> m = a[b];
       const V rate = passes ? eta[b] - dot(m, h.DU) : -dot(m, h.DU);
@@ -365,23 +381,16 @@ class ColumnSweeps {
     }
   }
 
-  /// A base that floats moves as its inverse articulated inertia, here P by columns, says.
+  /// A base that floats moves as its inverse articulated inertia says:
+  ///   P = [Q, -Q B C^-1; -(Q B C^-1)^T, C^-1 + C^-1 B^T Q B C^-1],  Q = (A - B C^-1 B^T)^-1.
   void float_base(int n) {
     const auto& node = tree_.nodes()[n];
-    std::array<Force<V>, unit_blocks> wrench;
-    for (int b = 0; b < unit_blocks; ++b) {
-      for (int i = 0; i < 6; ++i) wrench[b][i] = chains_.units()[b][i];
-    }
-    UnitMotions P;
-    tree_.inward(node, sites_[n], unit_blocks, wrench.data(), Kq_.data(), z_.data(), out_.data());
-    tree_.motion_of(node, node.body, unit_blocks, nullptr, z_.data(), P.data());
     const Mat3<T>& E = tree_.attitude(node.body);
-    const std::size_t row = static_cast<std::size_t>(node.v) * blocks_;
     Force<V>* F = wrenches(node.body);
     for (const Step& s : steps_[n]) {
       if (!s.driven) continue;
       for (int b = s.begin; b < s.end; ++b) {
-        const V* f = forces_.data() + row + b;
+        const V* f = state_.force(node.v) + b;
         const auto at = [&](int j) { return f[static_cast<std::size_t>(j) * blocks_]; };
         write(F[b],
               {transpose_times(E, Vec3<V>{at(0), at(1), at(2)}),
@@ -389,25 +398,25 @@ class ColumnSweeps {
               s.first);
       }
     }
-    T p[6][6];
-    for (int i = 0; i < 6; ++i) {
-      for (int k = 0; k < 6; ++k) p[k][i] = row_of<T>(&P[i / lanes][k], i % lanes);
-    }
-    Motion<V>* a = a_.data() + static_cast<std::size_t>(node.body) * blocks_;
-    V* rates = rates_.data() + row;
+    const ArticulatedInertia<T>& IA = tree_.articulated_inertia(node.body);
+    const Sym3<T> C = inverse(IA.C);
+    const Mat3<T> BC{{C * IA.B.row[0], C * IA.B.row[1], C * IA.B.row[2]}};
+    const auto entry = [&](int i, int j) { return dot(BC.row[i], IA.B.row[j]); };
+    const Sym3<T> Q = inverse(Sym3<T>{IA.A.xx - entry(0, 0), IA.A.xy - entry(0, 1),
+                                      IA.A.xz - entry(0, 2), IA.A.yy - entry(1, 1),
+                                      IA.A.yz - entry(1, 2), IA.A.zz - entry(2, 2)});
+    Motion<V>* a = state_.motion(node.body);
+    V* rates = state_.rate(node.v);
+    const std::size_t B = blocks_;
     for (int b = 0; b < blocks_; ++b) {
       const Force<V> f = F[b];
       Motion<V> m;
-      for (int k = 0; k < 6; ++k) {
-        m[k] = p[k][0] * f.n.x + p[k][1] * f.n.y + p[k][2] * f.n.z + p[k][3] * f.f.x +
-               p[k][4] * f.f.y + p[k][5] * f.f.z;
-      }
+      m.w = Q * (f.n - BC * f.f);
+      m.v = C * f.f - transpose_times(BC, m.w);
       a[b] = m;
       const Vec3<V> w = E * m.w, v = E * m.v;
-      for (int k = 0; k < 3; ++k) {
-        rates[static_cast<std::size_t>(k) * blocks_ + b] = w[k];
-        rates[static_cast<std::size_t>(k + 3) * blocks_ + b] = v[k];
-      }
+      rates[b] = w.x, rates[B + b] = w.y, rates[2 * B + b] = w.z;
+      rates[3 * B + b] = v.x, rates[4 * B + b] = v.y, rates[5 * B + b] = v.z;
     }
   }
 
@@ -423,8 +432,8 @@ class ColumnSweeps {
         std::copy_n(wrenches(sites[i]) + s.begin, B, K_.data() + i * B);
       }
     }
-    V* own = rates_.data() + static_cast<std::size_t>(node.v) * blocks_ + s.begin;
-    const V* forces = forces_.data() + static_cast<std::size_t>(node.v) * blocks_ + s.begin;
+    V* own = state_.rate(node.v) + s.begin;
+    const V* forces = state_.force(node.v) + s.begin;
     if (node.n == 1) {
       tree_.inward(node, sites, B, K, Kq_.data(), own, out_.data(), s.driven ? forces : nullptr);
     } else {
@@ -448,7 +457,7 @@ class ColumnSweeps {
 
   void outward(int n) {
     const auto& node = tree_.nodes()[n];
-    V* eta = rates_.data() + static_cast<std::size_t>(node.v) * blocks_;
+    V* eta = state_.rate(node.v);
     for (const Step& s : steps_[n]) {
       for (int j = 0; j < node.n && !s.passes; ++j) {
         std::fill(eta + j * blocks_ + s.begin, eta + j * blocks_ + s.end, V(0.0));
@@ -466,15 +475,18 @@ class ColumnSweeps {
     tree_.outward(node, blocks_, a, eta);
     for (const int body : moving_[n]) {
       tree_.motion_of(node, body, blocks_, a, eta,
-                      a_.data() + static_cast<std::size_t>(body) * blocks_);
+                      state_.motion(body));
     }
     tree_.to_rates(node, blocks_, eta);
   }
 
   const ArticulatedTree<T>& tree_;
-  ColumnPlan plan_;
+  Columns columns_;
+  ColumnState<T> state_;
   int blocks_;
+  ChainInputs<T> on_chains_;
   Chains<T> chains_;
+  std::vector<int> bodies_, tree_rates_;  ///< that no serial chain has
   std::vector<Stamp> stamps_;
   std::vector<Drive> drives_;
   std::vector<std::vector<int>> sites_, moving_;  ///< bodies per node
@@ -485,9 +497,6 @@ class ColumnSweeps {
   std::vector<bool> free_first_;                  ///< per body
   std::vector<std::vector<Step>> outward_steps_;  ///< per node
   V against_ = V(0.0);                            ///< -1 in the lane of the free acceleration
-  std::vector<Force<V>> F_;                       ///< per body and block
-  std::vector<Motion<V>> a_;
-  std::vector<V> rates_, forces_;                 ///< per rate and block
   std::vector<V> Kq_, z_, extra_;                 ///< of one node
   std::vector<Force<V>> K_, out_;
   std::vector<Motion<V>> supports_;

@@ -1,21 +1,15 @@
+#include "espalier/plugins/plugin.hpp"
 #include "algorithms/input_matrix/closed_form.hpp"
 #include "algorithms/input_matrix/dense_input_matrix.hpp"
 #include "algorithms/input_matrix/eufm.hpp"
-#include "algorithms/input_matrix/iim.hpp"
-#include "espalier/plugins/plugin.hpp"
+#include "algorithms/input_matrix/iim_entry.hpp"
 
 ESPALIER_PLUGIN("input-matrix", "0.1.0") {
   using namespace espalier;
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   Capabilities all = loops;
   all.joint_supplied_dynamics = true;
-  registrar.algorithm<Iim>(
-      {.name = "iim",
-       .summary = "implicit inversion method, recursive: two sweeps for all columns",
-       .source =
-           "Krög, Gattringer, Müller, section 5; theory/input-matrix 3.1, theory/clusters 5.6",
-       .cost = "O(n m)"},
-      loops);
+  register_iim(registrar);
   registrar.algorithm_at_double<ClosedForm>(
       {.name = "iim-closed-form",
        .summary = "implicit inversion method as published: block matrices of pairs; allocates",

@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "algorithms/chains/lanes.hpp"
-#include "algorithms/segments/link_tree.hpp"
+#include "algorithms/chains/plan.hpp"
 #include "algorithms/chains/row_lanes.hpp"
+#include "algorithms/segments/link_tree.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 
@@ -48,9 +49,10 @@ class ArticulatedBodies {
 
  protected:
   ArticulatedBodies(const Model& model, const LinkTree* links,
-                    typename SpanningMotion<T>::Rotors rotors)
+                    typename SpanningMotion<T>::Rotors rotors, const ChainPlan* chains)
       : model_(model),
         links_(links),
+        in_chain_(model.body_count() + 1, false),
         motion_(model, rotors),
         body_(model.body_count() + 1),
         columns_(model.spanning_nv()),
@@ -60,6 +62,12 @@ class ArticulatedBodies {
     for (int i = 1; i <= model.active_body_count(); ++i) {
       body_[i].parent = model.body(i).parent;
       body_[i].inertia = links == nullptr ? model.folded_inertia(i) : links->inertia[i];
+    }
+    if (chains != nullptr) {
+      for (int i = 1; i <= model.active_body_count(); ++i) {
+        in_chain_[i] = chains->chain_of[i] >= 0;
+        body_[i].inertia = chains->inertia[i];
+      }
     }
     for (const auto& [rate, inertia] : model.armature()) armature_[rate] = inertia;
   }
@@ -139,6 +147,7 @@ class ArticulatedBodies {
 
   const Model& model_;
   const LinkTree* links_;
+  std::vector<bool> in_chain_;  ///< per body: somebody else computes it
   SpanningMotion<T> motion_;
   std::vector<Node> nodes_;
   std::vector<BodyState> body_;
@@ -151,7 +160,7 @@ class ArticulatedBodies {
   void sort_by_levels() {
     level_of_.assign(nodes_.size(), 0);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      order_.push_back(static_cast<int>(i));
+      if (!in_chain_[nodes_[i].cluster->first]) order_.push_back(static_cast<int>(i));
       const int parent = nodes_[i].cluster->parent;
       if (parent >= 0) level_of_[i] = level_of_[parent] + 1;
     }

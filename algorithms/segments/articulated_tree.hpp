@@ -37,10 +37,13 @@ class ArticulatedTree : public ArticulatedBodies<T> {
 
   /// @param links   if given, the robot is the approximate one of these links
   /// @param rotors  folded rotors (bodies) that rows speak of
+  /// @param chains  if given, their bodies are left to the caller, whose inertias arrive by
+  ///                add_inertia()
   explicit ArticulatedTree(const Model& model, const LinkTree* links = nullptr,
-                           std::span<const int> rotors = {})
-      : Base(model, links, rotors.empty() ? SpanningMotion<T>::Rotors::skip
-                                          : SpanningMotion<T>::Rotors::place),
+                           std::span<const int> rotors = {}, const ChainPlan* chains = nullptr)
+      : Base(model, links,
+             rotors.empty() ? SpanningMotion<T>::Rotors::skip : SpanningMotion<T>::Rotors::place,
+             chains),
         zero_(model.nv(), T(0.0)) {
     for (std::size_t c = 0; c < model.clusters().size(); ++c) add_node(model.clusters()[c]);
     for (const int rotor : rotors) add_rotor_site(rotor);
@@ -64,6 +67,9 @@ class ArticulatedTree : public ArticulatedBodies<T> {
       this->place_body(body_[site.rotor->body], motion_.joints.X[site.rotor->body]);
     }
   }
+  /// articulated inertias of what hangs on a body and is none of the tree's,
+  void add_inertia(int body, const ArticulatedInertia<T>& IA) { body_[body].IA += IA; }
+  const ArticulatedInertia<T>& articulated_inertia(int body) const { return body_[body].IA; }
   /// and, in reversed order(), the articulated inertia of a node.
   void backward_pass(int index) {
     const Node& node = nodes_[index];
