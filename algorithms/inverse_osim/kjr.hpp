@@ -9,10 +9,8 @@ namespace espalier {
 
 /// Inverse operational-space inertia by the recursion of Kreutz-Delgado, Jain and Rodriguez: the
 /// operational-space inertia Omega of every body that carries end-effectors, base to tips, and of
-/// pairs of bodies, from their closest common ancestor one joint at a time.
-/// On cluster trees the same with clusters in place of joints.
-/// Cost: O(n + m^2 d).
-/// Frames: those of ArticulatedTree.
+/// pairs of bodies, from their closest common ancestor one joint at a time. On cluster trees the
+/// same with clusters in place of joints. Cost: O(n + m^2 d). Frames: those of ArticulatedTree.
 /// Source: Kreutz-Delgado, Jain, Rodriguez (1992); theory/delassus 4 and theory/clusters 5.6.
 ///
 /// Omega is kept by columns: the motion of some bodies that a unit wrench on other bodies causes,
@@ -47,8 +45,7 @@ class Kjr final : public InverseOsim<T> {
     const std::size_t rates = static_cast<std::size_t>(tree_.largest_node()) * widest *
                               static_cast<std::size_t>(std::max(blocks, column_blocks));
     Kq_.resize(rates), yd_.resize(rates);
-    K_.resize(widest * std::max(blocks, column_blocks));
-    out_.resize(K_.size());
+    K_.resize(widest * std::max(blocks, column_blocks)), out_.resize(K_.size());
   }
 
  private:
@@ -65,10 +62,8 @@ class Kjr final : public InverseOsim<T> {
   using Stop = typename TaskRows<T>::Stop;
 
   void add_inertia(const Stop& stop) {
-    if (std::any_of(omega_.begin(), omega_.end(),
-                    [&](const Inertia& o) { return o.sites == stop.sites; })) {
-      return;
-    }
+    const auto is_same = [&](const Inertia& o) { return o.sites == stop.sites; };
+    if (std::any_of(omega_.begin(), omega_.end(), is_same)) return;
     omega_.push_back({stop.node, stop.sites, {}});
     omega_.back().columns.resize(stop.sites.size() * stop.sites.size() * column_blocks);
   }
@@ -85,9 +80,9 @@ class Kjr final : public InverseOsim<T> {
 
   void self_inertia(Inertia& at) {
     for (std::size_t load = 0; load < at.sites.size(); ++load) {
-      const Motion<V>* columns = respond(at.node, at.sites[load], at.sites);
-      std::copy_n(columns, at.sites.size() * column_blocks,
-                  at.columns.data() + load * at.sites.size() * column_blocks);
+      const std::size_t size = at.sites.size() * column_blocks;
+      std::copy_n(respond(at.node, at.sites[load], at.sites), size,
+                  at.columns.data() + load * size);
     }
   }
 
@@ -149,7 +144,8 @@ class Kjr final : public InverseOsim<T> {
     write(first, second, moved, out);
   }
 
-  /// Motion a of the sites of stop `from` of a way, joint by joint to its link. No force acts there.
+  /// Motion a of the sites of stop `from` of a way, joint by joint to its link. No force acts
+  /// there.
   const Motion<V>* carry(const std::vector<Stop>& way, std::size_t from, const Motion<V>* a) {
     for (std::size_t k = from; k-- > 0;) {
       const auto& node = tree_.nodes()[way[k].node];

@@ -72,6 +72,7 @@ class Segments {
  public:
   using Segment = std::variant<Kinds...>;
 
+  const Segment& operator[](int k) const { return segments_[k]; }
   /// Calls pass(segment) for each segment, base to tips.
   template <class Pass>
   void outward(Pass&& pass) const {

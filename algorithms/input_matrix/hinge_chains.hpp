@@ -13,7 +13,7 @@ namespace espalier {
 /// its bodies.
 /// Frames: those of ArticulatedTree.
 template <class T>
-class Chains {
+class HingeChains {
  public:
   using V = typename RowLanes<T>::V;
   static constexpr int lanes = RowLanes<T>::size;
@@ -33,7 +33,7 @@ class Chains {
     Force<T> g;     ///< rate for unit motions of the base
   };
 
-  explicit Chains(const ArticulatedTree<T>& tree)
+  explicit HingeChains(const ArticulatedTree<T>& tree)
       : tree_(tree),
         hinges_(tree.nodes().size()),
         chains_(tree.nodes().size()),

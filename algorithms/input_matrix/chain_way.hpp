@@ -1,0 +1,79 @@
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "algorithms/input_matrix/chain_contacts.hpp"
+
+namespace espalier {
+
+/// Blocks of the columns that act on a serial chain, decided once per model and inputs. Columns
+/// stand in the order of the bodies that they act on, base to tip.
+template <class T>
+struct ChainWay {
+  using V = typename RowLanes<T>::V;
+  using Column = typename ChainColumns<T>::Column;
+  static constexpr int lanes = RowLanes<T>::size;
+
+  /// @param node      of each column: that of the body or rate on which it acts
+  /// @param is_first  is_first(body, block) says whether nobody has written there, and notes it
+  template <class IsFirst>
+  void find_blocks(const Column& chain, const ArticulatedTree<T>& tree, const ColumnPlan& plan,
+                   const std::vector<int>& node, IsFirst&& is_first) {
+    const int count = static_cast<int>(chain.bodies.size());
+    begin.assign(count, 0);
+    std::vector<int> outermost(plan.blocks, -1);
+    for (std::size_t c = 0; c < node.size(); ++c) {
+      int& at = outermost[plan.place[c] / lanes];
+      for (int k = 0; k < count; ++k) {
+        if (tree.node_of(chain.bodies[k].body) != node[c]) continue;
+        at = std::max(at, k);
+        end = std::max(end, plan.place[c] / lanes + 1);
+      }
+    }
+    for (int k = 0; k < count; ++k) {
+      begin[k] = end;
+      while (begin[k] > 0 && outermost[begin[k] - 1] >= k) --begin[k];
+    }
+    for (int b = begin[0]; b < end && chain.parent != 0; ++b) {
+      first.push_back(is_first(chain.parent, b));
+    }
+    z.assign(static_cast<std::size_t>(count) * plan.blocks, V(0.0));
+    g.resize(count);
+  }
+  void find_stamps(int chain, int bodies,
+                   const std::vector<typename ChainContacts<T>::Stamp>& all) {
+    stamps.resize(bodies);
+    for (std::size_t s = 0; s < all.size(); ++s) {
+      if (all[s].chain == chain) stamps[all[s].index].push_back(static_cast<int>(s));
+    }
+  }
+  /// What a unit force on a rate does to the parent is what the parent's motion does to the rate.
+  void find_unit_forces(const Column& chain, const Model& model, const ColumnPlan& plan,
+                        std::span<const InputColumns::Motor> motors) {
+    for (const auto& body : chain.bodies) {
+      const auto at = std::find_if(motors.begin(), motors.end(), [&](const auto& motor) {
+        return motor.rate == model.body(body.body).v;
+      });
+      if (at == motors.end()) return unit_force.clear();
+      const int place = plan.place[at->column];
+      unit_force.push_back({place / lanes, place % lanes});
+    }
+  }
+
+  std::vector<int> begin;  ///< per body: [begin, end) act on it or beyond
+  int end = 0;
+  std::vector<bool> first;               ///< of the blocks: to write on the parent
+  std::vector<std::vector<int>> stamps;  ///< per body
+  bool watched = false;
+  std::vector<int> shown;  ///< poses of watched bodies
+  std::vector<V> z;        ///< per body and block; zero where nothing acts
+  /// Per body: block and lane of a column that is a unit force on its rate; empty if one has
+  /// none.
+  std::vector<std::pair<int, int>> unit_force;
+  std::vector<Force<T>> g;  ///< per body: its rate for unit motions of the parent
+};
+
+}  // namespace espalier

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "algorithms/input_matrix/column_plan.hpp"
+#include "algorithms/segments/articulated_tree.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
+
+namespace espalier {
+
+/// Blocks [begin, end) at a node, which are treated alike.
+struct ColumnStep {
+  int begin, end;
+  bool passes;        ///< inward
+  bool driven;        ///< with forces on the node's rates
+  bool first;         ///< the first to write on the node's only output, or on a base that floats
+  bool idle = false;  ///< outward: nothing acts on the node's chain
+
+  /// Appends a step of one block, or extends the last one where alike(last).
+  template <class Alike>
+  static void add(std::vector<ColumnStep>& steps, const ColumnStep& s, Alike&& alike) {
+    if (!steps.empty() && alike(steps.back())) {
+      ++steps.back().end;
+    } else {
+      steps.push_back(s);
+    }
+  }
+};
+
+/// Whether a block goes inward.
+inline bool passes(const std::vector<ColumnStep>& steps, int block) {
+  return std::any_of(steps.begin(), steps.end(), [&](const ColumnStep& s) {
+    return s.passes && block >= s.begin && block < s.end;
+  });
+}
+
+/// Where each column acts.
+struct InputNodes {
+  InputNodes(const Model& model, const InputColumns& inputs)
+      : node(inputs.size(), -1), drives(inputs.size(), false), motors(inputs.motors()) {
+    for (const InputColumns::Motor& motor : inputs.motors()) {
+      node[motor.column] = model.body(model.joint_of_rate(motor.rate).body).cluster;
+      drives[motor.column] = true;
+    }
+    for (const Task::Part& part : inputs.contacts()) {
+      for (int k = 0; k < part.size() && part.body != 0; ++k) {
+        node[part.first + k] = model.body(part.body).cluster;
+      }
+    }
+  }
+  template <class T>
+  ColumnPlan plan(const ArticulatedTree<T>& tree) const {
+    std::vector<int> parent;
+    for (const auto& n : tree.nodes()) parent.push_back(n.parent);
+    return {parent, node, drives, RowLanes<T>::size};
+  }
+  std::vector<int> node;     ///< -1: nowhere
+  std::vector<bool> drives;  ///< whether on rates
+  std::span<const InputColumns::Motor> motors;
+};
+
+}  // namespace espalier
