@@ -45,8 +45,8 @@ auto SensorDynamics<T>::evaluate(In<T> q, In<T> v, In<T> y, const Wrenches<T>* w
     T* a = &d_[system_.acceleration(i)];
     for (int k = 0; k < 3; ++k) a[3 + k] += system_.gravity_on(i)[k];
     for (int k = 0; k < 6; ++k) {
-      answer_.acceleration[i][k] = a[k];
-      answer_.joint_wrench[i][k] = d_[system_.joint_wrench(i) + k];
+      answer_.acceleration[i][k] = system_.told(system_.acceleration(i) + k, d_.data());
+      answer_.joint_wrench[i][k] = system_.told(system_.joint_wrench(i) + k, d_.data());
     }
   }
   for (int r = 0; r < m.spanning_nv(); ++r) {
@@ -91,7 +91,7 @@ int SensorDynamics<T>::index(std::string_view name) const {
 
 template <class T>
 T SensorDynamics<T>::value(std::string_view name) const {
-  return d_[index(name)];
+  return system_.told(index(name), d_.data());
 }
 
 template <class T>
@@ -185,9 +185,12 @@ std::vector<double> simulated_measurements(SensorSystem& sensors,
   sensors.update(q.data(), v.data(), nullptr, truth.gravity(), nullptr);
   std::vector<double> d(sensors.unknowns(), 0.0);
   for (int i = 1; i <= m.body_count(); ++i) {
+    const Transform<double>& X = sensors.to_link(i);
+    const Motion<double> a = X.inverse_times(answer.acceleration[i]);
+    const Force<double> f = X.transpose_times_force(answer.joint_wrench[i]);
     for (int k = 0; k < 6; ++k) {
-      d[sensors.acceleration(i) + k] = answer.acceleration[i][k];
-      d[sensors.joint_wrench(i) + k] = answer.joint_wrench[i][k];
+      d[sensors.acceleration(i) + k] = a[k];
+      d[sensors.joint_wrench(i) + k] = f[k];
     }
     for (int k = 0; k < 3; ++k) d[sensors.acceleration(i) + 3 + k] -= sensors.gravity_on(i)[k];
   }

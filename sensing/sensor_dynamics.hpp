@@ -19,9 +19,11 @@ class ESPALIER_API SensorDynamics : public Algorithm {
   static constexpr bool needs_sensors = true;
 
   struct Answer {
-    /// By body, the ground first: spatial acceleration without gravity, body frame [rad/s², m/s²].
+    /// By body, the ground first: spatial acceleration without gravity in the frame of the body's
+    /// link, Model::body_names() [rad/s², m/s²].
     std::vector<Motion<T>> acceleration;
-    /// By body: what its joint transmits to it, body frame, about its origin [N·m, N].
+    /// By body: what its joint transmits to it, axes and origin of the body's link, as a sensor
+    /// `joint_wrench` without a frame reads it [N·m, N].
     std::vector<Force<T>> joint_wrench;
     std::vector<T> vdot;           ///< by independent rates
     std::vector<T> qdd, tau;       ///< of joints and their motors; by spanning rates
@@ -34,7 +36,8 @@ class ESPALIER_API SensorDynamics : public Algorithm {
     /// measurements it is about `redundancy`; far more means that they contradict one another.
     T chi_square = T(0.0);
     int redundancy = 0;       ///< rows that could be left out
-    std::vector<T> variance;  ///< by SensorSystem's unknowns, after set_variances(true); else empty
+    /// By SensorSystem's unknown_names(), after set_variances(true); else empty.
+    std::vector<T> variance;
   };
 
   /// @param variances  whether the algorithm can give them

@@ -50,6 +50,7 @@ SensorSystem::SensorSystem(const Model& model, const std::vector<Sensor>& sensor
   declare(sensors);
   choose_constraint_rows();
   number_unknowns();
+  tell_in_link_axes();
   direct_row_.assign(unknowns(), -1);
   for (const Sensor& sensor : sensors) read(sensor);
   record_pattern();
@@ -195,6 +196,27 @@ void SensorSystem::number_unknowns() {
   first_multiplier_ = unknowns();
   unknown_names_.insert(unknown_names_.end(), multiplier_names_.begin(), multiplier_names_.end());
   model_rows_ = 12 * bodies_ + model_.spanning_nv() + unknowns() - first_multiplier_;
+}
+
+void SensorSystem::tell_in_link_axes() {
+  told_.resize(unknowns());
+  for (int j = 0; j < unknowns(); ++j) told_[j].first = j;
+  to_link_.assign(bodies_ + 1, Transform<double>::identity());
+  for (int i = 1; i <= bodies_; ++i) {
+    to_link_[i] = model_.link(model_.body_names()[i]).X;
+    for (int k = 0; k < 6; ++k) {
+      Told &a = told_[acceleration(i) + k], &f = told_[joint_wrench(i) + k];
+      a.first = acceleration(i), f.first = joint_wrench(i);
+      a.count = f.count = 6;
+      for (int c = 0; c < 6; ++c) {
+        Motion<double> motion = Motion<double>::zero();
+        Force<double> force = Force<double>::zero();
+        motion[c] = force[c] = 1.0;
+        a.row[c] = (to_link_[i] * motion)[k];
+        f.row[c] = to_link_[i].force_to(force)[k];
+      }
+    }
+  }
 }
 
 std::vector<double> SensorSystem::sample_position(unsigned long long seed) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -116,7 +117,24 @@ class ESPALIER_API SensorSystem {
   /// Multipliers of a cluster: first and how many.
   std::pair<int, int> multipliers_of(int cluster) const { return multipliers_of_[cluster]; }
 
+  /// Names of what told() tells.
   const std::vector<std::string>& unknown_names() const { return unknown_names_; }
+  /// An unknown as people read it: accelerations of bodies and wrenches of joints in the axes of
+  /// the body's link (Model::body_names()), where the system has the body's own axes.
+  struct Told {
+    int first = 0, count = 1;  ///< the unknowns that it is a combination of
+    std::array<double, 6> row{1.0};
+  };
+  const Told& told(int unknown) const { return told_[unknown]; }
+  /// Its value where the unknowns are d.
+  double told(int unknown, const double* d) const {
+    const Told& t = told_[unknown];
+    double sum = 0.0;
+    for (int k = 0; k < t.count; ++k) sum += t.row[k] * d[t.first + k];
+    return sum;
+  }
+  /// From a body's frame to that of its link, which gives the body its name.
+  const Transform<double>& to_link(int body) const { return to_link_[body]; }
   /// Of measured values: "name", or "name[fz]" where a sensor has several rows.
   const std::vector<std::string>& measurement_names() const { return measurement_names_; }
   /// Of the sensors' rows: without the gyroscope's.
@@ -166,6 +184,7 @@ class ESPALIER_API SensorSystem {
   std::vector<bool> needed_rows(const Cluster& cluster) const;
   void add_constraint(int cluster, int& next);
   void number_unknowns();
+  void tell_in_link_axes();
   void read(const Sensor& sensor);
   void read_rates(const Sensor& sensor);
   void read_contact(const Sensor& sensor);
@@ -210,6 +229,8 @@ class ESPALIER_API SensorSystem {
   std::vector<Covariance> covariance_;
   std::vector<Gyroscope> gyroscope_;  ///< none or one
   std::vector<std::string> unknown_names_, measurement_names_;
+  std::vector<Told> told_;                  ///< by unknown
+  std::vector<Transform<double>> to_link_;  ///< by body
   std::string fingerprint_;
 
   std::vector<double> v_;

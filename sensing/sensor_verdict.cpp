@@ -37,6 +37,7 @@ class RankTest {
 
   Spectrum operator()(const std::vector<double>& q) {
     system_.update(q.data(), rest_.data(), nullptr, {0, 0, 0}, nullptr);
+    expect_finite();
     const int n = system_.unknowns(), m = system_.model_rows();
     equilibrate();
     Spectrum s;
@@ -71,6 +72,20 @@ class RankTest {
       for (int k = system_.column_start()[j]; k < system_.column_start()[j + 1]; ++k) {
         const int i = system_.row_index()[k];
         f(i, j, row_unit_(i) * system_.values()[k] * unit_(j));
+      }
+    }
+  }
+  /// Products of numbers near the largest double are infinite, and then there is no rank.
+  void expect_finite() const {
+    for (int j = 0; j < system_.unknowns(); ++j) {
+      for (int k = system_.column_start()[j]; k < system_.column_start()[j + 1]; ++k) {
+        const double x = system_.values()[k];
+        if (std::isfinite(x)) continue;
+        throw SingularMechanism("sensors of '" + system_.model().name() + "': the coefficient of " +
+                                text::quoted(system_.unknown_names()[j]) + " is " +
+                                text::number(x) +
+                                ", expected a finite number (masses, inertias and lengths whose "
+                                "products a double can hold)");
       }
     }
   }
@@ -180,11 +195,16 @@ class Words {
  private:
   const std::string& name(int unknown) const { return system_.unknown_names()[unknown]; }
 
+  /// Those of a group that vary, beside all that has a name here: wrenches of joints may be larger
+  /// by any factor.
   std::vector<int> varying(const std::vector<int>& group, const Vector& x) const {
+    double largest = 0.0;
+    for (const std::vector<int>* all : {&wrenches_, &torques_, &accelerations_}) {
+      for (const int i : *all) largest = std::max(largest, std::abs(x(i)));
+    }
     std::vector<int> some;
-    const double limit = 1e-7 * x.cwiseAbs().maxCoeff();
     for (const int i : group) {
-      if (std::abs(x(i)) > limit) some.push_back(i);
+      if (std::abs(x(i)) > 1e-7 * largest) some.push_back(i);
     }
     return some;
   }
@@ -206,6 +226,10 @@ class Words {
     const std::vector<int>& first = !wrenches.empty()  ? wrenches
                                     : !torques.empty() ? torques
                                                        : accelerations;
+    if (first.empty()) {
+      c.text = "wrenches of joints alone: no sensor sees them";
+      return c;
+    }
     double largest = 0.0;
     for (const int i : first) {
       if (std::abs(x(i)) > std::abs(largest) * 1.0000001) largest = x(i);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "cli/command.hpp"
+#include "cli/number_options.hpp"
 #include "cli/results.hpp"
 #include "cli/sensors.hpp"
 #include "cli/state.hpp"
@@ -38,10 +39,9 @@ class Sense final : public Command {
     auto* state = app.add_option("--state", state_, "state file, as of 'eval': q, v, gravity and "
                                                     "known external wrenches; default: neutral")
                       ->type_name("FILE");
-    app.add_option("--random", seed_,
-                   "random state of this seed, and values of the sensors of a random motion there: "
-                   "the answer is compared with the truth")
-        ->type_name("SEED")
+    add_seed(app, "--random", seed_,
+             "random state of this seed, and values of the sensors of a random motion there: "
+             "the answer is compared with the truth")
         ->excludes(state);
     app.add_option("--algorithm", algorithm_,
                    "default: sparse-lu for as many equations as unknowns, else map")
@@ -68,7 +68,10 @@ rates that are not free have motors.
 The verdict comes first: whether the sensors determine the dynamics at almost every pose, at none,
 or not at some, what no sensor sees, and which single sensor would cure it. Exit code 1 if nothing
 determines them. With values the answer follows, with residual and chi_square, which is about the
-redundancy where sensors agree with one another.
+redundancy where sensors agree with one another. Vectors are in the axes of the link, about its
+origin: body_acceleration of the link that it names, joint_wrench on the joint's child (a sensor
+joint-wrench without link and frame reads just this), external_wrench of its link; loop_wrench in
+the frame of the loop on its successor.
 
 Examples:
   espalier sense walker.yaml --root floating --sensors feet.json --verdict

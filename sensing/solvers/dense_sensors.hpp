@@ -114,8 +114,12 @@ class DenseSensors final : public SensorDynamics<T> {
     whiten(white);
     answer.chi_square = white.squaredNorm();
     if (!this->gives_variances()) return;
-    const Vector variance = unit.array().square() * (Z * spread).rowwise().squaredNorm().array();
-    std::copy(variance.begin(), variance.end(), answer.variance.begin());
+    const Matrix deviation = unit.asDiagonal() * (Z * spread);
+    for (int j = 0; j < n; ++j) {
+      const SensorSystem::Told& told = system.told(j);
+      const Eigen::Map<const Eigen::RowVectorXd> of(told.row.data(), told.count);
+      answer.variance[j] = (of * deviation.middleRows(told.first, told.count)).squaredNorm();
+    }
   }
   /// L^-1 from the left, L the factors of the covariance.
   void whiten(Matrix& rows) const {

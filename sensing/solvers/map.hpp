@@ -109,10 +109,12 @@ class MaximumAPosteriori final : public SensorDynamics<T> {
     }
     if (!this->gives_variances()) return;
     for (int j = 0; j < n; ++j) {
-      unit_[j] = 1.0;
+      const SensorSystem::Told& told = system.told(j);
+      std::copy_n(told.row.begin(), told.count, unit_.begin() + told.first);
       solver_.solve_again(values, unit_.data(), x_.data());
-      unit_[j] = 0.0;
-      answer.variance[j] = std::max(0.0, -x_[j]);  // of what is exact, rounding leaves -1e-20
+      std::fill_n(unit_.begin() + told.first, told.count, 0.0);
+      // Of what is exact, rounding leaves -1e-20.
+      answer.variance[j] = std::max(0.0, -system.told(j, x_.data()));
     }
   }
 

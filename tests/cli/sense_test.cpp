@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdio>
 
 #include "tests/cli/run.hpp"
@@ -23,10 +24,47 @@ TEST(SenseTest, AccelerationGivesTorqueAndForceInTheJoint) {
   EXPECT_NEAR(out["joint_torque"]["swing"].get<double>(), 0.6 * 2, exact);
   // Hanging at rest, it weighs 2 * 9.81 N; turning about y with 2 rad/s² takes the centre of mass
   // to -x with 1 m/s².
-  EXPECT_NEAR(out["joint_wrench"]["swing"][4].get<double>() +
-                  out["joint_wrench"]["swing"][5].get<double>() +
-                  out["joint_wrench"]["swing"][3].get<double>(),
-              2 * 9.81 - 2.0, 1e-9);  // body axes are the link's but for a permutation
+  const double wrench[] = {0, 0.6 * 2, 0, -2.0, 0, 2 * 9.81};  // axes of the link
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_NEAR(out["joint_wrench"]["swing"][i].get<double>(), wrench[i], 1e-9) << i;
+  }
+}
+
+TEST(SenseTest, PrintedJointWrenchesAreReadingsThatAgree) {
+  // Half of these joints turn about x or y, so that their bodies' axes are not their links'.
+  const std::string arm = "sense '" ESPALIER_SOURCE_DIR "/robots/ur5.urdf' --json --sensors - ";
+  const TemporaryFile state(".json", R"({"q": {"shoulder_lift": -1.1, "elbow": 0.7,
+    "wrist_1": 0.4}, "v": {"shoulder_pan": 0.8, "wrist_2": -1.3}})");
+  std::string torques;
+  for (const char* joint :
+       {"shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3"}) {
+    torques += (torques.empty() ? "" : ", ") + std::string(R"({"kind": "torque", "joint": ")") +
+               joint + R"(", "value": 1.5})";
+  }
+  const Answer first = run(arm + "--state " + state.path(), sensors(torques));
+  ASSERT_EQ(first.code, 0) << first.err;
+  std::string readings = torques;
+  double largest = 0.0;
+  for (const auto& [joint, wrench] : first.json()["joint_wrench"].items()) {
+    readings += R"(, {"kind": "joint-wrench", "joint": ")" + joint + R"(", "value": )" +
+                wrench.dump() + "}";
+    for (const Json& x : wrench) largest = std::max(largest, std::abs(x.get<double>()));
+  }
+  EXPECT_GT(largest, 100.0);
+  const Answer second = run(arm + "--state " + state.path(), sensors(readings));
+  ASSERT_EQ(second.code, 0) << second.err;
+  // Numbers of a few hundred, printed with all their digits, through an elimination of condition
+  // 1e4.
+  for (const auto& [row, residual] : second.json()["residual"].items()) {
+    EXPECT_NEAR(residual.get<double>(), 0.0, 1e-8) << row;
+  }
+  for (const auto& [body, a] : first.json()["body_acceleration"].items()) {
+    for (int i = 0; i < 6; ++i) {
+      EXPECT_NEAR(a[i].get<double>(), second.json()["body_acceleration"][body][i].get<double>(),
+                  1e-8)
+          << body;
+    }
+  }
 }
 
 TEST(SenseTest, AccelerometerOnTheTipTellsTheTorque) {
