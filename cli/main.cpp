@@ -1,11 +1,14 @@
+#include <cxxabi.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <algorithm>
+#include <boost/core/demangle.hpp>
 #include <cstring>
 #include <iostream>
 
 #include "cli/command.hpp"
 #include "cli/session.hpp"
+#include "espalier/host/output_file.hpp"
 
 namespace espalier::cli {
 
@@ -13,7 +16,8 @@ namespace {
 
 constexpr const char* footer = R"(
 Exit codes: 0 ok; 1 the model or the input cannot be used, or algorithms disagree;
-2 wrong usage (unknown option, algorithm, problem, joint or link); 3 internal error.
+2 wrong usage (unknown option, algorithm, problem, joint or link); 3 internal error; 130 Ctrl-C.
+Output files are written beside and renamed when they are whole; none replaces an input.
 Results go to standard output, everything else to standard error.
 'espalier COMMAND --help' explains each command.)";
 
@@ -31,6 +35,7 @@ Reported classify(const std::exception& error) {
   if (dynamic_cast<const SingularMechanism*>(&error)) return {unusable, "SingularMechanism"};
   if (dynamic_cast<const DuplicateName*>(&error)) return {unusable, "DuplicateName"};
   if (dynamic_cast<const PluginError*>(&error)) return {unusable, "PluginError"};
+  if (dynamic_cast<const OutputError*>(&error)) return {unusable, "OutputError"};
   if (dynamic_cast<const Unsupported*>(&error)) return {unusable, "Unsupported"};
   return {internal_error, "InternalError"};
 }
@@ -102,6 +107,8 @@ int run(Session& session, int argc, char** argv) {
       ->type_name("DIR")
       ->allow_extra_args(false);
   app.add_flag("--verbose", session.verbose, "tell on standard error what is loaded and when");
+  app.add_flag("--overwrite", input_files().may_be_replaced,
+               "an output file may be one of the inputs, which is replaced");
   app.require_subcommand(1);
 
   std::sort(commands().begin(), commands().end(),
@@ -154,6 +161,14 @@ int main(int argc, char** argv) {
     code = run(session, argc, argv);
   } catch (const std::exception& error) {
     code = report(session, error);
+  } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (...) {
+    const char* type = abi::__cxa_current_exception_type()->name();
+    code =
+        report(session,
+               std::runtime_error("a value of type " + boost::core::demangle(type) +
+                                  " was thrown, expected no exception (by a plugin's evaluation)"));
   }
   std::cout.flush();
   if (!std::cout) {

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "espalier/host/host.hpp"
+#include "espalier/kernel/guard.hpp"
 #include "espalier/plugins/log.hpp"
 
 namespace espalier {
@@ -64,7 +65,9 @@ Host::Host(const Options& options) {
 
 Description Host::read(const std::string& path) const {
   const std::string text = contents(path);
-  return registry_.format_for(path).read(text, path, registry_);
+  const Format& format = registry_.format_for(path);
+  return detail::guarded([&] { return path; }, "the reader of its format",
+                         [&] { return format.read(text, path, registry_); });
 }
 
 ModelPtr Host::load(const std::string& path, const CompileOptions& options) const {

@@ -53,6 +53,24 @@ std::string title(const Entry& e) {
   return text;
 }
 
+/// What a factory makes; whatever else it does is told by its name and its file.
+template <class F>
+auto made_by(const Entry& e, const std::string& wanted, F&& factory) {
+  std::string how = "returned null";
+  try {
+    if (auto made = factory()) return made;
+  } catch (const Error&) {
+    throw;  // says itself what is wrong with the model or the options
+  } catch (const abi::__forced_unwind&) {  // a thread ends; nobody may stop it
+    throw;
+  } catch (const std::exception& error) {
+    how = "threw '" + std::string(error.what()) + "'";
+  } catch (...) {
+    how = "threw " + boost::core::demangle(abi::__cxa_current_exception_type()->name());
+  }
+  throw PluginError(e.origin + ": factory of " + title(e) + " " + how + ", expected " + wanted);
+}
+
 constexpr std::string_view plugin_hint =
     "; more come from plugins, see `espalier list plugins` and ESPALIER_PLUGIN_PATH";
 
@@ -378,32 +396,12 @@ std::unique_ptr<Integrator> Registry::create_integrator(std::string_view name, c
   if (setup.model == nullptr) {
     throw InvalidModel(title(e) + ": model is null, expected a compiled model (see Model::compile)");
   }
-  std::unique_ptr<Integrator> made;
-  try {
-    made = e.integrator(setup, spec);
-  } catch (const Error&) {
-    throw;  // says itself what is wrong with the options
-  } catch (const std::exception& error) {
-    throw PluginError(e.origin + ": factory of " + title(e) + " threw '" + error.what() +
-                      "', expected an integrator");
-  }
-  if (made != nullptr) return made;
-  throw PluginError(e.origin + ": factory of " + title(e) +
-                    " returned nothing, expected an integrator");
+  return made_by(e, "an integrator", [&] { return e.integrator(setup, spec); });
 }
 
 std::unique_ptr<QuadraticProgramSolver> Registry::create_qp_solver(std::string_view name) const {
   const Entry& e = find(Kind::qp_solver, name);
-  std::unique_ptr<QuadraticProgramSolver> made;
-  try {
-    made = e.qp_solver();
-  } catch (const std::exception& error) {
-    throw PluginError(e.origin + ": factory of " + title(e) + " threw '" + error.what() +
-                      "', expected a solver");
-  }
-  if (made != nullptr) return made;
-  throw PluginError(e.origin + ": factory of " + title(e) +
-                    " returned nothing, expected a solver");
+  return made_by(e, "a solver", [&] { return e.qp_solver(); });
 }
 
 std::unique_ptr<Algorithm> Registry::make(const Entry& e, const Setup& setup, int scalar) const {
@@ -434,22 +432,8 @@ std::unique_ptr<Algorithm> Registry::make(const Entry& e, const Setup& setup, in
     throw Unsupported(name + ": " + verdict.obstacle + " (" + advice + ")");
   }
 
-  const auto failed = [&](const std::string& how) {
-    return PluginError(e.origin + ": factory of " + title(e) + " " + how +
-                       ", expected an algorithm bound to model " + quoted(setup.model->name()));
-  };
-  std::unique_ptr<Algorithm> made;
-  try {
-    made = e.algorithm[scalar](setup);
-  } catch (const Error&) {
-    throw;  // says itself what is wrong with the model
-  } catch (const std::exception& error) {
-    throw failed("threw '" + std::string(error.what()) + "'");
-  } catch (...) {
-    throw failed("threw " + boost::core::demangle(abi::__cxa_current_exception_type()->name()));
-  }
-  if (made == nullptr) throw failed("returned null");
-  return made;
+  return made_by(e, "an algorithm bound to model " + quoted(setup.model->name()),
+                 [&] { return e.algorithm[scalar](setup); });
 }
 
 void Registry::refuse_type(const Entry& e) {

@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
+#include "espalier/kernel/guard.hpp"
 
 namespace espalier::cli {
 
@@ -173,7 +174,9 @@ class List final : public Command {
   template <class Type>
   static Json sample_of(const Type& type) {
     Json sample = Json::object();
-    for (const auto& [name, values] : type.sample()) {
+    const Parameters values_of = detail::guarded([] { return std::string("list"); }, "a sample()",
+                                                 [&] { return type.sample(); });
+    for (const auto& [name, values] : values_of) {
       sample[name] = values.size() == 1 ? Json(values.front()) : Json(values);
     }
     return sample;
@@ -201,7 +204,7 @@ class List final : public Command {
         branches = law->branches() == 0   ? "no"
                    : law->branches() == 1 ? "yes"
                                           : std::to_string(law->branches()) + " branches";
-      } catch (const Error&) {  // its sample does not work: said by the question marks
+      } catch (...) {  // its sample does not work: said by the question marks
       }
       out.items.push_back(std::move(item));
       out.table.row({e->about.name, std::to_string(e->law->positions()), equations, form, branches,

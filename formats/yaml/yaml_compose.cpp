@@ -4,8 +4,9 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/graph/subsystem_graph.hpp"
-#include "formats/text.hpp"
+#include "espalier/kernel/guard.hpp"
 #include "espalier/plugins/registry.hpp"
+#include "formats/text.hpp"
 
 namespace espalier::formats {
 
@@ -207,15 +208,9 @@ void Composer::assemble(Instance& instance, const SubMechanism& type, const Fiel
     use.fail(given.line, "parameter " + in_quotes(given.key) + " is unknown to type " +
                              in_quotes(instance.type) + suggest(given.key, known));
   }
-  Assembly assembly;
-  try {
-    assembly = type.assemble(spec);
-  } catch (const Error&) {
-    throw;  // says itself which parameter is wrong
-  } catch (const std::exception& error) {
-    throw PluginError("sub-mechanism " + in_quotes(instance.type) + ": threw '" + error.what() +
-                      "' for " + use.who() + ", expected its parts");
-  }
+  Assembly assembly = detail::guarded(
+      [&] { return "sub-mechanism " + in_quotes(instance.type) + " for " + use.who(); },
+      "its constructor or build", [&] { return type.assemble(spec); });
   for (const std::string_view input : type.inputs()) instance.inputs.emplace_back(input);
   for (const LinkDescription& link : assembly.parts.links) instance.links.insert(link.name);
   for (const Assembly::Output& output : assembly.outputs) {

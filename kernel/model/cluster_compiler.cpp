@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/guard.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/loop_peeling.hpp"
 #include "espalier/kernel/model/recognise.hpp"
@@ -177,7 +178,9 @@ void ClusterCompiler::build_constraint(const graph::Cluster& from, Cluster& c) {
     spec.what = "law", spec.name = law.name, spec.parameters = law.parameters;
     spec.where = law.where.text();
     try {
-      use.law = source_.types.law(law.type).make(spec);
+      const LawType& type = source_.types.law(law.type);
+      use.law = detail::guarded([&] { return "law '" + law.name + "' of type '" + law.type + "'"; },
+                                "its constructor", [&] { return type.make(spec); });
     } catch (const Error& error) {
       findings_.error(law.where, error.what());
       return;
@@ -202,7 +205,10 @@ void ClusterCompiler::build_constraint(const graph::Cluster& from, Cluster& c) {
     spec.where = from_file.where.text();
     spec.axis = scale(1.0 / std::sqrt(dot(from_file.axis, from_file.axis)), from_file.axis);
     try {
-      loop.all_rows = source_.types.loop_joint(from_file.type).loop_rows(spec);
+      const LoopJoint& type = source_.types.loop_joint(from_file.type);
+      loop.all_rows = detail::guarded(
+          [&] { return "loop '" + from_file.name + "' of type '" + from_file.type + "'"; },
+          "its loop_rows", [&] { return type.loop_rows(spec); });
     } catch (const Error& error) {
       findings_.error(from_file.where, error.what());
       return;

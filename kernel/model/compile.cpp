@@ -5,6 +5,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/graph/mechanism_graphs.hpp"
+#include "espalier/kernel/guard.hpp"
 #include "espalier/kernel/model/cluster_compiler.hpp"
 #include "espalier/kernel/model/ties.hpp"
 #include "espalier/kernel/model/undrivable.hpp"
@@ -34,6 +35,8 @@ class Compiler {
       run_passes();
     } catch (const Error& error) {  // of a joint type, or of the graph
       findings_.error(robot_.where, error.what());
+    } catch (...) {  // of a plugin
+      blame_plugin();
     }
   }
 
@@ -44,6 +47,16 @@ class Compiler {
   }
 
  private:
+  /// What was thrown that is no error of ours.
+  void blame_plugin() {
+    try {
+      detail::blame("robot '" + robot_.name + "'",
+                    "code of the types of its joints, loops or laws");
+    } catch (const Error& error) {
+      findings_.error(robot_.where, error.what());
+    }
+  }
+
   void run_passes() {
     detail::validate(robot_, types_, options_, findings_);
     if (findings_.failed()) return;

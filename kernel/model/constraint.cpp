@@ -3,9 +3,27 @@
 #include <algorithm>
 #include <cmath>
 
+#include "espalier/kernel/guard.hpp"
 #include "espalier/kernel/model/constraint_code.hpp"
 
 namespace espalier {
+
+namespace {
+
+/// Runs laws' equations; what a law throws is told by the names of those that it may be.
+template <class F>
+void run_laws(const ClusterConstraint& constraint, F&& f) {
+  const auto names = [&] {
+    std::string list;
+    for (const ClusterConstraint::LawUse& use : constraint.laws) {
+      list += (list.empty() ? "'" : ", '") + use.name + "'";
+    }
+    return (constraint.laws.size() == 1 ? "law " : "one of the laws ") + list;
+  };
+  detail::guarded(names, "phi or a derivative of it", f);
+}
+
+}  // namespace
 
 void ClusterConstraint::count_rows() {
   rows_ = static_cast<int>(linear.size());
@@ -76,12 +94,12 @@ void ClusterConstraint::allocate(const Cluster& c, ConstraintWorkspace<T>& w) co
 void ClusterConstraint::jacobian(const Model& model, const Cluster& c,
                                  const SpanningView<double>& at,
                                  ConstraintWorkspace<double>& w) const {
-  detail::jacobian(*this, model, c, at, w);
+  run_laws(*this, [&] { detail::jacobian(*this, model, c, at, w); });
 }
 
 void ClusterConstraint::bias(const Model& model, const Cluster& c, const SpanningView<double>& at,
                              ConstraintWorkspace<double>& w) const {
-  detail::bias(*this, model, c, at, w);
+  run_laws(*this, [&] { detail::bias(*this, model, c, at, w); });
 }
 
 void ClusterConstraint::residual(const Model& model, const Cluster& c,
@@ -95,7 +113,7 @@ void ClusterConstraint::residual(const Model& model, const Cluster& c,
 void ClusterConstraint::residual(const Model& model, const Cluster& c,
                                  const SpanningView<double>& at, Rows which,
                                  ConstraintWorkspace<double>& w, std::vector<double>& phi) const {
-  detail::residual(*this, model, c, at, which, w, phi);
+  run_laws(*this, [&] { detail::residual(*this, model, c, at, which, w, phi); });
 }
 
 std::pair<std::string, double> ClusterConstraint::worst(const Model& model, const Cluster& c,

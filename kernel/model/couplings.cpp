@@ -9,13 +9,15 @@ namespace espalier::detail {
 
 namespace {
 
+/// Whether a coefficient is what rounding of ratios left of zero, beside the largest number that
+/// passed through its place. Ratios themselves may be of any size.
+bool cancelled(double coefficient, double passed) { return std::abs(coefficient) <= 1e-9 * passed; }
+
 /// Position in `joints` of the joint that the equation would rather have dependent.
 int preferred_dependent(const std::vector<CoupledJoint>& joints, const Eigen::VectorXd& row,
-                        const Equation& equation) {
-  // Coefficients of 0 (up to rounding of ratios) have been eliminated by earlier equations.
-  const double tolerance = 1e-9 * row.cwiseAbs().maxCoeff();
+                        const Eigen::VectorXd& passed, const Equation& equation) {
   const auto usable = [&](std::size_t k) {
-    return joints[k].nv == 1 && std::abs(row[joints[k].v]) > tolerance;
+    return joints[k].nv == 1 && !cancelled(row[joints[k].v], passed[joints[k].v]);
   };
   for (std::size_t k = joints.size(); k-- > 0;) {
     if (usable(k) && joints[k].independent == false) return static_cast<int>(k);
@@ -42,6 +44,7 @@ Coupled solve_couplings(const std::vector<CoupledJoint>& joints, int spanning_nv
 
   // Gauss-Jordan on [A | b], pivots chosen by preference instead of size.
   Eigen::MatrixXd A = Eigen::MatrixXd::Zero(equations.size(), spanning_nv + 1);
+  Eigen::MatrixXd passed = A;  // what the coefficients were at most
   std::vector<int> pivot_row(joints.size(), -1);
   for (std::size_t e = 0; e < equations.size(); ++e) {
     const Equation& equation = *equations[e];
@@ -51,13 +54,20 @@ Coupled solve_couplings(const std::vector<CoupledJoint>& joints, int spanning_nv
       }
     }
     A(e, spanning_nv) = equation.constant;
-    const double size = A.row(e).head(spanning_nv).cwiseAbs().maxCoeff();
+    passed.row(e) = A.row(e).cwiseAbs();
+    const auto subtract = [&](std::size_t from, double factor, int pivot) {
+      A.row(from) -= factor * A.row(pivot);
+      passed.row(from) = passed.row(from).cwiseMax(std::abs(factor) * passed.row(pivot));
+    };
     for (std::size_t k = 0; k < joints.size(); ++k) {
       if (pivot_row[k] < 0 || A(e, joints[k].v) == 0.0) continue;
-      A.row(e) -= A(e, joints[k].v) * A.row(pivot_row[k]);
+      subtract(e, A(e, joints[k].v), pivot_row[k]);
     }
-    const double left = A.row(e).head(spanning_nv).cwiseAbs().maxCoeff();
-    if (left <= 1e-9 * size) {  // nothing new: a product of ratios that closes to rounding
+    bool nothing_new = true;  // a product of ratios that closes to rounding
+    for (int j = 0; j < spanning_nv; ++j) {
+      nothing_new = nothing_new && cancelled(A(e, j), passed(e, j));
+    }
+    if (nothing_new) {
       if (std::abs(A(e, spanning_nv)) > 1e-9) {
         throw InvalidModel("coupling '" + equation.name +
                            "': contradicts the other couplings of its joints, expected a "
@@ -66,7 +76,8 @@ Coupled solve_couplings(const std::vector<CoupledJoint>& joints, int spanning_nv
       A.row(e).setZero();
       continue;
     }
-    const int k = preferred_dependent(joints, A.row(e).head(spanning_nv).transpose(), equation);
+    const int k =
+        preferred_dependent(joints, A.row(e).transpose(), passed.row(e).transpose(), equation);
     if (k < 0) {
       std::string names;
       for (const CoupledJoint& joint : joints) {
@@ -77,11 +88,12 @@ Coupled solve_couplings(const std::vector<CoupledJoint>& joints, int spanning_nv
                          "independent=\"false\" on it; with the other couplings of these joints, "
                          "this one may also leave them no motion)");
     }
+    passed.row(e) /= std::abs(A(e, joints[k].v));
     A.row(e) /= A(e, joints[k].v);
     A(e, joints[k].v) = 1.0;
     for (std::size_t other = 0; other < e; ++other) {
       if (A(other, joints[k].v) == 0.0) continue;
-      A.row(other) -= A(other, joints[k].v) * A.row(e);
+      subtract(other, A(other, joints[k].v), static_cast<int>(e));
       A(other, joints[k].v) = 0.0;
     }
     pivot_row[k] = static_cast<int>(e);

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/guard.hpp"
 
 namespace espalier::detail {
 
@@ -125,12 +127,25 @@ void check_passive(const JointDescription& joint, Findings& findings) {
   }
 }
 
+/// Makes a joint and places it at its neutral position, as every algorithm will.
+void try_out(const JointType& type, const JointSpec& spec) {
+  const Transform<double> placement{type.alignment(spec), {0, 0, 0}};
+  const std::unique_ptr<JointRun> run = type.make_run({&spec, 1}, {&placement, 1});
+  if (run == nullptr || type.nv() == 0 || type.nv() > 6) return;
+  std::vector<double> q(type.nq()), qd(type.nv());
+  Transform<double> X;
+  Motion<double> S[6], bias;
+  run->neutral(q.data());
+  run->kinematics(q.data(), qd.data(), {&X, S, &bias});
+  run->normalize(q.data());
+}
+
 /// What the type says of the joint's axis and parameters.
 void check_parameters(const JointDescription& joint, const JointType& type, Findings& findings) {
   try {
     const JointSpec spec = spec_of(joint);
-    const Transform<double> placement{type.alignment(spec), {0, 0, 0}};
-    type.make_run({&spec, 1}, {&placement, 1});
+    guarded([&] { return "joint '" + joint.name + "' of type '" + joint.type + "'"; },
+            "its constructor or its position", [&] { try_out(type, spec); });
   } catch (const Error& error) {  // names the joint itself
     findings.error(joint.where, error.what());
   }
