@@ -6,6 +6,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "espalier/host/output_file.hpp"
+
 namespace espalier::bench {
 
 namespace {
@@ -60,9 +62,7 @@ void replace_section(const std::string& path, const std::string& section, const 
   }
   const std::size_t start = first + begin.size();
   all.replace(start, last - start, text);
-  std::ofstream file(path, std::ios::binary);
-  file << all;
-  if (!file.flush()) throw std::runtime_error(path + ": file cannot be written");
+  write_file(path, all);
 }
 
 }  // namespace espalier::bench

@@ -1,16 +1,13 @@
 #include "benchmarks/program.hpp"
 
 #include <cstdio>
-#include <fstream>
-#include <stdexcept>
+#include <exception>
+
+#include "espalier/host/output_file.hpp"
 
 namespace espalier::bench {
 
-void save(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush()) throw std::runtime_error(path + ": file cannot be written");
-}
+void save(const std::string& path, const std::string& text) { write_file(path, text); }
 
 void OwnRobots::add_to(CLI::App& app, const std::string& files) {
   app.add_option("--robot", fixed, files + " with a fixed root, instead of the usual robots");

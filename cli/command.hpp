@@ -20,7 +20,7 @@ namespace espalier::cli {
 class Session;
 
 /// Exit codes, as documented in --help.
-enum ExitCode { ok = 0, unusable = 1, wrong_usage = 2, internal_error = 3 };
+enum ExitCode { ok = 0, unusable = 1, wrong_usage = 2, internal_error = 3, interrupted = 130 };
 
 class Command {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 
 #include "cli/command.hpp"
@@ -176,8 +177,8 @@ class Reader {
       for (const std::string& cell : cells) {
         double x = 0.0;
         const auto [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), x);
-        if (error != std::errc() || stop != cell.data() + cell.size()) {
-          throw usage_error(where + ": cell is '" + cell + "', expected a number");
+        if (error != std::errc() || stop != cell.data() + cell.size() || !std::isfinite(x)) {
+          throw usage_error(where + ": cell is '" + cell + "', expected a finite number");
         }
         row.push_back(x);
       }

@@ -8,13 +8,37 @@
 
 namespace espalier::cli {
 
+namespace {
+
+/// Larger files are none of ours; a device without an end would be read for ever.
+constexpr std::size_t largest_file = std::size_t{256} << 20;
+
+/// All that a stream holds. @throws Failure where it does not end
+std::string read_bounded(std::istream& stream, const std::string& file, const std::string& what) {
+  std::string text;
+  char part[1 << 16];
+  while (stream.read(part, sizeof part), stream.gcount() > 0) {
+    text.append(part, static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > largest_file) {
+      throw usage_error(file + ": " + what + " is larger than " + std::to_string(largest_file) +
+                        " bytes, expected at most so many (256 MB)");
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string text_of(const std::string& file, const std::string& what, const std::string& expected) {
   std::ifstream stream(file, std::ios::binary);
   std::error_code error;
   if (!stream || std::filesystem::is_directory(file, error)) {
     throw usage_error(file + ": " + what + " is missing or unreadable, expected " + expected);
   }
-  return {std::istreambuf_iterator<char>(stream), {}};
+  input_files().add(file);
+  std::string text = read_bounded(stream, file, what);
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // the mark that Windows puts first
+  return text;
 }
 
 Json parse_json(const std::string& file, const std::string& what) {
@@ -30,8 +54,9 @@ Json parse_json(const std::string& file, const std::string& what) {
     return true;
   };
   try {
-    if (file == "-") return Json::parse(std::cin, refuse_twice);
-    return Json::parse(text_of(file, what + " file", "a JSON file"), refuse_twice);
+    return Json::parse(file == "-" ? read_bounded(std::cin, label, what)
+                                   : text_of(file, what + " file", "a JSON file"),
+                       refuse_twice);
   } catch (const nlohmann::json::exception& error) {
     const std::string text = error.what();  // begins with "[json.exception.<name>] "
     throw usage_error(label + ": " + text.substr(std::min(text.size(), text.find("] ") + 2)) +

@@ -2,15 +2,14 @@
 
 #include <spdlog/spdlog.h>
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
+#include <set>
 
 #include "cli/command.hpp"
+#include "espalier/host/output_file.hpp"
 
 namespace espalier::cli {
 
@@ -106,7 +105,9 @@ ModelPtr ModelArguments::load(Session& session) const {
   const Host& host = session.host();
   return reading_model([&] {
     const auto start = std::chrono::steady_clock::now();
+    input_files().add(file);
     const Description description = host.read(file);
+    input_files().add(description);
     const auto middle = std::chrono::steady_clock::now();
     ModelPtr model = host.compile(description, options);
     const auto ms = [](auto d) { return std::chrono::duration<double, std::milli>(d).count(); };
@@ -149,15 +150,24 @@ void expect_problem(const Registry& registry, const std::string& problem) {
   throw UnknownName("problem '" + problem + "' is unknown" + suggest(problem, known));
 }
 
+InputFiles& input_files() {
+  static InputFiles files;
+  return files;
+}
+
+void InputFiles::add(const Description& description) {
+  std::set<std::string> seen(files.begin(), files.end());
+  const auto take = [&](const auto& parts) {
+    for (const auto& part : parts) {
+      if (!part.where.file.empty() && seen.insert(part.where.file).second) add(part.where.file);
+    }
+  };
+  take(description.links), take(description.joints), take(description.loops);
+  take(description.couplings), take(description.laws);
+}
+
 void write_file(const std::string& path, const std::string& text) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  if (file) return;
-  throw Failure(unusable, "OutputError",
-                path + ": output file is not writable (" + std::strerror(errno) +
-                    "), expected a writable one");
+  espalier::write_file(path, text, input_files().kept());
 }
 
 }  // namespace espalier::cli

@@ -93,7 +93,22 @@ std::vector<const Entry*> select_algorithm(const Registry& registry, const std::
 /// @throws UnknownName with a suggestion
 void expect_problem(const Registry& registry, const std::string& problem);
 
-/// @throws Failure if the file cannot be written
+/// Files that were read in this run, and whether an output may replace one (--overwrite).
+struct InputFiles {
+  std::vector<std::string> files;
+  bool may_be_replaced = false;
+
+  void add(const std::string& file) { files.push_back(file); }
+  /// The files that a model is written in: also those that it includes.
+  void add(const Description& description);
+  /// Those that no output may replace.
+  std::vector<std::string> kept() const {
+    return may_be_replaced ? std::vector<std::string>{} : files;
+  }
+};
+InputFiles& input_files();
+
+/// Writes a file whole or not at all. @throws OutputError; it is an input
 void write_file(const std::string& path, const std::string& text);
 
 }  // namespace espalier::cli

@@ -7,11 +7,11 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 
 #include "charts/chart.hpp"
 #include "espalier/control/task_control.hpp"
 #include "espalier/espalier.hpp"
+#include "espalier/host/output_file.hpp"
 #include "espalier/simulation/simulation.hpp"
 #include "espalier/simulation/soft_contact.hpp"
 
@@ -298,7 +298,7 @@ int main(int, char** argv) {
     simulation->set_wrenches(pushed ? &shove : nullptr);
     simulation->run(control_step, step, 1 << 20, [](const Sample&) { return true; });
   }
-  std::ofstream(argv[2]) << plot(record).svg();
+  espalier::write_file(argv[2], plot(record).svg());
   std::printf(
       "%.1f s on two feet. Hand off its target by at most %.1f mm, when pushed by %.1f mm; "
       "centre of mass by %.1f mm; limits are missed by at most %.0e. Plot: %s\n",

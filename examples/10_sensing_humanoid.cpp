@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <random>
 
 #include "charts/chart.hpp"
-#include "sway.hpp"
+#include "espalier/host/output_file.hpp"
 #include "espalier/sensing/sensor_dynamics.hpp"
 #include "espalier/sensing/sensor_verdict.hpp"
+#include "sway.hpp"
 
 using namespace espalier;
 using namespace espalier::sway;
@@ -349,7 +349,7 @@ int run(const char* file, const char* svg) {
       off_centre = std::max({off_centre, std::abs(f.n.x / f.f.z), std::abs(f.n.y / f.f.z)});
     }
   }
-  std::ofstream(svg) << plot(time, redundant).svg();
+  espalier::write_file(svg, plot(time, redundant).svg());
   report("map with a cell in each foot", redundant);
   report("sparse-lu with a cell in the left foot", exact);
   std::printf("Plot: %s\n", svg);

@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 #include <sys/stat.h>
+#include <xmmintrin.h>
 #include <algorithm>
 #include <boost/core/demangle.hpp>
 #include <boost/dll/runtime_symbol_info.hpp>
@@ -59,6 +60,30 @@ std::string linker_message(const std::exception& error) {
   text = text.substr(start + begin.size());
   return text.substr(0, text.rfind(')'));
 }
+
+/// Keeps what an algorithm's arithmetic rests on: constructors of a library that was linked with
+/// -ffast-math make the processor round numbers below 2e-308 to zero, in the host and in all other
+/// plugins.
+class KeptArithmetic {
+ public:
+  explicit KeptArithmetic(const std::string& file) : file_(file) {}
+  ~KeptArithmetic() {
+    const unsigned now = _mm_getcsr();
+    if (((now ^ before_) & control) == 0) return;
+    _mm_setcsr((now & ~control) | (before_ & control));
+    detail::logger()->warn(
+        "{}: control word of floating-point arithmetic is {:#06x} after loading, expected {:#06x} "
+        "(it is set back; link the plugin without -ffast-math)",
+        file_, now & control, before_ & control);
+  }
+  KeptArithmetic(const KeptArithmetic&) = delete;
+  KeptArithmetic& operator=(const KeptArithmetic&) = delete;
+
+ private:
+  static constexpr unsigned control = ~0x3fu & 0xffffu;  // the rest are flags of what happened
+  const std::string& file_;
+  unsigned before_ = _mm_getcsr();
+};
 
 boost::dll::shared_library open(const std::string& file) {
   try {
@@ -131,6 +156,16 @@ std::vector<FileIdentity> variants_of(const fs::path& file) {
   return all;
 }
 
+/// Says where others than the owner may put code that will run here.
+void warn_of_writers(const std::string& folder) {
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) != 0 || (status.st_mode & S_IWOTH) == 0) return;
+  detail::logger()->warn(
+      "{}: plugin folder is writable by everybody, expected one that its owner alone may write "
+      "(whoever puts a library there runs code in this program: chmod o-w '{}')",
+      folder, folder);
+}
+
 fs::path resolve(const std::string& file) {
   std::error_code error;
   fs::path path = fs::canonical(file, error);
@@ -183,6 +218,7 @@ void Loader::State::load(const std::string& file, bool from_folder) {
   }
 
   detail::check_library_file(name);
+  const KeptArithmetic kept(name);
   const boost::dll::shared_library library = open(name);
   if (!library.has(plugin_entry_point)) {
     throw PluginError(name + ": entry point is missing, expected the symbol '" +
@@ -222,6 +258,7 @@ std::vector<std::string> Loader::load_folder(const std::string& folder, bool kee
   attempt([&] {
     std::error_code error;
     if (!fs::exists(folder, error) && !error) return;
+    warn_of_writers(folder);
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
       candidates.push_back(it->path());
     }

@@ -1,6 +1,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "cli/command.hpp"
+#include "cli/number_options.hpp"
 #include "cli/state.hpp"
 #include "cli/table.hpp"
 #include "cli/timing.hpp"
@@ -40,7 +41,7 @@ class Bench final : public Command {
     app.add_option("--states", states_, "random states that calls cycle over")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
-    app.add_option("--seed", seed_, "seed of the random states")->capture_default_str();
+    add_seed(app, "--seed", seed_, "seed of the random states");
     end_effectors_.add_to(app, "default: all links that move and carry no other");
     app.footer(R"(
 A call is Algorithm::solve() at one state, which adds about 10 ns to evaluate(), by the thread's

@@ -3,12 +3,13 @@
 #include <cmath>
 
 #include "cli/command.hpp"
+#include "cli/number_options.hpp"
 #include "cli/results.hpp"
 #include "cli/state.hpp"
 #include "cli/table.hpp"
 #include "cli/timing.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/problems/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/problems/operational_space.hpp"
 
 namespace espalier::cli {
@@ -86,13 +87,13 @@ class Compare final : public Command {
     app.add_option("--samples", samples_, "random states, with external wrenches on all links")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
-    app.add_option("--seed", seed_, "seed of the first state")->capture_default_str();
+    add_seed(app, "--seed", seed_, "seed of the first state");
     tolerance_option_ =
         app.add_option("--tolerance", tolerance_,
-                   "largest relative difference that is agreement: the largest entry of x - "
-                   "reference over the largest of the reference, or over one if that is larger")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+                       "largest relative difference that is agreement: the largest entry of x - "
+                       "reference over the largest of the reference, or over one if that is larger")
+            ->check(above_zero())
+            ->capture_default_str();
     app.add_option("--against", against_,
                    "algorithm that is the reference; with 'differences', derivatives are held "
                    "against central differences with closed loops, and the tolerance is 1e-6 "

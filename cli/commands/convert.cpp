@@ -2,6 +2,7 @@
 
 #include "cli/command.hpp"
 #include "cli/session.hpp"
+#include "espalier/kernel/graph/subsystem_graph.hpp"
 
 namespace espalier::cli {
 
@@ -19,14 +20,17 @@ class Convert final : public Command {
     app.add_flag("--strict", strict_, "refuse to write what the format cannot say whole");
     app.add_flag("--lenient", lenient_, "write although the input holds what cannot be read");
     app.footer(R"(
-Lists what the output's format cannot say before it writes.
+Lists what the output's format cannot say before it writes. What a YAML file composes of subsystems
+is written out as links and joints. The output may not be the input, unless --overwrite says so.
 Example: espalier convert robot.xml -o robot.yaml)");
   }
 
   int run(Session& session) override {
     const Host& host = session.host();
     const Format& format = host.registry().format_for(output_);
+    input_files().add(file_);
     const Description description = reading_model([&] { return host.read(file_); });
+    input_files().add(description);
     std::vector<std::string> unread;
     for (const Finding& finding : description.findings) {
       if (finding.severity == Finding::Severity::error && !lenient_) {
@@ -35,7 +39,9 @@ Example: espalier convert robot.xml -o robot.yaml)");
       unread.push_back(finding.text);
     }
     const std::vector<std::string> losses = format.losses(description);
+    const std::string flat = flattened(description);
     if (!session.json) {
+      if (!flat.empty()) session.print(flat);
       for (const std::string& text : unread) session.print("not read: " + text);
       for (const std::string& text : losses) session.print("not kept in " + output_ + ": " + text);
     }
@@ -55,12 +61,22 @@ Example: espalier convert robot.xml -o robot.yaml)");
                          {"loops", description.loops.size()},
                          {"couplings", description.couplings.size()},
                          {"warnings", unread},
-                         {"losses", losses}});
+                         {"losses", losses},
+                         {"flattened", !flat.empty()}});
     } else {
       session.print(fmt::format("{}: {} links and {} joints written to {}", description.name,
                                 description.links.size(), description.joints.size(), output_));
     }
     return ok;
+  }
+
+  /// What is said of a robot that its file composes; "" of others.
+  std::string flattened(const Description& robot) const {
+    if (robot.subsystems == nullptr || robot.subsystems->unit_count() == 0) return "";
+    return fmt::format(
+        "flattened: {} is written as one robot of links and joints; its {} subsystems, their "
+        "definitions, parameters and includes stay in {}",
+        output_, robot.subsystems->unit_count(), file_);
   }
 
   std::string file_, output_;

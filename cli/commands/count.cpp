@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
+#include "cli/number_options.hpp"
 #include "cli/state.hpp"
 #include "cli/table.hpp"
 #include "espalier/kernel/problems/input_matrix.hpp"
@@ -49,10 +50,7 @@ class CountOperations final : public Command {
         ->type_name("NAME");
     auto* state = app.add_option("--state", state_, "state file, as of 'eval'; '-': standard input")
                       ->type_name("FILE");
-    app.add_option("--random", seed_, "random state of this seed")
-        ->type_name("SEED")
-        ->excludes(state)
-        ->capture_default_str();
+    add_seed(app, "--random", seed_, "random state of this seed")->excludes(state);
     end_effectors_.add_to(app,
                           "default: those of the state file, or all links that move and carry "
                           "no other");

@@ -2,11 +2,12 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
+#include "cli/number_options.hpp"
 #include "cli/results.hpp"
 #include "cli/state.hpp"
 #include "cli/subsystems.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/model/passive.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 
 namespace espalier::cli {
 
@@ -24,9 +25,8 @@ class Eval final : public Command {
         ->type_name("NAME");
     auto* state =
         app.add_option("--state", state_, "state file; '-': standard input")->type_name("FILE");
-    app.add_option("--random", seed_,
-                   "random state of this seed; the JSON output then holds it as \"state\"")
-        ->type_name("SEED")
+    add_seed(app, "--random", seed_,
+             "random state of this seed; the JSON output then holds it as \"state\"")
         ->excludes(state);
     end_effectors_.add_to(app,
                           "default: those of the state, or of a random one all links that "

@@ -1,20 +1,21 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <fstream>
+#include <exception>
+#include <iostream>
 #include <type_traits>
 
 #include "cli/command.hpp"
 #include "cli/controller_file.hpp"
 #include "cli/ground_file.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/results.hpp"
 #include "cli/state.hpp"
 #include "cli/table.hpp"
+#include "espalier/host/output_file.hpp"
 #include "espalier/simulation/contact/contact_simulation.hpp"
 #include "espalier/simulation/simulation.hpp"
 
@@ -43,9 +44,7 @@ class Csv {
  public:
   /// @param more  names of columns beside those of all motions
   Csv(const std::string& path, const Model& model, const std::vector<std::string>& more)
-      : path_(path) {
-    errno = 0;
-    file_.open(path, std::ios::binary);
+      : file_(path, input_files().kept()) {
     std::string header = "time";
     for (const Joint& joint : model.joints()) {
       for (int k = 0; k < joint.nq; ++k) {
@@ -60,7 +59,7 @@ class Csv {
     }
     header += ",kinetic,gravity,springs,energy,loop_residual";
     for (const std::string& name : more) header += "," + quoted(name);
-    write(header + "\n");
+    file_.write(header + "\n");
   }
 
   void row(const Sample& s, const std::vector<double>& more) {
@@ -71,12 +70,9 @@ class Csv {
     }
     line += fmt::format(",{},{},{},{},{}", s.kinetic, s.gravity, s.springs, s.energy(), s.residual);
     for (const double x : more) line += fmt::format(",{}", x);
-    write(line + "\n");
+    file_.write(line + "\n");
   }
-  void close() {
-    file_.close();
-    expect();
-  }
+  void close() { file_.commit(); }
 
  private:
   static std::string quoted(const std::string& name) {
@@ -85,19 +81,8 @@ class Csv {
     for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
     return text + "\"";
   }
-  void write(const std::string& text) {
-    file_.write(text.data(), static_cast<std::streamsize>(text.size()));
-    expect();
-  }
-  void expect() {
-    if (file_) return;
-    throw Failure(unusable, "OutputError",
-                  path_ + ": output file is not writable (" + std::strerror(errno) +
-                      "), expected a writable one");
-  }
 
-  std::string path_;
-  std::ofstream file_;
+  OutputFile file_;
 };
 
 /// Columns of a CSV that say what touches: the force on each shape of the robot.
@@ -182,7 +167,9 @@ class Simulate final : public Command {
         ->capture_default_str();
     app.footer(R"(
 Loops are closed after every step. The run stops with exit code 1 where they cannot be closed on
-their branch, or where a number is no longer finite; the CSV then ends there. In the state file,
+their branch, or where a number is no longer finite; the CSV then ends there, as it does with exit
+code 130 at Ctrl-C. Until the end its rows stand beside it, in a file of its name and six letters.
+In the state file,
 "tau" and "external_wrenches" act all the time, "vdot" does not matter; joints of loops that depend
 on others may be left out.
 
@@ -243,20 +230,19 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
       contact::ContactSimulation simulation(host.registry(), model, read_ground(*model, *ground_),
                                             step, steps_, std::move(controllers));
       ContactColumns columns(simulation);
-      move(session, *model, simulation, state, columns.names, [&] { return columns.values(); });
-      return ok;
+      return move(session, *model, simulation, state, columns.names,
+                  [&] { return columns.values(); });
     }
     const auto simulation =
         make_simulation(host, model, names_, simulation_, std::move(controllers));
-    move(session, *model, *simulation, state, {}, [] { return std::vector<double>{}; });
-    return ok;
+    return move(session, *model, *simulation, state, {}, [] { return std::vector<double>{}; });
   }
 
   /// @param more    names of columns beside those of all motions
   /// @param values  what stands in them now
   template <class S, class F>
-  void move(Session& session, const Model& model, S& simulation, const State& state,
-            const std::vector<std::string>& more, F&& values) {
+  int move(Session& session, const Model& model, S& simulation, const State& state,
+           const std::vector<std::string>& more, F&& values) {
     simulation.set_gravity(state.gravity);
     simulation.set_forces(state.inputs.tau);
     simulation.set_wrenches(state.inputs.wrenches);
@@ -266,21 +252,33 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
     if (output_) csv.emplace(*output_, model, more);
     Summary summary;
     const auto start = std::chrono::steady_clock::now();
-    {
+    std::exception_ptr stopped;
+    try {
+      const Interrupt interrupt;
       Progress progress("simulate " + model.name());
       simulation.run(duration_, dt_, csv ? every_ : std::max(every_, quiet_every()),
                      [&](const Sample& now) {
                        if (csv) csv->row(now, values());
                        summary.take(now);
                        progress.show(duration_ > 0.0 ? now.t / duration_ : 1.0);
-                       return true;
+                       return !Interrupt::asked();
                      });
+    } catch (const OutputError&) {
+      throw;  // a file that cannot be written whole does not take its place
+    } catch (...) {
+      stopped = std::current_exception();
     }
+    if (csv) csv->close();  // with all rows until here
+    if (stopped) std::rethrow_exception(stopped);
     summary.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     summary.duration = simulation.time();
-    if (csv) csv->close();
     report(session, model, summary, simulation);
+    if (!Interrupt::asked() || !(summary.duration < duration_)) return ok;
+    std::cerr << fmt::format(
+        "espalier: simulate: interrupted at {:g} s of {:g} s{}\n", summary.duration, duration_,
+        output_ ? fmt::format("; {} holds {} rows", *output_, summary.samples) : "");
+    return interrupted;
   }
 
   /// Without an output, energies are looked at a thousand times: enough for their drift.

@@ -104,7 +104,10 @@ the exit code is 1.)");
     const Host& host = session.host();
     expect_problem(host.registry(), plan.problem);
     const Entry& entry = host.registry().find_algorithm(plan.problem, plan.algorithm);
+    input_files().add(file_);
+    input_files().add(plan.robot);
     const Description robot = reading_model([&] { return host.read(plan.robot); });
+    input_files().add(robot);
     {  // what is wrong with the targets themselves is said once
       Description probe = robot;
       for (const SweepParameter& p : plan.parameters) {

@@ -157,6 +157,8 @@ Examples: espalier view robots/four_bar_leg.yaml
     }
     const std::string page = read_page();
     const Host& host = session.host();
+    input_files().add(model_.file);
+    if (trajectory_) input_files().add(*trajectory_);
     viewer::Stage stage = reading_model([&] {
       return viewer::Stage(host, model_.file, model_.options,
                            std::vector<fs::path>(mesh_folders_.begin(), mesh_folders_.end()));
@@ -190,7 +192,9 @@ Examples: espalier view robots/four_bar_leg.yaml
       const TemporaryFolder folder;
       const fs::path file = folder.path() / "page.html";
       write_file(file.string(), text);
-      viewer::picture(file.string(), *png_, width, height, camera_);
+      const std::string rendered = (folder.path() / "page.png").string();
+      viewer::picture(file.string(), rendered, width, height, camera_);
+      write_file(*png_, text_of(rendered, "picture", "one that Chromium drew"));
       out["png"] = *png_;
       told += fmt::format("{}: {} x {} pixels\n", *png_, width, height);
     }

@@ -20,6 +20,27 @@ std::string canonical_text(const std::filesystem::path& path) {
   return error ? path.string() : result.string();
 }
 
+/// Whether a text holds the key `espalier: 1`. Errors show what stands in a file; of one that is
+/// not ours, whatever a robot file names, they must not.
+bool says_what_it_is(std::string_view text) {
+  constexpr std::string_view key = "espalier";
+  const auto skip = [&](std::size_t at, std::string_view some) {
+    at = text.find_first_not_of(some, at);
+    return std::min(at, text.size());
+  };
+  for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + 1)) {
+    std::size_t next = skip(at + key.size(), "\"' \t");
+    if (next == text.size() || text[next] != ':') continue;
+    next = skip(next + 1, " \t\r\n");
+    if (text.substr(next, 1) != "1") continue;
+    const std::size_t after = next + 1;
+    if (after == text.size() || std::string_view(" \t\r\n.,}#").find(text[after]) != text.npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Definition Definitions::load(std::string_view text, const std::string& origin) {
@@ -104,6 +125,10 @@ void Definitions::include(const std::string& name, const Fields& from, int line)
   }
   std::ostringstream text;
   text << stream.rdbuf();
+  if (!says_what_it_is(text.view())) {
+    from.fail(line, "file " + in_quotes(name) +
+                        " is no Espalier YAML, expected one with the key 'espalier: 1'");
+  }
   current_.push_back(identity);
   load_file(text.str(), path.string(), true);
   current_.pop_back();

@@ -70,7 +70,7 @@ class Builder final : public YAML::EventHandler {
   std::shared_ptr<YamlValue> make(YamlValue::Kind kind, const YAML::Mark& mark,
                                   const std::string& tag) const {
     // "?" and "!" are what the parser says of plain and of quoted values without a tag.
-    if (!tag.empty() && tag != "?" && tag != "!" && !tag.starts_with("tag:yaml.org,2002:")) {
+    if (!tag.empty() && tag != "?" && tag != "!") {
       fail(origin_, mark.line + 1,
            "holds the tag " + in_quotes(tag) + ", expected values without tags");
     }

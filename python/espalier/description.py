@@ -162,8 +162,18 @@ class Description:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes a file in the format of its ending; reading it gives the same description."""
         text = self.host.write_text(self._core, os.fspath(path))
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        # Beside and renamed: a full disk leaves what stood there.
+        target = os.path.realpath(path)
+        part = f"{target}.{os.getpid()}.part"
+        try:
+            with open(part, "w", encoding="utf-8") as file:
+                file.write(text)
+            if os.path.exists(target):
+                os.chmod(part, os.stat(target).st_mode & 0o7777)
+            os.replace(part, target)
+        finally:
+            if os.path.exists(part):
+                os.unlink(part)
 
     def copy(self) -> Description:
         """A description of its own."""

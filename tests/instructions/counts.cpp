@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "espalier/espalier.hpp"
+#include "espalier/host/output_file.hpp"
 #include "tests/instructions/calls.hpp"
 #include "tests/instructions/marks.hpp"
 
@@ -192,10 +193,6 @@ Counts read_record() {
   }
 }
 
-void write_record(const Counts& counts) {
-  std::ofstream file(record_file, std::ios::binary);
-  file << to_json(counts).dump(2) << '\n';
-  if (!file.flush()) throw std::runtime_error(record_file + ": file cannot be written");
-}
+void write_record(const Counts& counts) { write_file(record_file, to_json(counts).dump(2) + "\n"); }
 
 }  // namespace espalier::test

@@ -38,6 +38,7 @@ Trajectory read_trajectory(const Model& model, const std::string& file) {
     throw InvalidModel(file +
                        ": trajectory is not readable, expected a CSV of 'espalier simulate'");
   }
+  if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // the mark that Windows puts first
   const std::vector<std::string> header = fields_of(line);
   std::vector<int> position(header.size(), -1), chart(header.size(), -1);
   int time = -1;

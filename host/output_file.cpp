@@ -1,0 +1,116 @@
+#include "espalier/host/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+namespace espalier {
+
+namespace {
+
+/// Rows wait until there are so many bytes of them.
+constexpr std::size_t buffered = 1 << 16;
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+bool same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/// What a new file may be read and written by.
+mode_t usual_mode() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666 & ~mask;
+}
+
+}  // namespace
+
+OutputError::~OutputError() = default;
+
+OutputFile::OutputFile(const std::string& path, const std::vector<std::string>& inputs)
+    : path_(path), target_(path) {
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) {
+    throw OutputError(path + ": output file is a folder, expected a file");
+  }
+  if (exists && S_ISREG(status.st_mode)) {
+    for (const std::string& input : inputs) {
+      struct stat other {};
+      if (::stat(input.c_str(), &other) != 0 || !same_file(status, other)) continue;
+      throw OutputError(path + ": output file is the input '" + input +
+                        "', expected another file (--overwrite replaces it)");
+    }
+    // Who may not write a file may not replace it either, whatever its folder allows.
+    if (::access(path.c_str(), W_OK) != 0) fail(errno);
+  }
+  if (exists && !S_ISREG(status.st_mode)) {
+    descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (descriptor_ < 0) fail(errno);
+    return;
+  }
+  std::error_code ignored;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, ignored);
+  if (!ignored) target_ = real.string();
+  beside_ = target_ + ".XXXXXX";
+  descriptor_ = ::mkostemp(beside_.data(), O_CLOEXEC);
+  if (descriptor_ < 0) fail(errno);
+  renamed_ = true;
+  if (::fchmod(descriptor_, exists ? status.st_mode & 07777 : usual_mode()) != 0) {
+    // A file system without modes.
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (renamed_) ::unlink(beside_.c_str());
+}
+
+void OutputFile::fail(int error) const {
+  throw OutputError(path_ + ": output file is not writable (" + reason(error) +
+                    "), expected a writable one");
+}
+
+void OutputFile::write(std::string_view rows) {
+  buffer_ += rows;
+  if (buffer_.size() >= buffered) flush();
+}
+
+void OutputFile::flush() {
+  std::size_t done = 0;
+  while (done < buffer_.size()) {
+    const ssize_t n = ::write(descriptor_, buffer_.data() + done, buffer_.size() - done);
+    if (n >= 0) {
+      done += static_cast<std::size_t>(n);
+    } else if (errno != EINTR) {
+      fail(errno);
+    }
+  }
+  buffer_.clear();
+}
+
+void OutputFile::commit() {
+  flush();
+  // A disk may tell only here that it is full, and a name must not get ahead of its contents.
+  if (renamed_ && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
+  const int closed = ::close(descriptor_);
+  descriptor_ = -1;
+  if (closed != 0 && errno != EINTR) fail(errno);
+  if (!renamed_) return;
+  if (::rename(beside_.c_str(), target_.c_str()) != 0) fail(errno);
+  renamed_ = false;
+}
+
+void write_file(const std::string& path, std::string_view text,
+                const std::vector<std::string>& inputs) {
+  OutputFile file(path, inputs);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace espalier
