@@ -72,11 +72,12 @@ Example: espalier convert robot.xml -o robot.yaml)");
 
   /// What is said of a robot that its file composes; "" of others.
   std::string flattened(const Description& robot) const {
-    if (robot.subsystems == nullptr || robot.subsystems->unit_count() == 0) return "";
+    const int composed = robot.subsystems == nullptr ? 0 : robot.subsystems->unit_count() - 1;
+    if (composed <= 0) return "";  // the first unit is the robot itself
     return fmt::format(
-        "flattened: {} is written as one robot of links and joints; its {} subsystems, their "
-        "definitions, parameters and includes stay in {}",
-        output_, robot.subsystems->unit_count(), file_);
+        "flattened: {} holds one robot of links and joints; its {} subsystem{}, with definitions, "
+        "parameters and includes, stay in {}",
+        output_, composed, composed == 1 ? "" : "s", file_);
   }
 
   std::string file_, output_;
