@@ -13,6 +13,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 
 #include "tests/torture/kind.hpp"
@@ -320,7 +321,10 @@ Outcome run(std::uint64_t number) {
 }  // namespace
 
 Kind commands() {
-  scene();  // of this process, which removes it
+  if (scene().commands.empty()) {  // made in this process, which removes it
+    throw std::runtime_error(std::string(program) +
+                             ": command line does not run, expected it to be built (espalier_cli)");
+  }
   return {"commands",
           "random words for the command line: an answer, or an error that says what is wrong", 0.2,
           60.0, [](std::uint64_t number) { return run(number); }};

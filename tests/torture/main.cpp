@@ -2,7 +2,9 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/host.hpp"
@@ -93,10 +95,12 @@ int run(int count, char** words) {
   test::host();  // once, for all processes
   std::vector<Kind> kinds;
   double shares = 0.0;
-  for (Kind& kind : std::vector<Kind>{robots(), files(), laws(), commands()}) {
-    if (!options.kind.empty() && kind.name != options.kind) continue;
-    shares += kind.share;
-    kinds.push_back(std::move(kind));
+  const std::pair<const char*, Kind (*)()> all[] = {
+      {"robots", robots}, {"files", files}, {"laws", laws}, {"commands", commands}};
+  for (const auto& [name, make] : all) {
+    if (!options.kind.empty() && name != options.kind) continue;
+    kinds.push_back(make());
+    shares += kinds.back().share;
   }
   if (kinds.empty()) {
     std::cerr << usage;
@@ -114,4 +118,11 @@ int run(int count, char** words) {
 }  // namespace
 }  // namespace espalier::torture
 
-int main(int count, char** words) { return espalier::torture::run(count, words); }
+int main(int count, char** words) {
+  try {
+    return espalier::torture::run(count, words);
+  } catch (const std::exception& error) {
+    std::cerr << "torture: " << error.what() << '\n';
+    return 2;
+  }
+}
