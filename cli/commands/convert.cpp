@@ -2,6 +2,7 @@
 
 #include "cli/command.hpp"
 #include "cli/session.hpp"
+#include "espalier/host/output_file.hpp"
 #include "espalier/kernel/graph/subsystem_graph.hpp"
 
 namespace espalier::cli {
@@ -39,6 +40,7 @@ Example: espalier convert robot.xml -o robot.yaml)");
       unread.push_back(finding.text);
     }
     const std::vector<std::string> losses = format.losses(description);
+    OutputFile file(output_, input_files().kept());  // or nothing is told
     const std::string flat = flattened(description);
     if (!session.json) {
       if (!flat.empty()) session.print(flat);
@@ -51,7 +53,8 @@ Example: espalier convert robot.xml -o robot.yaml)");
                         " things, the first is: " + losses.front() +
                         ", expected a format that keeps all (leave out --strict to write it)");
     }
-    write_file(output_, format.write(description));
+    file.write(format.write(description));
+    file.commit();
     if (session.json) {
       session.print(Json{{"model", description.name},
                          {"input", file_},

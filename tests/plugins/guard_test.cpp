@@ -65,7 +65,7 @@ TEST(GuardTest, ALawThatThrowsLaterIsNamedByWhatClosesLoops) {
   std::vector<double> q(model->nq());
   model->neutral(q.data());
   const std::string text = error_of<PluginError>([&] {
-    for (int i = 0; i < 1000; ++i) examine(*model, q.data());
+    for (int i = 0; i < 100000; ++i) examine(*model, q.data());
   });
   expect_contains(text, "law 'tie': phi or a derivative of it threw 'phi is worn out'");
 }
