@@ -13,6 +13,9 @@ namespace espalier::formats {
 
 namespace {
 
+constexpr const char* wanted =
+    ", expected SPHERICAL, FIXED or UJOINT_ and two of X, Y, Z as in UJOINT_XY";
+
 /// Files of loops are a page long.
 constexpr std::uintmax_t largest_file = 1u << 20;
 
@@ -30,15 +33,15 @@ class ClosedLoops {
         fail(loops, "item of 'closed_loop' is no pair of names, expected two joints");
       }
       const std::string type = i < types.size() ? types[i] : "6d";
-      if (type != "6d" && type != "3d") {
+      const bool whole = type == "6d" || type == "6D";
+      if (!whole && type != "3d" && type != "3D") {
         fail(loops, "type is " + in_quotes(type) + ", expected '6d' or '3d'");
       }
       LoopDescription loop;
       loop.name = pair[0].Scalar() + " = " + pair[1].Scalar();
-      loop.type = type == "6d" ? "fixed" : "spherical";
-      // A joint's frame is that of its child link.
-      loop.predecessor = joint(pair, pair[0].Scalar()).child;
-      loop.successor = joint(pair, pair[1].Scalar()).child;
+      loop.type = whole ? "fixed" : "spherical";
+      loop.predecessor = link_of(pair, pair[0].Scalar());
+      loop.successor = link_of(pair, pair[1].Scalar());
       loop.where = at(pair);
       robot_.loops.push_back(std::move(loop));
     }
@@ -48,20 +51,22 @@ class ClosedLoops {
       fail(root, "lists 'joint_name' and 'joint_type' differ in length, expected the same");
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
-      JointDescription& changed = joint(root, names[i]);
-      if (kinds[i] == "SPHERICAL") {
-        changed.type = "spherical";
-        changed.limits.lower.reset(), changed.limits.upper.reset();
-      } else if (kinds[i] == "FIXED") {
-        changed.type = "fixed", changed.limits = {}, changed.passive = {}, changed.armature = 0.0;
+      if (JointDescription* joint = find(names[i])) {
+        change(root, *joint, kinds[i]);
       } else {
-        fail(root, "joint type is " + in_quotes(kinds[i]) + ", expected SPHERICAL or FIXED");
+        robot_.findings.push_back({Finding::Severity::warning,
+                                   "closed loops (" + at(root["joint_name"]).text() + "): joint " +
+                                       in_quotes(names[i]) + " of 'joint_name' is unknown" +
+                                       suggest(names[i], joint_names()) + " (left out)",
+                                   at(root["joint_name"]).text(), true});
       }
     }
     for (const std::string& motor : list(root, "name_mot")) {
       ActuatorDescription actuator;
-      actuator.name = joint(root, motor).name;
-      actuator.gear[motor] = {1.0};
+      const JointDescription& driven = joint(root, motor);
+      if (driven.type == "fixed") continue;  // as of a gripper that the file holds still
+      actuator.name = motor;
+      actuator.gear[motor].assign(driven.type == "spherical" ? 3 : 1, 1.0);
       actuator.where = at(root);
       robot_.actuators.push_back(std::move(actuator));
     }
@@ -80,13 +85,58 @@ class ClosedLoops {
     return out;
   }
 
-  JointDescription& joint(const YAML::Node& node, const std::string& name) {
+  /// What the file says of joints for which URDF has no types.
+  void change(const YAML::Node& root, JointDescription& joint, const std::string& kind) {
+    joint.limits.lower.reset(), joint.limits.upper.reset();
+    if (kind == "SPHERICAL") {
+      joint.type = "spherical";
+    } else if (kind == "FIXED") {
+      joint.type = "fixed", joint.limits = {}, joint.passive = {}, joint.armature = 0.0;
+    } else if (kind.size() == 9 && kind.starts_with("UJOINT_") && kind[7] != kind[8]) {
+      // Turns about the first of the two axes, then about the second.
+      const auto axis = [&](char letter) -> Vec3<double> {
+        if (letter < 'X' || letter > 'Z') fail(root, "joint type is " + in_quotes(kind) + wanted);
+        return {letter == 'X' ? 1.0 : 0.0, letter == 'Y' ? 1.0 : 0.0, letter == 'Z' ? 1.0 : 0.0};
+      };
+      const Vec3<double> second = axis(kind[8]);
+      joint.type = "universal", joint.axis = axis(kind[7]);
+      joint.parameters = {{"axis2", {second.x, second.y, second.z}}};
+    } else {
+      fail(root, "joint type is " + in_quotes(kind) + wanted);
+    }
+  }
+
+  /// The link whose frame is named: by its own name, or by that of the joint that carries it.
+  std::string link_of(const YAML::Node& node, const std::string& name) const {
     std::vector<std::string> known;
-    for (JointDescription& joint : robot_.joints) {
-      if (joint.name == name) return joint;
+    for (const LinkDescription& link : robot_.links) {
+      if (link.name == name) return name;
+      known.push_back(link.name);
+    }
+    for (const JointDescription& joint : robot_.joints) {
+      if (joint.name == name) return joint.child;
       known.push_back(joint.name);
     }
-    fail(node, "joint " + in_quotes(name) + " is unknown" + suggest(name, known));
+    fail(node,
+         "frame " + in_quotes(name) + " is neither a link nor a joint" + suggest(name, known));
+  }
+
+  JointDescription* find(const std::string& name) {
+    for (JointDescription& joint : robot_.joints) {
+      if (joint.name == name) return &joint;
+    }
+    return nullptr;
+  }
+
+  std::vector<std::string> joint_names() const {
+    std::vector<std::string> names;
+    for (const JointDescription& joint : robot_.joints) names.push_back(joint.name);
+    return names;
+  }
+
+  const JointDescription& joint(const YAML::Node& node, const std::string& name) {
+    if (const JointDescription* found = find(name)) return *found;
+    fail(node, "joint " + in_quotes(name) + " is unknown" + suggest(name, joint_names()));
   }
 
   SourceLocation at(const YAML::Node& node) const { return {file_, node.Mark().line + 1}; }
@@ -100,6 +150,18 @@ class ClosedLoops {
 
 }  // namespace
 
+void read_closed_loops(std::string_view text, const std::string& file, Description& robot) {
+  // Espalier's own files have no such key; they are not parsed here.
+  if (!text.starts_with("closed_loop") && text.find("\nclosed_loop") == std::string::npos) return;
+  try {
+    const YAML::Node root = YAML::Load(std::string(text));
+    if (root.IsMap() && root["closed_loop"]) ClosedLoops(file, robot).read(root);
+  } catch (const YAML::Exception& problem) {
+    throw InvalidModel("closed loops (" + file + "): file is not readable YAML (" + problem.what() +
+                       "), expected lists");
+  }
+}
+
 void read_closed_loops(const std::string& urdf_file, Description& robot) {
   namespace fs = std::filesystem;
   const fs::path beside = fs::path(urdf_file).replace_extension(".yaml");
@@ -110,16 +172,7 @@ void read_closed_loops(const std::string& urdf_file, Description& robot) {
   std::ifstream stream(beside, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(stream)),
                          std::istreambuf_iterator<char>());
-  // Espalier's own files have no such key; they are not parsed here.
-  if (!text.starts_with("closed_loop") && text.find("\nclosed_loop") == std::string::npos) return;
-  const std::string file = beside.string();
-  try {
-    const YAML::Node root = YAML::Load(text);
-    if (root.IsMap() && root["closed_loop"]) ClosedLoops(file, robot).read(root);
-  } catch (const YAML::Exception& problem) {
-    throw InvalidModel("closed loops (" + file + "): file is not readable YAML (" + problem.what() +
-                       "), expected lists");
-  }
+  read_closed_loops(text, beside.string(), robot);
 }
 
 }  // namespace espalier::formats

@@ -1,25 +1,27 @@
 // Reads URDF and URDF+: one function per element.
 
-#include <tinyxml2.h>
-
 #include <cmath>
 #include <map>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/joint.hpp"
 #include "formats/text.hpp"
 #include "formats/urdf/closed_loops.hpp"
 #include "formats/urdf/urdf.hpp"
+#include "formats/urdf/urdf_elements.hpp"
+#include "formats/urdf/urdf_shapes.hpp"
 
 namespace espalier {
 
 namespace {
 
 using formats::in_quotes;
-using tinyxml2::XMLElement;
+using urdf::XMLElement;
 
-class UrdfReader {
+class UrdfReader : private urdf::Elements {
  public:
-  explicit UrdfReader(const std::string& origin) : origin_(origin) {}
+  explicit UrdfReader(const std::string& origin)
+      : Elements(origin), origin_(origin), shapes_(*this, findings_) {}
 
   Description read(std::string_view text) {
     formats::require_readable(text, "urdf", origin_);
@@ -30,11 +32,9 @@ class UrdfReader {
     if (root == nullptr) {  // comments alone are XML
       throw InvalidModel("urdf: file (" + origin_ + ") has no element, expected <robot>");
     }
-    const std::string_view root_name = root->Name();
-    const auto colon = root_name.find(':');
-    if (colon != std::string_view::npos) prefix_ = root_name.substr(0, colon + 1);
+    use_prefix_of(*root);
     if (!is(*root, "robot")) {
-      fail("urdf", *root, "root element is <" + std::string(root_name) + ">, expected <robot>");
+      fail("urdf", *root, "root element is <" + std::string(root->Name()) + ">, expected <robot>");
     }
     if (const XMLElement* next = root->NextSiblingElement()) {
       fail("urdf", *next,
@@ -52,7 +52,7 @@ class UrdfReader {
     const char* robot_name = root.Attribute("name");
     if (robot_name && *robot_name) robot.name = name("robot", root, "name");
     const std::string who = "robot " + in_quotes(robot.name);
-    collect_materials(root);
+    shapes_.collect_materials(root);
     for (const XMLElement* e = root.FirstChildElement(); e; e = e->NextSiblingElement()) {
       if (is(*e, "link")) {
         robot.links.push_back(read_link(*e));
@@ -60,6 +60,8 @@ class UrdfReader {
         robot.joints.push_back(read_joint(*e));
       } else if (is(*e, "loop")) {
         robot.loops.push_back(read_loop(*e));
+      } else if (is(*e, "constraint")) {
+        robot.loops.push_back(read_constraint(*e));
       } else if (is(*e, "coupling")) {
         robot.couplings.push_back(read_coupling(*e));
       } else if (is(*e, "law")) {
@@ -70,6 +72,7 @@ class UrdfReader {
     }
     if (const XMLElement* espalier = child(who, root, "espalier")) {
       robot.gravity = vector(who, *espalier, "gravity", robot.gravity);
+      read_extras(*espalier, robot);
     }
     robot.findings = std::move(findings_);
     return robot;
@@ -80,15 +83,7 @@ class UrdfReader {
     link.where = at(e);
     link.name = name("link", e, "name");
     const std::string who = "link " + in_quotes(link.name);
-    read_shapes(who, e, link);
-    for (const XMLElement* own = e.FirstChildElement(); own; own = own->NextSiblingElement()) {
-      if (!is(*own, "espalier")) continue;
-      read_shapes(who, *own, link);
-      for (const XMLElement* f = own->FirstChildElement(); f; f = f->NextSiblingElement()) {
-        if (!is(*f, "frame")) continue;
-        tolerate([&] { link.frames.push_back({name(who, *f, "name"), pose(who, *f), at(*f)}); });
-      }
-    }
+    shapes_.read(who, e, link);
     const XMLElement* inertial = child(who, e, "inertial");
     if (inertial == nullptr) return link;
     Inertial& I = link.inertial.emplace();
@@ -99,111 +94,6 @@ class UrdfReader {
            number(who, inertia, "ixz", 0.0), number(who, inertia, "iyy"),
            number(who, inertia, "iyz", 0.0), number(who, inertia, "izz")};
     return link;
-  }
-
-  // --- geometry ---------------------------------------------------------------------------------
-
-  /// What is wrong with a shape is no harm to dynamics: it is left out, and said.
-  template <class F>
-  void tolerate(F read) {
-    try {
-      read();
-    } catch (const InvalidModel& error) {
-      findings_.push_back(
-          {Finding::Severity::warning, std::string(error.what()) + " (left out)", "", true});
-    }
-  }
-
-  void read_shapes(const std::string& who, const XMLElement& parent, LinkDescription& link) {
-    for (const XMLElement* e = parent.FirstChildElement(); e; e = e->NextSiblingElement()) {
-      const bool visual = is(*e, "visual");
-      if (!visual && !is(*e, "collision")) continue;
-      tolerate([&] { (visual ? link.visuals : link.collisions).push_back(read_shape(who, *e)); });
-    }
-  }
-
-  ShapeDescription read_shape(const std::string& who, const XMLElement& e) {
-    ShapeDescription shape;
-    shape.where = at(e);
-    const char* shape_name = e.Attribute("name");
-    if (shape_name != nullptr && *shape_name) shape.name = name(who, e, "name");
-    shape.origin = pose(who, e);
-    shape.shape = read_geometry(who, required_child(who, e, "geometry"));
-    if (const XMLElement* material = child(who, e, "material")) {
-      const char* text = material->Attribute("name");
-      if (text != nullptr && *text) shape.material = name(who, *material, "name");
-      const XMLElement* color = child(who, *material, "color");
-      const auto known = materials_.find(shape.material);
-      if (color != nullptr) {
-        shape.color = read_color(who, *color);
-      } else if (known != materials_.end()) {
-        shape.color = known->second;
-      }
-    }
-    if (const XMLElement* espalier = child(who, e, "espalier")) {
-      shape.friction = optional_number(who, *espalier, "friction");
-    }
-    return shape;
-  }
-
-  Shape read_geometry(const std::string& who, const XMLElement& e) {
-    const XMLElement* g = e.FirstChildElement();
-    if (g == nullptr) fail(who, e, "<geometry> is empty, expected a shape");
-    if (is(*g, "box")) return Box{required_vector(who, *g, "size")};
-    if (is(*g, "sphere")) return Sphere{number(who, *g, "radius")};
-    if (is(*g, "cylinder")) return Cylinder{number(who, *g, "radius"), number(who, *g, "length")};
-    if (is(*g, "capsule")) return Capsule{number(who, *g, "radius"), number(who, *g, "length")};
-    if (is(*g, "ellipsoid")) return Ellipsoid{required_vector(who, *g, "radii")};
-    if (is(*g, "plane")) return Plane{number(who, *g, "x", 0.0), number(who, *g, "y", 0.0)};
-    if (is(*g, "mesh")) {
-      return Mesh{name(who, *g, "filename"), vector(who, *g, "scale", {1, 1, 1})};
-    }
-    if (is(*g, "height_field")) return read_height_field(who, *g);
-    fail(who, *g,
-         "shape is <" + std::string(g->Name()) +
-             ">, expected <box>, <sphere>, <cylinder>, <capsule> or <mesh>");
-  }
-
-  HeightField read_height_field(const std::string& who, const XMLElement& e) {
-    HeightField field;
-    if (e.Attribute("filename") != nullptr) field.file = name(who, e, "filename");
-    field.size = vector(who, e, "size", {1, 1, 1});
-    field.base = number(who, e, "base", 0.0);
-    const char* text = e.Attribute("heights");
-    if (text == nullptr) return field;
-    const auto heights = formats::parse_numbers(text);
-    const double columns = number(who, e, "columns");
-    if (!heights || heights->empty() || !(columns >= 1.0) ||
-        columns > static_cast<double>(heights->size()) || columns != std::floor(columns) ||
-        heights->size() % static_cast<std::size_t>(columns) != 0) {
-      fail(who, e, "heights are not finite numbers in whole rows of 'columns', expected such");
-    }
-    field.columns = static_cast<int>(columns);
-    field.rows = static_cast<int>(heights->size()) / field.columns;
-    field.heights = *heights;
-    return field;
-  }
-
-  Color read_color(const std::string& who, const XMLElement& e) {
-    const char* text = e.Attribute("rgba");
-    const auto c = formats::parse_numbers(text ? text : "");
-    if (!c || c->size() != 4) {
-      fail(who, e,
-           attribute_of("rgba", e) + in_quotes(text ? text : "") + ", expected four numbers");
-    }
-    return {(*c)[0], (*c)[1], (*c)[2], (*c)[3]};
-  }
-
-  /// Materials may be used before they are defined, and be defined by any visual.
-  void collect_materials(const XMLElement& parent) {
-    for (const XMLElement* e = parent.FirstChildElement(); e; e = e->NextSiblingElement()) {
-      if (is(*e, "link") || is(*e, "visual")) collect_materials(*e);
-      if (!is(*e, "material") || e->Attribute("name") == nullptr) continue;
-      tolerate([&] {
-        const XMLElement* color = child("material", *e, "color");
-        if (color) materials_.emplace(e->Attribute("name"), read_color("material", *color));
-      });
-    }
   }
 
   JointDescription read_joint(const XMLElement& e) {
@@ -234,7 +124,7 @@ class UrdfReader {
       joint.passive.rest = number(who, *espalier, "rest", 0.0);
       if (auto lower = optional_number(who, *espalier, "lower")) joint.limits.lower = lower;
       if (auto upper = optional_number(who, *espalier, "upper")) joint.limits.upper = upper;
-      joint.parameters = read_parameters(who, *espalier);
+      joint.parameters = parameters(who, *espalier);
     }
     return joint;
   }
@@ -268,7 +158,7 @@ class UrdfReader {
     loop.successor_origin = pose(who, successor);
     loop.axis = axis(who, e);
     if (const XMLElement* espalier = child(who, e, "espalier")) {
-      loop.parameters = read_parameters(who, *espalier);
+      loop.parameters = parameters(who, *espalier);
     }
     return loop;
   }
@@ -296,146 +186,107 @@ class UrdfReader {
     if (law.joints.empty()) {
       fail(who, e, "element <joint> in <law> is missing, expected one for each of its joints");
     }
-    law.parameters = read_parameters(who, e);
+    law.parameters = parameters(who, e);
     return law;
   }
 
-  Parameters read_parameters(const std::string& who, const XMLElement& parent) {
-    Parameters parameters;
-    for (const XMLElement* e = parent.FirstChildElement(); e; e = e->NextSiblingElement()) {
-      if (!is(*e, "parameter")) continue;
-      const std::string key = name(who, *e, "name");
-      const char* text = e->Attribute("value");
-      const auto values = formats::parse_numbers(text ? text : "");
-      if (!values || values->empty()) {
-        fail(who, *e,
-             "parameter " + in_quotes(key) + " is " + in_quotes(text ? text : "") +
-                 ", expected one or more finite numbers");
-      }
-      if (!parameters.emplace(key, *values).second) {
-        fail(who, *e, "parameter " + in_quotes(key) + " is given twice, expected it once");
-      }
-    }
-    return parameters;
-  }
-
-  // --- pieces of elements -----------------------------------------------------------------------
-
-  Vec3<double> axis(const std::string& who, const XMLElement& parent) {
-    const XMLElement* e = child(who, parent, "axis");
-    return e ? vector(who, *e, "xyz", {1, 0, 0}) : Vec3<double>{1, 0, 0};
-  }
-
-  Pose pose(const std::string& who, const XMLElement& parent) {
-    const XMLElement* e = child(who, parent, "origin");
-    if (e == nullptr) return {};
-    Pose pose{vector(who, *e, "xyz", {0, 0, 0}), vector(who, *e, "rpy", {0, 0, 0})};
-    const char* quaternion = e->Attribute("quat_xyzw");  // URDF 1.1 and later
-    if (quaternion == nullptr) return pose;
-    const auto q = formats::parse_numbers(quaternion);
-    double norm = 0.0;
-    if (q && q->size() == 4) norm = std::hypot(std::hypot((*q)[0], (*q)[1], (*q)[2]), (*q)[3]);
-    if (e->Attribute("rpy") != nullptr || !(norm > 1e-9) || !std::isfinite(norm)) {
-      fail(who, *e,
-           "attribute 'quat_xyzw' of <origin> is " + in_quotes(quaternion) +
-               ", expected four numbers that are not all zero, and no 'rpy' beside them");
-    }
-    double unit[4];
-    for (std::size_t i = 0; i < 4; ++i) unit[i] = (*q)[i] / norm;
-    return Pose::from({quaternion_to_E(unit), pose.xyz});
-  }
-
-  Vec3<double> vector(const std::string& who, const XMLElement& e, const char* attribute,
-                      Vec3<double> fallback) {
-    const char* text = e.Attribute(attribute);
-    if (text == nullptr) return fallback;
-    const auto v = formats::parse_numbers(text);
-    if (!v || v->size() != 3) {
+  /// What urdfdom calls a constraint (ros/urdfdom#264): a joint, or a cut link, between two frames.
+  LoopDescription read_constraint(const XMLElement& e) const {
+    LoopDescription loop;
+    loop.where = at(e);
+    loop.name = name("constraint", e, "name");
+    const std::string who = "constraint " + in_quotes(loop.name);
+    static const std::map<std::string, const char*> types{{"revolute_joint", "revolute"},
+                                                          {"prismatic_joint", "prismatic"},
+                                                          {"universal_joint", "universal"},
+                                                          {"spherical_joint", "spherical"},
+                                                          {"link", "fixed"}};
+    const std::string type = name(who, e, "type");
+    const auto known = types.find(type);
+    if (known == types.end()) {
       fail(who, e,
-           attribute_of(attribute, e) + in_quotes(text) + ", expected three finite numbers");
+           attribute_of("type", e) + in_quotes(type) +
+               ", expected one of revolute_joint, prismatic_joint, universal_joint, "
+               "spherical_joint, link");
     }
-    return {(*v)[0], (*v)[1], (*v)[2]};
-  }
-
-  Vec3<double> required_vector(const std::string& who, const XMLElement& e, const char* attribute) {
-    if (e.Attribute(attribute) == nullptr) {
-      fail(who, e, attribute_of(attribute, e) + "missing, expected three finite numbers");
+    loop.type = known->second;
+    loop.predecessor = name(who, required_child(who, e, "parent"), "link");
+    loop.successor = name(who, required_child(who, e, "child"), "link");
+    loop.predecessor_origin = pose(who, e, "parent_origin");
+    loop.successor_origin = pose(who, e, "child_origin");
+    const XMLElement *first = child(who, e, "parent_axis"), *second = child(who, e, "child_axis");
+    if (first != nullptr) loop.axis = required_vector(who, *first, "xyz");
+    if (second == nullptr) return loop;
+    const Vec3<double> other = required_vector(who, *second, "xyz");
+    if (loop.type == "universal") {
+      loop.parameters["axis2"] = {other.x, other.y, other.z};
+    } else if (loop.type == "revolute" || loop.type == "prismatic") {
+      turn_onto(loop, other);
     }
-    return vector(who, e, attribute, {0, 0, 0});
+    return loop;
   }
 
-  std::optional<double> optional_number(const std::string& who, const XMLElement& e,
-                                        const char* attribute) {
-    const char* text = e.Attribute(attribute);
-    if (text == nullptr) return std::nullopt;
-    const auto value = formats::parse_number(text);
-    if (!value) {
-      fail(who, e, attribute_of(attribute, e) + in_quotes(text) + ", expected a finite number");
-    }
-    return value;
+  /// Turns the successor's frame on the shortest way, so that its axis is the predecessor's.
+  static void turn_onto(LoopDescription& loop, const Vec3<double>& axis) {
+    const auto unit = [](const Vec3<double>& v) { return scale(1.0 / std::sqrt(dot(v, v)), v); };
+    if (!(dot(axis, axis) > 0.0) || !(dot(loop.axis, loop.axis) > 0.0)) return;  // validate() tells
+    const Vec3<double> from = unit(loop.axis), to = unit(axis);
+    Vec3<double> about = cross(from, to);
+    const double sine = std::sqrt(dot(about, about)), angle = std::atan2(sine, dot(from, to));
+    if (angle == 0.0) return;
+    if (sine < 1e-9) about = across(from).first;  // half a turn, about any axis across
+    about = unit(about);
+    const double q[4] = {about.x * std::sin(angle / 2.0), about.y * std::sin(angle / 2.0),
+                         about.z * std::sin(angle / 2.0), std::cos(angle / 2.0)};
+    const Transform<double> turned{quaternion_to_E(q), {0, 0, 0}};
+    loop.successor_origin = Pose::from(turned * loop.successor_origin.transform());
   }
 
-  double number(const std::string& who, const XMLElement& e, const char* attribute,
-                std::optional<double> fallback = std::nullopt) {
-    const auto value = optional_number(who, e, attribute);
-    if (value) return *value;
-    if (fallback) return *fallback;
-    fail(who, e, attribute_of(attribute, e) + "missing, expected a finite number");
-  }
+  // --- what URDF has no elements for ------------------------------------------------------------
 
-  std::optional<bool> boolean(const std::string& who, const XMLElement& e, const char* attribute) {
-    const char* text = e.Attribute(attribute);
-    if (text == nullptr) return std::nullopt;
-    const auto value = formats::parse_bool(text);
-    if (!value)
-      fail(who, e, attribute_of(attribute, e) + in_quotes(text) + ", expected true or false");
-    return value;
-  }
-
-  std::string name(const std::string& who, const XMLElement& e, const char* attribute) {
-    const char* text = e.Attribute(attribute);
-    if (text == nullptr) fail(who, e, attribute_of(attribute, e) + "missing, expected a name");
-    if (!formats::is_name(text)) {
-      fail(who, e,
-           attribute_of(attribute, e) + in_quotes(text) +
-               ", expected one or more characters without control characters");
-    }
-    return text;
-  }
-
-  /// The child element of this name, if there is one.
-  const XMLElement* child(const std::string& who, const XMLElement& parent, const char* local) {
-    const XMLElement* found = nullptr;
-    for (const XMLElement* e = parent.FirstChildElement(); e; e = e->NextSiblingElement()) {
-      if (!is(*e, local)) continue;
-      if (found != nullptr) {
-        fail(who, *e,
-             "<" + std::string(local) + "> is given a second time (the first is at line " +
-                 std::to_string(found->GetLineNum()) + "), expected it once");
+  /// Named states, inputs and rules of contact, in <espalier> of the robot.
+  void read_extras(const XMLElement& espalier, Description& robot) const {
+    for (const XMLElement* e = espalier.FirstChildElement(); e; e = e->NextSiblingElement()) {
+      if (is(*e, "state")) {
+        robot.states.push_back(read_state(*e));
+      } else if (is(*e, "actuator")) {
+        robot.actuators.push_back(read_actuator(*e));
+      } else if (is(*e, "excluded_contact") || is(*e, "contact_pair")) {
+        auto& pairs = is(*e, "contact_pair") ? robot.contact_pairs : robot.excluded_contacts;
+        const std::string who = e->Name();
+        pairs.push_back({name(who, *e, "first"), name(who, *e, "second"), at(*e)});
       }
-      found = e;
     }
-    return found;
   }
 
-  const XMLElement& required_child(const std::string& who, const XMLElement& parent,
-                                   const char* local) {
-    const XMLElement* e = child(who, parent, local);
-    if (e == nullptr) {
-      fail(who, parent,
-           "element <" + std::string(local) + "> in <" + parent.Name() +
-               "> is missing, expected it once");
+  NamedState read_state(const XMLElement& e) const {
+    NamedState state;
+    state.where = at(e);
+    state.name = name("state", e, "name");
+    const std::string who = "state " + in_quotes(state.name);
+    for (const XMLElement* j = e.FirstChildElement(); j; j = j->NextSiblingElement()) {
+      if (!is(*j, "joint")) continue;
+      const std::string joint = name(who, *j, "name");
+      if (j->Attribute("position")) state.positions[joint] = numbers(who, *j, "position");
+      if (j->Attribute("velocity")) state.velocities[joint] = numbers(who, *j, "velocity");
     }
-    return *e;
+    return state;
   }
 
-  // --- matching and errors ----------------------------------------------------------------------
-
-  bool is(const XMLElement& e, std::string_view local) const {
-    const std::string_view full = e.Name();
-    return full.size() == prefix_.size() + local.size() && full.starts_with(prefix_) &&
-           full.ends_with(local);
+  ActuatorDescription read_actuator(const XMLElement& e) const {
+    ActuatorDescription actuator;
+    actuator.where = at(e);
+    actuator.name = name("actuator", e, "name");
+    const std::string who = "actuator " + in_quotes(actuator.name);
+    actuator.lower = optional_number(who, e, "lower");
+    actuator.upper = optional_number(who, e, "upper");
+    for (const XMLElement* j = e.FirstChildElement(); j; j = j->NextSiblingElement()) {
+      if (is(*j, "joint")) actuator.gear[name(who, *j, "name")] = numbers(who, *j, "gear");
+    }
+    return actuator;
   }
+
+  // --- errors -----------------------------------------------------------------------------------
 
   /// Definitions that xacro leaves behind are harmless; a macro that was not expanded is a part of
   /// the robot that would be missing.
@@ -449,17 +300,6 @@ class UrdfReader {
          "element is <" + std::string(full) + ">, expected URDF (run xacro on the file first)");
   }
 
-  static std::string attribute_of(const char* attribute, const XMLElement& e) {
-    return "attribute '" + std::string(attribute) + "' of <" + e.Name() + "> is ";
-  }
-
-  SourceLocation at(const XMLElement& e) const { return {origin_, e.GetLineNum()}; }
-
-  [[noreturn]] void fail(const std::string& who, const XMLElement& e,
-                         const std::string& what) const {
-    throw InvalidModel(who + " (" + at(e).text() + "): " + what);
-  }
-
   [[noreturn]] void refuse_xml(const tinyxml2::XMLDocument& document) const {
     const bool deep = document.ErrorID() == tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED;
     std::string reason = document.ErrorName();
@@ -470,9 +310,8 @@ class UrdfReader {
   }
 
   const std::string& origin_;
-  std::map<std::string, Color, std::less<>> materials_;
   std::vector<Finding> findings_;
-  std::string prefix_;  ///< namespace prefix of the root element, with its colon
+  urdf::Shapes shapes_;
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <tinyxml2.h>
 
+#include <set>
+
 #include "espalier/kernel/errors.hpp"
 #include "formats/text.hpp"
 #include "formats/urdf/urdf.hpp"
@@ -18,11 +20,7 @@ class UrdfWriter {
     xml_.PushHeader(false, true);
     open("robot", "robot " + in_quotes(robot.name));
     if (!robot.name.empty()) name("name", robot.name);
-    if (!same(robot.gravity, Description{}.gravity)) {
-      xml_.OpenElement("espalier");
-      vector("gravity", robot.gravity);
-      xml_.CloseElement();
-    }
+    write_extras(robot);
     for (const auto& link : robot.links) write_link(link);
     for (const auto& joint : robot.joints) write_joint(joint);
     for (const auto& coupling : robot.couplings) write_coupling(coupling);
@@ -33,6 +31,61 @@ class UrdfWriter {
   }
 
  private:
+  /// Gravity, named states, inputs and rules of contact: URDF has no elements for them.
+  void write_extras(const Description& robot) {
+    const bool usual = same(robot.gravity, Description{}.gravity);
+    if (usual && robot.states.empty() && robot.actuators.empty() &&
+        robot.excluded_contacts.empty() && robot.contact_pairs.empty()) {
+      return;
+    }
+    xml_.OpenElement("espalier");
+    if (!usual) vector("gravity", robot.gravity);
+    for (const NamedState& state : robot.states) write_state(state);
+    for (const ActuatorDescription& actuator : robot.actuators) {
+      open("actuator", "actuator " + in_quotes(actuator.name));
+      name("name", actuator.name);
+      if (actuator.lower) number("lower", *actuator.lower);
+      if (actuator.upper) number("upper", *actuator.upper);
+      for (const auto& [joint, gear] : actuator.gear) {
+        xml_.OpenElement("joint");
+        name("name", joint);
+        values("gear", gear);
+        xml_.CloseElement();
+      }
+      xml_.CloseElement();
+    }
+    for (const PairDescription& pair : robot.excluded_contacts) {
+      write_pair("excluded_contact", pair);
+    }
+    for (const PairDescription& pair : robot.contact_pairs) write_pair("contact_pair", pair);
+    xml_.CloseElement();
+  }
+
+  void write_state(const NamedState& state) {
+    open("state", "state " + in_quotes(state.name));
+    name("name", state.name);
+    std::set<std::string> joints;
+    for (const auto* part : {&state.positions, &state.velocities}) {
+      for (const auto& [joint, values] : *part) joints.insert(joint);
+    }
+    for (const std::string& joint : joints) {
+      xml_.OpenElement("joint");
+      name("name", joint);
+      const auto q = state.positions.find(joint), v = state.velocities.find(joint);
+      if (q != state.positions.end()) values("position", q->second);
+      if (v != state.velocities.end()) values("velocity", v->second);
+      xml_.CloseElement();
+    }
+    xml_.CloseElement();
+  }
+
+  void write_pair(const char* element, const PairDescription& pair) {
+    open(element, element);
+    name("first", pair.first);
+    name("second", pair.second);
+    xml_.CloseElement();
+  }
+
   void write_link(const LinkDescription& link) {
     open("link", "link " + in_quotes(link.name));
     name("name", link.name);
@@ -279,6 +332,12 @@ class UrdfWriter {
       text += (text.empty() ? "" : " ") + formats::number_text(value, who_);
     }
     xml_.PushAttribute(attribute, text.c_str());
+  }
+  void values(const char* attribute, const std::vector<double>& values) {
+    if (values.empty()) {
+      throw Unsupported(who_ + ": " + attribute + " has no values, expected one or more");
+    }
+    numbers(attribute, values);
   }
   static bool same(const Vec3<double>& a, const Vec3<double>& b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;

@@ -21,6 +21,10 @@ class Expander {
     robot_.gravity = fields.vector("gravity", robot_.gravity);
     robot_.where = fields.where();
     add(root, {});
+    for (const YamlEntry& e : fields.entries("states")) add_state(fields, e);
+    for (const YamlEntry& e : fields.entries("actuators")) add_actuator(fields, e);
+    add_pairs(fields, "excluded_contacts", robot_.excluded_contacts);
+    add_pairs(fields, "contact_pairs", robot_.contact_pairs);
     return std::move(robot_);
   }
 
@@ -260,6 +264,59 @@ class Expander {
     }
     law.parameters = fields.parameters();
     robot_.laws.push_back(std::move(law));
+  }
+
+  // --- of the whole robot, in names as they are seen from outside
+  // ---------------------------------
+
+  void add_state(const Fields& body, const YamlEntry& e) {
+    const Fields fields(body.context(), "state " + in_quotes(e.key), *e.value,
+                        {"positions", "velocities"});
+    count(fields, e.line);
+    robot_.states.push_back({e.key,
+                             numbers_by_name(fields, "positions"),
+                             numbers_by_name(fields, "velocities"),
+                             {body.context().file, e.line}});
+  }
+
+  void add_actuator(const Fields& body, const YamlEntry& e) {
+    const Fields fields(body.context(), "actuator " + in_quotes(e.key), *e.value,
+                        {"gear", "lower", "upper"});
+    count(fields, e.line);
+    robot_.actuators.push_back({e.key,
+                                numbers_by_name(fields, "gear"),
+                                fields.optional_number("lower"),
+                                fields.optional_number("upper"),
+                                {body.context().file, e.line}});
+  }
+
+  static std::map<std::string, std::vector<double>> numbers_by_name(const Fields& fields,
+                                                                    std::string_view key) {
+    std::map<std::string, std::vector<double>> all;
+    for (const YamlEntry& e : fields.entries(key)) {
+      std::vector<double>& values = all[e.key];
+      const std::string what = "joint " + in_quotes(e.key) + " is ";
+      if (e.value->kind != YamlValue::Kind::sequence) {
+        values = {fields.number_of(*e.value, what)};
+        continue;
+      }
+      for (const YamlPtr& item : e.value->items) values.push_back(fields.number_of(*item, what));
+      if (values.empty()) fields.fail(e.line, what + "an empty list, expected numbers");
+    }
+    return all;
+  }
+
+  void add_pairs(const Fields& body, std::string_view key, std::vector<PairDescription>& pairs) {
+    for (const YamlPtr& item : body.items(key)) {
+      const std::string what = "item of " + in_quotes(key) + " is ";
+      count(body, item->line);
+      if (item->kind != YamlValue::Kind::sequence || item->items.size() != 2) {
+        body.fail(item->line, what + item->kind_name() + ", expected a list of two names");
+      }
+      pairs.push_back({body.text_of(*item->items[0], what),
+                       body.text_of(*item->items[1], what),
+                       {body.context().file, item->line}});
+    }
   }
 
   Attachment attachment(const Instance& instance, const Inputs& inputs, const Fields& fields,

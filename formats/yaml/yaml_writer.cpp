@@ -50,6 +50,11 @@ class YamlWriter {
     section("couplings", "coupling", robot.couplings,
             [this](const auto& coupling) { write_coupling(coupling); });
     section("laws", "law", robot.laws, [this](const auto& law) { write_law(law); });
+    section("states", "state", robot.states, [this](const auto& state) { write_state(state); });
+    section("actuators", "actuator", robot.actuators,
+            [this](const auto& actuator) { write_actuator(actuator); });
+    write_pairs("excluded_contacts", robot.excluded_contacts);
+    write_pairs("contact_pairs", robot.contact_pairs);
     out_ << YAML::EndMap;
     return std::string(out_.c_str(), out_.size()) + "\n";
   }
@@ -217,6 +222,53 @@ class YamlWriter {
     out_ << YAML::EndSeq;
     parameters(law.parameters);
     out_ << YAML::EndMap;
+  }
+
+  void write_state(const NamedState& state) {
+    out_ << YAML::BeginMap;
+    numbers_by_name("positions", state.positions);
+    numbers_by_name("velocities", state.velocities);
+    out_ << YAML::EndMap;
+  }
+
+  void write_actuator(const ActuatorDescription& actuator) {
+    out_ << YAML::BeginMap;
+    numbers_by_name("gear", actuator.gear);
+    if (actuator.lower) number("lower", *actuator.lower);
+    if (actuator.upper) number("upper", *actuator.upper);
+    out_ << YAML::EndMap;
+  }
+
+  void numbers_by_name(const char* title,
+                       const std::map<std::string, std::vector<double>>& numbers) {
+    if (numbers.empty()) return;
+    out_ << YAML::Key << title << YAML::Value << YAML::BeginMap;
+    for (const auto& [joint, values] : numbers) {
+      if (values.empty()) {
+        throw Unsupported(who_ + ": joint " + in_quotes(joint) +
+                          " has no values, expected one or more");
+      }
+      key(joint);
+      out_ << YAML::Value;
+      if (values.size() == 1) {
+        out_ << formats::number_text(values[0], who_);
+      } else {
+        list(values);
+      }
+    }
+    out_ << YAML::EndMap;
+  }
+
+  void write_pairs(const char* title, const std::vector<PairDescription>& pairs) {
+    if (pairs.empty()) return;
+    who_ = "yaml: " + std::string(title);
+    out_ << YAML::Key << title << YAML::Value << YAML::BeginSeq;
+    for (const PairDescription& pair : pairs) {
+      out_ << YAML::Flow << YAML::BeginSeq;
+      name(pair.first), name(pair.second);
+      out_ << YAML::EndSeq;
+    }
+    out_ << YAML::EndSeq;
   }
 
   // --- pieces -----------------------------------------------------------------------------------

@@ -358,6 +358,20 @@ void validate(const Description& robot, const ModelTypes& types, const CompileOp
       }
     }
   }
+  const auto known_joints = [&](const std::string& who, const auto& values, const auto& where) {
+    for (const auto& [joint, numbers] : values) {
+      if (by_name.contains(joint)) continue;
+      findings.error(where, who + ": joint '" + joint + "' is unknown, expected one of " +
+                                list_of(joints.names()));
+    }
+  };
+  for (const NamedState& state : robot.states) {
+    known_joints("state '" + state.name + "'", state.positions, state.where);
+    known_joints("state '" + state.name + "'", state.velocities, state.where);
+  }
+  for (const ActuatorDescription& actuator : robot.actuators) {
+    known_joints("actuator '" + actuator.name + "'", actuator.gear, actuator.where);
+  }
 }
 
 }  // namespace espalier::detail

@@ -87,6 +87,20 @@ class Differences {
       d.compare(who + "joints", x.joints, y.joints);
       d.compare(who + "parameters", x.parameters, y.parameters);
     });
+    d.each("state", a.states, b.states, [&](const auto& who, const auto& x, const auto& y) {
+      d.compare(who + "name", x.name, y.name);
+      d.compare(who + "positions", x.positions, y.positions);
+      d.compare(who + "velocities", x.velocities, y.velocities);
+    });
+    d.each("actuator", a.actuators, b.actuators,
+           [&](const auto& who, const auto& x, const auto& y) {
+             d.compare(who + "name", x.name, y.name);
+             d.compare(who + "gear", x.gear, y.gear);
+             d.compare(who + "lower", x.lower, y.lower);
+             d.compare(who + "upper", x.upper, y.upper);
+           });
+    d.pairs("excluded contact", a.excluded_contacts, b.excluded_contacts);
+    d.pairs("contact pair", a.contact_pairs, b.contact_pairs);
     return d.found_;
   }
 
@@ -97,6 +111,14 @@ class Differences {
   }
   void compare(const std::string& what, const Vec3<double>& a, const Vec3<double>& b) {
     if (a.x != b.x || a.y != b.y || a.z != b.z) found_.push_back(what + " differs");
+  }
+  void pairs(const std::string& who, const std::vector<PairDescription>& a,
+             const std::vector<PairDescription>& b) {
+    compare("number of " + who + "s", a.size(), b.size());
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+      compare(who + " first", a[i].first, b[i].first);
+      compare(who + " second", a[i].second, b[i].second);
+    }
   }
   void shapes(const std::string& who, const std::vector<ShapeDescription>& a,
               const std::vector<ShapeDescription>& b) {
@@ -189,9 +211,13 @@ inline Description everything() {
     return out;
   };
   auto& visuals = d.links[1].visuals;
-  visuals = {shape(Box{{0.1, 1.0 / 3.0, 2e-3}}, "cover <1>"), shape(Mesh{"package://a b/c.stl"}),
-             shape(Mesh{"../m.dae", {0.001, -0.001, 1.0 / 7.0}}), shape(Ellipsoid{{1, 2, 3}}),
-             shape(Sphere{0.05}), shape(Plane{2, 0}), shape(HeightField{"h.png", {4, 5, 6}, 0.5})};
+  visuals = {shape(Box{{0.1, 1.0 / 3.0, 2e-3}}, "cover <1>"),
+             shape(Mesh{"package://a b/c.stl"}),
+             shape(Mesh{"../m.dae", {0.001, -0.001, 1.0 / 7.0}}),
+             shape(Ellipsoid{{1, 2, 3}}),
+             shape(Sphere{0.05}),
+             shape(Plane{2, 0}),
+             shape(HeightField{"h.png", {4, 5, 6}, 0.5})};
   visuals[0].origin = {{1, 2, 3}, {0.1, 0.2, 0.3}};
   visuals[0].color = Color{0.1, 0.2, 1.0 / 3.0, 0.5};
   visuals[1].material = "steel & \"iron\"";
@@ -253,6 +279,18 @@ inline Description everything() {
   d.laws[0].type = "cam & follower";
   d.laws[0].joints = {d.joints[2].name, d.joints[0].name};
   d.laws[0].parameters = {{"lift", {1.0 / 3.0}}, {"profile", {0.1, -2.5e-7, 3}}};
+  d.states.resize(2);
+  d.states[0].name = "at rest & <standing>";
+  d.states[0].positions = {{"other", {1.0 / 3.0}}, {"screw: drive", {-0.1}}};
+  d.states[0].velocities = {{"other", {1e-17}}, {"one-sided", {1, 2, 3}}};
+  d.states[1].name = "neutral";
+  d.actuators.resize(2);
+  d.actuators[0].name = "motor: 1";
+  d.actuators[0].gear = {{"other", {6.0 + 1.0 / 7.0}}, {"one-sided", {1, 0, -2}}};
+  d.actuators[0].lower = -0.3;
+  d.actuators[1].name = "idle";
+  d.excluded_contacts = {{d.links[0].name, d.links[1].name, {}}, {"1e5", "null", {}}};
+  d.contact_pairs = {{"cover <1>", "1e3", {}}};
   return d;
 }
 
