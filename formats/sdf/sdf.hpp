@@ -19,6 +19,9 @@ class SdfFormat final : public Format {
   using Format::read;
   Description read(std::string_view text, const std::string& origin,
                    const SubMechanisms& parts) const override;
+  /// Models that the file includes are looked for in its folder and the search paths.
+  Description read(std::string_view text, const std::string& origin, const SubMechanisms& parts,
+                   const ReadOptions& options) const override;
   /// What SDF cannot say goes into elements <espalier:...>, which others ignore.
   std::string write(const Description& robot) const override;
   std::vector<std::string> losses(const Description& robot) const override;

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/mesh_files.hpp"
 #include "formats/text.hpp"
 
 namespace espalier::formats {
@@ -30,12 +31,6 @@ XmlNode copy(const tinyxml2::XMLElement& e, const std::string& origin, std::size
     if (const auto* child = n->ToElement()) node.children.push_back(copy(*child, origin, count));
   }
   return node;
-}
-
-/// Whether a path stays inside of the folder that it is relative to.
-bool stays_inside(const std::filesystem::path& relative) {
-  const std::filesystem::path normal = relative.lexically_normal();
-  return !normal.is_absolute() && (normal.empty() || *normal.begin() != "..");
 }
 
 }  // namespace
@@ -79,30 +74,52 @@ XmlNode parse_xml(std::string_view text, const std::string& format, const std::s
   return copy(*root, origin, count);
 }
 
-NamedFile read_named_file(const std::string& name, const XmlNode& at, const std::string& who,
-                          const std::string& origin, const ReadOptions& options) {
+NamedPlace find_named_place(const std::string& name, const XmlNode& at, const std::string& who,
+                            const std::string& origin, const ReadOptions& options) {
   namespace fs = std::filesystem;
-  if (!options.outside && !stays_inside(name)) {
-    at.fail(who, "file is " + in_quotes(name) +
-                     ", expected one inside the folder of the robot's file (allow others by the "
-                     "read option 'outside')");
-  }
-  std::vector<fs::path> places{fs::path(origin).parent_path() / name};
-  for (const std::string& folder : options.search_paths) places.push_back(fs::path(folder) / name);
-  for (const fs::path& path : places) {
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) continue;
-    if (fs::file_size(path, error) > max_file_size || error) {
-      at.fail(who, "file " + in_quotes(path.string()) +
-                       " is too large or unreadable, expected at most " +
-                       std::to_string(max_file_size) + " bytes");
+  std::vector<fs::path> folders{fs::path(origin).parent_path()};
+  for (const std::string& folder : options.search_paths) folders.emplace_back(folder);
+  bool led_outside = false;
+  for (const fs::path& folder : folders) {
+    const fs::path path = folder / name;  // an absolute name stays what it is
+    bool inside = options.outside;
+    for (const fs::path& allowed : folders) inside = inside || lies_in(path, allowed);
+    if (!inside) {
+      led_outside = true;
+      continue;
     }
-    std::ifstream stream(path, std::ios::binary);
-    std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-    if (!stream.bad()) return {path.string(), std::move(text)};
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (fs::is_regular_file(status)) return {path.string(), false};
+    if (fs::is_directory(status)) return {path.string(), true};
+  }
+  if (led_outside) {
+    at.fail(who, "file is " + in_quotes(name) +
+                     ", expected one inside the folder of the robot's file or a search path (allow "
+                     "others by the read option 'outside')");
   }
   at.fail(who, "file is " + in_quotes(name) + ", which is missing, expected a file (relative to " +
-                   in_quotes(fs::path(origin).parent_path().string()) + ")");
+                   in_quotes(folders[0].string()) + " or a search path)");
+}
+
+NamedFile read_file(const std::string& path, const XmlNode& at, const std::string& who) {
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) > max_file_size || error) {
+    at.fail(who, "file " + in_quotes(path) + " is too large or unreadable, expected at most " +
+                     std::to_string(max_file_size) + " bytes");
+  }
+  std::ifstream stream(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (stream.bad()) at.fail(who, "file " + in_quotes(path) + " is unreadable, expected a file");
+  return {path, std::move(text)};
+}
+
+NamedFile read_named_file(const std::string& name, const XmlNode& at, const std::string& who,
+                          const std::string& origin, const ReadOptions& options) {
+  const NamedPlace place = find_named_place(name, at, who, origin, options);
+  if (place.folder)
+    at.fail(who, "file is " + in_quotes(name) + ", which is a folder, expected a file");
+  return read_file(place.path, at, who);
 }
 
 std::vector<double> numbers_of(const XmlNode& at, const std::string& who, const std::string& what,

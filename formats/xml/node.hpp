@@ -36,9 +36,19 @@ XmlNode parse_xml(std::string_view text, const std::string& format, const std::s
 struct NamedFile {
   std::string path, text;
 };
-/// Reads a file that is named in a robot's file: relative to that file's folder, then to the search
+/// A file or a folder.
+struct NamedPlace {
+  std::string path;
+  bool folder = false;
+};
+/// Looks for what is named in a robot's file: relative to that file's folder, then to the search
 /// paths.
-/// @throws InvalidModel if it is missing, too large, or outside of these folders without leave
+/// @throws InvalidModel if it is missing, or outside of these folders without leave
+NamedPlace find_named_place(const std::string& name, const XmlNode& at, const std::string& who,
+                            const std::string& origin, const ReadOptions& options);
+/// Reads a file. @throws InvalidModel if it cannot be read or is too large
+NamedFile read_file(const std::string& path, const XmlNode& at, const std::string& who);
+/// Both. @throws InvalidModel as they do, and for a folder
 NamedFile read_named_file(const std::string& name, const XmlNode& at, const std::string& who,
                           const std::string& origin, const ReadOptions& options);
 

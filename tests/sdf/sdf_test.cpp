@@ -2,12 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "espalier/kernel/sub_mechanism.hpp"
 #include "tests/formats/support.hpp"
 
 namespace espalier {
 namespace {
 
 using test::expect_in;
+
+class NoParts final : public SubMechanisms {
+ public:
+  const SubMechanism* find_sub_mechanism(std::string_view) const override { return nullptr; }
+  std::vector<std::string> sub_mechanism_names() const override { return {}; }
+};
 
 Description read(const std::string& text) { return SdfFormat().read(text, "robot.sdf"); }
 Description seed(const std::string& name) {
@@ -123,6 +133,89 @@ TEST(SdfTest, NamesWithWhiteSpaceAroundThemAreRefused) {
   } catch (const InvalidModel& error) {
     EXPECT_NE(std::string(error.what()).find("' vworld'"), std::string::npos) << error.what();
   }
+}
+
+const std::string models = ESPALIER_SOURCE_DIR "/tests/sdf/models";
+
+Description with_models(const std::string& inside, ReadOptions options = {}) {
+  return SdfFormat().read("<sdf version='1.9'><model name='m'>" + inside + "</model></sdf>",
+                          "robot.sdf", NoParts(), options);
+}
+
+TEST(SdfIncludeTest, ModelsAreFoundInFoldersThatAreNamed) {
+  ReadOptions options;
+  options.search_paths = {models};
+  const Description robot = with_models(
+      "<link name='a'/><include><uri>model://gripper</uri><name>hand</name></include>"
+      "<joint name='j' type='fixed'><parent>a</parent><child>hand::palm</child></joint>",
+      options);
+  // model.config names old.sdf, too, of an older version, which is not there.
+  EXPECT_EQ(link(robot, "hand::jaw").inertial->mass, 0.1);
+  EXPECT_EQ(joint(robot, "j").child, "hand::palm");
+  // A path of the included file, as seen from the one that includes it.
+  const auto& mesh = std::get<Mesh>(link(robot, "hand::palm").visuals.at(0).shape);
+  EXPECT_EQ(std::filesystem::absolute(mesh.file).lexically_normal(),
+            std::filesystem::path(models) / "gripper/meshes/shell.stl");
+}
+
+TEST(SdfIncludeTest, NothingOutsideOfNamedFoldersIsOpened) {
+  const auto refused = [](const std::string& uri, const ReadOptions& options) {
+    return test::message_of(
+        [&] { with_models("<link name='a'/><include><uri>" + uri + "</uri></include>", options); });
+  };
+  ReadOptions named;
+  named.search_paths = {models + "/camera"};
+  ReadOptions outside = named;
+  outside.outside = true;
+  expect_in(refused("model://../gripper/gripper.sdf", named), {"robot.sdf:1", "inside the folder"});
+  expect_in(refused("file://" + models + "/gripper/gripper.sdf", named), {"inside the folder"});
+  expect_in(refused("model://gripper", named), {"missing"});
+  expect_in(refused("https://fuel.gazebosim.org/1.0/a/models/b", outside), {"model://"});
+  // Asked for, or inside of them after all: read.
+  const auto read_ones = [](const std::string& uri, const ReadOptions& options) {
+    return with_models("<include><uri>" + uri + "</uri></include>", options).links.size();
+  };
+  EXPECT_EQ(read_ones("model://../gripper/gripper.sdf", outside), 2u);
+  EXPECT_EQ(read_ones("file://" + models + "/camera/model.sdf", named), 2u);
+}
+
+TEST(SdfIncludeTest, FilesThatIncludeThemselvesAreRefused) {
+  const auto folder = std::filesystem::temp_directory_path() / "espalier_sdf_include";
+  std::filesystem::create_directories(folder);
+  const std::string file = (folder / "again.sdf").string();
+  std::ofstream(file) << "<sdf version='1.9'><model name='m'><link name='a'/>"
+                         "<include><uri>again.sdf</uri><name>x</name></include>"
+                         "<include><uri>again.sdf</uri><name>y</name></include></model></sdf>";
+  expect_in(test::message_of([&] { SdfFormat().read(test::contents(file), file); }),
+            {"include", "too deep or too often"});
+  std::filesystem::remove_all(folder);
+}
+
+TEST(SdfIncludeTest, WhatWouldChangeTheMotionIsSaid) {
+  const auto finding = [](const std::string& inside) {
+    const Description robot = read("<sdf version='1.11'><model name='m'><link name='a'>" + inside +
+                                   "</link></model></sdf>");
+    return robot.findings.empty() ? "" : robot.findings[0].text;
+  };
+  EXPECT_EQ(finding("<gravity>true</gravity>"), "");
+  expect_in(finding("<gravity>false</gravity>"), {"<gravity>", "--lenient"});
+  expect_in(finding("<kinematic>true</kinematic>"), {"<kinematic>", "--lenient"});
+  expect_in(finding("<inertial auto='true'/>"), {"'auto'", "--lenient"});
+  expect_in(finding("<inertial><fluid_added_mass/></inertial>"), {"<fluid_added_mass>"});
+}
+
+TEST(SdfTest, BallsAndCrossesThatLeadTowardsTheRootAreTheirInverse) {
+  const Description robot = read(R"(<sdf version='1.9'><model name='m'>
+<link name='a'/><link name='b'/><link name='c'/>
+<joint name='ground' type='fixed'><parent>world</parent><child>a</child></joint>
+<joint name='ball' type='ball'><parent>b</parent><child>a</child></joint>
+<joint name='cross' type='universal'><parent>c</parent><child>b</child>
+  <axis><xyz>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2></joint></model></sdf>)");
+  EXPECT_EQ(joint(robot, "ball").parent, "a");
+  // R = X(p) Y(q) from c to b; from b to c it is Y(-q) X(-p): first about -y, then about -x.
+  EXPECT_EQ(joint(robot, "cross").axis.y, -1.0);
+  EXPECT_EQ(joint(robot, "cross").parameters.at("axis2"), (std::vector<double>{-1, 0, 0}));
+  EXPECT_EQ(robot.findings.size(), 2u);  // positions mean something else than in the file
 }
 
 }  // namespace
