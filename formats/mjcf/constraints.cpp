@@ -1,4 +1,4 @@
-// Reads MJCF: equality constraints, tendons, actuators and named states.
+// Reads MJCF: tendons and equality constraints.
 
 #include <algorithm>
 #include <cmath>
@@ -72,7 +72,8 @@ void Reader::read_equalities(const XmlNode& node) {
   XmlNode alive = node;
   std::erase_if(alive.children, [&](const XmlNode& child) {
     const Element e = element(child, "equality", "");
-    return !e.boolean("active", true);
+    const std::string* name = child.find("name");
+    return !e.boolean("active", true) || (name != nullptr && is_restored(*name));
   });
   read_connects(alive);
   for (const XmlNode& child : alive.children) {
@@ -388,100 +389,6 @@ void Reader::read_tendon_equality(const Element& e) {
   }
   law.parameters["sum"] = {sum};
   robot_.laws.push_back(std::move(law));
-}
-
-// --- actuators and states -----------------------------------------------------------------------
-
-void Reader::read_actuators(const XmlNode& node) {
-  for (const XmlNode& child : node.children) {
-    const Element e = element(child, "actuator", "");
-    if (child.name == "muscle" || child.name == "plugin" || child.name == "adhesion") {
-      lose(child, "<" + child.name + "> has no counterpart", false);
-      continue;
-    }
-    ActuatorDescription actuator;
-    actuator.where = child.where;
-    std::vector<double> gear{1.0};
-    if (e.has("gear")) gear = e.numbers("gear", 0);
-    gear.resize(6, 0.0);
-    if (e.has("joint") || e.has("jointinparent")) {
-      const ReadJoint& joint = joint_named(e, e.name(e.has("joint") ? "joint" : "jointinparent"));
-      if (joint.type == ReadJoint::Type::free) {
-        lose(child, "actuator of a free joint has no counterpart", false);
-        continue;
-      }
-      const std::size_t rates = joint.type == ReadJoint::Type::ball ? 3 : 1;
-      if (!locked_.contains(joint.name)) {
-        actuator.gear[joint.name].assign(gear.begin(), gear.begin() + static_cast<long>(rates));
-      }
-      actuator.name = joint.name;
-    } else if (e.has("tendon") && tendons_.contains(e.name("tendon"))) {
-      actuator.name = e.name("tendon");
-      for (const auto& [joint, c] : tendons_.at(actuator.name).coefficients) {
-        if (!locked_.contains(joint)) actuator.gear[joint] = {gear[0] * c};
-      }
-    } else {
-      lose(child, "actuator acts on neither a joint nor a fixed tendon", false);
-      continue;
-    }
-    if (e.has("name") && !e.text("name").empty()) actuator.name = e.name("name");
-    const bool motor = child.name == "motor";
-    if (!motor) {
-      lose(child, "gains of <" + child.name + "> belong to a controller; its input is a force",
-           false);
-    }
-    const char* range = motor && !e.has("forcerange") ? "ctrlrange" : "forcerange";
-    if (e.has(range)) {
-      const auto v = e.numbers(range, 2);
-      actuator.lower = v[0], actuator.upper = v[1];
-    }
-    robot_.actuators.push_back(std::move(actuator));
-  }
-}
-
-void Reader::read_keyframes(const XmlNode& node) {
-  for (const XmlNode& child : node.children) {
-    if (child.name != "key") continue;
-    const Element e(child, "key", compiler_, nullptr);
-    NamedState state;
-    state.where = child.where;
-    state.name = e.text("name", "key" + std::to_string(robot_.states.size()));
-    const auto rates = [](const ReadJoint& joint, bool position) -> std::size_t {
-      if (joint.type == ReadJoint::Type::free) return position ? 7 : 6;
-      if (joint.type == ReadJoint::Type::ball) return position ? 4 : 3;
-      return 1;
-    };
-    for (const bool position : {true, false}) {
-      const char* attribute = position ? "qpos" : "qvel";
-      if (!e.has(attribute)) continue;
-      std::size_t size = 0;
-      for (const ReadJoint& joint : joints_) size += rates(joint, position);
-      const auto all = e.numbers(attribute, size);
-      auto next = all.begin();
-      for (const ReadJoint& joint : joints_) {
-        const std::vector<double> v(next, next + static_cast<long>(rates(joint, position)));
-        next += static_cast<long>(v.size());
-        if (locked_.contains(joint.name)) continue;
-        auto& out = (position ? state.positions : state.velocities)[joint.name];
-        using Type = ReadJoint::Type;
-        if (position && joint.type == Type::free) {  // the quaternion's w comes first in MJCF
-          out = {v[0], v[1], v[2], v[4], v[5], v[6], v[3]};
-        } else if (position && joint.type == Type::ball) {
-          out = {v[1], v[2], v[3], v[0]};
-        } else if (joint.type == Type::free) {
-          // Linear rates are of the world in MJCF, of the body here.
-          const std::vector<double>& q = state.positions[joint.name];
-          const Mat3<double> E =
-              q.size() == 7 ? quaternion_to_E(q.data() + 3) : Mat3<double>::identity();
-          const Vec3<double> linear = E * Vec3<double>{v[0], v[1], v[2]};
-          out = {v[3], v[4], v[5], linear.x, linear.y, linear.z};
-        } else {
-          out = v;
-        }
-      }
-    }
-    robot_.states.push_back(std::move(state));
-  }
 }
 
 }  // namespace espalier::mjcf

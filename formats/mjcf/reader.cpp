@@ -56,6 +56,7 @@ Description Reader::read(std::string_view text) {
   robot_.links.push_back(std::move(world));
   each("worldbody", [&](const XmlNode& n) { read_world(n); });
   settle_masses();
+  each("custom", [&](const XmlNode& n) { collect_restored(n); });
   each("tendon", [&](const XmlNode& n) { read_tendons(n); });
   each("equality", [&](const XmlNode& n) { read_equalities(n); });
   resolve_mimics();
@@ -63,6 +64,7 @@ Description Reader::read(std::string_view text) {
   each("actuator", [&](const XmlNode& n) { read_actuators(n); });
   each("keyframe", [&](const XmlNode& n) { read_keyframes(n); });
   each("custom", [&](const XmlNode& n) { read_custom(n); });
+  restore_tree();
   return std::move(robot_);
 }
 
@@ -239,60 +241,6 @@ void Reader::read_contact(const XmlNode& node) {
       robot_.contact_pairs.push_back({e.name("geom1"), e.name("geom2"), child.where});
     } else {
       lose(child, "<" + child.name + "> of <contact> has no counterpart", false);
-    }
-  }
-}
-
-/// What Espalier wrote of things that MJCF cannot say: a piece of XML in a text.
-void Reader::read_custom(const XmlNode& node) {
-  for (const XmlNode& child : node.children) {
-    const std::string *name = child.find("name"), *data = child.find("data");
-    if (child.name != "text" || !name || !name->starts_with("espalier ") || !data) continue;
-    const XmlNode said = formats::parse_xml(*data, "mjcf", child.where.file);
-    const Element e(said, "text " + in_quotes(*name), compiler_, nullptr);
-    if (said.name == "independent") {
-      const ReadJoint& joint = joint_named(e, e.name("joint"));
-      robot_.joints[joint.index].independent = e.boolean("value", true);
-    } else if (said.name == "law") {
-      LawDescription law;
-      law.where = child.where;
-      law.name = unused(e.name("name"), constraint_names_);
-      law.type = e.name("type");
-      for (const XmlNode& inner : said.children) {
-        const Element i(inner, e.who(), compiler_, nullptr);
-        if (inner.name == "joint") law.joints.push_back(joint_named(i, i.name("name")).name);
-        if (inner.name == "parameter") law.parameters[i.name("name")] = i.numbers("value", 0);
-      }
-      robot_.laws.push_back(std::move(law));
-    } else if (said.name == "limit") {
-      Limits& limits = robot_.joints[joint_named(e, e.name("joint")).index].limits;
-      const auto take = [&](const char* key, std::optional<double>& limit) {
-        if (e.has(key)) limit = e.number(key, 0.0);
-      };
-      take("lower", limits.lower), take("upper", limits.upper);
-      take("effort", limits.effort), take("velocity", limits.velocity);
-    } else if (said.name == "type") {
-      robot_.joints[joint_named(e, e.name("joint")).index].type = e.name("value");
-    } else if (said.name == "loop") {
-      LoopDescription loop;
-      loop.where = child.where;
-      loop.name = unused(e.name("name"), constraint_names_);
-      loop.type = e.name("type");
-      loop.axis = e.vector("axis", loop.axis);
-      for (const XmlNode& inner : said.children) {
-        const Element i(inner, e.who(), compiler_, nullptr);
-        if (inner.name == "parameter") {
-          loop.parameters[i.name("name")] = i.numbers("value", 0);
-          continue;
-        }
-        const bool first = inner.name == "predecessor";
-        (first ? loop.predecessor : loop.successor) = bodies_[body_named(i, "link")].link;
-        (first ? loop.predecessor_origin : loop.successor_origin) = {i.vector("xyz", {0, 0, 0}),
-                                                                     i.vector("rpy", {0, 0, 0})};
-      }
-      robot_.loops.push_back(std::move(loop));
-    } else {
-      e.fail("element is <" + said.name + ">, expected what Espalier writes there");
     }
   }
 }

@@ -50,7 +50,6 @@ class Reader {
   void read_option(const XmlNode& node);
   void read_assets(const XmlNode& node);
   void read_contact(const XmlNode& node);
-  void read_custom(const XmlNode& node);
   void refuse_unknown(const XmlNode& root);
 
   // bodies.cpp: bodies, joints, inertias, frames
@@ -70,7 +69,7 @@ class Reader {
   void settle_masses();
   Transform<double> placed(const Element& e, int body) const;
 
-  // constraints.cpp: equalities, tendons, actuators, states
+  // constraints.cpp: equalities and tendons
   void read_tendons(const XmlNode& node);
   void read_equalities(const XmlNode& node);
   void read_connects(const XmlNode& equality);
@@ -80,12 +79,25 @@ class Reader {
   void mimic(const Element& e, const ReadJoint& dependent, const ReadJoint& leader,
              const std::vector<double>& polynomial);
   void resolve_mimics();
-  void read_actuators(const XmlNode& node);
-  void read_keyframes(const XmlNode& node);
   void lock(const Element& e, const ReadJoint& joint, double position);
   bool is_planar(int first, int second, const Vec3<double>& axis) const;
   std::optional<Vec3<double>> common_axis(int first, int second) const;
   std::vector<int> path_joints(int first, int second) const;
+
+  // states.cpp: actuators and named states
+  void read_actuators(const XmlNode& node);
+  void read_keyframes(const XmlNode& node);
+
+  // custom.cpp: what Espalier wrote of things that MJCF cannot say
+  void collect_restored(const XmlNode& custom);
+  bool is_restored(const std::string& name) const;
+  void read_custom(const XmlNode& node);
+  static void restore_limits(const Element& e, Limits& limits);
+  void restore_coupling(const Element& e, const SourceLocation& where);
+  void restore_law(const Element& e, const SourceLocation& where);
+  void restore_loop(const Element& e, const SourceLocation& where);
+  void restore_values(const Element& e, const SourceLocation& where);
+  void restore_tree();
 
   Element element(const XmlNode& node, const std::string& kind, const std::string& childclass);
   int body_named(const Element& e, std::string_view attribute) const;
@@ -111,8 +123,11 @@ class Reader {
     Transform<double> X = Transform<double>::identity();
   };
   std::map<std::string, Site, std::less<>> sites_;
-  std::set<std::string> link_names_, joint_names_, constraint_names_, included_;
+  std::set<std::string> link_names_, joint_names_, constraint_names_, actuator_names_, included_;
   std::map<std::string, double, std::less<>> locked_;
+  std::set<std::string, std::less<>> restored_;  ///< elements that texts take the place of
+  std::vector<XmlNode> wholes_;                  ///< joints that were written as two
+  std::string own_root_;                         ///< link that is the root, not the world
 };
 
 }  // namespace espalier::mjcf
