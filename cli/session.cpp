@@ -90,6 +90,18 @@ void add_compile_options(CLI::App& app, CompileOptions& options) {
              Mimic::honour, Mimic::ignore);
 }
 
+void add_read_options(CLI::App& app, ReadOptions& options) {
+  app.add_option("--search", options.search_paths,
+                 "folder in which included files and meshes are looked for after the robot's own; "
+                 "may be repeated")
+      ->type_name("FOLDER")
+      ->check(CLI::ExistingDirectory.description(""))
+      ->expected(1)
+      ->take_all();
+  app.add_flag("--outside", options.outside,
+               "included files and meshes may lie outside of these folders");
+}
+
 void ModelArguments::add_to(CLI::App& app) {
   app.add_option("MODEL", file, "robot file (see 'espalier list formats')")
       ->required()
@@ -99,6 +111,7 @@ void ModelArguments::add_to(CLI::App& app) {
                "refuse what is doubtful, as inertias that no body has; else it is used as written");
   app.add_flag("--lenient", options.lenient,
                "leave out what the file says and Espalier cannot, even if it changes the motion");
+  add_read_options(app, reading);
 }
 
 ModelPtr ModelArguments::load(Session& session) const {
@@ -106,7 +119,7 @@ ModelPtr ModelArguments::load(Session& session) const {
   return reading_model([&] {
     const auto start = std::chrono::steady_clock::now();
     input_files().add(file);
-    const Description description = host.read(file);
+    const Description description = host.read(file, reading);
     input_files().add(description);
     const auto middle = std::chrono::steady_clock::now();
     ModelPtr model = host.compile(description, options);
@@ -134,10 +147,9 @@ std::vector<const Entry*> select_algorithm(const Registry& registry, const std::
                       "; 'espalier list algorithms' explains them");
   }
   if (problem.empty()) {
-    std::stable_partition(entries.begin(), entries.end(),
-                          [](const Entry* e) {
-                            return !e->needs_end_effectors && !e->needs_inputs && !e->needs_sensors;
-                          });
+    std::stable_partition(entries.begin(), entries.end(), [](const Entry* e) {
+      return !e->needs_end_effectors && !e->needs_inputs && !e->needs_sensors;
+    });
     return entries;
   }
   expect_problem(registry, problem);

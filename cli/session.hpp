@@ -54,16 +54,20 @@ class Session {
   std::unique_ptr<Host> host_;
 };
 
-/// MODEL, --root, --mimic, --strict and --lenient, shared by all commands that compute on a model.
+/// MODEL, --root, --mimic, --strict, --lenient, --search and --outside, shared by all commands that
+/// compute on a model.
 struct ModelArguments {
   std::string file;
   CompileOptions options;
+  ReadOptions reading;
 
   void add_to(CLI::App& app);
   /// Reads and compiles. @throws Failure with exit code 1 if the file is not a usable robot
   ModelPtr load(Session& session) const;
 };
-/// The same for a model given by the option --model.
+/// --search and --outside: where included files and meshes are looked for.
+void add_read_options(CLI::App& app, ReadOptions& options);
+/// --root and --mimic, also for a model given by the option --model.
 void add_compile_options(CLI::App& app, CompileOptions& options);
 
 /// Runs what reads a model file: whatever is unknown in it makes the model unusable, not the usage

@@ -63,11 +63,13 @@ Host::Host(const Options& options) {
   }
 }
 
-Description Host::read(const std::string& path) const {
+Description Host::read(const std::string& path) const { return read(path, ReadOptions()); }
+
+Description Host::read(const std::string& path, const ReadOptions& options) const {
   const std::string text = contents(path);
   const Format& format = registry_.format_for(path);
   return detail::guarded([&] { return path; }, "the reader of its format",
-                         [&] { return format.read(text, path, registry_); });
+                         [&] { return format.read(text, path, registry_, options); });
 }
 
 ModelPtr Host::load(const std::string& path, const CompileOptions& options) const {

@@ -35,6 +35,8 @@ class ESPALIER_API Host {
 
   /// Reads a file by the format of its ending. @throws InvalidModel if it cannot be opened
   Description read(const std::string& path) const;
+  /// The same, with folders in which included files and meshes are looked for.
+  Description read(const std::string& path, const ReadOptions& options) const;
   /// Reads and compiles.
   ModelPtr load(const std::string& path, const CompileOptions& options = {}) const;
   /// Compiles what was read or written by hand.  @throws InvalidModel, UnknownName as

@@ -2,6 +2,7 @@
 
 #include "cli/command.hpp"
 #include "cli/session.hpp"
+#include "espalier/kernel/model/mesh_files.hpp"
 
 namespace espalier::cli {
 
@@ -13,7 +14,7 @@ class Check final : public Command {
     model_.add_to(app);
     app.footer(R"(
 Looks for massless leaves, inertias that no body can have, duplicate names, disconnected bodies,
-unknown joint types and all else that a model is refused for, and says what to do.
+unknown joint types, missing meshes and all else that a model is refused for, and says what to do.
 Refuses what other commands compute as written with a warning (--strict), unless --lenient is given.
 Exit code 1 if the model cannot be used, 0 if there are warnings at most.)");
   }
@@ -57,13 +58,16 @@ Exit code 1 if the model cannot be used, 0 if there are warnings at most.)");
   std::vector<Finding> examine(const Host& host, std::string& name) const {
     std::vector<Finding> findings;
     try {
-      const Description description = host.read(model_.file);
+      const Description description = host.read(model_.file, model_.reading);
       name = description.name;
       findings = diagnose(description, host.registry(), model_.options);
       for (const Finding& f : findings) {
         if (f.severity == Finding::Severity::error) return findings;
       }
       host.compile(description, model_.options);
+      for (Finding& f : missing_meshes(description, model_.reading)) {
+        findings.push_back(std::move(f));
+      }
     } catch (const Error& error) {
       findings.push_back({Finding::Severity::error, error.what(), ""});
     }

@@ -20,6 +20,7 @@ class Convert final : public Command {
         ->type_name("FILE");
     app.add_flag("--strict", strict_, "refuse to write what the format cannot say whole");
     app.add_flag("--lenient", lenient_, "write although the input holds what cannot be read");
+    add_read_options(app, reading_);
     app.footer(R"(
 Lists what the output's format cannot say before it writes. What a YAML file composes of subsystems
 is written out as links and joints. The output may not be the input, unless --overwrite says so.
@@ -30,7 +31,7 @@ Example: espalier convert robot.xml -o robot.yaml)");
     const Host& host = session.host();
     const Format& format = host.registry().format_for(output_);
     input_files().add(file_);
-    const Description description = reading_model([&] { return host.read(file_); });
+    const Description description = reading_model([&] { return host.read(file_, reading_); });
     input_files().add(description);
     std::vector<std::string> unread;
     for (const Finding& finding : description.findings) {
@@ -84,6 +85,7 @@ Example: espalier convert robot.xml -o robot.yaml)");
   }
 
   std::string file_, output_;
+  ReadOptions reading_;
   bool strict_ = false, lenient_ = false;
 };
 

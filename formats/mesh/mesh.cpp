@@ -4,9 +4,7 @@
 #include <assimp/scene.h>
 
 #include <assimp/Importer.hpp>
-#include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
 #include "espalier/kernel/errors.hpp"
 
@@ -18,11 +16,6 @@ namespace fs = std::filesystem;
 
 /// Larger files are not meshes of a robot.
 constexpr std::uintmax_t largest_mesh = 256u << 20;
-
-bool is_file(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
 
 /// Adds what a node and its children show, moved by `place`.
 void collect(const aiScene& scene, const aiNode& node, const aiMatrix4x4& parent,
@@ -51,52 +44,6 @@ void collect(const aiScene& scene, const aiNode& node, const aiMatrix4x4& parent
 }
 
 }  // namespace
-
-std::optional<std::string> find_mesh(const std::string& uri, const std::string& robot_file,
-                                     const ReadOptions& options) {
-  const fs::path own = fs::path(robot_file).parent_path();
-  std::string name = uri;
-  std::vector<fs::path> places;
-  const bool package = uri.starts_with("package://") || uri.starts_with("model://");
-  if (package) {
-    name = uri.substr(uri.find("://") + 3);
-    for (const std::string& folder : options.search_paths) places.emplace_back(folder);
-    for (const char* variable : {"ROS_PACKAGE_PATH", "GZ_SIM_RESOURCE_PATH"}) {
-      const char* value = std::getenv(variable);
-      std::istringstream list(value == nullptr ? "" : value);
-      for (std::string folder; std::getline(list, folder, ':');) {
-        if (folder.empty()) continue;
-        places.emplace_back(folder);
-        // The path may name the package itself.
-        if (fs::path(folder).filename() == *fs::path(name).begin()) {
-          places.push_back(fs::path(folder).parent_path());
-        }
-      }
-    }
-    // A robot's file mostly lies inside the package that it names.
-    std::error_code error;
-    fs::path above = fs::absolute(own, error).lexically_normal();
-    for (int i = 0; i < 6 && !error && above.has_relative_path(); ++i) {
-      above = above.parent_path();
-      if (above.filename() == *fs::path(name).begin() || fs::exists(above / name, error)) {
-        places.push_back(above);
-        places.push_back(above.parent_path());
-      }
-    }
-  } else {
-    if (uri.starts_with("file://")) name = uri.substr(7);
-    places.push_back(own);
-    for (const std::string& folder : options.search_paths) places.emplace_back(folder);
-  }
-  const fs::path normal = fs::path(name).lexically_normal();
-  if (normal.empty()) return std::nullopt;
-  const bool leaves = normal.is_absolute() || *normal.begin() == "..";
-  if (leaves && !options.outside) return std::nullopt;
-  for (const fs::path& place : places) {
-    if (is_file(place / normal)) return (place / normal).string();
-  }
-  return std::nullopt;
-}
 
 TriangleMesh load_mesh(const std::string& path, const Vec3<double>& scale) {
   std::error_code error;

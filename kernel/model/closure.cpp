@@ -1,7 +1,6 @@
 #include "espalier/kernel/model/closure.hpp"
 
 #include <cstdio>
-#include <limits>
 
 #include "espalier/kernel/model/cluster_equations.hpp"
 #include "espalier/kernel/uniform.hpp"
@@ -10,16 +9,15 @@ namespace espalier {
 
 namespace {
 
+using detail::all_finite;
 using detail::ClusterEquations;
 using detail::Loops;
+using detail::refusal;
+using detail::report;
 using Vector = Eigen::VectorXd;
 
 /// Below this, K itself counts as singular where a way ends: no choice of independent joints helps.
 constexpr double least_regularity = 1e-3;
-
-bool all_finite(const double* x, int n) {
-  return std::all_of(x, x + n, [](double xi) { return std::isfinite(xi); });
-}
 
 /// Names of the independent joints that are better in one cluster, at a position that it is
 /// updated at.
@@ -42,24 +40,6 @@ std::vector<std::string> better_in(const Model& model, const ClusterEquations& c
                                   : joint.name + "[" + std::to_string(rate - joint.v) + "]");
   }
   return names;
-}
-
-void report(Closure& closure, const ClusterEquations& cluster) {
-  const double margin = cluster.margin(), residual = cluster.residual();
-  if (closure.cluster.empty() || margin < closure.margin) {
-    closure.margin = margin;
-    closure.cluster = cluster.cluster().name;
-  }
-  closure.residual = residual <= closure.residual ? closure.residual : residual;
-}
-
-/// The answer to positions that are not finite.
-Closure refusal() {
-  Closure closure;
-  closure.verdict = Closure::Verdict::out_of_reach;
-  closure.residual = std::numeric_limits<double>::quiet_NaN();
-  closure.margin = closure.reached = 0.0;
-  return closure;
 }
 
 /// Dependent joints that follow their cluster's independent ones along a straight way.
@@ -311,68 +291,6 @@ Closure project(const Model& model, double* q, const CloseOptions& options) {
     }
   }
   if (closure.verdict != Closure::Verdict::closed) closure.reached = 0.0;
-  return closure;
-}
-
-Closure assemble(const Model& model, double* q, const CloseOptions& options) {
-  Closure closure;
-  if (!all_finite(q, model.nq())) return refusal();
-  model.normalize(q);
-  model.apply_couplings(q);
-  Loops loops(model, options);
-  if (loops.empty()) return closure;
-  UniformNumbers uniform(1);
-  std::vector<double> dv(model.spanning_nv());
-  const std::vector<double> guess(q, q + model.nq());
-  loops.update(q);
-  std::vector<bool> open(loops.clusters().size());
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    open[i] = !(loops.clusters()[i].residual() <= options.tolerance);
-  }
-  for (int attempt = 0; attempt < options.attempts; ++attempt) {
-    if (std::none_of(open.begin(), open.end(), [](bool o) { return o; })) break;
-    if (attempt > 0) {  // another guess for what is still open, farther and farther away
-      const double spread = std::min(3.0, 0.1 * attempt);
-      std::fill(dv.begin(), dv.end(), 0.0);
-      for (std::size_t i = 0; i < open.size(); ++i) {
-        const Cluster& c = loops.clusters()[i].cluster();
-        if (!open[i]) continue;
-        for (int k = 0; k < c.rows(); ++k) {
-          const Joint& joint = model.joint_of_rate(c.rate(k));
-          std::copy_n(guess.begin() + joint.q, joint.nq, q + joint.q);
-          dv[c.rate(k)] = spread * uniform();
-        }
-      }
-      loops.move(q, dv);
-      loops.update(q);
-    }
-    for (int k = 0; k < options.iterations; ++k) {
-      std::fill(dv.begin(), dv.end(), 0.0);
-      bool moving = false;
-      for (std::size_t i = 0; i < open.size(); ++i) {
-        ClusterEquations& cluster = loops.clusters()[i];
-        if (!open[i]) continue;
-        if (cluster.phi().size() == 0 || cluster.phi().cwiseAbs().maxCoeff() <= options.tolerance) {
-          continue;
-        }
-        cluster.newton_step(false, 0.3, dv.data());
-        moving = true;
-      }
-      if (!moving) break;
-      loops.move(q, dv);
-      loops.update(q);
-    }
-    for (std::size_t i = 0; i < open.size(); ++i) {
-      open[i] = open[i] && !(loops.clusters()[i].residual() <= 10.0 * options.tolerance);
-    }
-  }
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    report(closure, loops.clusters()[i]);
-    if (!open[i] || closure.verdict != Closure::Verdict::closed) continue;
-    closure.verdict = Closure::Verdict::out_of_reach;
-    closure.reached = 0.0;
-    closure.cluster = loops.clusters()[i].cluster().name;
-  }
   return closure;
 }
 

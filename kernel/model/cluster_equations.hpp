@@ -4,6 +4,7 @@
 #include <Eigen/Sparse>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "espalier/kernel/model/closure.hpp"
@@ -51,6 +52,31 @@ class ClusterEquations {
     if (constraint_.is_sparse() && constraint_.dependent.empty()) return;
     K = full();
     K_dependent = columns(constraint_.dependent);
+  }
+  /// All rows, also those that follow from others. Those that tell a mechanism from its mirror image
+  /// are 1 - a · b, which has a slope wherever the directions point.
+  Eigen::VectorXd smooth_rows() const {
+    Eigen::VectorXd rows =
+        Eigen::Map<const Eigen::VectorXd>(all_.data(), static_cast<Eigen::Index>(all_.size()));
+    Eigen::Index at = rows.size();
+    for (const ClusterConstraint::Loop& loop : constraint_.loops) {
+      at -= static_cast<Eigen::Index>(loop.all_rows.size());
+    }
+    const auto axes = [&](int body, const Transform<double>& place) {
+      const bool inside = body >= c_.first && body < c_.first + c_.count;
+      return inside ? place.E * work_.pose[body - c_.first].E : place.E;
+    };
+    for (const ClusterConstraint::Loop& loop : constraint_.loops) {
+      const Mat3<double> p = axes(loop.predecessor, loop.at_predecessor);
+      const Mat3<double> s = axes(loop.successor, loop.at_successor);
+      for (const LoopRow& row : loop.all_rows) {
+        if (row.kind == LoopRow::Kind::facing) {
+          rows(at) = 1.0 - dot(transpose_times(p, row.a), transpose_times(s, row.b));
+        }
+        ++at;
+      }
+    }
+    return rows;
   }
   double residual() const {
     double largest = 0.0;
@@ -286,5 +312,28 @@ class Loops {
   std::vector<ClusterEquations> clusters_;
   std::vector<double> dv_;
 };
+
+inline bool all_finite(const double* x, int n) {
+  return std::all_of(x, x + n, [](double xi) { return std::isfinite(xi); });
+}
+
+/// Takes what is largest and what is smallest over all clusters into a closure.
+inline void report(Closure& closure, const ClusterEquations& cluster) {
+  const double margin = cluster.margin(), residual = cluster.residual();
+  if (closure.cluster.empty() || margin < closure.margin) {
+    closure.margin = margin;
+    closure.cluster = cluster.cluster().name;
+  }
+  closure.residual = residual <= closure.residual ? closure.residual : residual;
+}
+
+/// The answer to positions that are not finite.
+inline Closure refusal() {
+  Closure closure;
+  closure.verdict = Closure::Verdict::out_of_reach;
+  closure.residual = std::numeric_limits<double>::quiet_NaN();
+  closure.margin = closure.reached = 0.0;
+  return closure;
+}
 
 }  // namespace espalier::detail

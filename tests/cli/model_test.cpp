@@ -96,6 +96,40 @@ TEST(CheckTest, FilesThatCannotBeReadAreFindings) {
   }
 }
 
+TEST(CheckTest, MissingMeshesAreWarningsThatNameLinkFileAndLine) {
+  const TemporaryFile mesh(".stl", "solid nothing\nendsolid nothing\n");
+  const std::string name = std::filesystem::path(mesh.path()).filename();
+  const TemporaryFile robot(".urdf",
+                            "<robot name='r'>\n<link name='base'>\n<visual><geometry>"
+                            "<mesh filename='meshes/" +
+                                name + "'/></geometry></visual></link></robot>");
+  const Json missing = json_of("check " + robot.path());
+  EXPECT_EQ(missing["usable"], true);
+  ASSERT_EQ(missing["warnings"], 1);
+  const std::string text = missing["findings"][0]["text"];
+  for (const std::string& part : {std::string("'base'"), robot.path() + ":3", "meshes/" + name}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
+  }
+  // A folder above the file's own has to be named, or asked for.
+  const std::filesystem::path folder = std::filesystem::path(mesh.path()).parent_path();
+  const std::filesystem::path meshes = folder / (name + "_folder");
+  std::filesystem::create_directories(meshes / "meshes");
+  std::filesystem::copy_file(mesh.path(), meshes / "meshes" / name);
+  EXPECT_EQ(json_of("check " + robot.path() + " --search " + meshes.string())["warnings"], 0);
+  std::filesystem::remove_all(meshes);
+}
+
+TEST(CheckTest, IncludedModelsAreLookedForInFoldersThatAreNamed) {
+  const std::string models = ESPALIER_SOURCE_DIR "/tests/sdf/models";
+  const TemporaryFile world(
+      ".sdf",
+      "<sdf version='1.9'><model name='m'><link name='a'/><include>"
+      "<uri>model://camera</uri></include><joint name='j' type='fixed'>"
+      "<parent>a</parent><child>camera::housing</child></joint></model></sdf>");
+  EXPECT_EQ(json_of("info " + world.path() + " --search " + models)["dof"], 1);
+  EXPECT_NE(run("info " + world.path()).err.find("missing"), std::string::npos);
+}
+
 TEST(GraphTest, EachKindIsGraphviz) {
   for (const std::string kind : {"connectivity", "tree", "clusters", "subsystems"}) {
     const Answer a = run("graph " + gripper + " --kind " + kind);

@@ -1,0 +1,99 @@
+#include "espalier/kernel/model/mesh_files.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "espalier/kernel/format.hpp"
+
+namespace espalier {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+}  // namespace
+
+bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  const auto whole = [](const fs::path& p) {
+    return fs::absolute(p.empty() ? "." : p).lexically_normal();
+  };
+  const fs::path way = whole(path).lexically_relative(whole(folder));
+  return !way.empty() && *way.begin() != "..";
+}
+
+std::optional<std::string> find_mesh(const std::string& uri, const std::string& robot_file,
+                                     const ReadOptions& options) {
+  const fs::path own = fs::path(robot_file).parent_path();
+  std::string name = uri;
+  std::vector<fs::path> places;
+  const bool package = uri.starts_with("package://") || uri.starts_with("model://");
+  if (package) {
+    name = uri.substr(uri.find("://") + 3);
+    for (const std::string& folder : options.search_paths) places.emplace_back(folder);
+    for (const char* variable : {"ROS_PACKAGE_PATH", "GZ_SIM_RESOURCE_PATH"}) {
+      const char* value = std::getenv(variable);
+      std::istringstream list(value == nullptr ? "" : value);
+      for (std::string folder; std::getline(list, folder, ':');) {
+        if (folder.empty()) continue;
+        places.emplace_back(folder);
+        // The path may name the package itself.
+        if (fs::path(folder).filename() == *fs::path(name).begin()) {
+          places.push_back(fs::path(folder).parent_path());
+        }
+      }
+    }
+    // A robot's file mostly lies inside the package that it names.
+    std::error_code error;
+    fs::path above = fs::absolute(own, error).lexically_normal();
+    for (int i = 0; i < 6 && !error && above.has_relative_path(); ++i) {
+      above = above.parent_path();
+      if (above.filename() == *fs::path(name).begin() || fs::exists(above / name, error)) {
+        places.push_back(above);
+        places.push_back(above.parent_path());
+      }
+    }
+  } else {
+    if (uri.starts_with("file://")) name = uri.substr(7);
+    places.push_back(own);
+    for (const std::string& folder : options.search_paths) places.emplace_back(folder);
+  }
+  if (name.empty()) return std::nullopt;
+  for (const fs::path& place : places) {
+    const fs::path path = place / name;  // an absolute name stays what it is
+    const bool inside = options.outside ||
+                        std::any_of(places.begin(), places.end(),
+                                    [&](const fs::path& folder) { return lies_in(path, folder); });
+    if (inside && is_file(path)) return path.lexically_normal().string();
+  }
+  return std::nullopt;
+}
+
+std::vector<Finding> missing_meshes(const Description& robot, const ReadOptions& options) {
+  std::vector<Finding> findings;
+  for (const LinkDescription& link : robot.links) {
+    for (const auto* shapes : {&link.visuals, &link.collisions}) {
+      for (const ShapeDescription& shape : *shapes) {
+        const auto* mesh = std::get_if<Mesh>(&shape.shape);
+        if (mesh == nullptr || find_mesh(mesh->file, robot.where.file, options)) continue;
+        const std::string where = shape.where.text();
+        findings.push_back({Finding::Severity::warning,
+                            "link '" + link.name + "'" + (where.empty() ? "" : " (" + where + ")") +
+                                ": mesh is '" + mesh->file +
+                                "', which is missing, expected a file in the robot's folder or a "
+                                "search path (name its folder by --search, or allow others by "
+                                "--outside; dynamics does not need it)",
+                            where, false});
+      }
+    }
+  }
+  return findings;
+}
+
+}  // namespace espalier
