@@ -176,7 +176,10 @@ TEST(ViewerClientTest, SimulationAdvancesByTheClockAndKeepsEnergy) {
   ASSERT_TRUE(client.playing());
   const double energy = begun["sample"]["energy"].get<double>();
   Json frame;
-  for (int k = 0; k < 10; ++k) frame = Json::parse(*client.tick(0.01));
+  for (int k = 0; k < 10; ++k) {
+    frame = Json::parse(*client.tick(0.01));
+    EXPECT_EQ(client.receive(Json{{"do", "seen"}, {"frame", frame["frame"]}}.dump()), "");
+  }
   // A loaded machine may cut frames short; they never run ahead of the clock.
   EXPECT_LE(frame["sample"]["t"].get<double>(), 0.1 + 1e-9);
   EXPECT_GT(frame["sample"]["t"].get<double>(), 0.005);
@@ -188,6 +191,28 @@ TEST(ViewerClientTest, SimulationAdvancesByTheClockAndKeepsEnergy) {
   const Json stepped = ask(client, {{"do", "step"}, {"dt", 2e-3}});
   EXPECT_NEAR(stepped["sample"]["t"].get<double>(), t + 2e-3, 1e-12);
   EXPECT_FALSE(ask(client, {{"do", "rest"}}).contains("sample"));
+}
+
+TEST(ViewerClientTest, SimulationWaitsForAPageThatDrawsSlower) {
+  const Stage stage = four_bar();
+  Client client(stage);
+  ask(client, {{"do", "play"}, {"dt", 1e-3}});
+  Json last;
+  int frames = 0;
+  for (int k = 0; k < 10; ++k) {
+    const auto frame = client.tick(0.005);
+    if (!frame) continue;
+    last = Json::parse(*frame);
+    ++frames;
+  }
+  EXPECT_EQ(frames, 2);
+  // Of ten frames of 5 ms the time of two passes, or less on a loaded machine.
+  EXPECT_LE(last["sample"]["t"].get<double>(), 0.01 + 1e-9);
+  client.receive(Json{{"do", "seen"}, {"frame", last["frame"]}}.dump());
+  EXPECT_TRUE(client.tick(0.005).has_value());
+  // Of frames that were not sent nothing is seen.
+  client.receive(R"({"do": "seen", "frame": 1000})");
+  EXPECT_TRUE(client.tick(0.005) && client.tick(0.005) && !client.tick(0.005));
 }
 
 TEST(ViewerClientTest, TwoClientsHaveRobotsOfTheirOwn) {

@@ -299,7 +299,7 @@ TEST_F(ViewerServerTest, TwoPagesTalkAtOnce) {
   EXPECT_EQ(one.ask({{"do", "pause"}})["pose"]["values"][0], 0.5);
 }
 
-TEST_F(ViewerServerTest, SimulationSendsFramesUnasked) {
+TEST_F(ViewerServerTest, SimulationSendsFramesToAPageThatDrawsThem) {
   Page page(server);
   EXPECT_TRUE(page.ask({{"do", "play"}, {"id", 1}})["playing"].get<bool>());
   double t = -1.0;
@@ -308,6 +308,7 @@ TEST_F(ViewerServerTest, SimulationSendsFramesUnasked) {
     EXPECT_FALSE(frame.contains("id"));
     EXPECT_GT(frame["sample"]["t"].get<double>(), t);
     t = frame["sample"]["t"].get<double>();
+    page.send(Json{{"do", "seen"}, {"frame", frame["frame"]}}.dump());
   }
 }
 

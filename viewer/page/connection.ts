@@ -24,6 +24,10 @@ export class Connection {
     this.waiting.set(key, message);
     this.flush();
   }
+  /** Says something that has no answer. */
+  tell(message: Message) {
+    if (this.connected) this.socket!.send(JSON.stringify(message));
+  }
   get connected() { return this.socket?.readyState === WebSocket.OPEN; }
   get idle() { return this.inFlight === null && this.waiting.size === 0; }
 

@@ -144,6 +144,16 @@ function live() {
   let pose: Pose | null = null, playing = false, seed = 1, held = false;
   let energy: Chart | null = null, strip: Chart | null = null;
   const frames: number[] = [];
+  // The server goes on when a frame was drawn: one that sends faster than this machine draws would
+  // leave no time for anything else, clicks on Pause included.
+  let drawn = 0, told = 0;
+  const tellDrawn = () => {
+    requestAnimationFrame(tellDrawn);
+    if (drawn === told) return;
+    connection.tell({do: 'seen', frame: drawn});
+    told = drawn;
+  };
+  requestAnimationFrame(tellDrawn);
 
   const source: MeshSource = async (number) => {
     const answer = await fetch(`mesh/${number}`);
@@ -164,6 +174,7 @@ function live() {
     else if (answer.notice) say(answer.notice, false);
     else if (answer.id !== undefined && connection.connected) say('');
     if (answer.playing !== undefined) setPlaying(answer.playing);
+    if (answer.frame !== undefined) drawn = answer.frame;
     if (!answer.pose || !robot || !panel) return;
     pose = answer.pose;
     robot.setPose(pose.bodies);

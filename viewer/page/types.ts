@@ -112,6 +112,7 @@ export interface Answer {
   pose?: Pose;
   sample?: Sample;
   playing?: boolean;
+  frame?: number;  // of a simulation that runs
   error?: string;
   notice?: string;
 }

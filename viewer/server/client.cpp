@@ -13,6 +13,9 @@ namespace {
 
 // A frame's part of the clock that its computation may take, so that other clients are served.
 constexpr double frame_budget = 0.02;  // [s]
+// Frames on their way to a page. One that draws slower than they come would fall behind by seconds,
+// and neither draw nor take a click any more.
+constexpr int most_unseen = 2;
 
 std::string member(const Json& message, const char* key, const std::string& fallback) {
   const auto it = message.find(key);
@@ -94,6 +97,10 @@ std::string Client::receive(std::string_view text) {
     if (!message.is_object()) {
       throw InvalidModel("viewer: message is no JSON object, expected {\"do\": ...}");
     }
+    if (member(message, "do", "") == "seen") {
+      seen_ = std::clamp(index(message, "frame"), seen_, sent_);
+      return {};
+    }
     out = answer(message);
   } catch (const std::exception& error) {
     out = {{"error", error.what()}};
@@ -115,6 +122,7 @@ std::string Client::receive(std::string_view text) {
 ///   {"do": "play", "speed", "dt", "algorithm", "integrator"}  {"do": "pause"}
 ///   {"do": "step", as "play"}                        one step of a simulation
 ///   {"do": "rest"}                                   ends the simulation: rates are zero again
+///   {"do": "seen", "frame": n}                       a frame is drawn; not answered
 Json Client::answer(const Json& message) {
   const std::string what = member(message, "do", "");
   if (what == "hello") {
@@ -135,6 +143,7 @@ Json Client::answer(const Json& message) {
       mechanism_.place(simulation_->q());
     } else {
       playing_ = true;
+      seen_ = sent_;
     }
     return pose();
   }
@@ -168,7 +177,7 @@ Json Client::answer(const Json& message) {
   } else {
     throw UnknownName(
         fmt::format("viewer: 'do' is '{}', expected hello, set, neutral, random, place, branch, "
-                    "drag, play, pause, step or rest",
+                    "drag, play, pause, step, rest or seen",
                     what.substr(0, 40)));
   }
   return pose();
@@ -213,7 +222,7 @@ Json Client::pose() {
 }
 
 std::optional<std::string> Client::tick(double seconds) {
-  if (!playing_ || simulation_ == nullptr) return std::nullopt;
+  if (!playing_ || simulation_ == nullptr || sent_ - seen_ >= most_unseen) return std::nullopt;
   const auto begin = std::chrono::steady_clock::now();
   const double until = simulation_->time() + std::clamp(seconds, 0.0, 0.1) * speed_;
   Json out;
@@ -231,6 +240,7 @@ std::optional<std::string> Client::tick(double seconds) {
     out = pose();
     out["error"] = error.what();
   }
+  out["frame"] = ++sent_;
   return to_text(out);
 }
 

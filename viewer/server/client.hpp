@@ -31,16 +31,17 @@ struct Stage {
 /// for what a client writes. Belongs to one thread.
 ///
 /// In: {"do": "hello" | "set" | "neutral" | "random" | "place" | "branch" | "drag" | "play" |
-/// "pause" | "step" | "rest", ...}, see client.cpp. Out: {"scene": ...}, {"pose": ...}, {"error":
-/// text}. A message with an "id" has it in its answer.
+/// "pause" | "step" | "rest" | "seen", ...}, see client.cpp. Out: {"scene": ...}, {"pose": ...},
+/// {"error": text}. A message with an "id" has it in its answer.
 class Client {
  public:
   explicit Client(const Stage& stage);
 
-  /// @return the answer
+  /// @return the answer; empty where none is due
   std::string receive(std::string_view text);
   bool playing() const { return playing_; }
-  /// Advances a running simulation. @param seconds  of the clock since the last call
+  /// Advances a running simulation, unless the page has yet to draw the frames before.
+  /// @param seconds  of the clock since the last call
   /// @return what to send, if the simulation runs
   std::optional<std::string> tick(double seconds);
 
@@ -56,6 +57,7 @@ class Client {
   SimulationNames names_;
   bool playing_ = false;
   double step_ = 1e-3, speed_ = 1.0;
+  int sent_ = 0, seen_ = 0;  // frames
 };
 
 }  // namespace espalier::viewer

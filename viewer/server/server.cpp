@@ -214,6 +214,7 @@ class Socket : public std::enable_shared_from_this<Socket> {
   }
 
   void send(std::string text) {
+    if (text.empty()) return;
     waiting_.push_back(std::move(text));
     if (waiting_.size() == 1) write();
   }

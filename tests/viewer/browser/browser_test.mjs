@@ -1,14 +1,29 @@
 // The viewer in a real browser:
-//   node browser_test.mjs ESPALIER SOURCE VIEWER_BUILD CHROMIUM [PICTURES [PART]]
-// PICTURES is a folder for screenshots; tests whose name holds PART run, without it all. Exits with 1 if a test fails.
+//   node browser_test.mjs ESPALIER SOURCE VIEWER_BUILD [PICTURES [PART]]
+// PICTURES is a folder for screenshots; tests whose name holds PART run, without it all. Exits with 1 if a test fails,
+// or if there is no Chromium to run them in.
 import assert from 'node:assert/strict';
 import {execFileSync, spawn} from 'node:child_process';
-import {mkdirSync, mkdtempSync, rmSync, statSync} from 'node:fs';
+import {accessSync, constants, mkdirSync, mkdtempSync, rmSync, statSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {delimiter, join} from 'node:path';
 
-const [program, source, build, chromium, pictures, part = ''] = process.argv.slice(2);
+const [program, source, build, pictures, part = ''] = process.argv.slice(2);
+/** The system's browser: playwright-core brings none. */
+function installed() {
+  for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
+    for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+      try {
+        accessSync(join(folder, name), constants.X_OK);
+        return join(folder, name);
+      } catch { /* not here */ }
+    }
+  }
+  console.error('browser tests: Chromium is missing, expected it in PATH (Debian: apt-get install chromium)');
+  process.exit(1);
+}
+const chromium = installed();
 const {chromium: driver} = createRequire(join(build, 'x.mjs'))('playwright-core');
 const folder = mkdtempSync(join(tmpdir(), 'espalier-browser-'));
 const fourBar = join(source, 'tests/viewer/data/four_bar.yaml');
