@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/session.hpp"
+#include "cli/temporary_folder.hpp"
 #include "espalier/kernel/graph/mechanism_graphs.hpp"
 
 namespace espalier::cli {
@@ -98,16 +99,13 @@ Drawing draw_subsystems(const MechanismGraphs& g) {
 /// SVG of a graph by Graphviz. @throws Error where Graphviz is missing or fails
 std::string svg_of(const std::string& dot) {
   namespace fs = std::filesystem;
-  std::string folder = (fs::temp_directory_path() / "espalier-graph-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) throw Error(folder + ": folder cannot be made");
-  const fs::path in = fs::path(folder) / "graph.dot", to = fs::path(folder) / "graph.svg";
+  const TemporaryFolder folder("graph");
+  const fs::path in = folder.path() / "graph.dot", to = folder.path() / "graph.svg";
   std::ofstream(in) << dot;
   const std::string command = "dot -Tsvg -o '" + to.string() + "' '" + in.string() + "' 2>/dev/null";
   const int status = std::system(command.c_str());
   std::ifstream file(to, std::ios::binary);
   std::string svg{std::istreambuf_iterator<char>(file), {}};
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
   if (status != 0 || svg.empty()) {
     throw Error("graph: program 'dot' is missing or fails, expected Graphviz for --format svg "
                 "(Debian: apt-get install graphviz; or choose --format dot)");

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -11,8 +12,10 @@
 #include <sstream>
 
 #include "cli/command.hpp"
+#include "cli/controller_file.hpp"
 #include "cli/session.hpp"
 #include "cli/state.hpp"
+#include "cli/temporary_folder.hpp"
 #include "viewer/server/export.hpp"
 #include "viewer/server/server.hpp"
 
@@ -75,28 +78,6 @@ void open_browser(const std::string& url) {
   (void)::posix_spawnp(&id, program.c_str(), nullptr, nullptr, arguments, environ);
 }
 
-/// A folder that goes when the command ends.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "espalier-page-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw Failure(unusable, "OutputError",
-                    name + ": folder is not writable, expected a writable one");
-    }
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 /// Shows a robot in a browser, in a file or in a picture.
 class View final : public Command {
   void add_options(CLI::App& app) override {
@@ -115,6 +96,13 @@ class View final : public Command {
         ->type_name("FILE");
     app.add_option("--trajectory", trajectory_, "play what 'simulate --output' wrote")
         ->type_name("FILE.csv");
+    app.add_option("--sweep", sweep_, "play this coordinate through its range, with --html")
+        ->type_name("JOINT");
+    app.add_option("--compare", compare_,
+                   "show beside it another robot file, or the same robot run by another algorithm")
+        ->type_name("FILE|ALGORITHM");
+    app.add_option("--controller", controller_, "controller file for simulations, as of 'simulate'")
+        ->type_name("FILE");
     app.add_option("--html", html_, "write one file that needs no server and no network")
         ->type_name("FILE.html");
     app.add_option("--png", png_, "write a picture, by a headless Chromium")->type_name("FILE.png");
@@ -137,6 +125,7 @@ it. A file of --html moves through sampled poses, or plays the --trajectory.
 
 Examples: espalier view robots/four_bar_leg.yaml
           espalier view robots/tello.yaml --html tello.html
+          espalier view robots/tello.yaml --compare c-aba-reference
           espalier view robots/tello.yaml --png tello.png --camera 40,15,1.6)");
   }
 
@@ -155,14 +144,12 @@ Examples: espalier view robots/four_bar_leg.yaml
       }
       camera_ = fmt::format("{},{},{}", a, e, d);
     }
+    expect_together();
     const std::string page = read_page();
     const Host& host = session.host();
     input_files().add(model_.file);
     if (trajectory_) input_files().add(*trajectory_);
-    viewer::Stage stage = reading_model([&] {
-      return viewer::Stage(host, model_.file, model_.options,
-                           std::vector<fs::path>(mesh_folders_.begin(), mesh_folders_.end()));
-    });
+    viewer::Stage stage = load(host, model_.file);
     if (state_) stage.start = read_state(stage.model, *state_).inputs.q;
     std::optional<viewer::Trajectory> trajectory;
     if (trajectory_) {
@@ -175,12 +162,72 @@ Examples: espalier view robots/four_bar_leg.yaml
       viewer::Mechanism mechanism(host, stage.model);
       stage.scene["motion"] = viewer::motion_of(mechanism, *trajectory);
     }
+    std::optional<viewer::Stage> other;
+    if (compare_) {
+      other.emplace(load_other(host, stage));
+      stage.other = &*other;
+    }
     return serve(session, page, stage);
+  }
+
+  void expect_together() const {
+    const auto refuse = [](const char* a, const char* b, const char* why) {
+      throw usage_error(std::string("view: ") + a + " is given with " + b +
+                        ", expected one of them (" + why + ")");
+    };
+    if (sweep_ && !html_ && !png_) {
+      throw usage_error(
+          "view: --sweep is given alone, expected --html or --png with it (a page "
+          "that is served has sliders)");
+    }
+    if (sweep_ && trajectory_) refuse("--sweep", "--trajectory", "a file plays one motion");
+    if (compare_ && trajectory_) refuse("--compare", "--trajectory", "a trajectory is one robot's");
+    if (compare_ && (html_ || png_)) {
+      refuse("--compare", html_ ? "--html" : "--png", "two robots need the server");
+    }
+  }
+
+  viewer::Stage load(const Host& host, const std::string& file) const {
+    viewer::Stage stage = reading_model([&] {
+      return viewer::Stage(host, file, model_.options,
+                           std::vector<fs::path>(mesh_folders_.begin(), mesh_folders_.end()));
+    });
+    if (controller_) {
+      stage.controllers = [path = *controller_](const Model& model) {
+        return read_controllers(model, path);
+      };
+      (void)stage.controllers(*stage.model);  // what is wrong in it is told now
+      stage.names.controller = "file";
+      stage.scene["controller"] = "file";
+    }
+    return stage;
+  }
+
+  /// Another robot or, where no file has the name, this robot by another algorithm.
+  viewer::Stage load_other(const Host& host, const viewer::Stage& first) const {
+    std::error_code ignored;
+    if (fs::exists(*compare_, ignored)) return load(host, *compare_);
+    const viewer::Json& known = first.scene["algorithms"];
+    if (std::find(known.begin(), known.end(), viewer::Json(*compare_)) == known.end()) {
+      std::string names;
+      for (const viewer::Json& n : known)
+        names += (names.empty() ? "" : ", ") + n.get<std::string>();
+      throw usage_error("view: --compare is '" + *compare_ +
+                        "', expected a robot file or an algorithm for its forward dynamics (" +
+                        names + ")");
+    }
+    viewer::Stage other = load(host, model_.file);
+    other.start = first.start;
+    other.names.simulation.algorithm = *compare_;
+    other.scene["algorithm"] = *compare_;
+    other.keeps_algorithm = true;
+    return other;
   }
 
   int write(Session& session, const std::string& page, const viewer::Stage& stage,
             const viewer::Trajectory* trajectory, int width, int height) {
-    const std::string text = viewer::self_contained(page, viewer::exported(stage, trajectory));
+    const std::string text =
+        viewer::self_contained(page, viewer::exported(stage, trajectory, sweep_.value_or("")));
     Json out{{"model", stage.model->name()}};
     std::string told;
     if (html_) {
@@ -189,11 +236,11 @@ Examples: espalier view robots/four_bar_leg.yaml
       told += fmt::format("{}: {:.2f} MB, opens without a server\n", *html_, text.size() / 1e6);
     }
     if (png_) {
-      const TemporaryFolder folder;
-      const fs::path file = folder.path() / "page.html";
+      const TemporaryFolder folder("view");
+      const fs::path file = folder.path() / "page.html", profile = folder.path() / "profile";
       write_file(file.string(), text);
       const std::string rendered = (folder.path() / "page.png").string();
-      viewer::picture(file.string(), rendered, width, height, camera_);
+      viewer::picture(file.string(), rendered, profile.string(), width, height, camera_);
       write_file(*png_, text_of(rendered, "picture", "one that Chromium drew"));
       out["png"] = *png_;
       told += fmt::format("{}: {} x {} pixels\n", *png_, width, height);
@@ -231,6 +278,7 @@ Examples: espalier view robots/four_bar_leg.yaml
   int port_ = 0;
   bool no_browser_ = false;
   std::optional<std::string> state_, trajectory_, html_, png_, token_file_;
+  std::optional<std::string> sweep_, compare_, controller_;
   std::string size_ = "1280x800", camera_;
   std::vector<std::string> mesh_folders_;
 };

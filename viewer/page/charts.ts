@@ -1,6 +1,8 @@
 /** Strip charts that move with the time. */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import {button, element} from './elements';
+import type {Answer, Scene} from './types';
 
 const colors = ['#ffc857', '#6fb7ff', '#ff7a90', '#7ddf9b', '#c79bff', '#ff9f6b'];
 const kept = 1500;  // points
@@ -44,4 +46,106 @@ export class Chart {
   get points() { return this.data[0].length; }
   get latest() { return this.data.map((d) => d[d.length - 1]); }
   remove() { this.plot.destroy(); }
+}
+
+/** What a strip may show: a value, or several, of each answer. */
+interface Quantity {
+  key: string;
+  group: string;
+  name: string;
+  series: string[];
+  values(answer: Answer, scene: Scene): number[];
+}
+
+function quantities(scene: Scene): Quantity[] {
+  const out: Quantity[] = [
+    {key: 'energy', group: 'robot', name: 'energy [J]', series: ['kinetic', 'potential', 'total'],
+      values: ({sample: s}) => s ? [s.kinetic, s.gravity + s.springs, s.energy] : []},
+    {key: 'residual', group: 'robot', name: 'loop residual', series: ['residual'],
+      values: (a) => [a.pose!.residual]},
+    {key: 'margin', group: 'robot', name: 'singularity margin', series: ['margin'], values: (a) => [a.pose!.margin]},
+  ];
+  if (scene.compared) {
+    out.push({key: 'difference', group: 'robot', name: 'difference of positions [rad, m]', series: ['difference'],
+      values: (a) => [a.difference ?? 0]});
+  }
+  scene.sliders.forEach((s, i) => {
+    const per = s.unit === 'm' ? ['m', 'm/s', 'N'] : s.unit === 'rad' ? ['rad', 'rad/s', 'N·m'] : ['', '', ''];
+    out.push({key: `q ${s.name}`, group: 'position', name: `${s.name} [${per[0]}]`, series: ['q'],
+      values: (a) => [a.pose!.values[i]]},
+    {key: `v ${s.name}`, group: 'rate', name: `rate of ${s.name} [${per[1]}]`, series: ['v'],
+      values: (a) => [a.sample!.v[i]]},
+    {key: `tau ${s.name}`, group: 'force', name: `motor of ${s.name} [${per[2]}]`, series: ['tau'],
+      values: (a) => [a.sample!.tau[i]]});
+  });
+  for (const j of scene.joints) {
+    if (j.independent || j.nq !== 1) continue;
+    out.push({key: `q ${j.name}`, group: 'dependent position', name: `${j.name} [${j.unit}]`, series: ['q'],
+      values: (a) => [a.pose!.q[j.q]]});
+  }
+  return out;
+}
+
+/** Charts of a run, each of a quantity that its own list chooses; of two robots, both are drawn. */
+export class Strips {
+  private readonly strips: {chart: Chart; quantity: Quantity; other: Quantity | null; frame: HTMLElement}[] = [];
+  private readonly all: Quantity[];
+  private readonly others: Quantity[];
+
+  constructor(private readonly holder: HTMLElement, private readonly scene: Scene, private readonly width: number,
+      private readonly beside: Scene | null) {
+    this.all = quantities(scene);
+    this.others = beside ? quantities(beside) : [];
+    const more = button('+ Chart', 'another chart', 'add-chart', () => this.add(this.all[0].key));
+    holder.append(element('div', {class: 'buttons'}, more));
+  }
+  add(key: string) {
+    const quantity = this.all.find((q) => q.key === key) ?? this.all[0];
+    const frame = element('div', {class: 'strip'});
+    const which = element('select', {class: 'charted', title: 'what is charted'});
+    for (const group of new Set(this.all.map((q) => q.group))) {
+      const box = element('optgroup', {label: group});
+      for (const q of this.all) {
+        if (q.group === group) box.append(element('option', {value: q.key}, q.name));
+      }
+      which.append(box);
+    }
+    which.value = quantity.key;
+    const drop = button('×', 'remove this chart', '', () => this.remove(strip));
+    frame.append(element('div', {class: 'buttons'}, which, drop));
+    this.holder.insertBefore(frame, this.holder.lastElementChild);
+    const strip = {...this.draw(frame, quantity), frame};
+    which.addEventListener('change', () => {
+      strip.chart.remove();
+      Object.assign(strip, this.draw(frame, this.all.find((q) => q.key === which.value)!));
+    });
+    this.strips.push(strip);
+    return strip;
+  }
+  push(answer: Answer) {
+    if (!answer.sample || !answer.pose) return;
+    for (const {chart, quantity, other} of this.strips) {
+      const values = quantity.values(answer, this.scene);
+      if (other && answer.other?.sample && answer.other.pose) {
+        values.push(...other.values(answer.other, this.beside!));
+      } else if (other) {
+        values.push(...other.series.map(() => NaN));
+      }
+      chart.push(answer.sample.t, values);
+    }
+  }
+  clear() { for (const {chart} of this.strips) chart.clear(); }
+  get list() { return this.strips.map(({chart, quantity}) => ({key: quantity.key, chart})); }
+
+  private draw(frame: HTMLElement, quantity: Quantity) {
+    // What is common to both, the difference, is drawn once.
+    const other = quantity.key === 'difference' ? null : this.others.find((q) => q.key === quantity.key) ?? null;
+    const names = [...quantity.series, ...(other ? other.series.map((n) => `${n}, beside`) : [])];
+    return {chart: new Chart(frame, '', names, this.width), quantity, other};
+  }
+  private remove(strip: (typeof this.strips)[number]) {
+    strip.chart.remove();
+    strip.frame.remove();
+    this.strips.splice(this.strips.indexOf(strip), 1);
+  }
 }

@@ -2,10 +2,12 @@ import * as THREE from 'three';
 import './style.css';
 import {Chart} from './charts';
 import {Connection} from './connection';
-import {Panel, button, element} from './panel';
+import {button, element} from './elements';
+import {Panel} from './panel';
 import {blend, row, sweepAt} from './poses';
 import {Robot, type MeshSource} from './robot';
-import type {Answer, Exported, Motion, Pose, Scene} from './types';
+import {RunPanel} from './run';
+import type {Answer, Exported, Motion, Pose, Scene, Sweep} from './types';
 
 const view = document.getElementById('view')!;
 const holder = document.getElementById('panel')!;
@@ -21,6 +23,13 @@ function say(text: string, bad = true) {
   banner.textContent = text;
   banner.hidden = text === '';
   banner.className = bad ? 'bad' : '';
+}
+
+/** Where a robot is drawn; a second one stands beside the first. */
+function pane(title = '') {
+  const out = element('div', {class: 'pane'}, ...(title ? [element('h2', {}, title)] : []));
+  view.insertBefore(out, hover);
+  return out;
 }
 
 function nameOnHover(scene: Scene, robot: Robot, occupied: () => boolean) {
@@ -96,6 +105,43 @@ function player(motion: Motion, scene: Scene, robot: Robot, panel: Panel) {
   void scene;
 }
 
+/** Moves a coordinate to and fro through what was sampled, and charts it over the coordinate. */
+function sweeper(sweep: Sweep, scene: Scene, panel: Panel) {
+  const which = sweep.sliders[0], info = scene.sliders[which], last = sweep.samples - 1;
+  const at = (k: number) => info.lower + (info.upper - info.lower) * k / last;
+  const there = sweep.rows.map((r, k) => r ? k : -1).filter((k) => k >= 0);
+  if (there.length === 0) return;
+  const first = at(there[0]), end = at(there[there.length - 1]);
+  const charts = element('div');
+  let playing = false, before = 0, way = 1;
+  const play = button('▶ Play', 'move it through its range', 'play', () => {
+    playing = !playing;
+    before = performance.now();
+    play.textContent = playing ? '❚❚ Pause' : '▶ Play';
+  });
+  panel.extra.append(element('section', {class: 'simulation'}, element('div', {class: 'buttons'}, play,
+      element('output', {id: 'clock'}, info.name)), charts));
+  const margin = new Chart(charts, `singularity margin over ${info.name}`, ['margin'], panelWidth - 30);
+  margin.set([sweep.rows.map((_, k) => at(k)), sweep.margins.map((m) => m ?? NaN)]);
+  const residual = new Chart(charts, 'loop residual', ['residual'], panelWidth - 30, 100);
+  residual.set([sweep.rows.map((_, k) => at(k)), sweep.residuals.map((r) => r ?? NaN)]);
+  const loop = (now: number) => {
+    requestAnimationFrame(loop);
+    if (!playing) return;
+    // Eight seconds from end to end.
+    let value = panel.value(which) + way * (end - first) * (now - before) / 8000;
+    before = now;
+    if (value >= end) way = -1;
+    if (value <= first) way = 1;
+    value = Math.max(first, Math.min(end, value));
+    panel.slide(which, value);
+    margin.at(value);
+    residual.at(value);
+    Object.assign(page, {swept: value});
+  };
+  requestAnimationFrame(loop);
+}
+
 /** A file that was exported: all it needs is inside. */
 function offline(data: Exported) {
   const {scene} = data;
@@ -103,7 +149,7 @@ function offline(data: Exported) {
     const text = data.meshes[number];
     return text === null ? null : Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
   };
-  const robot = new Robot(view, scene, data.pose.bodies, source);
+  const robot = new Robot(pane(), scene, data.pose.bodies, source);
   const values = data.pose.values.slice();
   const panel = new Panel(holder, scene, robot, {
     slide(i, value) {
@@ -130,7 +176,14 @@ function offline(data: Exported) {
   panel.status.textContent = 'file';
   nameOnHover(scene, robot, () => false);
   Object.assign(page, {robot, scene, panel, offline: true});
-  if (data.motion) player(data.motion, scene, robot, panel);
+  if (data.motion) {
+    player(data.motion, scene, robot, panel);
+  } else {
+    scene.sliders.forEach((_, i) => {
+      if (!data.sweeps?.some((s) => s.sliders.includes(i))) panel.disable(i);
+    });
+    if (data.sweep !== undefined) sweeper(data.sweeps![0], scene, panel);
+  }
   const [picture, azimuth, elevation, distance] = location.hash.slice(1).split(',');
   if (picture === 'picture') {
     document.body.classList.add('picture');
@@ -140,9 +193,9 @@ function offline(data: Exported) {
 }
 
 function live() {
-  let robot: Robot | null = null, panel: Panel | null = null, scene: Scene | null = null;
-  let pose: Pose | null = null, playing = false, seed = 1, held = false;
-  let energy: Chart | null = null, strip: Chart | null = null;
+  let robot: Robot | null = null, panel: Panel | null = null, run: RunPanel | null = null;
+  let beside: Robot | null = null, besideScene: Scene | null = null;
+  let pose: Pose | null = null, seed = 1, held = false;
   const frames: number[] = [];
   // The server goes on when a frame was drawn: one that sends faster than this machine draws would
   // leave no time for anything else, clicks on Pause included.
@@ -159,6 +212,10 @@ function live() {
     const answer = await fetch(`mesh/${number}`);
     return answer.ok ? answer.arrayBuffer() : null;
   };
+  const sourceBeside: MeshSource = async (number) => {
+    const answer = await fetch(`mesh/beside/${number}`);
+    return answer.ok ? answer.arrayBuffer() : null;
+  };
   const url = new URL('socket', location.href);
   url.protocol = 'ws:';
   const connection = new Connection(url.href, take, (connected) => {
@@ -169,105 +226,85 @@ function live() {
   }, () => pose ? [{do: 'hello'}, {do: 'place', q: pose.q}] : [{do: 'hello'}]);
 
   function take(answer: Answer) {
-    if (answer.scene && !robot && answer.pose) begin(answer.scene, answer.pose);
+    if (answer.scene && answer.pose) begin(answer.scene, answer.pose, answer.other);
     if (answer.error) say(answer.error);
     else if (answer.notice) say(answer.notice, false);
+    else if (answer.other?.error) say(`Beside: ${answer.other.error}`);
     else if (answer.id !== undefined && connection.connected) say('');
-    if (answer.playing !== undefined) setPlaying(answer.playing);
+    if (answer.playing !== undefined) run?.setPlaying(answer.playing);
+    Object.assign(page, {playing: run?.playing ?? false});
     if (answer.frame !== undefined) drawn = answer.frame;
     if (!answer.pose || !robot || !panel) return;
     pose = answer.pose;
     robot.setPose(pose.bodies);
     panel.show(pose);
+    if (beside && answer.other?.pose) {
+      beside.setPose(answer.other.pose.bodies);
+      beside.showForces(answer.other.pose.reactions, answer.other.pose.strength);
+    }
     frames.push(performance.now());
     while (frames[0] < frames[frames.length - 1] - 1000) frames.shift();
-    Object.assign(page, {pose, frames: frames.length, round: connection.round});
-    const s = answer.sample;
-    if (!s || !energy || !strip) return;
-    energy.push(s.t, [s.kinetic, s.gravity + s.springs, s.energy]);
-    strip.push(s.t, [pose.values[chosen()] ?? 0, s.v[chosen()] ?? 0]);
-    clock.textContent = `${s.t.toFixed(3)} s`;
-    Object.assign(page, {sample: s});
+    Object.assign(page, {pose, frames: frames.length, round: connection.round, other: answer.other,
+      difference: answer.difference});
+    if (!answer.sample) return;
+    run?.take(answer);
+    Object.assign(page, {sample: answer.sample});
   }
 
-  const clock = element('output', {id: 'clock'}, '0.000 s');
-  const which = element('select', {id: 'charted', title: 'coordinate of the chart'});
-  const chosen = () => Number(which.value) || 0;
-  const speed = element('select', {id: 'speed', title: 'speed'});
-  for (const [value, text] of [['0.05', '× 0.05'], ['0.1', '× 0.1'], ['0.25', '× 0.25'], ['0.5', '× 0.5'], ['1', '× 1'], ['2', '× 2']]) {
-    speed.append(element('option', value === '1' ? {value, selected: ''} : {value}, text));
-  }
-  const algorithm = element('select', {id: 'algorithm', title: 'forward dynamics'});
-  const integrator = element('select', {id: 'integrator', title: 'integrator'});
-  const step = element('select', {id: 'dt', title: 'step'});
-  for (const [value, text] of [['0.0001', '0.1 ms'], ['0.0005', '0.5 ms'], ['0.001', '1 ms'], ['0.005', '5 ms']]) {
-    step.append(element('option', value === '0.001' ? {value, selected: ''} : {value}, text));
-  }
-  const settings = () => ({speed: Number(speed.value), dt: Number(step.value),
-    ...(algorithm.value ? {algorithm: algorithm.value} : {}),
-    ...(integrator.value ? {integrator: integrator.value} : {})});
-  const run = button('▶ Play', 'let it move under gravity', 'play',
-      () => connection.ask(playing ? {do: 'pause'} : {do: 'play', ...settings()}));
-  function setPlaying(now: boolean) {
-    // A label that is written anew at every frame swallows clicks: its node goes between press and
-    // release.
-    if (now === playing) return;
-    playing = now;
-    run.textContent = playing ? '❚❚ Pause' : '▶ Play';
-    run.classList.toggle('on', playing);
-    Object.assign(page, {playing});
-  }
-
-  function begin(received: Scene, first: Pose) {
-    scene = received;
-    robot = new Robot(view, scene, first.bodies, source);
+  /** The first scene, that of a server that came back, or one with other coordinates. */
+  function begin(scene: Scene, first: Pose, other?: Answer) {
+    // A page that meets its own robot again keeps what it shows.
+    const same = robot !== null && JSON.stringify(robot.scene) === JSON.stringify(scene);
+    if (same) return;
+    const before = robot;
+    // Of one robot twice, what differs is the algorithm.
+    const alike = other?.scene?.name === scene.name;
+    const titles = [scene, other?.scene].map((s) => s && scene.compared ? `${s.name}${alike ? `, ${s.algorithm}` : ''}` : '');
+    robot = new Robot(before ? before.container : pane(titles[0]), scene, first.bodies, source);
+    if (before) {
+      robot.lookAs(before);
+      before.dispose();
+    }
+    if (other?.scene && other.pose && !beside) {
+      besideScene = other.scene;
+      document.body.classList.add('beside');
+      beside = new Robot(pane(titles[1]), other.scene, other.pose.bodies, sourceBeside);
+      beside.controls.addEventListener('change', () => robot!.lookAs(beside!));
+    }
+    if (beside) {
+      const left = robot, right = beside;
+      left.controls.addEventListener('change', () => right.lookAs(left));
+      right.lookAs(left);
+    }
     panel = new Panel(holder, scene, robot, {
       slide: (slider, value) => connection.ask({do: 'set', slider, value}, `set ${slider}`),
       neutral: () => connection.ask({do: 'neutral'}),
       random: () => connection.ask({do: 'random', seed: seed++}),
       branch: (cluster) => connection.ask({do: 'branch', cluster}),
-    }, !received.motion);
-    panel.status.textContent = 'live';
+      coordinates: (cluster, joint) => connection.ask({do: 'coordinates', cluster, ...(joint ? {joint} : {})}),
+      show: (reactions, strength) => connection.ask({do: 'show', reactions, strength}),
+    }, !scene.motion);
+    panel.status.textContent = connection.connected ? 'live' : 'gone';
     document.title = `${scene.name} · Espalier`;
-    for (const name of scene.algorithms ?? []) algorithm.append(element('option', {}, name));
-    for (const name of scene.integrators ?? []) integrator.append(element('option', {}, name));
-    algorithm.value = scene.algorithm ?? '', integrator.value = scene.integrator ?? '';
-    scene.sliders.forEach((s, i) => which.append(element('option', {value: String(i)}, s.name)));
+    run = null;
     if (scene.motion) {
       player(scene.motion, scene, robot, panel);
     } else if ((scene.algorithms ?? []).length > 0) {
-      const charts = element('div', {hidden: ''});
-      const reset = button('■ Rest', 'stop, rates are zero', 'rest', () => {
-        connection.ask({do: 'rest'});
-        energy?.clear();
-        strip?.clear();
-      });
-      const once = button('❙▶ Step', 'one step', 'step', () => connection.ask({do: 'step', ...settings()}));
-      for (const b of [run, once]) b.addEventListener('click', () => { charts.hidden = false; });
-      for (const s of [speed, step, algorithm, integrator]) {
-        s.addEventListener('change', () => { if (playing) connection.ask({do: 'play', ...settings()}); });
-      }
-      panel.extra.append(element('section', {class: 'simulation'},
-          element('div', {class: 'buttons'}, run, once, reset, clock),
-          element('div', {class: 'buttons'}, speed, step, algorithm, integrator), charts));
-      energy = new Chart(charts, 'energy [J]', ['kinetic', 'potential', 'total'], panelWidth - 30);
-      charts.append(which);
-      strip = new Chart(charts, 'coordinate', ['q', 'v'], panelWidth - 30);
-      which.addEventListener('change', () => strip?.clear());
+      run = new RunPanel(panel.extra, scene, panelWidth - 30, besideScene, connection);
     }
     nameOnHover(scene, robot, () => held);
-    pulling(robot, scene);
-    Object.assign(page, {robot, scene, panel, energy, strip, connection});
+    pulling(robot, panel);
+    Object.assign(page, {robot, beside, scene, panel, run, connection, energy: run?.strips.list[0].chart});
   }
 
   /** A link under the mouse is pulled; elsewhere the mouse turns the view. */
-  function pulling(r: Robot, s: Scene) {
-    let link = -1, through = new THREE.Vector3(), point = new THREE.Vector3();
+  function pulling(r: Robot, p: Panel) {
+    let moved = false, body = -1, link = -1, through = new THREE.Vector3(), point = new THREE.Vector3();
     r.canvas.addEventListener('pointerdown', (event) => {
       if (event.button !== 0 || event.shiftKey) return;
       const hit = r.pick(event);
       if (!hit || hit.body === 0 || hit.link < 0) return;
-      held = true, link = hit.link, through = hit.point.clone(), point = r.toLink(link, hit.point);
+      held = true, moved = false, body = hit.body, link = hit.link, through = hit.point.clone(), point = r.toLink(link, hit.point);
       r.controls.enabled = false;
       r.canvas.setPointerCapture(event.pointerId);
       hover.hidden = true;
@@ -277,6 +314,7 @@ function live() {
       if (!held) return;
       const target = r.inPlane(event, through);
       if (!target) return;
+      moved = true;
       r.rubber(r.fromLink(link, point), target);
       connection.ask({do: 'drag', link, point: point.toArray(), target: target.toArray()});
     });
@@ -286,9 +324,11 @@ function live() {
       r.canvas.style.cursor = '';
       r.rubber(null);
     };
-    r.canvas.addEventListener('pointerup', release);
+    r.canvas.addEventListener('pointerup', () => {
+      if (held && !moved) p.select(new Set([body]));  // a click selects
+      release();
+    });
     r.canvas.addEventListener('pointercancel', release);
-    void s;
   }
 }
 

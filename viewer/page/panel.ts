@@ -1,25 +1,8 @@
 /** The side panel: verdict, sliders, simulation, trees. */
+import {button, element, section} from './elements';
 import {clusterColor, type Layer, type Robot} from './robot';
 import type {Pose, Scene} from './types';
 
-type Child = Node | string;
-export function element<K extends keyof HTMLElementTagNameMap>(
-    tag: K, attributes: Record<string, string> = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
-  const out = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) out.setAttribute(name, value);
-  out.append(...children);
-  return out;
-}
-export function button(label: string, title: string, id: string, press: () => void) {
-  const out = element('button', {type: 'button', title, id}, label);
-  out.addEventListener('click', press);
-  return out;
-}
-function section(title: string, open: boolean, ...children: Child[]) {
-  const out = element('details', {}, element('summary', {}, title), ...children);
-  out.open = open;
-  return out;
-}
 function swatch(scene: Scene, cluster: number) {
   return element('i', {class: 'swatch', style: `background:#${clusterColor(scene, cluster).getHexString()}`});
 }
@@ -33,6 +16,9 @@ export interface Actions {
   neutral?(): void;
   random?(): void;
   branch?(cluster: number): void;
+  /** Makes a dependent joint independent; '': those that do best here. */
+  coordinates?(cluster: number, joint: string): void;
+  show?(reactions: boolean, strength: number): void;
 }
 
 export class Panel {
@@ -45,6 +31,8 @@ export class Panel {
   private readonly margin = element('b', {id: 'margin'});
   private readonly residual = element('b', {id: 'residual'});
   private readonly words = element('p', {id: 'words'});
+  private readonly branch = element('span', {id: 'branch-shown'});
+  private readonly forceWords = element('p', {id: 'force-words'});
   private readonly verdict = element('section', {class: 'verdict', id: 'verdict'});
   private readonly rows = new Map<HTMLElement, Set<number>>();
   private selected: HTMLElement | null = null;
@@ -52,7 +40,7 @@ export class Panel {
 
   /** @param follow  whether poses come with all coordinates, dependent ones too */
   constructor(holder: HTMLElement, private readonly scene: Scene, private readonly robot: Robot,
-      actions: Actions, private readonly follow: boolean) {
+      private readonly actions: Actions, private readonly follow: boolean) {
     holder.replaceChildren(
         element('header', {}, element('h1', {}, scene.name || 'robot'), this.status,
             element('p', {class: 'facts'}, `${many(scene.freedoms, 'degree', 'degrees')} of freedom · ${many(scene.bodies.length - 1, 'body', 'bodies')} · ` +
@@ -61,6 +49,8 @@ export class Panel {
         section('Coordinates', true, this.coordinates(actions)),
         section('Kinematic tree', false, this.kinematicTree()),
         section('Cluster tree', false, this.clusterTree()),
+        section('Subsystem graph', false, this.subsystemGraph()),
+        ...(actions.show ? [section('Forces', false, this.forces(actions.show))] : []),
         section('Drawing', false, this.drawing()),
         ...scene.problems.map((p) => element('p', {class: 'problem'}, p)));
   }
@@ -76,6 +66,8 @@ export class Panel {
       out.textContent = readable(pose.q[j.q], j.unit);
       out.parentElement!.classList.toggle('over', pose.over.includes(j.name));
     }
+    this.showForces(pose);
+    this.branch.replaceChildren(...(pose.branch ? ['branch ', element('b', {}, pose.branch)] : []));
     this.showClosure(pose.residual, pose.margin, pose.verdict, pose.words +
       (pose.over.length > 0 ? ` Beyond its limits: ${pose.over.join(', ')}.` : ''), pose.over.length > 0);
   }
@@ -97,9 +89,43 @@ export class Panel {
   select(bodies: Set<number>) {
     this.robot.highlight(bodies);
     for (const [row, members] of this.rows) {
-      row.classList.toggle('selected', [...members].some((b) => bodies.has(b)) && bodies.size > 0 &&
-        [...members].every((b) => bodies.has(b)));
+      const shared = [...members].filter((b) => bodies.has(b)).length;
+      row.classList.toggle('selected', shared > 0 && shared === members.size);
+      row.classList.toggle('within', shared > 0 && shared < members.size);
     }
+  }
+  value(i: number) { return Number(this.sliders[i].value); }
+  /** As if the slider was moved. */
+  slide(i: number, value: number) {
+    this.sliders[i].value = String(value);
+    this.actions.slide(i, Number(this.sliders[i].value));
+  }
+  /** A slider that the file has no poses for. */
+  disable(i: number) { this.sliders[i].disabled = true; }
+
+  private forces(show: (reactions: boolean, strength: number) => void) {
+    const reactions = element('input', {type: 'checkbox', id: 'show-reactions'});
+    const strength = element('select', {id: 'strength', title: 'link at which motors push'});
+    strength.append(element('option', {value: '-1'}, 'nowhere'));
+    this.scene.links.forEach((link, i) => {
+      if (link.body !== 0) strength.append(element('option', {value: String(i)}, link.name));
+    });
+    const ask = () => show(reactions.checked, Number(strength.value));
+    reactions.addEventListener('change', ask);
+    strength.addEventListener('change', ask);
+    return element('div', {class: 'layers'},
+        element('label', {}, reactions, ' Joint reactions; bars in ', element('b', {class: 'tension'}, 'tension'), ' and ',
+            element('b', {class: 'compression'}, 'compression')),
+        element('label', {}, 'What motors can push at ', strength), this.forceWords);
+  }
+  private showForces(pose: Pose) {
+    this.robot.showForces(pose.reactions, pose.strength);
+    const words = [
+      pose.forces_problem ?? '',
+      pose.reactions ? `Longest arrow: ${this.robot.forces.largest.toPrecision(3)} N.` : '',
+      pose.reactions?.joints.some((j) => !j.determined) ? 'Grey: not determined by the motion alone.' : '',
+      pose.strength?.words ?? ''];
+    this.forceWords.textContent = words.filter(Boolean).join(' ');
   }
 
   private gauge() {
@@ -107,7 +133,7 @@ export class Panel {
         element('div', {class: 'gauge', title: 'singularity margin: smallest over largest singular value of the loops'},
             this.needle),
         element('div', {class: 'pair'}, element('span', {}, 'margin ', this.margin),
-            element('span', {}, 'residual ', this.residual)),
+            this.branch, element('span', {}, 'residual ', this.residual)),
         this.words);
     return this.verdict;
   }
@@ -122,6 +148,10 @@ export class Panel {
       for (const {c, i} of loops) chosen.append(element('option', {value: String(i)}, c.name));
       row.append(button('Other branch', 'another assembly at the same coordinates', 'branch',
           () => actions.branch!(Number(chosen.value))));
+      if (actions.coordinates) {
+        row.append(button('Best coordinates', 'independent coordinates that determine the others best here', 'best',
+            () => actions.coordinates!(Number(chosen.value), '')));
+      }
       if (loops.length > 1) row.append(chosen);
     }
     return row;
@@ -155,7 +185,12 @@ export class Panel {
         if (!this.follow || joint.independent || joint.nq !== 1 || s.bodies[joint.body].cluster !== c) return;
         const value = element('output', {id: `dependent-${j}`});
         this.dependents.push({joint: j, out: value});
-        group.append(element('div', {class: 'dependent'}, element('span', {}, joint.name), value));
+        const row = element('div', {class: 'dependent'}, element('span', {}, joint.name), value);
+        if (actions.coordinates) {
+          row.append(button('⇄', `move ${joint.name} by a slider`, `exchange-${j}`,
+              () => actions.coordinates!(c, joint.name)));
+        }
+        group.append(row);
       });
       out.append(group);
     });
@@ -179,7 +214,7 @@ export class Panel {
     const s = this.scene;
     const add = (body: number, depth: number) => {
       const b = s.bodies[body], joint = s.joints[b.joint];
-      const marks = [joint?.type, joint && !joint.independent ? 'dependent' : '', b.rotor ? 'rotor' : ''].filter(Boolean);
+      const marks = [joint?.type, joint && !joint.independent ? 'dependent' : '', this.robot.isRotor(body) ? 'rotor' : ''].filter(Boolean);
       out.append(this.row(b.name, body === 0 ? 'ground' : `${joint?.name ?? ''} · ${marks.join(', ')}`, depth,
           b.cluster, new Set([body])));
       s.bodies.forEach((child, i) => { if (child.parent === body) add(i, depth + 1); });
@@ -200,6 +235,26 @@ export class Panel {
       add(i, depth + 1);
     });
     add(-1, 0);
+    return out;
+  }
+  /** The units along their connections, which make a tree; what closes cycles stands beside. */
+  private subsystemGraph() {
+    const out = element('div', {class: 'tree', id: 'subsystem-graph'});
+    const {nodes, edges} = this.scene.subsystems;
+    const add = (unit: number, depth: number, ports: string[]) => {
+      const node = nodes[unit];
+      const closures = edges.filter((e) => e.kind === 'closure' && (e.from === unit || e.to === unit))
+          .map((e) => `closes ${e.ports.join(' – ')}`);
+      const cluster = this.scene.bodies[node.bodies.find((b) => b > 0) ?? 0].cluster;
+      const row = this.row(node.name, [node.type, ...closures].filter(Boolean).join(' · '), depth, cluster,
+          new Set(node.bodies));
+      row.title = ports.join(' – ');
+      out.append(row);
+      for (const e of edges) if (e.kind !== 'closure' && e.from === unit) add(e.to, depth + 1, e.ports);
+    };
+    nodes.forEach((_, unit) => {
+      if (!edges.some((e) => e.kind !== 'closure' && e.to === unit)) add(unit, 0, []);
+    });
     return out;
   }
   private drawing() {

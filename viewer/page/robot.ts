@@ -4,7 +4,8 @@ import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {STLLoader} from 'three/examples/jsm/loaders/STLLoader.js';
 import {OBJLoader} from 'three/examples/jsm/loaders/OBJLoader.js';
 import {ColladaLoader} from 'three/examples/jsm/loaders/ColladaLoader.js';
-import type {Link, Scene, Seven, Shape} from './types';
+import {Forces} from './forces';
+import type {Link, Reactions, Scene, Seven, Shape, Strength} from './types';
 
 export interface Picked {body: number; link: number; point: THREE.Vector3}
 export type Layer = 'shapes' | 'skeleton' | 'inertia' | 'axes' | 'frames' | 'centres' | 'rotors';
@@ -46,9 +47,12 @@ export class Robot {
   private readonly band: THREE.Line;
   private readonly drawn = new Set<number>();
   private readonly hasShapes: boolean;
+  readonly forces: Forces;
   private needed = true;
+  private gone = false;
+  private readonly resizing = new ResizeObserver(() => this.resize());
 
-  constructor(private readonly container: HTMLElement, readonly scene: Scene, pose: number[], source: MeshSource) {
+  constructor(readonly container: HTMLElement, readonly scene: Scene, pose: number[], source: MeshSource) {
     this.renderer = new THREE.WebGLRenderer({antialias: true, preserveDrawingBuffer: true});
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
     this.renderer.shadowMap.enabled = true;
@@ -84,9 +88,15 @@ export class Robot {
     this.band.frustumCulled = false;
     this.world.add(this.band);
     this.applyLayers();
-    new ResizeObserver(() => this.resize()).observe(container);
+    this.forces = new Forces(this.size, (body, p, direction) => {
+      const out = new THREE.Vector3().fromArray(p);
+      return direction ? out.transformDirection(this.groups[body].matrixWorld) : this.groups[body].localToWorld(out);
+    });
+    this.world.add(this.forces.group);
+    this.resizing.observe(container);
     this.resize();
     const loop = () => {
+      if (this.gone) return;
       requestAnimationFrame(loop);
       if (!this.needed) return;
       this.needed = false;
@@ -196,7 +206,25 @@ export class Robot {
     return {links: this.drawn.size, bodies: this.groups.length - 1, joints: this.scene.joints.length,
       triangles: this.renderer.info.render.triangles};
   }
+  showForces(reactions?: Reactions, strength?: Strength) {
+    this.forces.show(reactions, strength);
+    this.draw();
+  }
+  /** Looks from where another robot is looked at. */
+  lookAs(other: Robot) {
+    this.camera.position.copy(other.camera.position);
+    this.camera.up.copy(other.camera.up);
+    this.controls.target.copy(other.controls.target);
+    this.camera.near = other.camera.near;
+    this.camera.far = other.camera.far;
+    this.camera.updateProjectionMatrix();
+    this.camera.lookAt(this.controls.target);
+    this.draw();
+  }
   dispose() {
+    this.gone = true;
+    this.resizing.disconnect();
+    this.controls.dispose();
     this.renderer.dispose();
     this.canvas.remove();
   }
@@ -414,7 +442,7 @@ export class Robot {
     }
   }
   /** Folded rotors, and bodies behind gears that carry nothing. */
-  private isRotor(body: number): boolean {
+  isRotor(body: number): boolean {
     const s = this.scene;
     if (s.bodies[body].rotor) return true;
     return /rotor|motor/i.test(s.bodies[body].name) && !s.bodies.some((b) => b.parent === body) &&

@@ -68,6 +68,26 @@ export interface SliderInfo {
   limited: boolean;
   unit: string;
 }
+/** The units of which the robot is composed, as `espalier graph --kind subsystems` has them. */
+export interface Subsystems {
+  nodes: {name: string; type: string; bodies: number[]}[];
+  edges: {from: number; to: number; ports: string[]; kind: string}[];
+}
+/** On bodies, in their axes. */
+export interface Reactions {
+  joints: {name: string; body: number; at: number[]; force: number[]; moment: number[]; determined: boolean}[];
+  rods: {body: number; from: number[]; to: number[]; tension: number}[];
+}
+/** Forces that motors bear at a link: points of a hull, world axes [N]. */
+export interface Strength {
+  link: number;
+  body: number;
+  at: number[];
+  kind: string;
+  rank: number;
+  points: number[][];
+  words: string;
+}
 export interface Scene {
   name: string;
   gravity: number[];
@@ -78,13 +98,17 @@ export interface Scene {
   joints: Joint[];
   clusters: Cluster[];
   loops: Loop[];
+  subsystems: Subsystems;
   frames: {name: string; body: number; at: Seven}[];
   sliders: SliderInfo[];
   problems: string[];
   algorithms?: string[];
   integrators?: string[];
+  controllers?: string[];
   algorithm?: string;
   integrator?: string;
+  controller?: string;
+  compared?: boolean;
   motion?: Motion;
 }
 export interface Pose {
@@ -96,7 +120,11 @@ export interface Pose {
   verdict: string;
   words: string;
   cluster: string;
+  branch?: string;  // "2 of 3" where it is known
   over: string[];
+  reactions?: Reactions;
+  strength?: Strength;
+  forces_problem?: string;
 }
 export interface Sample {
   t: number;
@@ -104,7 +132,9 @@ export interface Sample {
   gravity: number;
   springs: number;
   energy: number;
+  residual: number;
   v: number[];
+  tau: number[];
 }
 export interface Answer {
   id?: number;
@@ -113,6 +143,8 @@ export interface Answer {
   sample?: Sample;
   playing?: boolean;
   frame?: number;  // of a simulation that runs
+  other?: Answer;  // of the robot beside
+  difference?: number;  // of positions [rad, m]
   error?: string;
   notice?: string;
 }
@@ -141,6 +173,7 @@ export interface Exported {
   scene: Scene;
   pose: Pose;
   sweeps?: Sweep[];
+  sweep?: string;  // the coordinate that plays
   motion?: Motion;
   meshes: (string | null)[];
 }

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <exception>
 
+#include "viewer/server/coordinates.hpp"
+#include "viewer/server/messages.hpp"
+
 namespace espalier::viewer {
 
 namespace {
@@ -17,77 +20,54 @@ constexpr double frame_budget = 0.02;  // [s]
 // and neither draw nor take a click any more.
 constexpr int most_unseen = 2;
 
-std::string member(const Json& message, const char* key, const std::string& fallback) {
-  const auto it = message.find(key);
-  if (it == message.end()) return fallback;
-  if (it->is_string()) return it->get<std::string>();
-  throw InvalidModel(fmt::format("viewer: '{}' is {}, expected a text", key, it->type_name()));
-}
-double number(const Json& message, const char* key, std::optional<double> fallback = {}) {
-  const auto it = message.find(key);
-  if (it != message.end() && it->is_number()) return it->get<double>();
-  if (it == message.end() && fallback) return *fallback;
-  throw InvalidModel(fmt::format("viewer: '{}' is {}, expected a number", key,
-                                 it == message.end() ? "missing" : it->type_name()));
-}
-int index(const Json& message, const char* key) {
-  const double x = number(message, key);
-  if (x >= 0.0 && x < 1e9 && x == std::floor(x)) return static_cast<int>(x);
-  throw InvalidModel(fmt::format("viewer: '{}' is {}, expected a whole number from 0", key, x));
-}
-Vec3<double> vector(const Json& message, const char* key) {
-  const auto it = message.find(key);
-  if (it != message.end() && it->is_array() && it->size() == 3 &&
-      std::all_of(it->begin(), it->end(), [](const Json& x) { return x.is_number(); })) {
-    return {(*it)[0].get<double>(), (*it)[1].get<double>(), (*it)[2].get<double>()};
-  }
-  throw InvalidModel(fmt::format("viewer: '{}' is not a vector, expected three numbers", key));
-}
-std::vector<double> numbers(const Json& message, const char* key) {
-  const auto it = message.find(key);
-  if (it != message.end() && it->is_array() &&
-      std::all_of(it->begin(), it->end(), [](const Json& x) { return x.is_number(); })) {
-    return it->get<std::vector<double>>();
-  }
-  throw InvalidModel(fmt::format("viewer: '{}' is not a list, expected numbers", key));
-}
-double between(const Json& message, const char* key, double fallback, double lower, double upper) {
-  const double x = number(message, key, fallback);
-  if (x >= lower && x <= upper) return x;
-  throw InvalidModel(
-      fmt::format("viewer: '{}' is {}, expected a number from {} to {}", key, x, lower, upper));
-}
-
 }  // namespace
 
-Stage::Stage(const Host& h, const std::string& file, const CompileOptions& options,
+Stage::Stage(const Host& h, const std::string& file, const CompileOptions& o,
              const std::vector<std::filesystem::path>& mesh_folders)
     : host(h),
       robot_file(file),
+      options(o),
       description(h.read(file)),
       model(h.compile(description, options)),
       meshes(*model, file, mesh_folders),
-      scene(scene_of(description, *model, meshes)),
+      scene(scene_with(description, model, names)),
       start(model->nq()) {
   model->neutral(start.data());
-  const Registry& registry = h.registry();
+}
+
+Json Stage::scene_with(const Description& d, const ModelPtr& m, RunNames& usual) const {
+  Json out = scene_of(d, *m, meshes);
+  const Registry& registry = host.registry();
   Json algorithms = Json::array(), integrators = Json::array();
   for (const Entry* e : registry.algorithms()) {
-    if (e->problem == ForwardDynamics<double>::problem && registry.can(*e, *model).ok) {
+    if (e->problem == ForwardDynamics<double>::problem && registry.can(*e, *m).ok) {
       algorithms.push_back(e->about.name);
     }
   }
   for (const Entry* e : registry.entries(Kind::integrator)) integrators.push_back(e->about.name);
-  const bool usual =
-      std::find(algorithms.begin(), algorithms.end(), Json(names.algorithm)) != algorithms.end();
-  if (!usual && !algorithms.empty()) names.algorithm = algorithms.front().get<std::string>();
-  scene["algorithms"] = algorithms, scene["integrators"] = integrators;
-  scene["algorithm"] = names.algorithm, scene["integrator"] = names.integrator;
+  std::string& algorithm = usual.simulation.algorithm;
+  const bool there =
+      std::find(algorithms.begin(), algorithms.end(), Json(algorithm)) != algorithms.end();
+  if (!there && !algorithms.empty()) algorithm = algorithms.front().get<std::string>();
+  out["algorithms"] = algorithms, out["integrators"] = integrators;
+  out["controllers"] = controller_names(controllers);
+  out["algorithm"] = algorithm, out["integrator"] = usual.simulation.integrator;
+  out["controller"] = usual.controller;
+  return out;
 }
 
 Client::Client(const Stage& stage)
-    : stage_(stage), mechanism_(stage.host, stage.model), names_(stage.names) {
-  mechanism_.place(stage.start);
+    : stage_(stage),
+      description_(&stage.description, [](const Description*) {}),
+      model_(stage.model),
+      scene_(stage.scene),
+      mechanism_(std::make_unique<Mechanism>(stage.host, stage.model)),
+      names_(stage.names) {
+  scene_["controllers"] = controller_names(stage.controllers);
+  mechanism_->place(stage.start);
+  if (stage.other == nullptr) return;
+  other_ = std::make_unique<Client>(*stage.other);
+  scene_["compared"] = true;
 }
 
 std::string Client::receive(std::string_view text) {
@@ -102,6 +82,7 @@ std::string Client::receive(std::string_view text) {
       return {};
     }
     out = answer(message);
+    take_other(message, out);
   } catch (const std::exception& error) {
     out = {{"error", error.what()}};
   }
@@ -118,8 +99,11 @@ std::string Client::receive(std::string_view text) {
 ///   {"do": "neutral"}  {"do": "random", "seed": n}
 ///   {"do": "place", "q": [spanning positions]}       as before a server went
 ///   {"do": "branch", "cluster": i}                   another assembly at the same coordinates
+///   {"do": "coordinates", "cluster": i, "joint": name}  makes a dependent joint independent; a
+///       new scene. Without "joint": those that determine the others best here
 ///   {"do": "drag", "link": i, "point": [link axes], "target": [world axes]}
-///   {"do": "play", "speed", "dt", "algorithm", "integrator"}  {"do": "pause"}
+///   {"do": "show", "reactions": bool, "strength": link or -1}  what poses tell besides
+///   {"do": "play", "speed", "dt", "algorithm", "integrator", "controller"}  {"do": "pause"}
 ///   {"do": "step", as "play"}                        one step of a simulation
 ///   {"do": "rest"}                                   ends the simulation: rates are zero again
 ///   {"do": "seen", "frame": n}                       a frame is drawn; not answered
@@ -127,119 +111,170 @@ Json Client::answer(const Json& message) {
   const std::string what = member(message, "do", "");
   if (what == "hello") {
     Json out = pose();
-    out["scene"] = stage_.scene;
+    out["scene"] = scene_;
     return out;
   }
   if (what == "play" || what == "step") {
     start_simulation(message);
-    if (what == "step") {
-      playing_ = false;
-      try {
-        simulation_->step(step_);
-      } catch (const std::exception&) {
-        leave_simulation();  // its state is that of the failure
-        throw;
-      }
-      mechanism_.place(simulation_->q());
-    } else {
-      playing_ = true;
-      seen_ = sent_;
+    playing_ = what == "play";
+    seen_ = sent_;
+    if (playing_) return pose();
+    try {
+      run_->step(step_);
+    } catch (const std::exception&) {
+      leave_simulation();  // its state is that of the failure
+      throw;
     }
+    mechanism_->place(run_->q());
     return pose();
   }
   if (what == "pause") {
     playing_ = false;
     return pose();
   }
-  if (what == "rest") {
-    leave_simulation();
-  } else if (what == "set") {
-    mechanism_.set(index(message, "slider"), number(message, "value"));
-    leave_simulation();
+  if (what == "show") {
+    show_reactions_ = flag(message, "reactions", show_reactions_);
+    const double link = number(message, "strength", strength_of_);
+    strength_of_ = link == -1.0 ? -1 : index(message, "strength");
+    if (strength_of_ >= static_cast<int>(model_->links().size())) {
+      const int wrong = std::exchange(strength_of_, -1);
+      throw SizeMismatch(fmt::format("viewer: 'strength' is {}, expected a link below {}, or -1",
+                                     wrong, model_->links().size()));
+    }
+    return pose();
+  }
+  return move(what, message);
+}
+
+/// What moves the robot by hand ends its simulation.
+Json Client::move(const std::string& what, const Json& message) {
+  std::string notice;
+  bool other_scene = false;
+  if (what == "set") {
+    mechanism_->set(index(message, "slider"), number(message, "value"));
   } else if (what == "neutral") {
-    mechanism_.neutral();
-    leave_simulation();
+    mechanism_->neutral();
   } else if (what == "random") {
-    mechanism_.random(static_cast<unsigned long long>(index(message, "seed")));
-    leave_simulation();
+    mechanism_->random(static_cast<unsigned long long>(index(message, "seed")));
   } else if (what == "drag") {
-    mechanism_.drag(index(message, "link"), vector(message, "point"), vector(message, "target"));
-    leave_simulation();
+    mechanism_->drag(index(message, "link"), vector(message, "point"), vector(message, "target"));
   } else if (what == "place") {
-    mechanism_.resume(numbers(message, "q"));
-    leave_simulation();
+    mechanism_->resume(numbers(message, "q"));
+  } else if (what == "coordinates") {
+    change_coordinates(index(message, "cluster"), member(message, "joint", ""));
+    other_scene = true;
   } else if (what == "branch") {
-    const bool other = mechanism_.other_branch(index(message, "cluster"));
-    leave_simulation();
-    Json out = pose();
-    if (!other) out["notice"] = "No other assembly of this cluster was found at these coordinates.";
-    return out;
-  } else {
+    if (!mechanism_->other_branch(index(message, "cluster"))) {
+      notice = "No other assembly of this cluster was found at these coordinates.";
+    }
+  } else if (what != "rest") {
     throw UnknownName(
         fmt::format("viewer: 'do' is '{}', expected hello, set, neutral, random, place, branch, "
-                    "drag, play, pause, step, rest or seen",
+                    "coordinates, drag, show, play, pause, step, rest or seen",
                     what.substr(0, 40)));
   }
-  return pose();
+  leave_simulation();
+  Json out = pose();
+  if (!notice.empty()) out["notice"] = notice;
+  if (other_scene) out["scene"] = scene_;
+  return out;
+}
+
+void Client::change_coordinates(int cluster, const std::string& joint) {
+  OtherCoordinates other = with_other_coordinates(stage_.host, *description_, stage_.options,
+                                                  *model_, mechanism_->q(), cluster, joint);
+  auto mechanism = std::make_unique<Mechanism>(stage_.host, other.model);
+  mechanism->place(other.q);
+  RunNames names = names_;
+  Json scene = stage_.scene_with(other.description, other.model, names);
+  if (other_ != nullptr) scene["compared"] = true;
+  description_ = std::make_shared<const Description>(std::move(other.description));
+  model_ = other.model;
+  leave_simulation();
+  forces_.reset();
+  mechanism_ = std::move(mechanism), scene_ = std::move(scene), names_ = names;
 }
 
 void Client::start_simulation(const Json& message) {
   const double dt = between(message, "dt", step_, 1e-6, 0.05);
   const double speed = between(message, "speed", speed_, 0.001, 10.0);
-  SimulationNames wanted = names_;
-  wanted.algorithm = member(message, "algorithm", names_.algorithm);
-  wanted.integrator = member(message, "integrator", names_.integrator);
-  if (simulation_ == nullptr || wanted.algorithm != names_.algorithm ||
-      wanted.integrator != names_.integrator) {
-    auto simulation = make_simulation(stage_.host, stage_.model, wanted);
-    if (simulation_ != nullptr) {
-      simulation->start(simulation_->q(), simulation_->v(), simulation_->time());
-    } else {
-      simulation->start(mechanism_.q(), std::vector<double>(stage_.model->nv(), 0.0));
-    }
-    simulation_ = std::move(simulation);
+  RunNames wanted = names_;
+  wanted.simulation.algorithm = member(message, "algorithm", names_.simulation.algorithm);
+  wanted.simulation.integrator = member(message, "integrator", names_.simulation.integrator);
+  wanted.controller = member(message, "controller", names_.controller);
+  const bool same = wanted.simulation.algorithm == names_.simulation.algorithm &&
+                    wanted.simulation.integrator == names_.simulation.integrator &&
+                    wanted.controller == names_.controller;
+  if (run_ == nullptr) {
+    run_ = std::make_unique<Run>(stage_.host, model_, wanted, stage_.controllers, mechanism_->q(),
+                                 std::vector<double>(model_->nv(), 0.0), 0.0);
+  } else if (!same) {
+    run_ = std::make_unique<Run>(stage_.host, model_, wanted, stage_.controllers, run_->q(),
+                                 run_->v(), run_->time());
   }
   names_ = wanted, step_ = dt, speed_ = speed;
 }
 
 void Client::leave_simulation() {
   playing_ = false;
-  simulation_.reset();
+  run_.reset();
 }
 
 Json Client::pose() {
-  Json out{{"pose", mechanism_.pose()}, {"playing", playing_}};
-  if (simulation_ != nullptr) {
-    const Sample now = simulation_->sample();
-    out["sample"] = {{"t", now.t},
-                     {"kinetic", now.kinetic},
-                     {"gravity", now.gravity},
-                     {"springs", now.springs},
-                     {"energy", now.energy()},
-                     {"v", std::vector<double>(now.v.begin(), now.v.end())}};
-  }
+  Json out{{"pose", mechanism_->pose()}, {"playing", playing_}};
+  if (run_ != nullptr) out["sample"] = run_->sample();
+  add_forces(out["pose"]);
   return out;
 }
 
+/// What was asked for by "show"; a reason in its place where it cannot be told here.
+void Client::add_forces(Json& pose) {
+  if (!show_reactions_ && strength_of_ < 0) return;
+  try {
+    if (forces_ == nullptr) {
+      forces_ = std::make_unique<Forces>(stage_.host, *description_, stage_.options, model_);
+    }
+    if (strength_of_ >= 0) pose["strength"] = forces_->strength(mechanism_->q(), strength_of_);
+    if (!show_reactions_) return;
+    // Held at rest, or as it moves.
+    std::vector<double> v(model_->nv(), 0.0), vdot = v;
+    if (run_ != nullptr) v = run_->v(), run_->accelerations(vdot);
+    pose["reactions"] = forces_->reactions(mechanism_->q(), v, vdot);
+  } catch (const Error& error) {
+    pose["forces_problem"] = error.what();
+  }
+}
+
 std::optional<std::string> Client::tick(double seconds) {
-  if (!playing_ || simulation_ == nullptr || sent_ - seen_ >= most_unseen) return std::nullopt;
+  if (!playing_ || run_ == nullptr || sent_ - seen_ >= most_unseen) return std::nullopt;
   const auto begin = std::chrono::steady_clock::now();
-  const double until = simulation_->time() + std::clamp(seconds, 0.0, 0.1) * speed_;
+  const double until = run_->time() + std::clamp(seconds, 0.0, 0.1) * speed_;
   Json out;
   try {
-    while (simulation_->time() < until - 1e-12) {
-      simulation_->step(std::min(step_, until - simulation_->time()));
+    while (run_->time() < until - 1e-12) {
+      const double h = std::min(step_, until - run_->time());
+      run_->step(h);
+      if (other_ != nullptr && other_->run_ != nullptr) other_->run_->step(h);
       const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
       if (spent.count() > frame_budget) break;
     }
-    mechanism_.place(simulation_->q());
+    mechanism_->place(run_->q());
     out = pose();
+    if (other_ != nullptr && other_->run_ != nullptr) {
+      other_->mechanism_->place(other_->run_->q());
+      out["other"] = other_->pose();
+    }
   } catch (const std::exception& error) {
     // The last closed position stays on the screen, with what stopped it.
     leave_simulation();
     out = pose();
+    if (other_ != nullptr) {
+      other_->leave_simulation();
+      out["other"] = other_->pose();
+    }
     out["error"] = error.what();
   }
+  if (other_ != nullptr) out["difference"] = difference();
   out["frame"] = ++sent_;
   return to_text(out);
 }

@@ -10,7 +10,7 @@ namespace {
 
 // Quaternions in units of 1/30000 and places in units of 10 µm: finer than a pixel.
 constexpr double turn_unit = 30000.0, place_unit = 1e5;
-constexpr int line_samples = 61, net_samples = 21;
+constexpr int line_samples = 61, net_samples = 21, fine_samples = 241;
 // Numbers in the file at most: about 1.2 MB of digits.
 constexpr std::size_t most_numbers = 220000;
 
@@ -153,47 +153,63 @@ std::string base64(const std::string& bytes) {
 
 }  // namespace
 
-Json sweeps_of(Mechanism& mechanism) {
+namespace {
+
+/// Poses along one or two sliders of a cluster.
+Json sampled(Mechanism& mechanism, const std::vector<int>& moved, int samples) {
   const Model& model = mechanism.model();
+  const Cluster& cluster = model.clusters()[mechanism.sliders()[moved[0]].cluster];
+  const std::vector<int> bodies = bodies_of(model, cluster);
+  const std::size_t size = static_cast<std::size_t>(samples) * (moved.size() == 2 ? samples : 1);
+  Poses poses(mechanism, bodies), last(mechanism, bodies);
+  std::vector<Json> residuals(size), margins(size);
+  const auto visit = [&](std::size_t index) {
+    last.take();
+    poses.put(index, last);
+    residuals[index] = mechanism.closure().residual, margins[index] = mechanism.closure().margin;
+  };
+  if (moved.size() == 2) {
+    walk(mechanism, moved[0], samples, [&](int i) {
+      walk(mechanism, moved[1], samples,
+           [&](int j) { visit(static_cast<std::size_t>(i) * samples + j); });
+    });
+  } else {
+    walk(mechanism, moved[0], samples, [&](int i) { visit(i); });
+  }
+  Json sweep = poses.json();
+  while (sweep["rows"].size() < size) sweep["rows"].push_back(nullptr);
+  sweep["sliders"] = moved, sweep["samples"] = samples;
+  sweep["residuals"] = residuals, sweep["margins"] = margins;
+  return sweep;
+}
+
+}  // namespace
+
+Json sweeps_of(Mechanism& mechanism) {
   const std::vector<Slider>& sliders = mechanism.sliders();
   std::map<int, std::vector<int>> by_cluster;
   for (std::size_t i = 0; i < sliders.size(); ++i)
     by_cluster[sliders[i].cluster].push_back(static_cast<int>(i));
   Json out = Json::array();
-  const auto add = [&](const std::vector<int>& moved, int samples) {
-    const Cluster& cluster = model.clusters()[sliders[moved[0]].cluster];
-    const std::vector<int> bodies = bodies_of(model, cluster);
-    std::size_t size = static_cast<std::size_t>(samples) * (moved.size() == 2 ? samples : 1);
-    Poses poses(mechanism, bodies);
-    std::vector<Json> residuals(size), margins(size);
-    Poses last(mechanism, bodies);
-    const auto visit = [&](std::size_t index) {
-      last.take();
-      poses.put(index, last);
-      residuals[index] = mechanism.closure().residual, margins[index] = mechanism.closure().margin;
-    };
-    if (moved.size() == 2) {
-      walk(mechanism, moved[0], samples, [&](int i) {
-        walk(mechanism, moved[1], samples,
-             [&](int j) { visit(static_cast<std::size_t>(i) * samples + j); });
-      });
-    } else {
-      walk(mechanism, moved[0], samples, [&](int i) { visit(i); });
-    }
-    Json sweep = poses.json();
-    while (sweep["rows"].size() < size) sweep["rows"].push_back(nullptr);
-    sweep["sliders"] = moved, sweep["samples"] = samples;
-    sweep["residuals"] = residuals, sweep["margins"] = margins;
-    out.push_back(std::move(sweep));
-  };
   for (const auto& [cluster, moved] : by_cluster) {
     if (moved.size() == 2) {
-      add(moved, net_samples);
+      out.push_back(sampled(mechanism, moved, net_samples));
     } else {
-      for (const int slider : moved) add({slider}, line_samples);
+      for (const int slider : moved) out.push_back(sampled(mechanism, {slider}, line_samples));
     }
   }
   return out;
+}
+
+Json sweep_of(Mechanism& mechanism, const std::string& name) {
+  std::string known;
+  for (std::size_t i = 0; i < mechanism.sliders().size(); ++i) {
+    const std::string& other = mechanism.sliders()[i].name;
+    if (other == name) return sampled(mechanism, {static_cast<int>(i)}, fine_samples);
+    known += (known.empty() ? "" : ", ") + other;
+  }
+  throw UnknownName("viewer: coordinate to sweep is '" + name + "', expected an independent one (" +
+                    known + ")");
 }
 
 Json motion_of(Mechanism& mechanism, const Trajectory& trajectory) {
@@ -241,13 +257,16 @@ std::string self_contained(const std::string& page, const Json& data) {
   return page.substr(0, at + mark.size()) + text + page.substr(at + mark.size());
 }
 
-Json exported(const Stage& stage, const Trajectory* trajectory) {
+Json exported(const Stage& stage, const Trajectory* trajectory, const std::string& sweep) {
   Mechanism mechanism(stage.host, stage.model);
   mechanism.place(stage.start);
   Json out{{"scene", stage.scene}};
   if (trajectory != nullptr) {
     out["motion"] = motion_of(mechanism, *trajectory);
     mechanism.place(trajectory->positions.front());
+  } else if (!sweep.empty()) {
+    out["sweeps"] = {sweep_of(mechanism, sweep)}, out["sweep"] = sweep;
+    mechanism.place(stage.start);
   } else {
     out["sweeps"] = sweeps_of(mechanism);
     mechanism.place(stage.start);

@@ -71,23 +71,47 @@ void Mechanism::set(int slider, double value) {
 }
 
 void Mechanism::neutral() {
+  branch_.clear();
   model_->neutral(q_.data());
   closure_ = {};
   examine_now();
+  std::vector<double> wanted = q_;
+  for (const Slider& s : sliders_) {
+    const double value = slider_value(*model_, s, q_.data());
+    if (clamped(s, value) != value) set_slider(*model_, s, clamped(s, value), wanted.data());
+  }
+  if (wanted != q_) approach(wanted);
 }
 
 void Mechanism::random(unsigned long long seed) {
-  std::vector<double> q(q_.size());
+  std::vector<double> q(q_.size()), closed;
   for (int attempt = 0; attempt < 32; ++attempt) {
     model_->random(seed + static_cast<unsigned long long>(attempt), q.data());
     if (examine(*model_, q.data()).residual > open_residual) {
       if (assemble(*model_, q.data()).verdict != Closure::Verdict::closed) continue;
     }
-    q_ = q;
-    closure_ = {};
-    examine_now();
-    return;
+    const bool inside = beyond_limits(q).empty();
+    if (inside || closed.empty()) closed = q;
+    if (inside) break;
   }
+  if (closed.empty()) return;
+  branch_.clear();
+  q_ = closed;
+  closure_ = {};
+  examine_now();
+}
+
+std::vector<std::string> Mechanism::beyond_limits(const std::vector<double>& q) const {
+  constexpr double slack = 1e-9;  // of rounding at a limit
+  std::vector<std::string> out;
+  for (const Joint& joint : model_->joints()) {
+    if (joint.nq != 1) continue;
+    if ((joint.limits.lower && q[joint.q] < *joint.limits.lower - slack) ||
+        (joint.limits.upper && q[joint.q] > *joint.limits.upper + slack)) {
+      out.push_back(joint.name);
+    }
+  }
+  return out;
 }
 
 bool Mechanism::other_branch(int cluster) {
@@ -134,6 +158,7 @@ bool Mechanism::other_branch(int cluster) {
   q_ = found[next];
   closure_ = {};
   examine_now();
+  branch_ = fmt::format("{} of {}", next + 1, found.size());
   return true;
 }
 
@@ -237,6 +262,7 @@ void Mechanism::resume(In<double> q) {
     throw InvalidModel("viewer: position does not close the loops, expected one that does (" +
                        closed.text() + ")");
   }
+  branch_.clear();
   place(wanted);
 }
 
@@ -256,17 +282,9 @@ void Mechanism::local_placements(std::vector<double>& out) {
 
 Json Mechanism::pose() {
   local_placements(placements_);
-  Json bodies = Json::array(), values = Json::array(), over = Json::array();
+  Json bodies = Json::array(), values = Json::array();
   for (const double x : placements_) bodies.push_back(std::round(x * 1e8) / 1e8);
   for (const Slider& s : sliders_) values.push_back(slider_value(*model_, s, q_.data()));
-  for (const Joint& joint : model_->joints()) {
-    if (joint.nq != 1) continue;
-    const double x = q_[joint.q], slack = 1e-9;
-    if ((joint.limits.lower && x < *joint.limits.lower - slack) ||
-        (joint.limits.upper && x > *joint.limits.upper + slack)) {
-      over.push_back(joint.name);
-    }
-  }
   std::string verdict(to_string(closure_.verdict)), words;
   if (!model_->has_variable_constraints()) {
     words = model_->is_tree() ? "A tree: no loops to close."
@@ -287,7 +305,8 @@ Json Mechanism::pose() {
           {"verdict", verdict},
           {"words", words},
           {"cluster", closure_.cluster},
-          {"over", std::move(over)}};
+          {"branch", branch_},
+          {"over", beyond_limits()}};
 }
 
 }  // namespace espalier::viewer

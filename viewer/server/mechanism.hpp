@@ -28,8 +28,11 @@ class Mechanism {
   /// between the slider's limits.
   /// @throws SizeMismatch for a slider that is none; InvalidModel for a number that is none
   void set(int slider, double value);
+  /// The model's neutral position; sliders whose limits leave it out go to the nearer limit, as far
+  /// as the loops follow.
   void neutral();
-  /// The next seeds' positions if the loops of this one cannot be assembled.
+  /// The next seeds' positions if the loops of this one cannot be assembled or leave limits; where
+  /// none of many stays inside, the first that closes.
   void random(unsigned long long seed);
   /// Goes on to another assembly of a cluster's loops at the same independent positions.
   /// @return whether there is one @throws SizeMismatch for a cluster that is none
@@ -47,14 +50,19 @@ class Mechanism {
   /// Takes over a closed position. @throws SizeMismatch
   void place(In<double> q);
 
+  /// Names of joints of one position that are beyond their limits.
+  std::vector<std::string> beyond_limits() const { return beyond_limits(q_); }
+
   /// Where each body is in its parent: seven numbers a body, the ground first.
   void local_placements(std::vector<double>& out);
-  /// {"bodies", "q", "values", "residual", "margin", "verdict", "words", "cluster", "over"}.
+  /// {"bodies", "q", "values", "residual", "margin", "verdict", "words", "cluster", "branch",
+  /// "over"}.
   Json pose();
 
  private:
   void approach(std::vector<double>& wanted);
   void examine_now();
+  std::vector<std::string> beyond_limits(const std::vector<double>& q) const;
   double clamped(const Slider& slider, double value) const;
   Vec3<double> point_of(int body, const Vec3<double>& on_body);
 
@@ -65,6 +73,7 @@ class Mechanism {
   SpanningMotion<double> motion_;
   Closure closure_;  ///< of the last move; margin and residual are those of now
   std::vector<double> q_, placements_;
+  std::string branch_;  ///< "2 of 3" since other_branch(), which sliders and pulls do not leave
 };
 
 }  // namespace espalier::viewer

@@ -48,23 +48,8 @@ struct Process {
 
 }  // namespace
 
-void picture(const std::string& html, const std::string& png, int width, int height,
-             const std::string& view) {
-  const std::string profile = (fs::temp_directory_path() / "espalier-view-XXXXXX").string();
-  std::vector<char> folder(profile.begin(), profile.end());
-  folder.push_back('\0');
-  if (::mkdtemp(folder.data()) == nullptr) {
-    throw InvalidModel(
-        "viewer: folder for temporary files is not writable, expected a writable one");
-  }
-  struct Removed {
-    fs::path path;
-    ~Removed() {
-      std::error_code ignored;
-      fs::remove_all(path, ignored);
-    }
-  } removed{folder.data()};
-
+void picture(const std::string& html, const std::string& png, const std::string& profile, int width,
+             int height, const std::string& view) {
   std::error_code error;
   fs::remove(png, error);
   const std::string target = fs::absolute(png).string();
@@ -77,7 +62,7 @@ void picture(const std::string& html, const std::string& png, int width, int hei
                                  "--use-angle=swiftshader",
                                  "--enable-unsafe-swiftshader",
                                  "--disable-dev-shm-usage",
-                                 "--user-data-dir=" + removed.path.string(),
+                                 "--user-data-dir=" + profile,
                                  fmt::format("--window-size={},{}", width, height),
                                  "--screenshot=" + target,
                                  "--virtual-time-budget=4000"};

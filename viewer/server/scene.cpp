@@ -3,9 +3,11 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
+
+#include "espalier/kernel/graph/mechanism_graphs.hpp"
+#include "viewer/server/pins.hpp"
 
 namespace espalier::viewer {
 
@@ -74,48 +76,56 @@ Json ellipsoid(const Inertial& inertial, const Link& link) {
   return {{"mass", inertial.mass}, {"at", placement(X)}, {"radii", radii}};
 }
 
-/// Where laws of linkages pin bodies together: law, joint that moves the bar, parameter of the
-/// bar's length along x of its link.
-struct Pin {
-  const char* law;
-  int joint;
-  const char* length;
-};
-constexpr std::array pins{Pin{"four_bar", 1, "rocker"}, Pin{"four_bar", 2, "coupler"},
-                          Pin{"slider_crank", 2, "rod"}};
-
-const JointDescription* joint_named(const Description& description, const std::string& name) {
-  const auto it = std::find_if(description.joints.begin(), description.joints.end(),
-                               [&](const JointDescription& j) { return j.name == name; });
-  return it == description.joints.end() ? nullptr : &*it;
-}
-
 /// Ends of bars that no joint of the tree marks: ends of loops' joints and pins of laws.
 Json loop_ends(const Description& description, const Model& model) {
   Json out = Json::array();
-  const auto end = [&](const std::string& link_name, const Vec3<double>& point) -> Json {
-    const Link& link = model.link(link_name);
-    return {{"body", link.body}, {"point", vector(on_body(link, point))}};
-  };
-  for (const LoopDescription& loop : description.loops) {
-    out.push_back({{"name", loop.name},
-                   {"type", loop.type},
-                   {"ends",
-                    {end(loop.predecessor, loop.predecessor_origin.xyz),
-                     end(loop.successor, loop.successor_origin.xyz)}}});
-  }
-  for (const LawDescription& law : description.laws) {
+  for (const Tie& tie : ties_of(description)) {
     Json ends = Json::array();
-    for (const Pin& pin : pins) {
-      if (law.type != pin.law || law.joints.size() <= static_cast<std::size_t>(pin.joint)) continue;
-      const JointDescription* joint = joint_named(description, law.joints[pin.joint]);
-      const auto length = law.parameters.find(pin.length);
-      if (joint == nullptr || length == law.parameters.end()) continue;
-      ends.push_back(end(joint->child, {length->second.front(), 0, 0}));
+    for (const BarEnd& end : tie.ends) {
+      const Link& link = model.link(end.link);
+      ends.push_back({{"body", link.body}, {"point", vector(on_body(link, end.at))}});
     }
-    if (!ends.empty()) out.push_back({{"name", law.name}, {"type", law.type}, {"ends", ends}});
+    out.push_back({{"name", tie.name}, {"type", tie.type}, {"ends", ends}});
   }
   return out;
+}
+
+/// The units of which the robot is composed, as `espalier graph --kind subsystems` has them, each
+/// with its bodies.
+Json subsystems_of(const Model& model) {
+  const graph::MechanismGraphs& graphs = model.graphs();
+  const graph::SubsystemGraph all = graphs.subsystems();
+  std::vector<Json> bodies(all.unit_count(), Json::array());
+  for (int i = 0; i <= model.body_count(); ++i) {
+    const std::string& name = model.body_names()[i];
+    int owner = 0;
+    if (graphs.composition != nullptr) {
+      // Links of a unit are named "unit.link", those of a unit within it "unit.inner.link".
+      std::size_t longest = 0;
+      for (int u = 0; u < all.unit_count(); ++u) {
+        const std::string prefix = all.unit(u).name + ".";
+        if (name.starts_with(prefix) && prefix.size() > longest) longest = prefix.size(), owner = u;
+      }
+    } else if (i > 0) {
+      // A unit for each cluster, below that of the ground.
+      for (int b = 0; b < graphs.connectivity.body_count(); ++b) {
+        if (graphs.connectivity.body_name(b) == name) owner = graphs.clusters.cluster_of[b] + 1;
+      }
+    }
+    bodies[owner].push_back(i);
+  }
+  Json nodes = Json::array(), edges = Json::array();
+  for (int u = 0; u < all.unit_count(); ++u) {
+    nodes.push_back(
+        {{"name", all.unit(u).name}, {"type", all.unit(u).type}, {"bodies", bodies[u]}});
+  }
+  for (const graph::Connection& c : all.connections()) {
+    edges.push_back({{"from", c.from.unit},
+                     {"to", c.to.unit},
+                     {"ports", {all.port_name(c.from), all.port_name(c.to)}},
+                     {"kind", c.closure ? "closure" : "connection"}});
+  }
+  return {{"nodes", nodes}, {"edges", edges}};
 }
 
 std::string unit_of(const Model& model, const Joint& joint) {
@@ -284,6 +294,7 @@ Json scene_of(const Description& description, const Model& model, const MeshFile
           {"joints", joints},
           {"clusters", clusters},
           {"loops", loop_ends(description, model)},
+          {"subsystems", subsystems_of(model)},
           {"frames", frames},
           {"sliders", sliders},
           {"problems", problems}};

@@ -132,13 +132,15 @@ struct Server::State {
       return refuse(http::status::method_not_allowed, "viewer: method is another, expected GET\n");
     }
     if (path->empty()) return reply(http::status::ok, "text/html; charset=utf-8", options.page);
-    constexpr std::string_view mesh = "mesh/";
+    constexpr std::string_view mesh = "mesh/", beside = "mesh/beside/";
+    const bool of_other = stage.other != nullptr && path->starts_with(beside);
     if (path->starts_with(mesh)) {
-      const std::string_view digits = path->substr(mesh.size());
+      const MeshFiles& meshes = of_other ? stage.other->meshes : stage.meshes;
+      const std::string_view digits = path->substr(of_other ? beside.size() : mesh.size());
       std::size_t number = 0;
       const auto [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
       if (bad == std::errc() && end == digits.data() + digits.size()) {
-        if (auto bytes = stage.meshes.read(number)) {
+        if (auto bytes = meshes.read(number)) {
           return reply(http::status::ok, "application/octet-stream", std::move(*bytes));
         }
       }

@@ -20,7 +20,7 @@ struct ServerOptions {
 /// another host or origin are refused, so that no other page in the browser gets in.
 ///
 ///   GET /<token>/            the page
-///   GET /<token>/mesh/<n>    a mesh of the robot, by number
+///   GET /<token>/mesh/<n>    a mesh of the robot, by number; mesh/beside/<n>: of the one beside
 ///   GET /<token>/socket      websocket: Client's conversation; each connection has its own robot
 class Server {
  public:

@@ -8,6 +8,7 @@ import {accessSync, constants, mkdirSync, mkdtempSync, rmSync, statSync} from 'n
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {delimiter, join} from 'node:path';
+import {panelTests} from './panel_tests.mjs';
 
 const [program, source, build, pictures, part = ''] = process.argv.slice(2);
 /** The system's browser: playwright-core brings none. */
@@ -68,6 +69,7 @@ const until = (page, holds, argument) => page.waitForFunction(holds, argument, {
 async function open(url, use, options = {}) {
   const context = await browser.newContext({viewport: {width: 1000, height: 640}, ...options});
   const page = await context.newPage();
+  page.setDefaultTimeout(120000);  // of a machine that runs other tests beside, without a GPU
   const wrong = [];
   page.on('pageerror', (error) => wrong.push(String(error)));
   page.on('console', (message) => {
@@ -183,6 +185,7 @@ test('slider moves the four-bar, which stays closed', async () => {
     await idle(page);
     const other = await pose(page);
     assert.deepEqual(other.values, first.values);
+    assert.match(await page.locator('#branch-shown').textContent(), /^branch [12] of 2$/);
     assert.ok(Math.abs(other.q[1] - first.q[1]) > 0.1);
     assert.ok((await gaps(page))[0] < together);
   });
@@ -311,6 +314,8 @@ test('pictures are drawn', async () => {
   // A plain background would compress to less.
   assert.ok(statSync(file).size > 10000, `${statSync(file).size} bytes`);
 });
+
+panelTests({test, serve, open, until, idle, slide, pose, picture, gaps, together, program, source, folder});
 
 let failed = 0;
 for (const {name, run} of tests) {

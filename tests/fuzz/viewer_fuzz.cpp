@@ -1,0 +1,57 @@
+// Messages of a page, one a line, to the viewer's side of the conversation. The first byte of the
+// input chooses the robot.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "viewer/server/client.hpp"
+
+namespace {
+
+using espalier::viewer::Client;
+using espalier::viewer::Json;
+using espalier::viewer::Stage;
+
+const Stage& stage(bool ankle) {
+  static const espalier::Host host({{ESPALIER_BINARY_DIR "/plugins"}, false});
+  static const Stage four_bar(host, ESPALIER_SOURCE_DIR "/tests/viewer/data/four_bar.yaml", {});
+  static const Stage rods(host, ESPALIER_SOURCE_DIR "/robots/rod_ankle.yaml", {});
+  return ankle ? rods : four_bar;
+}
+
+[[noreturn]] void fail(const char* what, const std::string& text) {
+  std::fprintf(stderr, "%s: %s\n", what, text.c_str());
+  std::abort();
+}
+
+void expect_json(const std::string& text) {
+  if (!Json::accept(text)) fail("answer is no JSON", text);
+}
+
+}  // namespace
+
+/// Every message has an answer that is JSON, or none where none is due; whatever was said, the
+/// robot's loops stay closed.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  const bool ankle = !text.empty() && text.front() == 'r';
+  text.remove_prefix(text.empty() ? 0 : 1);
+  Client client(stage(ankle));
+  // A page says more, but what one line may break, some lines break.
+  for (int line = 0; line < 24 && !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string answer = client.receive(text.substr(0, end));
+    if (!answer.empty()) expect_json(answer);
+    if (const auto frame = client.tick(0.004)) expect_json(*frame);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  const Json last = Json::parse(client.receive(R"({"do": "pause"})"));
+  if (!last.contains("pose")) fail("answer to 'pause' is without a pose", last.dump());
+  // A dead point is approached to where closing still works to 1e-9 (mechanism.cpp).
+  if (!(last["pose"]["residual"].get<double>() < 1e-8)) fail("loops are open", last.dump());
+  return 0;
+}
