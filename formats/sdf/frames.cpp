@@ -68,6 +68,8 @@ void Reader::add_joint(const XmlNode& node, const std::string& scope) {
   }
   Frame& frame = add_frame(scope + own, node, scope, trimmed(child->text));
   frame.attached_to = full(trimmed(child->text), scope);
+  const std::string* called = node.find("espalier:name");
+  if (called != nullptr && formats::is_name(*called) && scope.empty()) originals_[own] = *called;
   const std::string* type = node.find("type");
   joints_.push_back(
       {&node, scope + own, scope, type ? *type : "", trimmed(parent->text), trimmed(child->text)});

@@ -68,4 +68,22 @@ void Reader::read_own(const XmlNode& within) {
   }
 }
 
+/// Joints get the names back that SDF has for one thing only.
+void Reader::restore_names() {
+  std::set<std::string> all;
+  for (const JointDescription& joint : robot_.joints) all.insert(joint.name);
+  std::erase_if(originals_, [&](const auto& pair) { return !all.insert(pair.second).second; });
+  const auto restore = [&](std::string& name) {
+    const auto original = originals_.find(name);
+    if (original != originals_.end()) name = original->second;
+  };
+  for (JointDescription& joint : robot_.joints) {
+    restore(joint.name);
+    if (joint.mimic) restore(joint.mimic->joint);
+  }
+  for (LawDescription& law : robot_.laws) {
+    for (std::string& joint : law.joints) restore(joint);
+  }
+}
+
 }  // namespace espalier::sdf

@@ -88,6 +88,7 @@ void Reader::build() {
     }
   }
   read_own(*(root_.child("world") ? root_.child("world") : &root_));
+  restore_names();
 }
 
 /// Adds to the tree all that hangs on a link, the nearest first.

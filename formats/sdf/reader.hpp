@@ -99,6 +99,7 @@ class Reader {
 
   // own.cpp: what Espalier wrote of things that SDF cannot say
   void read_own(const XmlNode& within);
+  void restore_names();
 
   const std::string& origin_;
   const ReadOptions& options_;
@@ -114,6 +115,7 @@ class Reader {
   std::set<std::string> reached_;                   ///< links that are in the tree
   std::vector<std::pair<std::size_t, bool>> tree_;  ///< its joints, and whether turned round
   std::set<std::string> static_, names_;
+  std::map<std::string, std::string> originals_;  ///< joints that a link shared its name with
 };
 
 }  // namespace espalier::sdf

@@ -227,6 +227,7 @@ class SdfWriter {
     }
     open("joint");
     name("name", renamed(joint.name));
+    if (renamed(joint.name) != joint.name) name("espalier:name", joint.name);
     xml_.PushAttribute("type", type->second);
     if (joint.independent)
       xml_.PushAttribute("espalier:independent", *joint.independent ? "true" : "false");
