@@ -15,7 +15,7 @@ namespace {
 
 /// A four-bar in the x-z plane without its last pin, and frames to close it: the rocker's tip turns
 /// on the rocker, so that the coupler's end can be welded to it.
-const char* const open_four_bar = R"(<robot name="four_bar">
+const char* const open_four_bar = R"(<robot name="four_bar"> <espalier gravity="4 0 -9"/>
   <link name="base"/>
   <link name="crank"><inertial><origin xyz="0 0 0.05"/><mass value="0.3"/>
     <inertia ixx="1e-3" iyy="1e-3" izz="1e-4"/></inertial></link>
