@@ -161,9 +161,9 @@ std::string Reader::file_of(const XmlNode& uri) const {
     return file;
   }
   const fs::path folder = fs::path(uri.where.file).parent_path();
-  return (folder.lexically_relative(fs::path(origin_).parent_path()) / file)
-      .lexically_normal()
-      .string();
+  const fs::path way = folder.lexically_relative(fs::path(origin_).parent_path());
+  // One of them absolute, the other not: there is no way between them.
+  return ((way.empty() ? folder : way) / file).lexically_normal().string();
 }
 
 }  // namespace espalier::sdf

@@ -187,11 +187,12 @@ TEST(UrdfConstraintTest, AxesThatDifferTurnTheFramesOntoEachOther) {
       loop("revolute_joint", "<parent_axis xyz='0 0 2'/><child_axis xyz='0.6 0 -0.8'/>");
   // The axis in the child's link, by the successor's frame, is the one that is given.
   const Vec3<double> there = transpose_times(turned.successor_origin.transform().E, turned.axis);
-  EXPECT_NEAR(there.x, 1.2, 1e-15);
-  EXPECT_NEAR(there.z, -1.6, 1e-15);
+  constexpr double rounding = 1e-14;  // through roll, pitch, yaw and back
+  EXPECT_NEAR(there.x, 1.2, rounding);
+  EXPECT_NEAR(there.z, -1.6, rounding);
   const LoopDescription back =
       loop("revolute_joint", "<parent_axis xyz='0 0 1'/><child_axis xyz='0 0 -1'/>");
-  EXPECT_NEAR(transpose_times(back.successor_origin.transform().E, back.axis).z, -1.0, 1e-15);
+  EXPECT_NEAR(transpose_times(back.successor_origin.transform().E, back.axis).z, -1.0, rounding);
   const LoopDescription cross =
       loop("universal_joint", "<parent_axis xyz='1 0 0'/><child_axis xyz='0 1 0'/>");
   EXPECT_EQ(cross.type, "universal");
