@@ -42,7 +42,7 @@ class SdfWriter {
     xml_.PushAttribute("version", "1.9");
     xml_.PushAttribute("xmlns:espalier", "https://espalier.invalid/sdf");
     open("world");
-    xml_.PushAttribute("name", "world");
+    xml_.PushAttribute("name", "default");  // "world" is reserved
     element("gravity", list({robot_.gravity.x, robot_.gravity.y, robot_.gravity.z}));
     open("model");
     name("name", robot_.name.empty() ? "robot" : robot_.name);
