@@ -49,6 +49,10 @@ class LinkTreeRnea final : public InverseDynamics<T> {
         chain_rates_.emplace_back(j, rate);
       }
     }
+    if (reflected) {
+      std::erase_if(rates_, [&](const auto& rate) { return tree_.armature[rate.first] == 0.0; });
+    }
+    find_forceless();
   }
 
  private:
@@ -79,8 +83,7 @@ class LinkTreeRnea final : public InverseDynamics<T> {
     schedule_.outward([&](const auto& s) { forward_motion(s, state_, vdot); });
     T* spanning = state_.tau_spanning.empty() ? tau : state_.tau_spanning.data();
     if (wrenches != nullptr) apply(*wrenches);
-    for (const Rotor& rotor : this->model().rotors()) spanning[rotor.v] = T(0.0);
-    for (const auto& r : tree_.reflected) spanning[this->model().body(r.body).v] = T(0.0);
+    for (const int rate : forceless_) spanning[rate] = T(0.0);
     if (wrenches != nullptr) apply_to_welded(*wrenches);
     schedule_.inward([&](const auto& s) { collect_forces(s, state_, tau); });
     for (const auto& [rate, inertia] : armature_) spanning[rate] += inertia * state_.qdd[rate];
@@ -91,6 +94,19 @@ class LinkTreeRnea final : public InverseDynamics<T> {
       if (wrenches != nullptr) apply_to_rates(*wrenches, tau);
     } else {
       for (const auto& [j, rate] : rates_) tau[j] = spanning[rate];
+    }
+  }
+
+  /// Rates of what is welded, in clusters that have bodies in no chain.
+  void find_forceless() {
+    const Model& m = this->model();
+    for (std::size_t i = 0; i < m.clusters().size(); ++i) {
+      const Cluster& c = m.clusters()[i];
+      if (state_.chains.whole_clusters()[i]) continue;
+      for (int r = c.rotor; r < c.rotor + c.rotors; ++r) forceless_.push_back(m.rotors()[r].v);
+      for (int b = c.first; b < c.first + c.count; ++b) {
+        if (tree_.welded[b]) forceless_.push_back(m.body(b).v);
+      }
     }
   }
 
@@ -136,6 +152,7 @@ class LinkTreeRnea final : public InverseDynamics<T> {
   std::vector<std::pair<int, double>> armature_;  ///< of links in no chain, per spanning rate
   // Independent and spanning rates of a link: in no chain, and in one of a cluster that has others.
   std::vector<std::pair<int, int>> rates_, chain_rates_;
+  std::vector<int> forceless_;
 };
 
 template <class T>

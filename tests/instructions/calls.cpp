@@ -154,6 +154,9 @@ std::vector<Call> fixed_calls(const Host& host) {
     set.add<InverseDynamics>("c-rnea", with_loops);
     set.add<MassMatrix>("c-crba", with_loops);
   }
+  // What exactness costs: both run on the same chains.
+  set.add<ForwardDynamics>("approximate-aba", cheetah);
+  set.add<InverseDynamics>("approximate-rnea", cheetah);
   tello->setup.end_effectors = tips(*tello->model);
   set.add<InverseOsim>("c-pv-osimr", tello);
   set.add<ForwardDynamics>("bremer-on", tello);
