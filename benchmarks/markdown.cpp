@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 
 #include "espalier/host/output_file.hpp"
@@ -16,6 +17,28 @@ namespace {
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+/// Where the text of a section begins, and its size.
+struct Span {
+  std::size_t begin, size;
+};
+Span find_section(const std::string& path, const std::string& all, const std::string& section) {
+  const std::string begin = "<!-- " + section + ":begin -->\n",
+                    end = "<!-- " + section + ":end -->\n";
+  const std::size_t first = all.find(begin), last = all.find(end);
+  if (first == std::string::npos || last == std::string::npos || last < first) {
+    throw std::runtime_error(path + ": section '" + section +
+                             "' is missing, expected the lines <!-- " + section +
+                             ":begin --> and <!-- " + section + ":end -->");
+  }
+  const std::size_t start = first + begin.size();
+  return {start, last - start};
 }
 
 }  // namespace
@@ -47,22 +70,30 @@ std::string Table::text() const {
 }
 
 void replace_section(const std::string& path, const std::string& section, const std::string& text) {
-  const std::string begin = "<!-- " + section + ":begin -->\n",
-                    end = "<!-- " + section + ":end -->\n";
-  std::string all = begin + end;
-  if (std::filesystem::exists(path)) {
-    std::ifstream file(path, std::ios::binary);
-    all.assign(std::istreambuf_iterator<char>(file), {});
-  }
-  const std::size_t first = all.find(begin), last = all.find(end);
-  if (first == std::string::npos || last == std::string::npos || last < first) {
-    throw std::runtime_error(path + ": section '" + section +
-                             "' is missing, expected the lines <!-- " + section +
-                             ":begin --> and <!-- " + section + ":end -->");
-  }
-  const std::size_t start = first + begin.size();
-  all.replace(start, last - start, text);
+  std::string all = "<!-- " + section + ":begin -->\n<!-- " + section + ":end -->\n";
+  if (std::filesystem::exists(path)) all = contents(path);
+  const Span at = find_section(path, all, section);
+  all.replace(at.begin, at.size, text);
   write_file(path, all);
+}
+
+std::string section_of(const std::string& path, const std::string& section) {
+  const std::string all = contents(path);
+  const Span at = find_section(path, all, section);
+  return all.substr(at.begin, at.size);
+}
+
+std::string where_different(const std::string& path, const std::string& section,
+                            const std::string& text, const std::string& command) {
+  std::istringstream there(section_of(path, section)), here(text);
+  for (int number = 1;; ++number) {
+    std::string is, wanted;
+    const bool more = !!std::getline(there, is), expected = !!std::getline(here, wanted);
+    if (!more && !expected) return "";
+    if (more == expected && is == wanted) continue;
+    return path + ": line " + std::to_string(number) + " of section '" + section + "' is '" + is +
+           "', expected '" + wanted + "' (" + command + " writes it)";
+  }
 }
 
 }  // namespace espalier::bench

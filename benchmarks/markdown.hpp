@@ -28,5 +28,11 @@ using charts::format;
 /// of a file; a file that does not exist is made of that section alone.
 /// @throws std::runtime_error if the file has no such section or cannot be written
 void replace_section(const std::string& path, const std::string& section, const std::string& text);
+/// What stands between these lines. @throws std::runtime_error if the file has no such section
+std::string section_of(const std::string& path, const std::string& section);
+/// Says where a section of a file is not the text; "" if it is.
+/// @param command  that writes it
+std::string where_different(const std::string& path, const std::string& section,
+                            const std::string& text, const std::string& command);
 
 }  // namespace espalier::bench

@@ -23,39 +23,41 @@ class Tables {
   std::string all() const {
     return "Forward dynamics, microseconds a call (best):\n\n" + times(Work::forward) +
            "\nInverse dynamics, microseconds a call (best):\n\n" + times(Work::inverse) +
-           "\nTable III of the paper: time of other forward dynamics minus that of `c-aba`, in "
-           "percent of it:\n\n" +
-           percents("c-aba", "c-aba-stacked", Work::forward, published::table_3) +
-           "\nTable II of the paper: time of other inverse dynamics minus that of `c-rnea`, in "
-           "percent of it:\n\n" +
-           percents("c-rnea", "c-rnea", Work::inverse, published::table_2) +
            "\nInverse operational-space inertia of welded feet, or of all tips of a robot without "
-           "feet (figure 12 of the paper), microseconds a call (best):\n\n" +
+           "feet, microseconds a call (best):\n\n" +
            times(Work::inverse_osim) +
-           "\nTable IV of the paper: time for other inverse operational-space inertias minus that "
-           "of `c-efpa`, in percent of it:\n\n" +
-           percents("c-efpa", "c-efpa", Work::inverse_osim, published::table_4) +
            "\nPublished times of others, measured on another machine (Zen 3, 2.45 GHz), beside "
            "`c-aba` here:\n\n" +
-           others() + "\nWhat exactness costs on geared robots:\n\n" + exactness() +
-           "\nGrowth with the number of links, forward dynamics, nanoseconds a link (best):\n\n" +
+           others() +
+           "\nGrowth with the number of links, forward dynamics, nanoseconds a link "
+           "(best):\n\n" +
            growth(Work::forward, "c-aba") +
            "\nGrowth with the number of links, inverse operational-space inertia of a weld on the "
-           "last link (figure 13 of the paper), nanoseconds a link (best):\n\n" +
+           "last link, nanoseconds a link (best):\n\n" +
            growth(Work::inverse_osim, "c-pv-osimr");
+  }
+  std::string paper() const {
+    return "Table II: time of other inverse dynamics minus that of `c-rnea`, in percent of "
+           "it:\n\n" +
+           percents("c-rnea", "c-rnea", Work::inverse, published::table_2) +
+           "\nTable III: time of other forward dynamics minus that of `c-aba`, in percent of "
+           "it:\n\n" +
+           percents("c-aba", "c-aba-stacked", Work::forward, published::table_3) +
+           "\nTable IV: time for other inverse operational-space inertias minus that of `c-efpa`, "
+           "in percent of it:\n\n" +
+           percents("c-efpa", "c-efpa", Work::inverse_osim, published::table_4) +
+           "\nWhat exactness costs on geared robots:\n\n" + exactness() +
+           "\nFigure 11, forward dynamics of chains, nanoseconds a link (best):\n\n" +
+           growth(Work::forward, "c-aba") +
+           "\nFigure 13, inverse operational-space inertia of a weld on the last link, nanoseconds "
+           "a link (best):\n\n" +
+           growth(Work::inverse_osim, "c-efpa");
   }
 
  private:
-  /// Best time [ns], NaN if it was not measured.
   double ns(const std::string& robot, Work work, const std::string& algorithm,
             const std::string& library = "Espalier") const {
-    for (const Row& row : rows_) {
-      if (row.robot == robot && row.work == to_string(work) && row.algorithm == algorithm &&
-          row.library.compare(0, library.size(), library) == 0 && !row.ns.empty()) {
-        return row.best();
-      }
-    }
-    return std::numeric_limits<double>::quiet_NaN();
+    return best_ns(rows_, robot, work, algorithm, library);
   }
   static std::string cell(const char* pattern, double x) {
     return std::isnan(x) ? dash : format(pattern, x);
@@ -203,6 +205,29 @@ class Tables {
 
 }  // namespace
 
+double best_ns(const std::vector<Row>& rows, const std::string& robot, Work work,
+               const std::string& algorithm, const std::string& library) {
+  for (const Row& row : rows) {
+    if (row.robot == robot && row.work == to_string(work) && row.algorithm == algorithm &&
+        row.library.compare(0, library.size(), library) == 0 && !row.ns.empty()) {
+      return row.best();
+    }
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+bool in_paper_tables(const std::string& algorithm) {
+  std::vector<std::string> names{"c-rnea", "c-aba", "c-aba-stacked", "c-efpa"};
+  const auto take = [&](const auto& table) {
+    for (const auto& alternative : table) names.emplace_back(alternative.algorithm);
+  };
+  take(published::table_2), take(published::table_3), take(published::table_4);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return algorithm == name || algorithm == with_rotors(name);
+  });
+}
+
 std::string loop_tables(const std::vector<Row>& rows) { return Tables(rows).all(); }
+std::string paper_tables(const std::vector<Row>& rows) { return Tables(rows).paper(); }
 
 }  // namespace espalier::bench

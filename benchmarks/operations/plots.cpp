@@ -81,6 +81,21 @@ BarChart asimo_chart(const Study& study) {
               study.asimos(), in_wensing);
 }
 
+BarChart phase_chart(const Study& study) {
+  BarChart out{"ASIMO Next-Generation, hands and feet: phases", "thousand operations", {}, {}};
+  out.series = {{"inertias, or H and its factor", "#0072b2", {}},
+                {"rows of each end-effector", "#d55e00", {}},
+                {"pairs of end-effectors", "#009e73", {}}};
+  for (const std::string& name : in_wensing) {
+    out.groups.push_back(name);
+    const Phases p = phases(study, name, true);
+    out.series[0].y.push_back(1e-3 * p.inertias);
+    out.series[1].y.push_back(1e-3 * p.rows);
+    out.series[2].y.push_back(1e-3 * p.pairs);
+  }
+  return out;
+}
+
 Chart chains_chart(const Study& study) {
   Chart out;
   out.title = "ASIMO Next-Generation, hands and feet, longer chains";

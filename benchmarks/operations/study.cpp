@@ -35,6 +35,15 @@ void count_asimo(const Host& host, Study& out) {
   out.asimo = sparsity(host, asimo("ASIMO", {}));
   out.asimo_more_chains = sparsity(host, asimo("ASIMO", more_chains));
   out.base = counted("HF", {});
+  Mechanism alone = asimo("HF, torso alone", {});
+  const std::vector<EndEffector> hands_and_feet = alone.end_effectors;
+  alone.end_effectors = {EndEffector::weld("torso")};
+  out.on_torso = count(host, alone, every);
+  for (const EndEffector& end_effector : hands_and_feet) {
+    alone.name = "HF, " + end_effector.link + " alone";
+    alone.end_effectors = {end_effector};
+    out.one_by_one.push_back(count(host, alone, every));
+  }
   out.head = counted("HFH", {.task = Task::hands_feet_head});
   out.fingers = counted("FTF", {.task = Task::fingers_feet});
   const std::string more = format("+%d ", more_joints);
@@ -46,7 +55,7 @@ void count_asimo(const Host& host, Study& out) {
   out.one_foot = counted("HF, on one foot", {.on_right_foot = true});
   for (int k = 0; k <= most_more_joints; ++k) {
     out.longer_chains.push_back(counted(format("HF, +%d per arm and leg", k),
-                                       {.more_arm_joints = k, .more_leg_joints = k}));
+                                        {.more_arm_joints = k, .more_leg_joints = k}));
   }
 }
 
@@ -85,7 +94,7 @@ std::vector<const Tally*> Study::humanoids() const {
 }
 
 std::vector<const Tally*> Study::asimos() const {
-  return {&base,           &head,         &fingers,    &longer_arms, &longer_legs,
+  return {&base,           &head,         &fingers,     &longer_arms, &longer_legs,
           &longer_fingers, &four_fingers, &more_chains, &one_foot};
 }
 

@@ -31,6 +31,8 @@ struct Study {
   Sparsity asimo, asimo_more_chains;
   Tally base, head, fingers, longer_arms, longer_legs, longer_fingers, four_fingers, more_chains,
       one_foot;
+  Tally on_torso;                    ///< end-effector on the floating body alone
+  std::vector<Tally> one_by_one;     ///< hands and feet, one end-effector at a time
   std::vector<Tally> longer_chains;  ///< by further joints in each arm and leg, from 0
 
   // Growth with the number of rows, nothing else being changed.

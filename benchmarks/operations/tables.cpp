@@ -157,6 +157,30 @@ std::string asimo_tables(const Study& study) {
          split_table(study.asimos());
 }
 
+Phases phases(const Study& study, const std::string& algorithm, bool folded) {
+  Phases out{study.on_torso.total(algorithm, folded), 0.0, 0.0};
+  for (const Tally& one : study.one_by_one) {
+    out.rows += one.total(algorithm, folded) - out.inertias;
+  }
+  out.pairs = study.base.total(algorithm, folded) - out.inertias - out.rows;
+  return out;
+}
+
+std::string phase_table(const Study& study) {
+  Table table({"algorithm", "folded: inertias, or H and its factor", "rows of each end-effector",
+               "pairs of end-effectors", "all counted: inertias, or H and its factor",
+               "rows of each end-effector", "pairs of end-effectors"});
+  for (const char* name : {"pv-osimr", "pv-osim", "efpa", "kjr", "ltl-osim"}) {
+    std::vector<std::string> row{format("`%s`", name)};
+    for (const bool folded : {true, false}) {
+      const Phases p = phases(study, name, folded);
+      for (const double n : {p.inertias, p.rows, p.pairs}) row.push_back(format("%.0f", n));
+    }
+    table.add(row);
+  }
+  return table.text();
+}
+
 std::string growth_tables(const Study& study) {
   Table links({"branches per side", "rows m", "algorithm", "folded: operations of n stem links",
                "largest deviation, %", "all counted", "largest deviation, %"});
@@ -204,6 +228,12 @@ std::string csv(const Study& study) {
     }
   }
   return out;
+}
+
+std::vector<std::pair<std::string, std::string>> operation_sections(const Study& study) {
+  return {{"claims", claims_table(study)},       {"stem", stem_tables(study)},
+          {"humanoids", humanoid_tables(study)}, {"asimo", asimo_tables(study)},
+          {"phases", phase_table(study)},        {"growth", growth_tables(study)}};
 }
 
 }  // namespace espalier::bench

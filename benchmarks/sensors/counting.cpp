@@ -3,6 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "benchmarks/sensors/matrix_form.hpp"
 #include "sensing/solvers/fixed_lu.hpp"
 #include "sensing/solvers/sensor_pivots.hpp"
 #include "charts/format.hpp"
@@ -134,6 +135,7 @@ ChainCounts count_chain(const Host& host, int bodies, Geometry geometry) {
   out.ours = counts(pattern, order_for(forward, {}));
   out.safe = counts(pattern, plain_safe_order(forward));
   out.threshold = counts(pattern, threshold_order(forward));
+  out.matrix_form = count_matrix_form(*model);
   out.inverse = counts(pattern_of(inverse), order_for(inverse, {}));
   out.aba = count(host, model, "forward-dynamics", "aba");
   out.rnea = count(host, model, "inverse-dynamics", "rnea");

@@ -22,6 +22,7 @@ struct ChainCounts {
   LuCount ours;               ///< forward dynamics, in the order of sparse-lu
   LuCount safe;               ///< the same, in the plain order of the articulated-body algorithm
   LuCount threshold;          ///< the same, pivots by Markowitz' criterion and threshold alone
+  LuCount matrix_form;        ///< forward dynamics by the matrix form of the ABA (matrix_form.hpp)
   LuCount inverse;            ///< inverse dynamics, in the order of sparse-lu
   OperationCounts aba, rnea;  ///< with what is known before folded away; kinematics included
 };

@@ -3,6 +3,7 @@
 // algorithms, as in figures 1 and 2 of Nori (2017). See docs/sensors.md.
 //
 //   espalier_bench_sensors [--markdown FILE] [--svg FILE] [--counts-svg FILE] [--seconds S]
+//                          [--check FILE] [--counts]
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -10,7 +11,7 @@
 #include "benchmarks/machine.hpp"
 #include "benchmarks/markdown.hpp"
 #include "benchmarks/program.hpp"
-#include "benchmarks/sensors/counting.hpp"
+#include "benchmarks/sensors/tables.hpp"
 #include "benchmarks/sensors/timing.hpp"
 #include "charts/chart.hpp"
 
@@ -21,8 +22,6 @@ namespace {
 using charts::Chart;
 
 constexpr int timed[] = {5, 10, 20, 30, 50, 75, 100};
-constexpr int counted[] = {1, 2, 5, 10, 15, 20, 30, 40, 50, 75, 100};
-constexpr int standing[] = {6, 10, 15, 20, 30, 40, 50, 75, 100};
 
 std::string us(double ns) { return format(ns < 1e5 ? "%.1f" : "%.0f", 1e-3 * ns); }
 
@@ -53,40 +52,6 @@ std::string humanoid_table(const std::vector<HumanoidTime>& all) {
   return table.text();
 }
 
-/// Multiplications + additions for each body.
-std::string per_body(double multiplications, double additions, int bodies) {
-  return format("%.0f + %.0f", multiplications / bodies, additions / bodies);
-}
-std::string per_body(const LuCount& c, int bodies) {
-  return per_body(static_cast<double>(c.multiplications), static_cast<double>(c.additions), bodies);
-}
-std::string per_body(const OperationCounts& c, int bodies) {
-  return per_body(static_cast<double>(c.multiplications), static_cast<double>(c.additions), bodies);
-}
-
-std::string chains_table(const std::vector<ChainCounts>& all) {
-  Table table({"bodies", "LU, order of sparse-lu", "LU, safe order", "LU, threshold order", "aba",
-               "LU of inverse dynamics", "rnea"},
-              0);
-  for (const ChainCounts& c : all) {
-    table.add({std::to_string(c.bodies), per_body(c.ours, c.bodies), per_body(c.safe, c.bodies),
-               per_body(c.threshold, c.bodies), per_body(c.aba, c.bodies),
-               per_body(c.inverse, c.bodies), per_body(c.rnea, c.bodies)});
-  }
-  return table.text();
-}
-std::string standing_table(const std::vector<StandingCounts>& all) {
-  Table table({"bodies", "unknowns", "LU, order of sparse-lu", "LU, threshold order",
-               "dense LU, multiplications", "rnea, for scale"},
-              0);
-  for (const StandingCounts& c : all) {
-    table.add({std::to_string(c.bodies), std::to_string(c.unknowns), per_body(c.ours, c.bodies),
-               per_body(c.threshold, c.bodies), format("%.0f", c.dense / c.bodies),
-               per_body(c.rnea, c.bodies)});
-  }
-  return table.text();
-}
-
 std::string times_svg(const std::vector<ChainTimes>& all) {
   Chart chart;
   chart.title = "Forward dynamics of a chain as one sparse system";
@@ -108,40 +73,9 @@ std::string times_svg(const std::vector<ChainTimes>& all) {
   return chart.svg();
 }
 
-double operations(const LuCount& c) { return static_cast<double>(c.multiplications + c.additions); }
-double operations(const OperationCounts& c) {
-  return static_cast<double>(c.multiplications + c.additions);
-}
-
-std::string counts_svg(const std::vector<ChainCounts>& dh,
-                       const std::vector<ChainCounts>& general) {
-  Chart chart;
-  chart.title = "Multiplications and additions for each body of a chain";
-  chart.label = "bodies";
-  for (const ChainCounts& c : dh) chart.x.push_back(c.bodies);
-  const auto panel = [&](const char* label, const std::vector<ChainCounts>& all) {
-    Chart::Panel p{label,
-                   {{"LU", "#0072b2", "", {}},
-                    {"LU safe", "#009e73", "6 3", {}},
-                    {"LU threshold", "#d55e00", "2 2", {}},
-                    {"aba", "#000000", "", {}},
-                    {"inverse LU", "#cc79a7", "", {}},
-                    {"rnea", "#999999", "", {}}}};
-    for (const ChainCounts& c : all) {
-      const double counts[] = {operations(c.ours), operations(c.safe),    operations(c.threshold),
-                               operations(c.aba),  operations(c.inverse), operations(c.rnea)};
-      for (std::size_t k = 0; k < p.lines.size(); ++k) p.lines[k].y.push_back(counts[k] / c.bodies);
-    }
-    chart.panels.push_back(p);
-  };
-  panel("Denavit-Hartenberg frames", dh);
-  panel("general frames", general);
-  return chart.svg();
-}
-
 int run(int count, char** words) {
   CLI::App app("Dynamics from sensors: times and operations of the sparse LU in a fixed order");
-  std::string markdown_file, svg_file, counts_file;
+  std::string markdown_file, svg_file, counts_file, check_file;
   double seconds = 2.0;
   app.add_option("--markdown", markdown_file,
                  "file in which the tables are written between <!-- machine:begin --> and "
@@ -150,40 +84,44 @@ int run(int count, char** words) {
   app.add_option("--svg", svg_file, "file for the plot of times");
   app.add_option("--counts-svg", counts_file, "file for the plot of operations");
   app.add_option("--seconds", seconds, "for each chain")->check(CLI::Range(1e-3, 600.0));
+  app.add_option("--check", check_file,
+                 "no times: file whose tables of counts must be these, or the status is 1");
+  bool counts_alone = false;
+  app.add_flag("--counts", counts_alone, "no times");
   CLI11_PARSE(app, count, words);
 
   const Host host;
-  std::vector<ChainCounts> dh, general;
-  for (const int bodies : counted) {
-    dh.push_back(count_chain(host, bodies, Geometry::denavit_hartenberg));
-    general.push_back(count_chain(host, bodies, Geometry::general));
+  const SensorCounts counts = sensor_counts(host);
+  if (!check_file.empty()) {
+    bool same = true;
+    for (const auto& [name, text] : count_sections(counts)) {
+      const std::string where = where_different(check_file, name, text, sensors_command);
+      if (where.empty()) continue;
+      same = false;
+      std::fprintf(stderr, "espalier_bench_sensors: %s\n", where.c_str());
+    }
+    return same ? 0 : 1;
   }
-  std::vector<StandingCounts> feet;
-  for (const int bodies : standing) {
-    feet.push_back(count_standing(host, bodies, Geometry::denavit_hartenberg));
+  std::vector<std::pair<std::string, std::string>> sections = count_sections(counts);
+  if (!counts_file.empty()) save(counts_file, counts_svg(counts));
+  if (!counts_alone) {
+    std::vector<ChainTimes> times;
+    for (const int bodies : timed) {
+      std::fprintf(stderr, "espalier_bench_sensors: %d bodies\n", bodies);
+      times.push_back(measure_chain(host, bodies, seconds));
+    }
+    sections.emplace_back("machine", "Measured on " + processor() + ", plugins loaded as " +
+                                         instruction_set(host, "sensor-dynamics", "sparse-lu") +
+                                         ", compiled by " + __VERSION__ + " (" +
+                                         ESPALIER_BUILD_TYPE + "); the best of 25 turns.\n");
+    sections.emplace_back("fixed-order", times_table(times));
+    sections.emplace_back("humanoid", humanoid_table(measure_humanoid(host, seconds)));
+    if (!svg_file.empty()) save(svg_file, times_svg(times));
   }
-  std::vector<ChainTimes> times;
-  for (const int bodies : timed) {
-    std::fprintf(stderr, "espalier_bench_sensors: %d bodies\n", bodies);
-    times.push_back(measure_chain(host, bodies, seconds));
-  }
-  const std::string machine = "Measured on " + processor() + ", plugins loaded as " +
-                              instruction_set(host, "sensor-dynamics", "sparse-lu") +
-                              ", compiled by " + __VERSION__ + " (" + ESPALIER_BUILD_TYPE +
-                              "); the best of 25 turns.\n";
-  const std::pair<const char*, std::string> sections[] = {
-      {"machine", machine},
-      {"fixed-order", times_table(times)},
-      {"humanoid", humanoid_table(measure_humanoid(host, seconds))},
-      {"forward-dh", chains_table(dh)},
-      {"forward-general", chains_table(general)},
-      {"standing", standing_table(feet)}};
   for (const auto& [name, text] : sections) {
-    std::printf("## %s\n\n%s\n", name, text.c_str());
+    std::printf("## %s\n\n%s\n", name.c_str(), text.c_str());
     if (!markdown_file.empty()) replace_section(markdown_file, name, text);
   }
-  if (!svg_file.empty()) save(svg_file, times_svg(times));
-  if (!counts_file.empty()) save(counts_file, counts_svg(dh, general));
   return 0;
 }
 
