@@ -2,20 +2,39 @@
 #
 # Builds <target>.so, a plugin. With VARIANTS it is built once more for each instruction set in
 # ESPALIER_VARIANTS, as <target>.v3.so and so on; the loader takes the widest that the processor
-# has. Variants must hold only code whose results do not depend on the instruction set beyond
+# has. With ESPALIER_ONE_VARIANT it is built for that one alone, by the target <target>. Variants must hold only code whose results do not depend on the instruction set beyond
 # rounding. Authors of plugins have this function from find_package(espalier CONFIG).
 function(espalier_add_plugin target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "VARIANTS" "" "LINK;INCLUDE")
   set(instruction_sets baseline)
   if(arg_VARIANTS)
     list(APPEND instruction_sets ${ESPALIER_VARIANTS})
+    if(ESPALIER_ONE_VARIANT)
+      foreach(set IN LISTS ESPALIER_PROCESSOR_VARIANTS)  # the widest comes last
+        if(set IN_LIST ESPALIER_VARIANTS)
+          set(instruction_sets ${set})
+        endif()
+      endforeach()
+      list(GET instruction_sets 0 instruction_sets)
+      # Of a build with all of them before: the loader would take the widest.
+      if(NOT instruction_sets STREQUAL baseline)
+        file(REMOVE ${ESPALIER_PLUGIN_OUTPUT_DIRECTORY}/${target}.so)
+      endif()
+      foreach(suffix v3 v4)
+        if(NOT instruction_sets STREQUAL x86-64-${suffix})
+          file(REMOVE ${ESPALIER_PLUGIN_OUTPUT_DIRECTORY}/${target}.${suffix}.so)
+        endif()
+      endforeach()
+    endif()
   endif()
   foreach(set IN LISTS instruction_sets)
     set(library ${target})
     set(file ${target})
     if(NOT set STREQUAL baseline)
       string(REPLACE "x86-64-" "" suffix ${set})
-      set(library ${target}_${suffix})
+      if(NOT ESPALIER_ONE_VARIANT)
+        set(library ${target}_${suffix})
+      endif()
       set(file ${target}.${suffix})
     endif()
     add_library(${library} MODULE ${arg_UNPARSED_ARGUMENTS})
@@ -36,7 +55,8 @@ function(espalier_add_plugin target)
         LIBRARY_OUTPUT_DIRECTORY ${ESPALIER_PLUGIN_OUTPUT_DIRECTORY})
     endif()
     if(ESPALIER_INSTALL_PLUGIN_DIR)
-      install(TARGETS ${library} LIBRARY DESTINATION ${ESPALIER_INSTALL_PLUGIN_DIR})
+      install(TARGETS ${library}
+        LIBRARY DESTINATION ${ESPALIER_INSTALL_PLUGIN_DIR} COMPONENT runtime)
       set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN/../..")
     endif()
   endforeach()

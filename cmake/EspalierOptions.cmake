@@ -10,10 +10,44 @@ if(ESPALIER_BEAST)
   set(beast_is_there ON)
 endif()
 option(ESPALIER_VIEWER "Build `espalier view` (Boost.Beast; its page by npm)" ${beast_is_there})
+# The two libraries under the GPL: a program that loads a plugin linked with one is under it, too.
+option(ESPALIER_ALGLIB "Solver of quadratic programs by ALGLIB (GPL): limits in task control" ON)
+option(ESPALIER_UMFPACK "Sparse LU by UMFPACK of SuiteSparse (GPL) in sensing; else by Eigen" ON)
 option(ESPALIER_WERROR "Warnings are errors" ON)
 set(ESPALIER_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
 set(ESPALIER_VARIANTS "x86-64-v3;x86-64-v4" CACHE STRING
   "Instruction sets that plugins of algorithms, joints, sub-mechanisms and packs are built for besides the baseline")
+option(ESPALIER_ONE_VARIANT
+  "Build each plugin once, for the widest of ESPALIER_VARIANTS that this processor has" OFF)
+option(ESPALIER_UNITY "Compile several sources as one: a whole build takes less, a changed file more"
+  OFF)
+
+# The instruction sets of this processor, as the loader asks for them (plugins/instruction_set.cpp).
+set(ESPALIER_PROCESSOR_VARIANTS "")
+if(ESPALIER_ONE_VARIANT AND EXISTS /proc/cpuinfo)
+  file(STRINGS /proc/cpuinfo flags REGEX "^flags" LIMIT_COUNT 1)
+  string(REPLACE " " ";" flags "${flags}")
+  set(needs_x86-64-v3 avx2 fma bmi1 bmi2 movbe f16c abm)
+  set(needs_x86-64-v4 ${needs_x86-64-v3} avx512f avx512bw avx512cd avx512dq avx512vl)
+  foreach(set x86-64-v3 x86-64-v4)
+    list(REMOVE_ITEM needs_${set} ${flags})
+    if(NOT needs_${set})
+      list(APPEND ESPALIER_PROCESSOR_VARIANTS ${set})
+    endif()
+  endforeach()
+endif()
+
+# espalier_unity(<target> <sources in one> [ALONE <sources>...]): for libraries and programs of many
+# small sources, most of whose compile time is headers and the templates in them. ALONE names those
+# whose local names another source has, too.
+function(espalier_unity target count)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ALONE")
+  if(ESPALIER_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
+    target_compile_options(${target} PRIVATE -Wno-shadow)  # of another source's local names
+    set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

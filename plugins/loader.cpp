@@ -166,6 +166,39 @@ void warn_of_writers(const std::string& folder) {
       folder, folder);
 }
 
+/// Whether a folder's file stands for its plugin: a plain one does, and one for an instruction set
+/// does if there is neither a plain sibling nor a wider one that can run here.
+/// @throws PluginError if the plugin is there for wider instruction sets only
+bool stands_for_plugin(const fs::path& file) {
+  const InstructionSet set = detail::instruction_set_of(file.filename().string());
+  if (file.extension() != ".so" || set == InstructionSet::baseline)
+    return file.extension() == ".so";
+  const std::string plain = (file.parent_path() / file.stem().stem()).string();
+  std::error_code error;
+  if (fs::exists(plain + ".so", error)) return false;
+  const InstructionSet usable = detail::usable_instruction_set();
+  InstructionSet widest = InstructionSet::baseline, narrowest = set;
+  for (const InstructionSet other : {InstructionSet::v3, InstructionSet::v4}) {
+    if (!fs::exists(plain + std::string(detail::file_suffix(other)) + ".so", error)) continue;
+    narrowest = std::min(narrowest, other);
+    if (other <= usable) widest = other;
+  }
+  if (widest == InstructionSet::baseline && narrowest == set) {
+    throw PluginError(file.string() + ": instruction set is " + std::string(to_string(set)) +
+                      ", expected one for " + std::string(to_string(usable)) +
+                      " (build with ESPALIER_ONE_VARIANT=OFF, or raise ESPALIER_INSTRUCTION_SET)");
+  }
+  return set == widest;
+}
+
+/// The name of a plugin's plain file, which all its variants share.
+std::string plain_name(const std::string& file) {
+  const fs::path name = fs::path(file).filename();
+  return detail::instruction_set_of(name.string()) == InstructionSet::baseline
+             ? name.string()
+             : name.stem().stem().string() + ".so";
+}
+
 fs::path resolve(const std::string& file) {
   std::error_code error;
   fs::path path = fs::canonical(file, error);
@@ -211,7 +244,7 @@ void Loader::State::load(const std::string& file, bool from_folder) {
     return;
   }
 
-  const std::string file_name = fs::path(file).filename().string();
+  const std::string file_name = plain_name(file);
   if (from_folder && file_names.contains(file_name)) {
     detail::logger()->debug("{}: passed over, a plugin file of this name is loaded already", file);
     return;
@@ -269,11 +302,9 @@ std::vector<std::string> Loader::load_folder(const std::string& folder, bool kee
   });
   std::sort(candidates.begin(), candidates.end());
   for (const fs::path& file : candidates) {
-    const std::string name = file.filename().string();
-    if (file.extension() != ".so" || detail::instruction_set_of(name) != InstructionSet::baseline) {
-      continue;
-    }
-    attempt([&] { state_->load(file.string(), true); });
+    attempt([&] {
+      if (stands_for_plugin(file)) state_->load(file.string(), true);
+    });
   }
   return refused;
 }

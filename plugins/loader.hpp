@@ -30,8 +30,9 @@ class ESPALIER_API Loader {
   void load(const std::string& file);
 
   /// Loads every plugin (*.so) of a folder, in the order of their names; a folder that does not
-  /// exist has none. As on any search path, the first wins: a file of the same name as a plugin
-  /// that was loaded from elsewhere is passed over.
+  /// exist has none. Of a plugin that is there for instruction sets alone (x.v3.so without x.so)
+  /// the widest that can run here is taken. As on any search path, the first wins: a file of the
+  /// same name as a plugin that was loaded from elsewhere is passed over.
   /// @return messages of the plugins that were refused, if `keep_going`; else they are thrown
   std::vector<std::string> load_folder(const std::string& folder, bool keep_going = false);
 

@@ -21,7 +21,7 @@ bool FixedSolver::solve(const double* values, const double* b, double* x) {
   }
   weak_pivot_ = weak;
   ++fallbacks_;
-  if (!fresh_) fresh_ = std::make_unique<UmfpackLu>(pattern_);
+  if (!fresh_) fresh_ = std::make_unique<FallbackLu>(pattern_);
   return fresh_->solve(values, b, x);
 }
 

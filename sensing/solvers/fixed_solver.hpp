@@ -11,7 +11,7 @@ namespace espalier {
 
 /// Solves systems of one pattern in a fixed order of pivots, with one step of iterative refinement.
 /// Where a pivot turns out too small, or refinement has much to do, the matrix is factored anew
-/// with pivots of its own (UMFPACK), which allocates.
+/// with pivots of its own (UMFPACK, or Eigen in a build without it), which allocates.
 class FixedSolver {
  public:
   FixedSolver(SparsePattern pattern, PivotOrder order);
@@ -35,7 +35,7 @@ class FixedSolver {
   SparsePattern pattern_;
   FixedLu lu_;
   std::vector<double> residual_, unit_;  ///< unit: by which unknowns compare
-  std::unique_ptr<UmfpackLu> fresh_;
+  std::unique_ptr<FallbackLu> fresh_;
   long fallbacks_ = 0;
   int weak_pivot_ = -1;
   bool factored_ = false;  ///< in the fixed order

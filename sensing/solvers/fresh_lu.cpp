@@ -1,6 +1,8 @@
 #include "sensing/solvers/fresh_lu.hpp"
 
+#ifdef ESPALIER_UMFPACK
 #include <umfpack.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +16,7 @@ constexpr double least_pivot_ratio = 1e-14;
 
 }  // namespace
 
+#ifdef ESPALIER_UMFPACK
 UmfpackLu::UmfpackLu(const SparsePattern& pattern) : pattern_(pattern) {
   umfpack_di_symbolic(pattern.size(), pattern.size(), pattern.column_start.data(),
                       pattern.row_index.data(), nullptr, &symbolic_, nullptr, nullptr);
@@ -45,6 +48,8 @@ bool UmfpackLu::solve_again(const double* values, const double* b, double* x) {
          umfpack_di_solve(UMFPACK_A, pattern_.column_start.data(), pattern_.row_index.data(),
                           values, x, b, numeric_, nullptr, nullptr) == UMFPACK_OK;
 }
+
+#endif  // ESPALIER_UMFPACK
 
 EigenLu::EigenLu(const SparsePattern& pattern)
     : row_(Eigen::VectorXd::Ones(pattern.size())), column_(row_) {
@@ -88,6 +93,11 @@ bool EigenLu::solve(const double* values, const double* b, double* x) {
     probe(i) = i % 2 == 0 ? 1.0 : -0.7 + 0.1 * static_cast<double>(i % 5);
   const Eigen::VectorXd answer = lu_.solve(probe);
   if (!answer.allFinite() || answer.cwiseAbs().maxCoeff() > 1.0 / least_pivot_ratio) return false;
+  return solve_again(values, b, x);
+}
+
+bool EigenLu::solve_again(const double* /*values*/, const double* b, double* x) {
+  const long n = A_.cols();
   const Eigen::Map<const Eigen::VectorXd> right(b, n);
   Eigen::Map<Eigen::VectorXd>(x, n) =
       column_.cwiseProduct(lu_.solve(Eigen::VectorXd(row_.cwiseProduct(right))));

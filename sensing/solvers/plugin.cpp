@@ -20,12 +20,14 @@ ESPALIER_PLUGIN("sensor-dynamics", "0.1.0") {
        .source = "Nori (2017), section VI; Björck (1996), section 2.6",
        .cost = "O(n), variances O(n^2)"},
       loops);
+#ifdef ESPALIER_UMFPACK
   registrar.algorithm_at_double<Umfpack>(
       {.name = "umfpack",
        .summary = "sparse LU that pivots anew at each position, by SuiteSparse; allocates",
        .source = "Davis (2004)",
        .cost = "O(n)"},
       loops);
+#endif
   registrar.algorithm_at_double<EigenSparseLu>(
       {.name = "eigen-sparse-lu",
        .summary = "sparse LU that pivots anew at each position, by Eigen; allocates",

@@ -74,11 +74,13 @@ class FreshLu : public SensorDynamics<T> {
   std::unique_ptr<Lu> lu_;
 };
 
+#ifdef ESPALIER_UMFPACK
 template <class T>
 class Umfpack final : public FreshLu<T, UmfpackLu> {
  public:
   explicit Umfpack(const Setup& setup) : FreshLu<T, UmfpackLu>(setup, "umfpack") {}
 };
+#endif
 template <class T>
 class EigenSparseLu final : public FreshLu<T, EigenLu> {
  public:

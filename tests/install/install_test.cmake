@@ -57,7 +57,7 @@ foreach(text IN LISTS texts)
   endforeach()
 endforeach()
 # What an author includes is self-contained.
-foreach(header plugin espalier)
+foreach(header plugin espalier errors)
   if(NOT EXISTS ${prefix}/include/espalier/${header}.hpp)
     message(FATAL_ERROR "install: <espalier/${header}.hpp> is missing in ${prefix}/include")
   endif()
@@ -96,6 +96,10 @@ foreach(expected "/moved/[^\n]*/espalier_formats" "/moved/[^\n]*/espalier_forwar
     message(FATAL_ERROR "install: ${program} prints no '${expected}'\n${output}")
   endif()
 endforeach()
+
+# A program with Eigen of its own, built without a flag of ours.
+run(${WORK}/external_program/eigen_beside ${prefix}/share/espalier/robots/ur5.urdf flange)
+message(STATUS "install: ${output}")
 
 # The installed command line does the same, and without the author's plugin says what is missing.
 run(${prefix}/bin/espalier eval ${robot} --algorithm aba --random 1)

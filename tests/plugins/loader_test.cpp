@@ -146,13 +146,41 @@ TEST_F(LoaderTest, VariantThatTheProcessorLacksIsRefusedBeforeItRuns) {
                   file + ": instruction set is x86-64-v4, expected at most ");
 }
 
-TEST_F(LoaderTest, FolderDoesNotLoadVariantsByThemselves) {
-  folder_.copy(plugin_file("good_variant.v3"), "variant.v3.so");
-  folder_.copy(plugin_file("good_joint"), "joint.so");
+TEST_F(LoaderTest, FolderLoadsOneVariantOfAPlugin) {
+  for (const char* variant : {".v3", ".v4", ""}) {
+    folder_.copy(plugin_file(std::string("good_variant") + variant),
+                 std::string("variant") + variant + ".so");
+  }
   folder_.write("notes.txt", "not looked at");
   EXPECT_TRUE(loader_.load_folder(folder_.path()).empty());
   ASSERT_EQ(loader_.loaded().size(), 1u);
-  EXPECT_EQ(loader_.loaded()[0].file, folder_ / "joint.so");
+  EXPECT_EQ(variant(), to_string(detail::processor_instruction_set()));
+}
+
+TEST_F(LoaderTest, FolderLoadsAVariantWithoutAPlainFile) {
+  if (detail::processor_instruction_set() < InstructionSet::v3) {
+    GTEST_SKIP() << "this processor has no x86-64-v3";
+  }
+  const std::string v3 = folder_.copy(plugin_file("good_variant.v3"), "variant.v3.so");
+  folder_.copy(plugin_file("good_variant.v4"), "variant.v4.so");
+  const EnvironmentVariable cap("ESPALIER_INSTRUCTION_SET", "x86-64-v3");
+  loader_.load_folder(folder_.path());
+  ASSERT_EQ(loader_.loaded().size(), 1u);
+  EXPECT_EQ(loader_.loaded()[0].file, v3);
+  // It shadows its plain file in a later folder.
+  const TemporaryFolder later;
+  later.copy(plugin_file("good_variant"), "variant.so");
+  EXPECT_TRUE(loader_.load_folder(later.path(), true).empty());
+  EXPECT_EQ(loader_.loaded().size(), 1u);
+}
+
+TEST_F(LoaderTest, FolderRefusesAPluginForWiderInstructionSetsAlone) {
+  const std::string v3 = folder_.copy(plugin_file("good_variant.v3"), "variant.v3.so");
+  folder_.copy(plugin_file("good_variant.v4"), "variant.v4.so");
+  const EnvironmentVariable cap("ESPALIER_INSTRUCTION_SET", "baseline");
+  const std::vector<std::string> refused = loader_.load_folder(folder_.path(), true);
+  ASSERT_EQ(refused.size(), 1u);
+  expect_contains(refused[0], v3 + ": instruction set is x86-64-v3, expected one for baseline");
 }
 
 TEST_F(LoaderTest, MissingFolderHasNoPlugins) {
