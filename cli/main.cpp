@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/session.hpp"
+#include "cli/version.hpp"
 #include "espalier/host/output_file.hpp"
 
 namespace espalier::cli {
@@ -100,7 +101,9 @@ int run(Session& session, int argc, char** argv) {
                ": dynamics of robots whose chains contain gears, differentials, belts and four-bars",
                "espalier");
   app.footer(footer);
-  app.set_version_flag("--version", "espalier " ESPALIER_VERSION);
+  app.set_version_flag(
+      "--version", [&session] { return version_text(session.plugin_folders); },
+      "version, commit, compiler, and plugins with their instruction sets");
   app.add_option("--plugins", session.plugin_folders,
                  "search plugins here first (before ESPALIER_PLUGIN_PATH, the installed and the "
                  "build folder); may be repeated")

@@ -81,13 +81,18 @@ void add_choice(CLI::App& app, const char* name, const char* help, E& value, E f
 
 }  // namespace
 
-void add_compile_options(CLI::App& app, CompileOptions& options) {
+void add_compile_options(CLI::App& app, ModelArguments& model) {
+  CompileOptions& options = model.options;
   using Root = CompileOptions::Root;
   using Mimic = CompileOptions::MimicRule;
-  add_choice(app, "--root", "floating: the root link hangs on a floating joint named 'root'",
-             options.root, Root::fixed, Root::floating);
+  add_choice(
+      app, "--root",
+      "floating: the root link hangs on a floating joint named 'root'; default: what the file "
+      "says, and fixed if it says nothing",
+      options.root, Root::fixed, Root::floating);
   add_choice(app, "--mimic", "ignore: joints with <mimic> move freely", options.mimic,
              Mimic::honour, Mimic::ignore);
+  model.root = app.get_option("--root")->default_str("");
 }
 
 void add_read_options(CLI::App& app, ReadOptions& options) {
@@ -106,7 +111,7 @@ void ModelArguments::add_to(CLI::App& app) {
   app.add_option("MODEL", file, "robot file (see 'espalier list formats')")
       ->required()
       ->type_name("FILE");
-  add_compile_options(app, options);
+  add_compile_options(app, *this);
   app.add_flag("--strict", options.strict,
                "refuse what is doubtful, as inertias that no body has; else it is used as written");
   app.add_flag("--lenient", options.lenient,
@@ -114,13 +119,20 @@ void ModelArguments::add_to(CLI::App& app) {
   add_read_options(app, reading);
 }
 
-ModelPtr ModelArguments::load(Session& session) const {
+void ModelArguments::honour(const Description& description) {
+  if (!description.floating || (root != nullptr && root->count() > 0)) return;
+  options.root =
+      *description.floating ? CompileOptions::Root::floating : CompileOptions::Root::fixed;
+}
+
+ModelPtr ModelArguments::load(Session& session) {
   const Host& host = session.host();
   return reading_model([&] {
     const auto start = std::chrono::steady_clock::now();
     input_files().add(file);
     const Description description = host.read(file, reading);
     input_files().add(description);
+    honour(description);
     const auto middle = std::chrono::steady_clock::now();
     ModelPtr model = host.compile(description, options);
     const auto ms = [](auto d) { return std::chrono::duration<double, std::milli>(d).count(); };
@@ -154,6 +166,42 @@ std::vector<const Entry*> select_algorithm(const Registry& registry, const std::
   }
   expect_problem(registry, problem);
   return {&registry.find_algorithm(problem, name)};
+}
+
+const Entry& best_algorithm(const Registry& registry, const std::string& problem,
+                            const Model& model) {
+  // By problem, those for trees before those for loops; other names follow in their order.
+  static const std::vector<std::string> preferred{"aba",
+                                                  "c-aba",
+                                                  "rnea",
+                                                  "c-rnea",
+                                                  "crba",
+                                                  "c-crba",
+                                                  "c-efpa",
+                                                  "aba-derivatives",
+                                                  "c-aba-derivatives",
+                                                  "rnea-derivatives",
+                                                  "c-rnea-derivatives"};
+  const auto rank = [](const Entry* e) {
+    const std::string& name = e->about.name;
+    const auto known = std::find(preferred.begin(), preferred.end(), name);
+    if (known != preferred.end()) return static_cast<int>(known - preferred.begin());
+    const bool oracle = e->about.summary.find("oracle") != std::string::npos;
+    return 100 + (oracle || name.ends_with("-reference") ? 100 : 0) +
+           (e->capabilities.exact ? 0 : 1000);
+  };
+  const Entry* best = nullptr;
+  std::string obstacles;
+  for (const Entry* e : registry.algorithms(problem)) {
+    const Verdict verdict = registry.can(*e, model);
+    if (!verdict.ok) obstacles += "; " + e->about.name + ": " + verdict.obstacle;
+    if (verdict.ok && (best == nullptr || rank(e) < rank(best))) best = e;
+  }
+  if (best == nullptr) {
+    throw Unsupported("number of algorithms that solve " + problem + " for '" + model.name() +
+                      "' is 0, expected at least one" + obstacles);
+  }
+  return *best;
 }
 
 void expect_problem(const Registry& registry, const std::string& problem) {

@@ -62,13 +62,17 @@ struct ModelArguments {
   ReadOptions reading;
 
   void add_to(CLI::App& app);
+  /// Takes from a file what it says of its root, unless --root says otherwise.
+  void honour(const Description& description);
   /// Reads and compiles. @throws Failure with exit code 1 if the file is not a usable robot
-  ModelPtr load(Session& session) const;
+  ModelPtr load(Session& session);
+
+  CLI::Option* root = nullptr;  ///< --root
 };
 /// --search and --outside: where included files and meshes are looked for.
 void add_read_options(CLI::App& app, ReadOptions& options);
 /// --root and --mimic, also for a model given by the option --model.
-void add_compile_options(CLI::App& app, CompileOptions& options);
+void add_compile_options(CLI::App& app, ModelArguments& model);
 
 /// Runs what reads a model file: whatever is unknown in it makes the model unusable, not the usage
 /// wrong. @throws Failure with exit code 1
@@ -94,6 +98,11 @@ const char* to_string(CompileOptions::MimicRule rule);
 /// @throws UnknownName with a suggestion
 std::vector<const Entry*> select_algorithm(const Registry& registry, const std::string& name,
                                            const std::string& problem);
+/// The algorithm for a problem that a model is computed by where nobody names one: an exact one, no
+/// oracle and no reference if there are others, the one for trees if the model is a tree.
+/// @throws Unsupported naming what stands in the way of each
+const Entry& best_algorithm(const Registry& registry, const std::string& problem,
+                            const Model& model);
 /// @throws UnknownName with a suggestion
 void expect_problem(const Registry& registry, const std::string& problem);
 

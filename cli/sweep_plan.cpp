@@ -247,6 +247,7 @@ SweepPlan SweepPlan::read(const std::string& file) {
     return word == first;
   };
   using Options = CompileOptions;
+  plan.states_root = reader.has("root");
   plan.options.root =
       choice("root", "fixed", "floating") ? Options::Root::fixed : Options::Root::floating;
   plan.options.mimic =

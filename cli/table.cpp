@@ -20,29 +20,83 @@ std::size_t width(const std::string& cell) {
   }));
 }
 
+/// A cell in pieces of at most `limit` columns, broken after spaces, commas, '+', '.' and '_'; a
+/// word that is longer is cut.
+std::vector<std::string> broken(const std::string& cell, std::size_t limit) {
+  std::vector<std::string> pieces;
+  std::string rest = cell;
+  while (width(rest) > limit) {
+    std::size_t end = 0, columns = 0, best = 0, good = 0;
+    while (end < rest.size()) {
+      std::size_t next = end + 1;
+      while (next < rest.size() && (static_cast<unsigned char>(rest[next]) & 0xC0) == 0x80) ++next;
+      if (columns + 1 > limit) break;
+      ++columns, end = next;
+      const char last = rest[end - 1];
+      if (last == ' ' || last == ',') best = end;
+      if (last == '+' || last == '.' || last == '_' || last == '/' || last == '|') good = end;
+    }
+    const std::size_t cut = best > 0 ? best : good > 0 ? good : end;
+    std::string piece = rest.substr(0, cut);
+    piece.erase(piece.find_last_not_of(' ') + 1);
+    pieces.push_back(std::move(piece));
+    rest.erase(0, cut);
+    rest.erase(0, std::min(rest.find_first_not_of(' '), rest.size()));
+  }
+  if (!rest.empty() || pieces.empty()) pieces.push_back(std::move(rest));
+  return pieces;
+}
+
 }  // namespace
 
-std::string Table::text() const {
-  const std::size_t n = header_.size();
-  std::vector<std::size_t> widths(n);
+std::string Table::text(std::size_t limit) const {
+  std::vector<std::size_t> columns;
+  for (std::size_t j = 0; j < header_.size(); ++j) {
+    const bool omitted = limit > 0 && std::find(wide_only_.begin(), wide_only_.end(), header_[j]) !=
+                                          wide_only_.end();
+    if (!omitted) columns.push_back(j);
+  }
+  const std::size_t n = columns.size();
+  std::vector<std::size_t> widths(n), least(n);
   std::vector<bool> right(n, !rows_.empty());
   for (std::size_t j = 0; j < n; ++j) {
-    widths[j] = width(header_[j]);
+    const auto& name = header_[columns[j]];
+    widths[j] = width(name);
     for (const auto& row : rows_) {
-      widths[j] = std::max(widths[j], width(row[j]));
-      right[j] = right[j] && is_number(row[j]);
+      widths[j] = std::max(widths[j], width(row[columns[j]]));
+      right[j] = right[j] && is_number(row[columns[j]]);
     }
+    least[j] = right[j] ? widths[j] : std::min<std::size_t>(widths[j], 12);
+  }
+  // The widest column gives way until all fit.
+  while (limit > 0) {
+    std::size_t total = 2 * (n - 1), widest = n;
+    for (std::size_t j = 0; j < n; ++j) {
+      total += widths[j];
+      if (widths[j] > least[j] && (widest == n || widths[j] > widths[widest])) widest = j;
+    }
+    if (total <= limit || widest == n) break;
+    --widths[widest];
   }
   std::string out;
   const auto line = [&](const std::vector<std::string>& cells) {
-    std::string text;
+    std::vector<std::vector<std::string>> pieces;
+    std::size_t height = 1;
     for (std::size_t j = 0; j < n; ++j) {
-      const std::string pad(widths[j] - width(cells[j]), ' ');
-      if (j > 0) text += "  ";
-      text += right[j] ? pad + cells[j] : cells[j] + pad;
+      pieces.push_back(broken(cells[columns[j]], widths[j]));
+      height = std::max(height, pieces.back().size());
     }
-    text.erase(text.find_last_not_of(' ') + 1);
-    out += text + "\n";
+    for (std::size_t k = 0; k < height; ++k) {
+      std::string text;
+      for (std::size_t j = 0; j < n; ++j) {
+        const std::string cell = k < pieces[j].size() ? pieces[j][k] : "";
+        const std::string pad(widths[j] - width(cell), ' ');
+        if (j > 0) text += "  ";
+        text += right[j] ? pad + cell : cell + pad;
+      }
+      text.erase(text.find_last_not_of(' ') + 1);
+      out += text + "\n";
+    }
   };
   line(header_);
   for (const auto& row : rows_) line(row);

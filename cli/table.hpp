@@ -8,18 +8,29 @@ namespace espalier::cli {
 /// A table of texts whose columns line up; numbers stand on the right.
 class Table {
  public:
+  /// Columns of a screen that a table fits if nothing else is asked for.
+  static constexpr std::size_t screen = 100;
+
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
+
+  /// Columns that are left out where the table has to fit a screen.
+  Table& wide_only(std::vector<std::string> columns) {
+    wide_only_ = std::move(columns);
+    return *this;
+  }
 
   /// @param cells  as many as the header has
   void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   bool empty() const { return rows_.empty(); }
 
-  std::string text() const;
+  /// @param limit  columns of the screen: long cells are broken between words, or after '+' and
+  ///               ',', and go on in the next line; 0: all columns, each as wide as it is
+  std::string text(std::size_t limit = 0) const;
   /// The same as a Markdown table.
   std::string markdown() const;
 
  private:
-  std::vector<std::string> header_;
+  std::vector<std::string> header_, wide_only_;
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -20,6 +20,8 @@ struct ESPALIER_API Assembly {
   };
   Description parts;  ///< links, joints, loops, couplings, laws; names are relative to it
   std::vector<Output> outputs;
+  /// Names under which the sub-mechanism's author asks for laws of classes, by law<M>().
+  std::vector<std::string> stated_laws;
 
   // What most sub-mechanisms consist of. References are valid until the next call.
   /// A link and, of the same name, the joint by which it hangs on `parent`; axis z.
@@ -35,6 +37,7 @@ struct ESPALIER_API Assembly {
   template <class M>
   void law(const std::string& type, const std::vector<std::string>& joints,
            const Parameters& parameters) {
+    stated_laws.push_back(type);
     law(type, joints, parameters, detail::LawTypeOf<M>().parameter_names());
   }
   /// Something that closes a loop, between two frames on links.

@@ -119,7 +119,14 @@ std::string obstacle(const Capabilities& capabilities, const Model& model, Tie& 
         (tie == Tie::loop && !capabilities.loops)) {
       std::string by;
       for (const std::string& name : c.constraints) by += (by.empty() ? "" : ", ") + quoted(name);
-      std::string text = who + " is tied by a " + (tie == Tie::coupling ? "coupling" : "loop");
+      std::string kind = tie == Tie::coupling ? "a coupling" : "a loop";
+      if (!c.laws.empty()) {  // "by the law 'four_bar'", and what else there is
+        kind = c.laws.size() == 1 ? "the law " : "the laws ";
+        for (const std::string& law : c.laws)
+          kind += (&law == &c.laws[0] ? "" : ", ") + quoted(law);
+        if (c.laws.size() < c.constraints.size()) kind += " and more";
+      }
+      std::string text = who + " is tied by " + kind;
       if (!by.empty()) text += " (" + by + ")";
       if (capabilities.couplings) return text + ", expected a tree or constant couplings";
       return text + (capabilities.loops ? ", expected a tree or loops" : ", expected a tree");
@@ -135,6 +142,27 @@ std::string obstacle(const Capabilities& capabilities, const Model& model, Tie& 
            " brings equations of motion of its own, expected bodies alone";
   }
   return "";
+}
+
+/// Laws that sub-mechanisms ask for by Assembly::law<M>(), whose class says nothing of the name.
+/// They are seen in the working instances; one that does not work is not this function's to tell.
+std::vector<std::pair<const Entry*, std::string>> stated_laws(
+    const std::vector<std::unique_ptr<Entry>>& added) {
+  std::vector<std::pair<const Entry*, std::string>> laws;
+  for (const std::unique_ptr<Entry>& e : added) {
+    if (e->kind != Kind::sub_mechanism) continue;
+    try {
+      PartSpec spec;
+      spec.what = "sub-mechanism", spec.name = e->about.name;
+      spec.parameters = e->sub_mechanism->sample();
+      for (std::string& law : e->sub_mechanism->assemble(spec).stated_laws) {
+        laws.emplace_back(e.get(), std::move(law));
+      }
+    } catch (const std::exception&) {
+      continue;
+    }
+  }
+  return laws;
 }
 
 }  // namespace
@@ -205,6 +233,7 @@ void Registry::commit(Registrar&& registrar) {
     }
   }
 
+  const auto stated = stated_laws(added);
   const std::lock_guard lock(mutex_);
   // Everything that can fail happens on a copy.
   std::map<Key, const Entry*> by_key = by_key_;
@@ -217,6 +246,13 @@ void Registry::commit(Registrar&& registrar) {
     throw DuplicateName(registrar.origin() + ": " + title(*e) + " is registered by " +
                         (other == e->origin ? "this plugin twice" : other + " already") +
                         ", expected a name of its own");
+  }
+  for (const auto& [e, law] : stated) {
+    if (by_key.contains(Key{Kind::law, "", law})) continue;
+    throw PluginError(registrar.origin() + ": " + title(*e) + " asks for the law " + quoted(law) +
+                      " of a class of its own, expected a registered one (register the class by "
+                      "that name: sub_mechanism<M>({.name = " +
+                      quoted(law) + "}))");
   }
   entries_.reserve(entries_.size() + added.size());
   for (std::unique_ptr<Entry>& e : added) entries_.push_back(std::move(e));
@@ -355,6 +391,12 @@ const Format& Registry::format_for(std::string_view path) const {
     }
   }
   if (best != nullptr) return *best;
+  if (file.ends_with(".xacro")) {
+    throw UnknownName(std::string(path) +
+                      ": file is xacro, which makes URDF, expected URDF (run "
+                      "xacro first: xacro " +
+                      std::string(path) + " > robot.urdf)");
+  }
   const std::size_t dot = file.find_last_of('.');
   const std::string ending = dot == std::string::npos ? "" : file.substr(dot);
   throw UnknownName(std::string(path) + ": format of file name ending " + quoted(ending) +

@@ -225,7 +225,8 @@ Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorit
   EndEffectorOption end_effectors_;
 };
 
-const Registered<Bench> registered{{"bench", "time algorithms: single calls, or batches", 16}};
+const Registered<Bench> registered_bench{
+    {"bench", "time algorithms: single calls, or batches", 16}};
 
 }  // namespace
 

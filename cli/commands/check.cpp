@@ -55,10 +55,11 @@ Exit code 1 if the model cannot be used, 0 if there are warnings at most.)");
     return errors == 0 ? ok : unusable;
   }
 
-  std::vector<Finding> examine(const Host& host, std::string& name) const {
+  std::vector<Finding> examine(const Host& host, std::string& name) {
     std::vector<Finding> findings;
     try {
       const Description description = host.read(model_.file, model_.reading);
+      model_.honour(description);
       name = description.name;
       findings = diagnose(description, host.registry(), model_.options);
       for (const Finding& f : findings) {
@@ -77,7 +78,8 @@ Exit code 1 if the model cannot be used, 0 if there are warnings at most.)");
   ModelArguments model_;
 };
 
-const Registered<Check> registered{{"check", "the model doctor: what is wrong with a file", 30}};
+const Registered<Check> registered_check{
+    {"check", "the model doctor: what is wrong with a file", 30}};
 
 }  // namespace
 

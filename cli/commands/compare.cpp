@@ -289,7 +289,7 @@ end-effectors that are nearly dependent.)");
   EndEffectorOption end_effectors_;
 };
 
-const Registered<Compare> registered{
+const Registered<Compare> registered_compare{
     {"compare", "run all algorithms for a problem against one another", 14}};
 
 }  // namespace

@@ -40,7 +40,13 @@ Example: espalier convert robot.xml -o robot.yaml)");
       }
       unread.push_back(finding.text);
     }
-    const std::vector<std::string> losses = format.losses(description);
+    std::vector<std::string> losses = format.losses(description);
+    const std::size_t lost = losses.size();
+    // What a command asks for by default is no part of the robot's mechanics.
+    if (description.floating && format.extensions().front() != ".yaml") {
+      losses.push_back("root: is '" + std::string(*description.floating ? "floating" : "fixed") +
+                       "', commands on the output need --root");
+    }
     OutputFile file(output_, input_files().kept());  // or nothing is told
     const std::string flat = flattened(description);
     if (!session.json) {
@@ -48,9 +54,9 @@ Example: espalier convert robot.xml -o robot.yaml)");
       for (const std::string& text : unread) session.print("not read: " + text);
       for (const std::string& text : losses) session.print("not kept in " + output_ + ": " + text);
     }
-    if (strict_ && !losses.empty()) {
+    if (strict_ && lost > 0) {
       throw Failure(unusable, "Unsupported",
-                    output_ + ": the format cannot say " + std::to_string(losses.size()) +
+                    output_ + ": the format cannot say " + std::to_string(lost) +
                         " things, the first is: " + losses.front() +
                         ", expected a format that keeps all (leave out --strict to write it)");
     }
@@ -89,7 +95,8 @@ Example: espalier convert robot.xml -o robot.yaml)");
   bool strict_ = false, lenient_ = false;
 };
 
-const Registered<Convert> registered{{"convert", "write a model in another file format", 50}};
+const Registered<Convert> registered_convert{
+    {"convert", "write a model in another file format", 50}};
 
 }  // namespace
 

@@ -139,7 +139,8 @@ Example: espalier count humanoid.urdf --algorithm efpa --end-effector l_foot --e
   EndEffectorOption end_effectors_;
 };
 
-const Registered<CountOperations> registered{{"count", "count the operations of single calls", 18}};
+const Registered<CountOperations> registered_count{
+    {"count", "count the operations of single calls", 18}};
 
 }  // namespace
 

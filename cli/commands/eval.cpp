@@ -17,11 +17,14 @@ namespace {
 class Eval final : public Command {
   void add_options(CLI::App& app) override {
     model_.add_to(app);
-    app.add_option("--algorithm", algorithm_, "name of the algorithm (see 'list algorithms')")
-        ->required()
+    app.add_option("--algorithm", algorithm_,
+                   "name of the algorithm (see 'list algorithms'); default: the best for --problem "
+                   "that can")
         ->type_name("NAME");
-    app.add_option("--problem", problem_,
-                   "only this one of the problems that the algorithm solves; default: all of them")
+    app.add_option(
+           "--problem", problem_,
+           "only this one of the problems that the algorithm solves; default: all of them, and "
+           "forward-dynamics without --algorithm")
         ->type_name("NAME");
     auto* state =
         app.add_option("--state", state_, "state file; '-': standard input")->type_name("FILE");
@@ -80,13 +83,22 @@ Examples:
   espalier eval arm.urdf --algorithm aba --state state.json --json
   espalier eval arm.urdf --algorithm dense --problem inverse-osim --end-effector hand:3d
   espalier eval walker.yaml --algorithm bremer --group-by-name --json
-  espalier eval arm.urdf --algorithm rnea --random 1)");
+  espalier eval arm.urdf --algorithm rnea --random 1
+  espalier eval arm.urdf --problem mass-matrix)");
   }
 
   int run(Session& session) override {
     const Registry& registry = session.host().registry();
-    std::vector<const Entry*> entries = select_algorithm(registry, algorithm_, problem_);
+    // A wrong name is told before a model is read.
+    std::vector<const Entry*> entries;
+    if (!algorithm_.empty()) entries = select_algorithm(registry, algorithm_, problem_);
+    if (problem_.empty()) problem_ = ForwardDynamics<double>::problem;
+    if (algorithm_.empty()) expect_problem(registry, problem_);
     const ModelPtr model = model_.load(session);
+    if (algorithm_.empty()) {
+      entries = {&best_algorithm(registry, problem_, *model)};
+      algorithm_ = entries[0]->about.name;
+    }
     State state = state_  ? read_state(model, *state_)
                   : seed_ ? random_state(model, *seed_, end_effectors_.read(*model))
                           : neutral_state(model);
@@ -179,7 +191,7 @@ Examples:
   std::string subsystem_table_;
 };
 
-const Registered<Eval> registered{{"eval", "solve a problem at one state", 10}};
+const Registered<Eval> registered_eval{{"eval", "solve a problem at one state", 10}};
 
 }  // namespace
 

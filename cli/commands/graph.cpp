@@ -163,7 +163,7 @@ class Graph final : public Command {
   std::string kind_ = "connectivity", format_ = "dot", output_;
 };
 
-const Registered<Graph> registered{{"graph", "graphs of a model: dot, JSON or SVG", 40}};
+const Registered<Graph> registered_graph{{"graph", "graphs of a model: dot, JSON or SVG", 40}};
 
 }  // namespace
 

@@ -12,6 +12,7 @@ namespace {
 class Info final : public Command {
   void add_options(CLI::App& app) override {
     model_.add_to(app);
+    app.add_flag("--wide", wide_, "all columns, each as wide as it is; default: 100 characters");
     app.footer(R"(
 A body is all links that fixed joints weld together, named by its first link. A cluster is a
 group of bodies tied by couplings or loops; its output bodies are what it hangs on.)");
@@ -110,7 +111,8 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
     return out;
   }
 
-  static std::string text(const Model& model) {
+  std::string text(const Model& model) const {
+    const std::size_t limit = wide_ ? 0 : Table::screen;
     const auto names = model.body_names();
     const auto links = links_of_bodies(model);
     const std::size_t tied = std::count_if(model.clusters().begin(), model.clusters().end(),
@@ -122,21 +124,24 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
             ? "a tree"
             : fmt::format("{} cluster{} tied by couplings or loops", tied, tied == 1 ? "" : "s"));
 
-    Table joints({"joint", "type", "parent", "child", "coordinates", "lower", "upper", "velocity",
-                  "effort"});
+    // Positions in rad or m, rates in rad/s or m/s, efforts in N m or N: as the joint turns or
+    // slides.
+    Table joints({"joint", "type", "parent", "child", "rates of v", "lower [rad|m]",
+                  "upper [rad|m]", "velocity [/s]", "effort [N m|N]"});
+    joints.wide_only({"velocity [/s]", "effort [N m|N]"});
     for (const Joint& j : model.joints()) {
-      const auto limit = [](const std::optional<double>& x) { return x ? number(*x) : "-"; };
+      const auto bound = [](const std::optional<double>& x) { return x ? number(*x) : "-"; };
       const std::string where =
           j.independent < 0 ? "dependent"
           : j.nv == 1       ? std::to_string(j.independent)
                             : fmt::format("{}..{}", j.independent, j.independent + j.nv - 1);
       joints.row({j.name, j.type, names[model.body(j.body).parent], names[j.body], where,
-                  limit(j.limits.lower), limit(j.limits.upper), limit(j.limits.velocity),
-                  limit(j.limits.effort)});
+                  bound(j.limits.lower), bound(j.limits.upper), bound(j.limits.velocity),
+                  bound(j.limits.effort)});
     }
-    out += joints.text() + "\n";
+    out += joints.text(limit) + "\n";
 
-    Table bodies({"body", "mass", "links folded into it"});
+    Table bodies({"body", "mass [kg]", "links folded into it"});
     const auto folded = [&](int i) {
       return joined({links[i].begin() + (links[i].empty() ? 0 : 1), links[i].end()});
     };
@@ -144,7 +149,7 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
     for (int i = 1; i <= model.body_count(); ++i) {
       bodies.row({names[i], number(model.body(i).inertia.m), folded(i)});
     }
-    out += bodies.text();
+    out += bodies.text(limit);
 
     Table clusters(
         {"cluster", "tied by", "output bodies", "independent joints", "recognised as"});
@@ -155,7 +160,7 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
       clusters.row({c.name, joined(c.constraints), joined(outputs),
                     joined(independent_of(model, c)), c.recognised});
     }
-    if (!clusters.empty()) out += "\n" + clusters.text();
+    if (!clusters.empty()) out += "\n" + clusters.text(limit);
     return out;
   }
 
@@ -169,9 +174,10 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
   }
 
   ModelArguments model_;
+  bool wide_ = false;
 };
 
-const Registered<Info> registered{
+const Registered<Info> registered_info{
     {"info", "bodies, joints, clusters, coordinates and mass of a model", 20}};
 
 }  // namespace

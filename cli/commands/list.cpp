@@ -28,11 +28,12 @@ class List final : public Command {
                                  "tell which algorithms can run on this model, and what stands in "
                                  "the way of the others")
                       ->type_name("FILE");
-    add_compile_options(app, model_.options);
+    add_compile_options(app, model_);
     app.get_option("--root")->needs(model);
     app.get_option("--mimic")->needs(model);
     app.add_option("--problem", problem_, "only algorithms for this problem")->type_name("NAME");
     app.add_flag("--markdown", markdown_, "print Markdown tables");
+    app.add_flag("--wide", wide_, "all columns, each as wide as it is; default: 100 characters");
   }
 
   struct Section {
@@ -72,7 +73,9 @@ class List final : public Command {
       if (listing.items.empty()) {
         text += "none\n";
       } else {
-        text += markdown_ ? listing.table.markdown() : listing.table.text();
+        text += markdown_ ? listing.table.markdown()
+                          : listing.table.wide_only({"plugin", "source", "scalars"})
+                                .text(wide_ ? 0 : Table::screen);
       }
       document[key] = std::move(listing.items);
     }
@@ -318,10 +321,10 @@ class List final : public Command {
   std::string what_, problem_;
   ModelArguments model_;
   ModelPtr compiled_;
-  bool markdown_ = false;
+  bool markdown_ = false, wide_ = false;
 };
 
-const Registered<List> registered{
+const Registered<List> registered_list{
     {"list", "what is registered: algorithms, joints, sub-mechanisms, formats", 25}};
 
 }  // namespace

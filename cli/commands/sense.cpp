@@ -187,7 +187,7 @@ Examples:
   bool verdict_only_ = false, variances_ = false;
 };
 
-const Registered<Sense> registered{
+const Registered<Sense> registered_sense{
     {"sense", "everything that moves and pushes a robot, from arbitrary sensors", 17}};
 
 }  // namespace

@@ -368,7 +368,8 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
   int every_ = 1;
 };
 
-const Registered<Simulate> registered{{"simulate", "integrate a robot's motion in time", 12}};
+const Registered<Simulate> registered_simulate{
+    {"simulate", "integrate a robot's motion in time", 12}};
 
 }  // namespace
 

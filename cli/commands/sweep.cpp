@@ -99,7 +99,7 @@ the exit code is 1.)");
   }
 
   /// This process's part of the designs, on all threads.
-  std::vector<std::string> own_rows(Session& session, const SweepPlan& plan, const Processes& group,
+  std::vector<std::string> own_rows(Session& session, SweepPlan plan, const Processes& group,
                                     std::atomic<long>& failed) const {
     const Host& host = session.host();
     expect_problem(host.registry(), plan.problem);
@@ -108,6 +108,10 @@ the exit code is 1.)");
     input_files().add(plan.robot);
     const Description robot = reading_model([&] { return host.read(plan.robot); });
     input_files().add(robot);
+    if (robot.floating && !plan.states_root) {
+      plan.options.root =
+          *robot.floating ? CompileOptions::Root::floating : CompileOptions::Root::fixed;
+    }
     {  // what is wrong with the targets themselves is said once
       Description probe = robot;
       for (const SweepParameter& p : plan.parameters) {
@@ -256,7 +260,7 @@ the exit code is 1.)");
   int threads_ = 0;
 };
 
-const Registered<Sweep> registered{{"sweep", "one problem for many designs of a robot", 13}};
+const Registered<Sweep> registered_sweep{{"sweep", "one problem for many designs of a robot", 13}};
 
 }  // namespace
 

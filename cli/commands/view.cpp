@@ -149,6 +149,7 @@ Examples: espalier view robots/four_bar_leg.yaml
     const Host& host = session.host();
     input_files().add(model_.file);
     if (trajectory_) input_files().add(*trajectory_);
+    reading_model([&] { model_.honour(host.read(model_.file, model_.reading)); });
     viewer::Stage stage = load(host, model_.file);
     if (state_) stage.start = read_state(stage.model, *state_).inputs.q;
     std::optional<viewer::Trajectory> trajectory;
@@ -283,7 +284,7 @@ Examples: espalier view robots/four_bar_leg.yaml
   std::vector<std::string> mesh_folders_;
 };
 
-const Registered<View> registered{{"view", "look at a robot in a browser, and pull it", 13}};
+const Registered<View> registered_view{{"view", "look at a robot in a browser, and pull it", 13}};
 
 }  // namespace
 

@@ -61,7 +61,7 @@ std::vector<std::string> definition_keys() {
 std::vector<std::string> library_keys() { return {"espalier", "include", "definitions"}; }
 std::vector<std::string> robot_keys() {
   return with(library_keys(),
-              {"name", "gravity", "parameters", "links", "joints", "loops", "couplings", "laws",
+              {"name", "gravity", "root", "parameters", "links", "joints", "loops", "couplings", "laws",
                "subsystems", "states", "actuators", "excluded_contacts", "contact_pairs"});
 }
 

@@ -19,6 +19,14 @@ class Expander {
     const Fields fields = body_fields(root);
     if (fields.has("name")) robot_.name = fields.text("name");
     robot_.gravity = fields.vector("gravity", robot_.gravity);
+    if (fields.has("root")) {
+      const std::string stated = fields.text("root");
+      if (stated != "fixed" && stated != "floating") {
+        fields.fail(fields.where().line,
+                    "root is '" + stated + "', expected 'fixed' or 'floating'");
+      }
+      robot_.floating = stated == "floating";
+    }
     robot_.where = fields.where();
     add(root, {});
     for (const YamlEntry& e : fields.entries("states")) add_state(fields, e);

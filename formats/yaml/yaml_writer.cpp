@@ -44,6 +44,7 @@ class YamlWriter {
     out_ << YAML::BeginMap << YAML::Key << "espalier" << YAML::Value << "1";
     if (!robot.name.empty()) text("name", robot.name);
     vector("gravity", robot.gravity, Description{}.gravity);
+    if (robot.floating) text("root", *robot.floating ? "floating" : "fixed");
     section("links", "link", robot.links, [this](const auto& link) { write_link(link); });
     section("joints", "joint", robot.joints, [this](const auto& joint) { write_joint(joint); });
     section("loops", "loop", robot.loops, [this](const auto& loop) { write_loop(loop); });

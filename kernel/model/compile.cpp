@@ -475,6 +475,7 @@ class Compiler {
       for (int k : c.couplings) {
         out.constraints.push_back(graph_.coupling(k).name);
         out.implicit = out.implicit || ties_[k].law;
+        if (ties_[k].law) out.laws.push_back(ties_[k].law->law->type);
       }
       out.rotor = rotor;
       for (int g : c.bodies) {

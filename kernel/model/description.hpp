@@ -143,6 +143,9 @@ struct Finding {
 struct Description {
   std::string name;
   Vec3<double> gravity{0, 0, -9.81};  ///< [m/s²], world axes
+  /// Whether the root link is meant to float, where the file says so: the command line asks for it
+  /// unless --root says otherwise. Compiling goes by CompileOptions::root alone.
+  std::optional<bool> floating;
   std::vector<LinkDescription> links;
   std::vector<JointDescription> joints;
   std::vector<LoopDescription> loops;

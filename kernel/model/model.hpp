@@ -91,6 +91,7 @@ struct Cluster {
   int G_start = 0;               ///< where its G starts among those of all constrained clusters
   std::shared_ptr<const ClusterConstraint> constraint;  ///< where G depends on q, else null
   std::vector<std::string> constraints;  ///< names of its couplings, laws and loops
+  std::vector<std::string> laws;         ///< types of the laws among them
   std::string name;                      ///< its joints, joined by '+'
   std::string recognised;                ///< what it is and why its kernel was chosen, for people
 

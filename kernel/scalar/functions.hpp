@@ -2,10 +2,12 @@
 
 #include <concepts>
 
+#include "espalier/kernel/scalar/dual.hpp"
 #include "espalier/kernel/scalar/jet.hpp"
 
 /// Elementary functions of every scalar, made of sincos, sqrt and atan2, so that a law can be
-/// written as on paper. For double they are those of the standard library.
+/// written as on paper: sin, cos, tan, asin, acos, atan, atan2, sqrt, hypot, abs, pow with a whole
+/// exponent, select_less. For double they are those of the standard library.
 
 namespace espalier {
 
@@ -14,6 +16,7 @@ using std::asin;
 using std::atan;
 using std::cos;
 using std::hypot;
+using std::pow;
 using std::sin;
 using std::tan;
 
@@ -55,4 +58,66 @@ inline T hypot(const T& x, const T& y) {
   return sqrt(x * x + y * y);
 }
 
+/// x to a whole power, by multiplications.
+template <NotDouble T, std::integral I>
+inline T pow(const T& x, I exponent) {
+  if (exponent < 0) return T(1.0) / pow(x, -exponent);
+  T result(1.0), square = x;
+  for (; exponent > 0; exponent /= 2, square = square * square) {
+    if (exponent % 2 == 1) result = result * square;
+  }
+  return result;
+}
+
+namespace detail {
+template <class T>
+inline constexpr bool is_kernel_scalar = false;
+template <class S, int n>
+inline constexpr bool is_kernel_scalar<BasicPack<S, n>> = true;
+template <>
+inline constexpr bool is_kernel_scalar<Count> = true;
+template <class T>
+inline constexpr bool is_kernel_scalar<Jet<T>> = true;
+template <class T>
+inline constexpr bool is_kernel_scalar<Dual<T>> = true;
+template <class T>
+concept KernelScalar = is_kernel_scalar<T>;
+}  // namespace detail
+
 }  // namespace espalier
+
+/// Authors write std::cos(x) out of habit, and get pages of errors at all scalars but double. The
+/// standard reserves its namespace; that overloads for a program's own types work in it is what the
+/// two compilers do that Espalier is built with.
+namespace std {
+// NOLINTBEGIN(cert-dcl58-cpp)
+#define ESPALIER_IN_STD(function)               \
+  template <::espalier::detail::KernelScalar T> \
+  inline T function(const T& x) {               \
+    using ::espalier::function;                 \
+    return function(x);                         \
+  }
+ESPALIER_IN_STD(sin)
+ESPALIER_IN_STD(cos)
+ESPALIER_IN_STD(tan)
+ESPALIER_IN_STD(asin)
+ESPALIER_IN_STD(acos)
+ESPALIER_IN_STD(atan)
+ESPALIER_IN_STD(sqrt)
+ESPALIER_IN_STD(abs)
+#undef ESPALIER_IN_STD
+template <::espalier::detail::KernelScalar T>
+inline T atan2(const T& y, const T& x) {
+  using ::espalier::atan2;
+  return atan2(y, x);
+}
+template <::espalier::detail::KernelScalar T>
+inline T hypot(const T& x, const T& y) {
+  return ::espalier::hypot(x, y);
+}
+template <::espalier::detail::KernelScalar T, ::std::integral I>
+inline T pow(const T& x, I exponent) {
+  return ::espalier::pow(x, exponent);
+}
+// NOLINTEND(cert-dcl58-cpp)
+}  // namespace std

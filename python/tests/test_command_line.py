@@ -13,7 +13,7 @@ import espalier as esp
 def evaluate(program, robot, algorithm, problem):
     """What `espalier eval --random 1` prints, or None where it refuses."""
     words = [program, "eval", str(ROOT / "robots" / robot), "--algorithm", algorithm]
-    words += ["--problem", problem, "--random", "1", "--json"]
+    words += ["--problem", problem, "--random", "1", "--json", "--root", "fixed"]
     run = subprocess.run(words, capture_output=True, text=True, check=False)
     return json.loads(run.stdout) if run.returncode == 0 else None
 

@@ -269,6 +269,17 @@ TEST(EvalTest, ResultsThatAreNotFiniteAreErrors) {
                  {"aba: vdot of swing is", "finite"}, R"({"tau": {"swing": 1.7e308}})");
 }
 
+TEST(EvalTest, WithoutAnAlgorithmTheBestThatCanIsTaken) {
+  const std::string tello = ESPALIER_SOURCE_DIR "/robots/tello.yaml";
+  EXPECT_EQ(run("eval " + pendulum + " --json").json()["algorithm"], "aba");
+  EXPECT_EQ(run("eval " + tello + " --json").json()["algorithm"],
+            "c-aba");  // its loops are no tree
+  EXPECT_EQ(run("eval " + tello + " --problem inverse-dynamics --json").json()["algorithm"],
+            "c-rnea");
+  EXPECT_EQ(run("eval " + tello + " --problem mass-matrix --json").json()["algorithm"], "c-crba");
+  expect_refused("eval " + tello + " --problem mass", 2, {"'mass'", "mass-matrix"});
+}
+
 TEST(EvalTest, UnknownAlgorithmsAndProblemsAreRefusedWithASuggestion) {
   expect_refused("eval " + pendulum + " --algorithm abba", 2,
                  {"algorithm 'abba'", "did you mean 'aba'?"});
@@ -276,7 +287,6 @@ TEST(EvalTest, UnknownAlgorithmsAndProblemsAreRefusedWithASuggestion) {
                  {"'forward-dynamic'", "did you mean 'forward-dynamics'?"});
   expect_refused("eval " + pendulum + " --algorithm aba --problem inverse-dynamics", 2,
                  {"'aba'", "inverse-dynamics", "solves forward-dynamics"});
-  expect_refused("eval " + pendulum, 2, {"--algorithm"});
   expect_refused("eval " + pendulum + " --algorithm aba --random 1 --state x", 2, {"--random"});
 }
 

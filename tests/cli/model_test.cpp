@@ -46,6 +46,38 @@ TEST(InfoTest, FloatingRootAddsSixDegreesOfFreedom) {
   EXPECT_EQ(out["mimic"], "ignore");
 }
 
+TEST(InfoTest, RobotsSayWhetherTheyFloatAndTheOptionSaysOtherwise) {
+  const std::string tello = "info " ESPALIER_SOURCE_DIR "/robots/tello.yaml";
+  EXPECT_EQ(json_of(tello)["dof"], 16);
+  EXPECT_EQ(json_of(tello)["root"], "floating");
+  EXPECT_EQ(json_of(tello + " --root fixed")["dof"], 10);
+  EXPECT_EQ(json_of("info " + pendulum)["root"], "fixed");
+}
+
+/// Columns of the widest line.
+std::size_t widest(const std::string& text) {
+  std::size_t most = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) most = std::max(most, line.size());
+  return most;
+}
+
+TEST(InfoTest, TablesFitAHundredColumnsUnlessAllIsAskedFor) {
+  for (const std::string robot : {"tello", "jvrc1_geared", "four_bar_leg"}) {
+    const std::string words = "info " ESPALIER_SOURCE_DIR "/robots/" + robot + ".yaml";
+    EXPECT_LE(widest(run(words).out), 100u) << robot;
+    EXPECT_GT(widest(run(words + " --wide").out), 100u) << robot;
+  }
+  EXPECT_LE(widest(run("list").out), 100u);
+  EXPECT_GT(widest(run("list --wide").out), 300u);
+  EXPECT_LE(widest(run("list algorithms --model " ESPALIER_SOURCE_DIR "/robots/tello.yaml").out),
+            100u);
+}
+
+TEST(InfoTest, XacroIsRecognisedByItsName) {
+  expect_refused("info robot.urdf.xacro", 1, {"is xacro", "run xacro first"});
+}
+
 TEST(InfoTest, ClustersNameWhatTiesThem) {
   const Json out = json_of("info " + gripper);
   EXPECT_EQ(out["tree"], false);

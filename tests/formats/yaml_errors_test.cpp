@@ -30,6 +30,11 @@ TEST(YamlErrorTest, TheVersionIsRequired) {
   test::expect_in(error("name: r\nespalier: 2"), {"robot.yaml:2", "expected 1"});
 }
 
+TEST(YamlErrorTest, RootIsFixedOrFloating) {
+  test::expect_in(content_error("root: loose"),
+                  {"robot.yaml:2", "root is 'loose', expected 'fixed' or 'floating'"});
+}
+
 TEST(YamlErrorTest, KeysGivenTwiceNameBothLines) {
   test::expect_in(error<DuplicateName>("espalier: 1\nlinks:\n  a: {}\n  b: {}\n  a: {}\n"),
                   {"'a'", "robot.yaml:5", "robot.yaml:3"});

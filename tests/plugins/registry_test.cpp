@@ -170,6 +170,53 @@ TEST_F(RegistryTest, NullContentIsRefusedForEveryKind) {
   EXPECT_TRUE(inventory(registry_).empty());
 }
 
+/// A knob that turns another, by a law of its own class.
+struct Knob {
+  static constexpr int positions = 2, equations = 1;
+  static constexpr std::array<std::string_view, 1> inputs{"base"};
+  static constexpr std::array<std::string_view, 0> parameters{}, outputs{};
+  explicit Knob(const PartSpec& /*spec*/) {}
+  template <class T>
+  void phi(const T* q, T* phi) const {
+    phi[0] = std::sin(q[0]) + std::pow(q[1], 3) - std::atan2(q[1], std::cos(q[0]));
+  }
+  void build(Assembly& a) const {
+    a.body("first", "revolute", "base", std::nullopt);
+    a.body("second", "revolute", "base", std::nullopt);
+    a.law<Knob>("nkob", {"first", "second"}, {});
+  }
+};
+
+TEST_F(RegistryTest, LawOfAClassThatIsRegisteredByAnotherNameIsRefused) {
+  Registrar registrar("knobs.so");
+  registrar.sub_mechanism<Knob>(named("knob"));
+  EXPECT_EQ(
+      error_of<PluginError>([&] { registry_.commit(std::move(registrar)); }),
+      "knobs.so: sub-mechanism 'knob' asks for the law 'nkob' of a class of its own, expected "
+      "a registered one (register the class by that name: sub_mechanism<M>({.name = 'nkob'}))");
+  EXPECT_TRUE(inventory(registry_).empty());
+}
+
+TEST_F(RegistryTest, LawsMayCallTheStandardLibrarysFunctionsAtEveryScalar) {
+  Registrar registrar("knobs.so");
+  registrar.sub_mechanism<Knob>(named("nkob"));
+  registry_.commit(std::move(registrar));
+  const auto law = registry_.law("nkob").make({});
+  const double q[]{0.3, 0.2};
+  double phi = 0.0, K[2], terms[64];
+  law->phi(q, &phi);
+  EXPECT_DOUBLE_EQ(phi, std::sin(0.3) + 0.2 * 0.2 * 0.2 - std::atan2(0.2, std::cos(0.3)));
+  Pack qs[]{Pack(0.3), Pack(0.2)}, phis;
+  law->phi(qs, &phis);
+  EXPECT_NEAR(phis[0], phi, 1e-15);  // sines of packs have two roundings more
+  // d/dq0 [sin - atan2(y, cos)] = cos - y sin / (cos^2 + y^2); d/dq1 = 3 y^2 - cos / (cos^2 + y^2).
+  const double c = std::cos(0.3), s = std::sin(0.3), r2 = c * c + 0.04;
+  ASSERT_LE(law->terms(), 64);
+  law->jacobian(q, K, terms);
+  EXPECT_NEAR(K[0], c - 0.2 * s / r2, 1e-15);
+  EXPECT_NEAR(K[1], 3 * 0.04 - c / r2, 1e-15);
+}
+
 TEST_F(RegistryTest, CodeOfPacksIsThatForAnyProcessorUntilAPluginBringsAnother) {
   EXPECT_EQ(registry_.pack_code().get(), &PackCode::plain());
   Registrar registrar("packs.so");
