@@ -1,6 +1,9 @@
 #pragma once
 
 #include "espalier/host/host.hpp"
+#include "espalier/host/link_frames.hpp"
+#include "espalier/host/named.hpp"
+#include "espalier/host/positions.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/state.hpp"
 #include "espalier/kernel/problems/bias_force.hpp"
@@ -21,3 +24,10 @@
 ///
 /// Other problems are in espalier/kernel/problems/, libraries on top of the algorithms in
 /// espalier/sensing/, espalier/control/ and espalier/simulation/.
+
+namespace espalier {
+
+/// Whether the root link floats: host.load(file, {.root = espalier::Root::floating}).
+using Root = CompileOptions::Root;
+
+}  // namespace espalier

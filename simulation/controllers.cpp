@@ -117,4 +117,32 @@ void ForceTable::drive(double t, const double* /*q*/, const double* /*qd*/, doub
   }
 }
 
+double ControlStep::position(std::string_view name) const { return q[joint(name).q]; }
+double ControlStep::rate(std::string_view name) const { return qd[joint(name).v]; }
+double& ControlStep::force(std::string_view name) const { return forces[joint(name).v]; }
+
+const Joint& ControlStep::joint(std::string_view name) const {
+  const Joint& found = model_.joint(name);
+  if (found.nq == 1 && found.nv == 1) return found;
+  throw Unsupported("control step: number of rates of joint '" + found.name + "' is " +
+                    std::to_string(found.nv) + ", expected 1 (q, qd and forces hold all)");
+}
+
+ControlFunction::ControlFunction(ModelPtr model, Function function)
+    : model_(std::move(model)), function_(std::move(function)) {
+  if (!function_) throw InvalidModel("control function: is empty, expected a function");
+}
+
+void ControlFunction::drive(double t, const double* q, const double* qd, double* forces) {
+  const std::size_t nq = model_->nq(), n = model_->spanning_nv();
+  function_(ControlStep(*model_, t, {q, nq}, {qd, n}, {forces, n}));
+}
+
+std::vector<std::unique_ptr<Controller>> controlled_by(ModelPtr model,
+                                                       ControlFunction::Function function) {
+  std::vector<std::unique_ptr<Controller>> list;
+  list.push_back(std::make_unique<ControlFunction>(std::move(model), std::move(function)));
+  return list;
+}
+
 }  // namespace espalier

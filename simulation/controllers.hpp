@@ -1,6 +1,10 @@
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -66,5 +70,52 @@ class ESPALIER_API ForceTable final : public Controller {
   std::vector<double> times_;
   std::vector<std::vector<double>> rows_;
 };
+
+/// What a control function is told at a time, and where it writes.
+class ESPALIER_API ControlStep {
+ public:
+  /// Of a model, at a time.
+  ControlStep(const Model& model, double t, std::span<const double> q, std::span<const double> qd,
+              std::span<double> forces)
+      : t(t), q(q), qd(qd), forces(forces), model_(model) {}
+
+  const double t;                    ///< time [s]
+  const std::span<const double> q;   ///< spanning positions, size nq
+  const std::span<const double> qd;  ///< spanning rates, size spanning_nv
+  const std::span<double> forces;    ///< on spanning rates, to add to, size spanning_nv [N·m, N]
+
+  /// Position of a joint of one number. @throws UnknownName, Unsupported
+  double position(std::string_view joint) const;
+  /// Rate of a joint of one rate. @throws UnknownName, Unsupported
+  double rate(std::string_view joint) const;
+  /// Force on a joint of one rate, to add to. @throws UnknownName, Unsupported
+  double& force(std::string_view joint) const;
+
+ private:
+  const Joint& joint(std::string_view name) const;
+  const Model& model_;
+};
+
+/// A function as a controller:
+///
+///   controlled_by(robot, [](const ControlStep& now) {
+///     now.force("knee") += 60 * (-0.4 - now.position("knee")) - 3 * now.rate("knee");
+///   })
+class ESPALIER_API ControlFunction final : public Controller {
+ public:
+  /// What is called in every evaluation of the right-hand side.
+  using Function = std::function<void(const ControlStep&)>;
+  /// @throws InvalidModel if there is no function
+  ControlFunction(ModelPtr model, Function function);
+  void drive(double t, const double* q, const double* qd, double* forces) override;
+
+ private:
+  ModelPtr model_;
+  Function function_;
+};
+
+/// One function, as the list of controllers that a simulation takes.
+ESPALIER_API std::vector<std::unique_ptr<Controller>> controlled_by(
+    ModelPtr model, ControlFunction::Function function);
 
 }  // namespace espalier

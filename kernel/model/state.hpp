@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,43 @@ class ESPALIER_API State {
   void set_rate(std::string_view joint, In<double> values);
   /// The same for a joint of one rate.
   void set_rate(std::string_view joint, double value) { set_rate(joint, {&value, 1}); }
+
+  /// One joint of a state: state["knee"] = 0.4; state["knee"].rate() = ...
+  class JointReference {
+   public:
+    /// Sets the position. @throws as State::set_position
+    JointReference& operator=(double position) {
+      state_.set_position(joint_, position);
+      return *this;
+    }
+    /// The same for a joint of several numbers: state["root"] = {x, y, z, qx, qy, qz, qw}.
+    JointReference& operator=(std::initializer_list<double> position) {
+      state_.set_position(joint_, {position.begin(), static_cast<long>(position.size())});
+      return *this;
+    }
+    /// Its numbers. @throws as State::position
+    std::span<const double> position() const { return state_.position(joint_); }
+    /// Its rates. @throws as State::rate
+    std::span<const double> rate() const { return state_.rate(joint_); }
+    /// Sets its rates. @throws as State::set_rate
+    void set_rate(In<double> values) { state_.set_rate(joint_, values); }
+    /// The same for a joint of one rate.
+    void set_rate(double value) { state_.set_rate(joint_, value); }
+
+   private:
+    friend class State;
+    JointReference(State& state, std::string_view joint) : state_(state), joint_(joint) {}
+    State& state_;
+    std::string_view joint_;
+  };
+  /// A joint by its name, which must outlive the reference. @throws UnknownName where it is used
+  JointReference operator[](std::string_view joint) { return {*this, joint}; }
+  /// Position of a joint of one number. @throws UnknownName, SizeMismatch
+  double operator[](std::string_view joint) const {
+    const auto numbers = position(joint);
+    expect_size("state", "joint that is read as one number", static_cast<long>(numbers.size()), 1);
+    return numbers[0];
+  }
 
  private:
   const Joint& independent(std::string_view joint, const char* what) const;

@@ -318,5 +318,32 @@ TEST(SimulationTest, StepsTakeNothingFromTheHeap) {
   }
 }
 
+TEST(SimulationTest, FunctionDrivesAsTheControllerThatItIsWrittenAs) {
+  const ModelPtr model = host().compile(pendulum());
+  const PdControl::Gains gains{.kp = 60.0, .kd = 3.0, .target = -0.4, .target_rate = 0.0};
+  std::vector<std::unique_ptr<Controller>> pd;
+  pd.push_back(
+      std::make_unique<PdControl>(*model, std::vector{std::pair{std::string("hinge"), gains}}));
+  const auto one = make_simulation(host(), model, {}, {}, std::move(pd));
+  const auto other =
+      make_simulation(host(), model, {}, {}, controlled_by(model, [](const ControlStep& now) {
+                        now.force("hinge") +=
+                            60.0 * (-0.4 - now.position("hinge")) + 3.0 * (0.0 - now.rate("hinge"));
+                      }));
+  for (auto* s : {one.get(), other.get()})
+    s->run(0.5, 1e-3, 500, [](const Sample&) { return true; });
+  EXPECT_NEAR(one->q()[0], other->q()[0], 1e-14);  // one product is fused with its sum or not
+  EXPECT_LT(other->q()[0], -0.3);
+}
+
+TEST(SimulationTest, FunctionIsToldOfWrongNames) {
+  const ModelPtr model = host().compile(pendulum());
+  const auto s =
+      make_simulation(host(), model, {}, {},
+                      controlled_by(model, [](const auto& now) { now.force("hinges") = 1.0; }));
+  EXPECT_THROW(s->run(0.1, 1e-3, 1, [](const Sample&) { return true; }), UnknownName);
+  EXPECT_THROW(ControlFunction(model, nullptr), InvalidModel);
+}
+
 }  // namespace
 }  // namespace espalier::test

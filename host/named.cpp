@@ -1,0 +1,38 @@
+#include "espalier/host/named.hpp"
+
+#include <string>
+
+namespace espalier {
+
+Named::Named(ModelPtr model) : model_(std::move(model)), values_(model_->nv(), 0.0) {}
+
+Named::Named(ModelPtr model, In<double> values) : Named(std::move(model)) {
+  expect_size("named", "values", values.size(), model_->nv());
+  std::copy_n(values.data(), values.size(), values_.begin());
+}
+
+const Joint& Named::joint(std::string_view name) const {
+  const Joint& joint = model_->joint(name);
+  if (joint.independent >= 0) return joint;
+  throw Unsupported("named: joint '" + joint.name +
+                    "' is dependent, expected an independent one (a result has numbers for these; "
+                    "the rates of others are G times those of their cluster)");
+}
+
+int Named::index(std::string_view name) const {
+  const Joint& found = joint(name);
+  if (found.nv == 1) return found.independent;
+  throw SizeMismatch("named: number of rates of joint '" + found.name + "' is " +
+                     std::to_string(found.nv) + ", expected 1 (use of(\"" + found.name + "\"))");
+}
+
+std::span<double> Named::of(std::string_view name) {
+  const Joint& found = joint(name);
+  return std::span(values_).subspan(found.independent, found.nv);
+}
+std::span<const double> Named::of(std::string_view name) const {
+  const Joint& found = joint(name);
+  return std::span(values_).subspan(found.independent, found.nv);
+}
+
+}  // namespace espalier
