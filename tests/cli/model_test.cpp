@@ -54,11 +54,16 @@ TEST(InfoTest, RobotsSayWhetherTheyFloatAndTheOptionSaysOtherwise) {
   EXPECT_EQ(json_of("info " + pendulum)["root"], "fixed");
 }
 
-/// Columns of the widest line.
+/// Columns of the widest line: bytes that begin a character.
 std::size_t widest(const std::string& text) {
   std::size_t most = 0;
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) most = std::max(most, line.size());
+  for (std::string line; std::getline(lines, line);) {
+    const auto columns = std::count_if(line.begin(), line.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    });
+    most = std::max(most, static_cast<std::size_t>(columns));
+  }
   return most;
 }
 
