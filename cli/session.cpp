@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/command.hpp"
+#include "cli/positions.hpp"
 #include "espalier/host/output_file.hpp"
 
 namespace espalier::cli {
@@ -143,6 +144,9 @@ ModelPtr ModelArguments::load(Session& session) {
     for (std::size_t i = 0; i < warnings.size(); ++i) {
       if (i < description.findings.size() || warnings[i].negotiable) session.warn(warnings[i]);
     }
+    std::vector<double> neutral(model->nq());
+    model->neutral(neutral.data());
+    warn_near_dead_points(session, *model, neutral, "the neutral position");
     return model;
   });
 }

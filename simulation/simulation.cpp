@@ -1,4 +1,4 @@
-#include "espalier/simulation/simulation.hpp"
+#include "espalier/simulation/form.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,39 +36,76 @@ Simulation::Simulation(SimulationParts parts, const SimulationOptions& options)
     : parts_(checked(std::move(parts), options)),
       options_(options),
       model_(parts_.dynamics->model_ptr()),
-      motion_(*model_, SpanningMotion<double>::Rotors::skip),
       passive_(model_, options.friction_rate),
-      loops_(model_, options.closing),
+      alternatives_(Alternatives::of(model_)),
       sum_(model_),
       q_(model_->nq()),
       v_(model_->nv(), 0.0),
-      constant_(model_->nv(), 0.0),
+      own_v_(v_),
+      constant_(v_),
       forces_(model_->spanning_nv(), 0.0),
-      tau_(model_->nv()) {
+      tau_(v_),
+      stage_v_(v_),
+      qd_(forces_),
+      q_before_(q_),
+      v_before_(v_),
+      predicted_(q_),
+      between_(forces_),
+      coarse_{q_, v_, forces_, forces_} {
+  gravity_ = parts_.dynamics->gravity();
+  forms_.push_back(std::make_unique<Form>(
+      model_, std::move(parts_.dynamics), std::move(parts_.energy),
+      options_.passive ? parts_.make_dynamics : MakeDynamics{}, options_.closing));
+  form_ = form_before_ = forms_.front().get();
+  const std::span<const int> rates = model_->independent_rates();
+  rates_of_forms_.emplace_back(rates.begin(), rates.end());
+  levels_.assign(form_->loops.loop_count(), 0.0);
   model_->neutral(q_.data());
+  for (const Joint& joint : model_->joints()) {
+    if (joint.nq != 1 || (!joint.limits.lower && !joint.limits.upper)) continue;
+    limits_.push_back({static_cast<int>(&joint - model_->joints().data()), joint.q,
+                       joint.limits.lower.value_or(-HUGE_VAL),
+                       joint.limits.upper.value_or(HUGE_VAL), false});
+  }
+  constexpr std::size_t kinds = 5;
+  events_.reserve(kinds * most_events);
 }
+
+Simulation::~Simulation() = default;
 
 void Simulation::start(In<double> q, In<double> v, double t) {
   expect_size("simulation", "q", q.size(), model_->nq());
   expect_size("simulation", "v", v.size(), model_->nv());
   std::copy_n(q.data(), q.size(), q_.begin());
   std::copy_n(v.data(), v.size(), v_.begin());
+  own_v_ = v_;
+  form_ = forms_.front().get();
   t_ = t;
   least_margin_ = 1.0;
+  events_.clear();
+  for (Limited& limited : limits_) limited.told = false;
+  steps_ = 0;
+  decay_ = 0.0;
+  implicit_ = turned_ = false;
   expect_finite();
-  loops_.restart();
-  const double residual = loops_.residual(q_.data());
+  const double residual = form_->loops.residual(q_.data());
   if (!(residual <= 1e-3)) {
     throw SingularMechanism("simulation: residual of the loops at the start is " +
                             number(residual) +
                             ", expected at most 0.001 (see close() and assemble())");
   }
-  settle(t_, q_.data());
+  start_loops();
 }
 
 void Simulation::set_gravity(const Vec3<double>& gravity) {
-  parts_.dynamics->set_gravity(gravity);
-  if (parts_.energy != nullptr) parts_.energy->set_gravity(gravity);
+  gravity_ = gravity;
+  for (const auto& form : forms_) take_gravity(*form);
+}
+
+void Simulation::take_gravity(Form& form) const {
+  form.dynamics->set_gravity(gravity_);
+  form.damping.set_gravity(gravity_);
+  if (form.energy != nullptr) form.energy->set_gravity(gravity_);
 }
 
 void Simulation::set_forces(In<double> tau) {
@@ -79,70 +116,110 @@ void Simulation::set_forces(In<double> tau) {
 void Simulation::set_wrenches(const Wrenches<double>* wrenches) { wrenches_ = wrenches; }
 
 void Simulation::evaluate(double t, const double* q, const double* v, double* qd, double* vdot) {
-  if (model_->has_variable_constraints()) motion_.update(q, nullptr);
-  motion_.expand(v, qd);
+  accelerations(*form_->dynamics, t, q, v, qd, vdot);
+}
+
+void Simulation::accelerations(ForwardDynamics<double>& dynamics, double t, const double* q,
+                               const double* v, double* qd, double* vdot) {
+  if (model_->has_variable_constraints()) form_->motion.update(q, nullptr);
+  form_->motion.expand(v, qd);
   std::fill(forces_.begin(), forces_.end(), 0.0);
   if (options_.passive) passive_.add(q, qd, forces_.data());
   for (const auto& controller : parts_.controllers) controller->drive(t, q, qd, forces_.data());
-  motion_.reduce(forces_.data(), tau_.data());
-  for (std::size_t i = 0; i < tau_.size(); ++i) tau_[i] += constant_[i];
-  parts_.dynamics->evaluate(In<double>(q, model_->nq()), In<double>(v, model_->nv()), tau_,
-                            Out<double>(vdot, model_->nv()), all_wrenches(t, q, v));
+  const bool own = form_ == forms_.front().get();
+  if (!own) {  // constant forces act on the joints that the caller's coordinates belong to
+    const std::span<const int> rates = model_->independent_rates();
+    for (std::size_t i = 0; i < rates.size(); ++i) forces_[rates[i]] += constant_[i];
+  }
+  form_->motion.reduce(forces_.data(), tau_.data());
+  for (std::size_t i = 0; own && i < tau_.size(); ++i) tau_[i] += constant_[i];
+  dynamics.evaluate(In<double>(q, model_->nq()), In<double>(v, model_->nv()), tau_,
+                    Out<double>(vdot, model_->nv()), all_wrenches(t, q, qd));
 }
 
-const Wrenches<double>* Simulation::all_wrenches(double t, const double* q, const double* v) {
+const Wrenches<double>* Simulation::all_wrenches(double t, const double* q, const double* qd) {
   if (parts_.environments.empty()) return wrenches_;
   if (wrenches_ == nullptr) {
     sum_.clear();
   } else {
     sum_ = *wrenches_;
   }
-  for (const auto& environment : parts_.environments) environment->act(t, q, v, sum_);
+  rates_in(*model_, qd, stage_v_.data());
+  for (const auto& environment : parts_.environments) {
+    environment->act(t, q, stage_v_.data(), sum_);
+  }
   return &sum_;
 }
 
-void Simulation::expand(const double* x, double* qd) { motion_.expand(x, qd); }
-
-void Simulation::settle(double t, double* q) {
-  const Closure closure = loops_.project(q);
-  least_margin_ = std::min(least_margin_, closure.margin);
-  if (closure.verdict == Closure::Verdict::closed) return;
-  Closure said = closure;
-  if (closure.verdict != Closure::Verdict::out_of_reach) {
-    said.better = better_independents(*model_, q, closure.cluster);
-  }
-  throw SingularMechanism("simulation at t = " + number(t) + " s: " + said.text() +
-                          ", expected closed loops (take shorter steps, or declare other joints "
-                          "independent near dead points)");
-}
+void Simulation::expand(const double* x, double* qd) { form_->motion.expand(x, qd); }
 
 void Simulation::expect_finite() const {
+  const double limit = parts_.stability;
+  const std::string advice =
+      last_step_ > 0.0 && decay_ * last_step_ > limit && !implicit_
+          ? "(joint damping is stiff at this step: it decays with " + number(decay_, 3) +
+                " 1/s, and steps have to be shorter than " + number(limit / decay_, 3) +
+                " s; or take the integrator 'dormand-prince', or damping implicitly)"
+          : "(take shorter steps, or look for a massless or singular mechanism)";
   for (const Joint& joint : model_->joints()) {
     for (int k = 0; k < joint.nq; ++k) {
       if (std::isfinite(q_[joint.q + k])) continue;
       throw SingularMechanism("simulation at t = " + number(t_) + " s: position of joint '" +
-                              joint.name +
-                              "' is not finite, expected a number (take shorter "
-                              "steps, or look for a massless or singular mechanism)");
+                              joint.name + "' is not finite, expected a number " + advice);
     }
   }
-  for (const Coordinate& c : model_->coordinates()) {
+  for (const Coordinate& c : form_->model->coordinates()) {
     for (int k = c.start; k < c.start + c.size; ++k) {
       if (std::isfinite(v_[k])) continue;
       throw SingularMechanism("simulation at t = " + number(t_) + " s: rate of '" + c.name +
-                              "' is not finite, expected a number (take shorter steps, or look "
-                              "for a massless or singular mechanism)");
+                              "' is not finite, expected a number " + advice);
     }
   }
 }
 
 void Simulation::step(double h) {
-  parts_.integrator->step(*this, t_, h, q_.data(), v_.data());
-  t_ += h;
+  if (!(h > 0.0) || !std::isfinite(h)) {
+    throw InvalidModel("simulation: step is " + number(h) + " s, expected a positive number");
+  }
+  if (options_.passive && steps_ % 64 == 0) watch_damping(h);
+  last_step_ = h;
+  const double begin = t_;
+  advance(h);
+  t_ = begin + h;
+  ++steps_;
+  list_own_rates();
   const auto finite = [](double x) { return std::isfinite(x); };
-  if (std::all_of(v_.begin(), v_.end(), finite) && std::all_of(q_.begin(), q_.end(), finite))
-    return;
-  expect_finite();
+  if (!std::all_of(v_.begin(), v_.end(), finite) || !std::all_of(q_.begin(), q_.end(), finite)) {
+    expect_finite();
+  }
+  watch(h);
+}
+
+/// Two halves of a step and the whole of it by linearly implicit Euler: 2 fine - coarse is of order
+/// 2, and decays to zero where damping is infinitely fast. Source: Hairer, Wanner (1996), IV.9.
+void Simulation::damped_step(double h) {
+  const auto move = [&](int which, double t, double length, std::vector<double>& q,
+                        std::vector<double>& v) {
+    accelerations(form_->damping.implicit(which, length), t, q.data(), v.data(), coarse_.x.data(),
+                  coarse_.y.data());
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] += length * coarse_.y[i];
+    form_->motion.expand(v.data(), coarse_.x.data());
+    for (double& x : coarse_.x) x *= length;
+    model_->integrate(q.data(), coarse_.x.data(), q.data());
+  };
+  predicted_ = q_;  // the start
+  coarse_.q = q_, coarse_.v = v_;
+  move(0, t_, h, coarse_.q, coarse_.v);
+  move(1, t_, h / 2, q_, v_);
+  move(1, t_ + h / 2, h / 2, q_, v_);
+  for (std::size_t i = 0; i < v_.size(); ++i) v_[i] = 2.0 * v_[i] - coarse_.v[i];
+  model_->difference(predicted_.data(), coarse_.q.data(), coarse_.x.data());
+  model_->difference(predicted_.data(), q_.data(), coarse_.y.data());
+  for (std::size_t i = 0; i < coarse_.x.size(); ++i) {
+    coarse_.y[i] = 2.0 * coarse_.y[i] - coarse_.x[i];
+  }
+  model_->integrate(predicted_.data(), coarse_.y.data(), q_.data());
+  settle(t_ + h, q_.data());
 }
 
 void Simulation::run(double duration, double h, int every,
@@ -153,6 +230,14 @@ void Simulation::run(double duration, double h, int every,
                        ", expected numbers not below zero, above zero and above zero");
   }
   const double begin = t_;
+  // Beyond, times of neighbouring steps are the same number.
+  constexpr double most_steps = 0x1.0p50;
+  if (!(duration / h <= most_steps)) {
+    throw InvalidModel("simulation: duration of " + number(duration) + " s takes " +
+                       number(duration / h, 3) + " steps of " + number(h) +
+                       " s, expected at most 1.1e15, which time in double precision can tell apart "
+                       "(take longer steps, or a shorter duration)");
+  }
   // A last step of a millionth is rounding of duration / h.
   const auto steps = static_cast<long long>(std::ceil(duration / h - 1e-6));
   if (!output(sample())) return;
@@ -166,13 +251,13 @@ void Simulation::run(double duration, double h, int every,
 
 Sample Simulation::sample() {
   Sample s;
-  s.t = t_, s.q = q_, s.v = v_;
-  if (parts_.energy != nullptr) {
-    const auto [kinetic, potential] = parts_.energy->evaluate(q_, v_);
+  s.t = t_, s.q = q_, s.v = own_v_;
+  if (form_->energy != nullptr) {
+    const auto [kinetic, potential] = form_->energy->evaluate(q_, v_);
     s.kinetic = kinetic, s.gravity = potential;
   }
   if (options_.passive) s.springs = passive_.energy(q_.data());
-  s.residual = loops_.residual(q_.data());
+  s.residual = form_->loops.residual(q_.data());
   return s;
 }
 
@@ -181,13 +266,23 @@ std::unique_ptr<Simulation> make_simulation(
     std::vector<std::unique_ptr<Controller>> controllers,
     std::vector<std::unique_ptr<Environment>> environments) {
   SimulationParts parts;
+  const Registry& registry = host.registry();
+  parts.make_dynamics = [&registry, name = names.algorithm](const ModelPtr& form) {
+    return registry.create<ForwardDynamics<double>>(name, Setup{form});
+  };
   parts.dynamics = host.create<ForwardDynamics<double>>(names.algorithm, model);
   parts.integrator =
-      host.registry().create_integrator(names.integrator, Setup{model}, names.integrator_options);
-  for (const Entry* e : host.registry().algorithms(Energy<double>::problem)) {
-    const Verdict verdict = host.registry().can(*e, *model);
+      registry.create_integrator(names.integrator, Setup{model}, names.integrator_options);
+  // Another one is tried out, since some remember how long their last step was.
+  parts.stability = stability_limit(
+      *registry.create_integrator(names.integrator, Setup{model}, names.integrator_options));
+  for (const Entry* e : registry.algorithms(Energy<double>::problem)) {
+    const Verdict verdict = registry.can(*e, *model);
     if (!verdict.ok || !verdict.exact || !e->algorithm[ScalarTraits<double>::index]) continue;
     parts.energy = host.create<Energy<double>>(e->about.name, model);
+    parts.make_energy = [&registry, name = e->about.name](const ModelPtr& form) {
+      return registry.create<Energy<double>>(name, Setup{form});
+    };
     break;
   }
   parts.controllers = std::move(controllers);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "espalier/host/host.hpp"
@@ -11,6 +13,7 @@
 #include "espalier/kernel/model/passive.hpp"
 #include "espalier/kernel/problems/energy.hpp"
 #include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "espalier/simulation/joint_damping.hpp"
 
 /// A robot in time.
 
@@ -36,7 +39,8 @@ class ESPALIER_API Environment {
   /// Adds to the wrenches on links.
   /// @param t                 time [s]
   /// @param q                 spanning positions, size nq
-  /// @param v                 independent rates, size nv
+  /// @param v                 rates of the joints that are independent in the simulation's model,
+  ///                          size nv, also while it computes in others
   /// @param[in,out] wrenches  of the simulation's model
   virtual void act(double t, const double* q, const double* v, Wrenches<double>& wrenches) = 0;
 };
@@ -48,10 +52,24 @@ struct SimulationParts {
   std::unique_ptr<Energy<double>> energy;  ///< null: energies are not computed
   std::vector<std::unique_ptr<Controller>> controllers;
   std::vector<std::unique_ptr<Environment>> environments;
+  /// They make the same of the robot's other forms: other independent joints near dead points, and
+  /// dampers that act implicitly. Where they are empty, neither is done.
+  MakeDynamics make_dynamics{};
+  std::function<std::unique_ptr<Energy<double>>(const ModelPtr&)> make_energy{};
+  /// Of the integrator: see stability_limit().
+  double stability = HUGE_VAL;
 };
 
 struct SimulationOptions {
   bool passive = true;  ///< damping, friction and springs of the joints act
+  /// How joints are damped. `automatic`: in the integrator's stages, unless that is unstable at
+  /// the step or nearly so; then `implicit`: linearly implicit Euler in v, extrapolated to order 2,
+  /// in place of an integrator of fixed steps.
+  enum class Damping { automatic, in_stages, implicit };
+  Damping damping = Damping::automatic;
+  /// Goes on in other independent joints near dead points of the present ones, and through
+  /// singular positions of the mechanism on the branch that it is on.
+  bool past_dead_points = true;
   /// Dry friction is friction tanh(rate / friction_rate): sign() would make every integrator
   /// chatter about zero. A joint at rest creeps below this rate; explicit steps must be shorter
   /// than about 2.5 friction_rate inertia / friction. [rad/s, m/s], above 0
@@ -69,19 +87,42 @@ struct Sample {
   double energy() const { return kinetic + gravity + springs; }
 };
 
+/// Something that a simulation did or saw beside moving on.
+struct SimulationEvent {
+  enum class Kind {
+    coordinates,  ///< other joints of a cluster are independent from here; `value`: their margin
+    singularity,  ///< the mechanism itself is singular and it went through; `value`: energy gained
+    limit,        ///< a joint is beyond its limit, which nothing enforces; `value`: its position
+    turn,         ///< a joint turns by more than half a turn in a step; `value`: its rate
+    damping       ///< dampers are stiff at the step; `value`: their rate of decay [1/s]
+  };
+  Kind kind = Kind::coordinates;
+  double t = 0.0;    ///< [s]
+  int cluster = -1;  ///< among Model::clusters(), or -1
+  int joint = -1;    ///< among Model::joints(), or -1
+  double value = 0.0;
+  int form = -1;  ///< of kind `coordinates`: which choice
+};
+
 /// Integrates a robot's motion in time; loops are closed after every step, and the simulation stops
-/// with an error where they cannot be. Belongs to one thread.
-class ESPALIER_API Simulation : private EquationsOfMotion {
+/// with an error where they cannot be.
+///
+/// All that goes in and comes out is in the coordinates of model(). Inside, the simulation may
+/// compute in other independent joints of a loop for a while, where those of the model come near a
+/// dead point (docs/theory/dead-points.md). Belongs to one thread.
+class ESPALIER_API Simulation final : private EquationsOfMotion {
  public:
   /// @throws InvalidModel if a part is missing or friction_rate is not positive
   explicit Simulation(SimulationParts parts, const SimulationOptions& options = {});
+  ~Simulation() override;
 
   const Model& model() const { return *model_; }
 
   /// Where it starts; neutral and at rest if not called.
   /// @param q  spanning positions whose loops are closed to 1e-3; they are projected
-  /// @throws SizeMismatch; SingularMechanism if the loops are open or at a dead point, or a number
-  ///         is not finite
+  /// @param v  independent rates; at a dead point of these, they have to be zero
+  /// @throws SizeMismatch; SingularMechanism if the loops are open, the mechanism is singular or
+  ///         rates do not say how it moves, or a number is not finite
   void start(In<double> q, In<double> v, double t = 0.0);
   /// Gravity for what follows [m/s²], world axes; the model's if not called.
   void set_gravity(const Vec3<double>& gravity);
@@ -93,7 +134,8 @@ class ESPALIER_API Simulation : private EquationsOfMotion {
 
   /// One step of length h > 0 [s].
   /// @throws SingularMechanism if loops cannot be closed on their branch, naming cluster, margin
-  ///         and time, or if a number is no longer finite; the state is then that of the failure
+  ///         and time, or if a number is no longer finite; the state is then that of the failure,
+  ///         or the last one whose loops were closed
   void step(double h);
   /// Steps of length h, the last one as short as it has to be, until `duration` from now; calls
   /// `output` first, after every `every` steps and at the end. It may return false to stop.
@@ -102,27 +144,82 @@ class ESPALIER_API Simulation : private EquationsOfMotion {
   Sample sample();
   double time() const { return t_; }
   const std::vector<double>& q() const { return q_; }
-  const std::vector<double>& v() const { return v_; }
+  const std::vector<double>& v() const { return own_v_; }
   /// Smallest singularity margin of all steps, a lower bound; see LoopProjector.
   double least_margin() const { return least_margin_; }
+  /// What happened since start(), the first thousand of each kind.
+  std::span<const SimulationEvent> events() const { return events_; }
+  /// One sentence, with names and numbers.
+  std::string text(const SimulationEvent& event) const;
+  /// Names of the coordinates that it computes in at present.
+  std::vector<Coordinate> present_coordinates() const;
 
  private:
+  struct Form;
+  struct Stuck;
+  struct Limited;
+
   void evaluate(double t, const double* q, const double* v, double* qd, double* vdot) override;
   void expand(const double* x, double* qd) override;
   void settle(double t, double* q) override;
-  const Wrenches<double>* all_wrenches(double t, const double* q, const double* v);
+  void accelerations(ForwardDynamics<double>& dynamics, double t, const double* q, const double* v,
+                     double* qd, double* vdot);
+  const Wrenches<double>* all_wrenches(double t, const double* q, const double* qd);
+  void take_gravity(Form& form) const;
+  void attempt(double h);
+  void damped_step(double h);
   void expect_finite() const;
+
+  // Past dead points: dead_points.cpp.
+  void start_loops();
+  void advance(double h);
+  double retry(const Stuck& stuck, double h, double left);
+  void restore();
+  bool change_form(int loop, double gain);
+  void change_forms();
+  Form* form_with(int cluster, std::span<const int> columns);
+  double moved(const std::vector<double>& from, const double* to);
+  [[noreturn]] void stop(const Closure& closure, double t) const;
+  void list_own_rates();
+  void watch(double h);
+  void watch_damping(double h);
+  void note(SimulationEvent event);
+  double energy_now();
+
+  static constexpr int most_events = 1000;  ///< of each kind
 
   SimulationParts parts_;
   SimulationOptions options_;
   ModelPtr model_;
-  SpanningMotion<double> motion_;
+  std::vector<std::unique_ptr<Form>> forms_;  ///< the model's own first
+  Form* form_ = nullptr;                      ///< at present
+  std::vector<std::vector<int>> rates_of_forms_;  ///< independent ones, by number, for text()
+  std::vector<double> levels_;      ///< margins of loops at which other joints are looked for
   PassiveForces passive_;
-  LoopProjector loops_;
+  std::shared_ptr<Alternatives> alternatives_;
   const Wrenches<double>* wrenches_ = nullptr;
   Wrenches<double> sum_;  ///< with those of the environments
-  double t_ = 0.0, least_margin_ = 1.0;
-  std::vector<double> q_, v_, constant_, forces_, tau_;
+  Vec3<double> gravity_{0, 0, 0};
+  double t_ = 0.0, now_ = 0.0, least_margin_ = 1.0;
+  std::vector<double> q_, v_;  ///< v_ in the present form's coordinates
+  std::vector<double> own_v_;  ///< in those of the model
+  std::vector<double> constant_, forces_, tau_, stage_v_, qd_;
+
+  // Of the step that is under way.
+  Form* form_before_ = nullptr;
+  std::vector<double> q_before_, v_before_, predicted_, between_;
+  double margin_before_ = 1.0;
+  bool may_retry_ = false, follows_ = false, bears_falls_ = false;
+
+  // What is watched.
+  std::vector<SimulationEvent> events_;
+  std::vector<Limited> limits_;
+  bool implicit_ = false, turned_ = false;
+  long long steps_ = 0;
+  double decay_ = 0.0, last_step_ = 0.0;
+  struct {
+    std::vector<double> q, v, x, y;
+  } coarse_;  ///< of damped_step()
 };
 
 /// What a simulation is made of, by name.

@@ -11,6 +11,7 @@
 #include "cli/controller_file.hpp"
 #include "cli/ground_file.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/positions.hpp"
 #include "cli/progress.hpp"
 #include "cli/results.hpp"
 #include "cli/state.hpp"
@@ -161,15 +162,27 @@ class Simulate final : public Command {
         ->capture_default_str();
     app.add_flag("!--no-passive", simulation_.passive,
                  "damping, friction and springs of the joints do not act");
+    app.add_option("--damping", damping_,
+                   "of joints: in the integrator's stages, implicit (order 2, for fast dampers), "
+                   "or automatic: implicit where the integrator is not stable at this step")
+        ->type_name("automatic|in-stages|implicit")
+        ->check(CLI::IsMember({"automatic", "in-stages", "implicit"}).description(""))
+        ->capture_default_str();
+    app.add_flag("!--stop-at-dead-points", simulation_.past_dead_points,
+                 "keep the model's independent joints, and stop where they do not determine the "
+                 "others");
     app.add_option("--friction-rate", simulation_.friction_rate,
                    "dry friction is friction tanh(rate / this): no chatter about zero [rad/s, m/s]")
         ->type_name("RATE")
         ->capture_default_str();
     app.footer(R"(
-Loops are closed after every step. The run stops with exit code 1 where they cannot be closed on
-their branch, or where a number is no longer finite; the CSV then ends there, as it does with exit
-code 130 at Ctrl-C. Until the end its rows stand beside it, in a file of its name and six letters.
-In the state file,
+Loops are closed after every step. Near a dead point of the model's independent joints the run goes
+on in others; the CSV keeps the names of the model's. Through a singular position of the mechanism
+itself it goes on along its branch, with a warning. The run stops with exit code 1 where loops
+cannot be closed on their branch, or where a number is no longer finite; the CSV then ends there, as
+it does with exit code 130 at Ctrl-C. Until the end its rows stand beside it, in a file of its name
+and six letters. Joint limits do not act without --ground: a joint that passes one is named in a
+warning. In the state file,
 "tau" and "external_wrenches" act all the time, "vdot" does not matter; joints of loops that depend
 on others may be left out.
 
@@ -209,16 +222,34 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
       throw usage_error(
           fmt::format("simulate: --duration is {}, expected a number not below zero", duration_));
     }
+    if (!(duration_ / dt_ <= 0x1.0p50)) {
+      throw usage_error(fmt::format(
+          "simulate: --duration over --dt is {:.3g} steps, expected at most 1.1e+15, which time in "
+          "double precision can tell apart (take longer steps, or a shorter duration)",
+          duration_ / dt_));
+    }
     if (!(simulation_.friction_rate > 0.0) || !std::isfinite(simulation_.friction_rate)) {
       throw usage_error(fmt::format("simulate: --friction-rate is {}, expected a positive number",
                                     simulation_.friction_rate));
     }
+    using Damping = SimulationOptions::Damping;
+    simulation_.damping = damping_ == "implicit"    ? Damping::implicit
+                          : damping_ == "in-stages" ? Damping::in_stages
+                                                    : Damping::automatic;
     for (const std::string& option : integrator_options_) add_option(option);
     const Host& host = session.host();
     host.registry().find_algorithm(ForwardDynamics<double>::problem, names_.algorithm);
     host.registry().find(Kind::integrator, names_.integrator);
     const ModelPtr model = model_.load(session);
     State state = state_ ? read_state(model, *state_) : neutral_state(model);
+    if (duration_ > 0.0 && dt_ > duration_) {
+      session.warn({Finding::Severity::warning,
+                    fmt::format("simulate: --dt is {:g} s, longer than --duration, expected a part "
+                                "of it (the only step is of {:g} s)",
+                                dt_, duration_),
+                    ""});
+    }
+    if (state_) warn_near_dead_points(session, *model, state.inputs.q, "the start");
     std::vector<std::unique_ptr<Controller>> controllers;
     if (controller_) controllers = read_controllers(*model, *controller_);
     if (ground_) {
@@ -252,6 +283,9 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
     if (output_) csv.emplace(*output_, model, more);
     Summary summary;
     const auto start = std::chrono::steady_clock::now();
+    const auto tell = [&] {
+      if constexpr (std::is_same_v<S, Simulation>) tell_events(session, simulation);
+    };
     std::exception_ptr stopped;
     try {
       const Interrupt interrupt;
@@ -268,6 +302,7 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
     } catch (...) {
       stopped = std::current_exception();
     }
+    tell();
     if (csv) csv->close();  // with all rows until here
     if (stopped) std::rethrow_exception(stopped);
     summary.seconds =
@@ -279,6 +314,20 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
         "espalier: simulate: interrupted at {:g} s of {:g} s{}\n", summary.duration, duration_,
         output_ ? fmt::format("; {} holds {} rows", *output_, summary.samples) : "");
     return interrupted;
+  }
+
+  /// Warnings; that other joints are independent for a while is part of the report.
+  static void tell_events(Session& session, const Simulation& simulation) {
+    int told = 0;
+    for (const SimulationEvent& event : simulation.events()) {
+      if (event.kind == SimulationEvent::Kind::coordinates) continue;
+      if (event.kind == SimulationEvent::Kind::singularity && ++told > 3) continue;
+      session.warn({Finding::Severity::warning, simulation.text(event), ""});
+    }
+    if (told > 3) {
+      session.warn({Finding::Severity::warning,
+                    fmt::format("the mechanism was singular {} times in all", told), ""});
+    }
   }
 
   /// Without an output, energies are looked at a thousand times: enough for their drift.
@@ -297,6 +346,22 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
       throw usage_error("simulate: --option is '" + option + "', expected NAME=NUMBER");
     }
     names_.integrator_options[option.substr(0, split)] = {value};
+  }
+
+  static const char* kind_of(const SimulationEvent& event) {
+    switch (event.kind) {
+      case SimulationEvent::Kind::coordinates:
+        return "coordinates";
+      case SimulationEvent::Kind::singularity:
+        return "singularity";
+      case SimulationEvent::Kind::limit:
+        return "limit";
+      case SimulationEvent::Kind::turn:
+        return "turn";
+      case SimulationEvent::Kind::damping:
+        return "damping";
+    }
+    return "";
   }
 
   template <class S>
@@ -323,6 +388,13 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
                {"least_singularity_margin", simulation.least_margin()},
                {"seconds", s.seconds},
                {"real_time_factor", factor}};
+      if constexpr (!touches) {
+        out["events"] = Json::array();
+        for (const SimulationEvent& event : simulation.events()) {
+          out["events"].push_back(
+              {{"kind", kind_of(event)}, {"t", event.t}, {"text", simulation.text(event)}});
+        }
+      }
       State end;
       end.inputs.q = simulation.q(), end.inputs.v = simulation.v();
       end.inputs.tau.assign(model.nv(), 0.0), end.inputs.vdot.assign(model.nv(), 0.0);
@@ -347,6 +419,16 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
       text += fmt::format("loops: largest residual {:.3g}, least singularity margin {:.3g}\n",
                           s.largest_residual, simulation.least_margin());
     }
+    if constexpr (!touches) {
+      const auto changes = std::count_if(
+          simulation.events().begin(), simulation.events().end(), [](const SimulationEvent& e) {
+            return e.kind == SimulationEvent::Kind::coordinates;
+          });
+      if (changes > 0) {
+        text += fmt::format("coordinates: changed {} times near dead points (--json lists them)\n",
+                            changes);
+      }
+    }
     if constexpr (touches) {
       text += fmt::format(
           "contact: {} points within the margin at the end; {} steps not solved to 1e-6 m/s, {} "
@@ -365,6 +447,7 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
   double duration_ = 0.0, dt_ = 0.0;
   contact::StepNames steps_;
   std::optional<std::string> state_, controller_, output_, ground_;
+  std::string damping_ = "automatic";
   int every_ = 1;
 };
 

@@ -509,6 +509,11 @@ void ClusterCompiler::number_independent() {
       if (independent_[i][row]) m.independent_rates_.push_back(c.rate(row));
     }
   }
+  number_joints(m);
+}
+
+/// Where the rates of each joint start among the independent ones, if all of them are there.
+void ClusterCompiler::number_joints(Model& m) {
   for (Joint& joint : m.joints_) joint.independent = -1;
   const auto& rates = m.independent_rates_;
   for (std::size_t v = 0; v < rates.size(); ++v) {

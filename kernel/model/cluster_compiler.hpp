@@ -44,7 +44,12 @@ class ClusterCompiler {
 
   void run();
 
+  // Of a compiled model: see kernel/model/variants.hpp, which checks what is asked for.
+  static ModelPtr with_independent(const Model& from, int cluster, std::span<const int> columns);
+  static ModelPtr with_armature(const Model& from, std::span<const double> added);
+
  private:
+  static void number_joints(Model& model);
   void tie_constant(const graph::Cluster& from, Cluster& c);
   void build_constraint(const graph::Cluster& from, Cluster& c);
   void assemble_variable();

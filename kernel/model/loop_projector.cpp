@@ -65,8 +65,19 @@ LoopProjector::LoopProjector(ModelPtr model, const CloseOptions& options)
     for (const auto& use : constraint.laws) equations += use.law->equations();
     for (const auto& closure : constraint.loops) equations += closure.all_rows.size();
     loop.phi.reserve(equations), loop.kept.reserve(equations);
+    loop.choice = std::make_unique<IndependentChoice>(constraint);
     places_ = places_ || !constraint.loops.empty();
   }
+}
+
+int LoopProjector::cluster_of(int loop) const {
+  return static_cast<int>(loops_[loop].cluster - model_->clusters().data());
+}
+
+const IndependentChoice& LoopProjector::look(int loop) {
+  Loop& it = loops_[loop];
+  it.choice->look(*it.cluster->constraint, it.work);
+  return *it.choice;
 }
 
 void LoopProjector::restart() {
@@ -241,6 +252,7 @@ Closure LoopProjector::project(double* q) {
   closure.residual = worst;
   for (Loop& loop : loops_) {
     const double margin = detail::margin(*loop.cluster->constraint, loop.work);
+    loop.margin = margin;
     closure.margin = margin < closure.margin ? margin : closure.margin;
     Closure::Verdict verdict = Closure::Verdict::closed;
     if (!(loop.residual <= 100.0 * options_.tolerance)) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/model/independent_choice.hpp"
 #include "espalier/kernel/model/tree_kinematics.hpp"
 
 namespace espalier {
@@ -34,6 +35,15 @@ class ESPALIER_API LoopProjector {
   /// Smallest margin, as project() has it, where residual() was called last.
   double margin();
 
+  /// Clusters whose G depends on the position, in the order of the model's.
+  int loop_count() const { return static_cast<int>(loops_.size()); }
+  /// Index of one of them among Model::clusters().
+  int cluster_of(int loop) const;
+  /// Its singularity margin where project() was called last.
+  double margin_of(int loop) const { return loops_[loop].margin; }
+  /// Its present and best independent joints there, or where residual() was called last.
+  const IndependentChoice& look(int loop);
+
  private:
   /// What is kept for one cluster whose G depends on the position.
   struct Loop {
@@ -45,7 +55,8 @@ class ESPALIER_API LoopProjector {
     std::vector<double> K, last;
     std::vector<double> factor, beta;  ///< of K, or of last^T K
     bool has_last = false;
-    double residual = 0.0;
+    double residual = 0.0, margin = 1.0;
+    std::unique_ptr<IndependentChoice> choice;
   };
 
   double evaluate(const double* q);

@@ -102,7 +102,11 @@ std::vector<State> slow_states(const Model& model, int N) {
 std::unique_ptr<Simulation> alone_with_servo(const ModelPtr& model, const std::string& integrator) {
   std::vector<std::unique_ptr<Controller>> controllers;
   controllers.push_back(std::make_unique<Servo>(*model));
-  return make_simulation(host(), model, {"c-aba", integrator}, {}, std::move(controllers));
+  // As the batch computes: in its stages, and in the coordinates of the model.
+  return make_simulation(
+      host(), model, {"c-aba", integrator},
+      {.damping = SimulationOptions::Damping::in_stages, .past_dead_points = false},
+      std::move(controllers));
 }
 
 TEST(BatchSimulationTest, EveryRobotMovesAsItDoesAlone) {

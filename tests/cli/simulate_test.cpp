@@ -115,6 +115,8 @@ TEST(SimulateTest, WrongUsageIsRefused) {
   expect_refused(start + "--duration -1 --dt 0.1", 2, {"--duration"});
   expect_refused(start + "--duration inf --dt 0.1", 2, {"--duration"});
   expect_refused(start + "--dt 0.1", 2, {"--duration"});
+  expect_refused(start + "--duration 1e12 --dt 1e-12", 2, {"--duration over --dt", "1e+24"});
+  expect_refused(start + "--duration 1 --dt 0.1 --damping much", 2, {"--damping", "much"});
   expect_refused(start + "--duration 1 --dt 0.1 --integrator rk5", 2,
                  {"rk5", "did you mean 'rk4'"});
   expect_refused("simulate " + pendulum + " --duration 1 --dt 0.1 --algorithm abba", 2,
@@ -150,16 +152,63 @@ TEST(SimulateTest, WrongControllersAreRefused) {
                  {"/no/such.json"});
 }
 
+TEST(SimulateTest, StepsThatAreLongerThanTheRunAreTold) {
+  const Answer a = run("simulate " + pendulum + " --algorithm aba --duration 0.1 --dt 1e12 --json");
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_NE(a.json()["warnings"].dump().find("longer than --duration"), std::string::npos);
+}
+
+TEST(SimulateTest, JointsBeyondTheirLimitsAreWarnedOf) {
+  std::string text = slider;
+  text.replace(text.find("upper=\"100\""), 11, "upper=\"0.5\"");
+  const TemporaryFile robot(".urdf", text);
+  const std::string start = "simulate '" + robot.path() + "' --algorithm aba --duration 1 --dt 0.01 ";
+  const std::string push = R"({"v": {"rail": 1}, "gravity": [0, 0, 0]})";
+  const Answer a = run(start + "--state -", push);
+  EXPECT_EQ(a.code, 0);
+  EXPECT_NE(a.err.find("warning: joint 'rail': position is 0.51 at t = 0.51 s"), std::string::npos)
+      << a.err;
+  EXPECT_NE(a.err.find("upper limit 0.5"), std::string::npos) << a.err;
+  const Answer json = run(start + "--json --state -", push);
+  EXPECT_EQ(json.json()["events"][0]["kind"], "limit");
+}
+
+TEST(SimulateTest, StiffDampersAreToldAndBlowingUpIsPutDownToThem) {
+  std::string text = slider;
+  text.replace(text.find("<axis"), 5, "<dynamics damping=\"20000\"/><axis");
+  const TemporaryFile robot(".urdf", text);
+  const std::string start =
+      "simulate '" + robot.path() + "' --algorithm aba --duration 1 --dt 0.001 --state - ";
+  const std::string push = R"({"v": {"rail": 1}, "gravity": [9.81, 0, 0]})";
+  const Answer a = run(start + "--json", push);
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_NE(a.json()["warnings"].dump().find("damping is stiff"), std::string::npos);
+  // 20000 / 2 1/s: it creeps with m g / d = 0.981 mm/s, and has slid on by 1 m/s over 10000 1/s.
+  EXPECT_NEAR(a.json()["final"]["v"]["rail"].get<double>(), 9.81e-4, 1e-12);
+  EXPECT_NEAR(a.json()["final"]["q"]["rail"].get<double>(), 9.81e-4 + 1e-4, 1e-4);
+  const Answer stages = run(start + "--damping in-stages", push);
+  EXPECT_EQ(stages.code, 1);
+  for (const char* word : {"damping is stiff", "shorter than", "dormand-prince"}) {
+    EXPECT_NE(stages.err.find(word), std::string::npos) << stages.err;
+  }
+}
+
 TEST(SimulateTest, StopsWhereALoopCannotBeClosedAndKeepsTheRowsBefore) {
-  // A parallelogram that swings through its flat pose.
+  // A parallelogram that swings through its flat pose, where it is told to stop.
   const std::string robot = "'" ESPALIER_SOURCE_DIR "/tests/cli/data/parallelogram.urdf'";
   const TemporaryFile csv(".csv");
   const TemporaryFile state(".json", R"({"q": {"joint1": 0.8, "joint2": -0.8, "joint3": 0.8},
                                          "v": {"joint1": -2}, "gravity": [0, -9.81, 0]})");
-  expect_refused("simulate " + robot + " --duration 2 --dt 0.001 --state '" + state.path() +
-                     "' --output '" + csv.path() + "'",
+  expect_refused("simulate " + robot + " --duration 2 --dt 0.001 --stop-at-dead-points --state '" +
+                     state.path() + "' --output '" + csv.path() + "'",
                  1, {"at t = 0.2", "joint1+joint2+joint3", "margin"});
   EXPECT_GT(rows_of(csv.path()).size(), 200u);
+  const Answer on = run("simulate " + robot + " --duration 2 --dt 0.001 --json --state '" +
+                        state.path() + "'");
+  EXPECT_EQ(on.code, 0) << on.err;
+  EXPECT_NE(on.json()["warnings"].dump().find("the mechanism is singular at t = 0.2"),
+            std::string::npos)
+      << on.out;
 }
 
 TEST(SimulateTest, DependentPositionsOfALoopFollowWhereTheyAreLeftOut) {

@@ -7,7 +7,8 @@ namespace {
 
 const std::string pendulum = data("pendulum.urdf");
 const std::vector<std::string> commands{"eval", "compare", "bench", "info",
-                                        "list", "check",   "graph", "convert"};
+                                        "list", "check",   "graph", "convert",
+                                        "close", "assemble", "simulate"};
 
 TEST(UsageTest, HelpNamesAllCommandsAndExitCodes) {
   const Answer a = run("--help");

@@ -246,13 +246,14 @@ TEST(SimulationTest, TableIsLinearBetweenItsRowsAndHoldsItsEnds) {
 }
 
 TEST(SimulationTest, LoopsThatCannotBeClosedStopItWithClusterMarginAndTime) {
-  // A parallelogram that is driven through its flat pose.
+  // A parallelogram that is driven through its flat pose, if it is not to go on there.
   const ModelPtr model = host().compile(four_bar({0.3, 0.5, 0.3, 0.5}));
   std::vector<double> q(3);
   q[model->joint("crank").q] = 2.0, q[model->joint("coupler").q] = -2.0;
   q[model->joint("rocker").q] = 2.0;
   for (const char* integrator : {"rk4", "semi-implicit-euler", "dormand-prince"}) {
-    const auto s = simulation(model, integrator, {q, {8.0}});
+    const auto s =
+        simulation(model, integrator, {q, {8.0}}, {}, {.past_dead_points = false});
     try {
       s->run(1.0, 1e-3, 1, [](const Sample&) { return true; });
       ADD_FAILURE() << integrator << " went through";
@@ -283,6 +284,8 @@ TEST(SimulationTest, BadStartsAreRefused) {
   const auto ignore = [](const Sample&) { return true; };
   EXPECT_THROW(s->run(1.0, 0.0, 1, ignore), InvalidModel);
   EXPECT_THROW(s->run(1.0, std::nan(""), 1, ignore), InvalidModel);
+  EXPECT_THROW(s->run(1e12, 1e-12, 1, ignore), InvalidModel) << "1e24 steps";
+  EXPECT_THROW(s->step(HUGE_VAL), InvalidModel);
   EXPECT_THROW(make_simulation(host(), model, {"dense", "rk4", {}}, {.friction_rate = 0.0}),
                InvalidModel);
   EXPECT_THROW(make_simulation(host(), model, {"c-abba", "rk4", {}}), UnknownName);
