@@ -4,15 +4,18 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <mutex>
 
 #include "espalier/host/batch_loops.hpp"
 #include "espalier/host/block_threads.hpp"
+#include "espalier/kernel/model/independent_choice.hpp"
 #include "espalier/kernel/model/loop_projector.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems/forward_dynamics.hpp"
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/plugins/registry.hpp"
+#include "espalier/simulation/reselection.hpp"
 
 namespace espalier {
 
@@ -48,6 +51,13 @@ struct Passive {
   PassiveDynamics is{};
 };
 
+using detail::look_again;
+using detail::look_below;
+using detail::most_forms;
+using detail::worthwhile;
+
+constexpr std::size_t most_events = 4096;
+
 /// Loops that are open by more at the start were not meant to be closed.
 constexpr double largest_gap = 1e-3;
 
@@ -70,57 +80,96 @@ class BatchSimulation::Impl {
   BatchController controller_;
   double t_ = 0.0;
   int N_ = 0;
-  std::vector<double> q_, v_;  ///< structures of arrays, at the stage that is under way
+  std::vector<double> q_, v_;         ///< structures of arrays, at the stage that is under way
+  std::vector<double> own_v_;         ///< rates in the model's coordinates; empty: v_ are
   std::vector<unsigned char> stuck_;  ///< robots whose loops could not be closed
+  std::vector<BatchEvent> events_;
 
+  const std::vector<double>& own_v() const { return own_v_.empty() ? v_ : own_v_; }
+  void set_gravity(const Vec3<double>& gravity);
+
+  /// The robot in one choice of independent joints, for one thread.
+  struct Form {
+    Form(const ModelPtr& of, const CloseOptions& closing)
+        : model(of),
+          motion(*of, SpanningMotion<Pack>::Rotors::skip),
+          one_motion(*of, SpanningMotion<double>::Rotors::skip),
+          projector(of, closing) {}
+    ModelPtr model;
+    std::unique_ptr<ForwardDynamics<Pack>> dynamics;
+    SpanningMotion<Pack> motion;
+    SpanningMotion<double> one_motion;
+    LoopProjector projector;
+  };
   /// What one thread owns.
   struct alignas(64) Worker {
-    Worker(const ModelPtr& model, const CloseOptions& closing)
-        : motion(*model, SpanningMotion<Pack>::Rotors::skip),
-          loops(model),
-          projector(model, closing),
+    explicit Worker(const ModelPtr& model)
+        : loops(model),
           one(model->nq()),
+          one_v(model->nv()),
+          predicted(model->nq()),
+          start(model->nq()),
+          one_qd(model->spanning_nv()),
           q(model->nq()),
           v(model->nv()),
           tau(model->nv()),
+          applied(model->nv()),
           driven(model->nv()),
+          vdot(model->nv()),
           forces(model->spanning_nv()),
           move(model->spanning_nv()) {}
-    std::unique_ptr<ForwardDynamics<Pack>> dynamics;
-    SpanningMotion<Pack> motion;
+    std::vector<std::unique_ptr<Form>> forms;  ///< by number; null where not made yet
     detail::BatchLoops loops;
-    LoopProjector projector;
-    std::vector<double> one;  ///< positions of one robot
-    Packs q, v, tau, driven, forces, move;
+    std::vector<double> one, one_v, predicted, start, one_qd;  ///< of one robot
+    Packs q, v, tau, applied, driven, vdot, forces, move;
   };
   std::vector<std::unique_ptr<Worker>> workers_;
 
  private:
   /// A pack of robots in the middle of a step.
   struct Block {
-    Packs q, v;   ///< at its start
-    Packs q2;     ///< at the second stage
+    Packs q, v;  ///< at its start
+    Packs q2;    ///< at the second stage
     std::array<Packs, 4> qd, vdot;
   };
   using Weights = std::array<double, 4>;
   static constexpr int blocks_at_once = 8;
 
-  void add_passive(Worker& w);
+  void add_passive(Worker& w, const Pack* qd);
+  void evaluate(Worker& w, Form& form, bool own, Pack* qd, Pack* vdot);
+  template <class F>
+  void each_form(Worker& w, int first, F&& f);
   void advance(Worker& w, Block& block, int first, int stage, double h);
   void flow(Worker& w, const Block& block, const Pack* from, const Weights& weights, Pack* to);
   void rates(Worker& w, const Block& block, const Weights& weights);
   void settle(Worker& w, const Block& block, int first);
   static bool finite(const Worker& w, int robot);
-  bool close(Worker& w, int robot);
+  bool close(Worker& w, int robot, const Block* from);
+  void choose(Worker& w, int robot);
+  void change(Worker& w, int robot, int loop);
+  double distance(Worker& w, const std::vector<double>& a, const std::vector<double>& b) const;
+  int number_of(const ModelPtr& form, int cluster, std::span<const int> columns);
+  Form& form_in(Worker& w, int number);
+  void note(BatchEvent event);
   void load(Worker& w, int first) const;
-  void save(const Worker& w, int first);
+  void save(Worker& w, int first);
 
   const Stages& method_;
   double friction_rate_;
   std::vector<Passive> passive_;
   std::vector<double> tau_;
   std::vector<Block> blocks_;
-  bool closes_;                 ///< some coupling depends on the position
+  bool closes_;   ///< some coupling depends on the position
+  bool changes_;  ///< robots may be computed in other coordinates
+  const Registry& registry_;
+  BatchSimulationOptions options_;
+  Vec3<double> gravity_;
+  std::shared_ptr<Alternatives> alternatives_;
+  mutable std::mutex mutex_;            ///< of the forms' models and of events
+  std::vector<ModelPtr> models_;        ///< of the forms, by number; the model itself first
+  std::vector<unsigned char> form_of_;  ///< of each robot
+  std::vector<double> levels_;          ///< margins at which others are looked for, robot by robot
+  int loop_count_ = 0;
   std::vector<double> memory_;  ///< of the projector, robot by robot
   std::size_t memory_size_ = 0;
 };
@@ -131,17 +180,26 @@ BatchSimulation::Impl::Impl(const Registry& registry, const ModelPtr& model,
       threads_(options.threads),
       method_(method_named(options.integrator)),
       friction_rate_(options.friction_rate),
-      closes_(model->has_variable_constraints()) {
+      closes_(model->has_variable_constraints()),
+      changes_(closes_ && options.past_dead_points),
+      registry_(registry),
+      options_(options),
+      gravity_(model->gravity()),
+      alternatives_(Alternatives::of(model)),
+      models_{model} {
   if (!(friction_rate_ > 0.0)) {
     throw InvalidModel("batch simulation: friction_rate is " + number(friction_rate_) +
                        ", expected a positive rate");
   }
   for (int k = 0; k < threads_.count(); ++k) {
-    auto dynamics = registry.create<ForwardDynamics<Pack>>(options.algorithm, Setup{model});
-    workers_.push_back(std::make_unique<Worker>(model, options.closing));
-    workers_.back()->dynamics = std::move(dynamics);
+    workers_.push_back(std::make_unique<Worker>(model));
+    workers_.back()->forms.resize(most_forms);
+    form_in(*workers_.back(), 0);
   }
-  memory_size_ = workers_.front()->projector.memory_size();
+  models_.reserve(most_forms);
+  const LoopProjector& projector = workers_.front()->forms.front()->projector;
+  memory_size_ = projector.memory_size();
+  loop_count_ = projector.loop_count();
   for (const Joint& joint : model->joints()) {
     const PassiveDynamics& p = joint.passive;
     if (!options.passive || (p.damping == 0.0 && p.friction == 0.0 && p.stiffness == 0.0)) continue;
@@ -156,9 +214,88 @@ void BatchSimulation::Impl::load(Worker& w, int first) const {
   for (std::size_t i = 0; i < w.v.size(); ++i) w.v[i] = gather<Pack>(v_.data() + i * N_, first, N_);
 }
 
-void BatchSimulation::Impl::save(const Worker& w, int first) {
+void BatchSimulation::Impl::save(Worker& w, int first) {
   for (std::size_t i = 0; i < w.q.size(); ++i) scatter(w.q[i], q_.data() + i * N_, first, N_);
   for (std::size_t i = 0; i < w.v.size(); ++i) scatter(w.v[i], v_.data() + i * N_, first, N_);
+  if (own_v_.empty()) return;
+  // Rates in the model's coordinates, which are dependent ones where a robot is in others.
+  w.driven = w.v;
+  each_form(w, first, [&](Form& form, int number, bool, const auto& in) {
+    if (number == 0) return;
+    form.motion.update(w.q.data(), nullptr);
+    form.motion.expand(w.v.data(), w.move.data());
+    const std::span<const int> rates = model_->independent_rates();
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      for (int k = 0; k < Pack::size; ++k) {
+        if (in(k)) w.driven[i].set(k, w.move[rates[i]][k]);
+      }
+    }
+  });
+  for (std::size_t i = 0; i < w.v.size(); ++i) {
+    scatter(w.driven[i], own_v_.data() + i * N_, first, N_);
+  }
+}
+
+/// Calls f(form, number, whether it is the only one, whether lane k is in it) for the forms that
+/// the robots of a block are in.
+template <class F>
+void BatchSimulation::Impl::each_form(Worker& w, int first, F&& f) {
+  const auto number_in = [&](int k) {
+    return changes_ ? static_cast<int>(form_of_[std::min(first + k, N_ - 1)]) : 0;
+  };
+  for (int lane = 0; lane < Pack::size; ++lane) {
+    const int number = number_in(lane);
+    bool seen = false, alone = true;
+    for (int k = 0; k < lane; ++k) seen = seen || number_in(k) == number;
+    for (int k = 0; k < Pack::size; ++k) alone = alone && number_in(k) == number;
+    if (!seen) f(form_in(w, number), number, alone, [&](int k) { return number_in(k) == number; });
+  }
+}
+
+BatchSimulation::Impl::Form& BatchSimulation::Impl::form_in(Worker& w, int number) {
+  std::unique_ptr<Form>& form = w.forms[number];
+  if (form != nullptr) return *form;
+  const std::lock_guard lock(mutex_);
+  form = std::make_unique<Form>(models_[number], options_.closing);
+  form->dynamics =
+      registry_.create<ForwardDynamics<Pack>>(options_.algorithm, Setup{models_[number]});
+  form->dynamics->set_gravity(gravity_);
+  return *form;
+}
+
+void BatchSimulation::Impl::set_gravity(const Vec3<double>& gravity) {
+  gravity_ = gravity;
+  for (const auto& worker : workers_) {
+    for (const auto& form : worker->forms) {
+      if (form != nullptr) form->dynamics->set_gravity(gravity);
+    }
+  }
+}
+
+void BatchSimulation::Impl::note(BatchEvent event) {
+  const std::lock_guard lock(mutex_);
+  if (events_.size() < most_events) events_.push_back(event);
+}
+
+/// The number of a form with the independent joints of another one, but for one cluster; -1 if
+/// there are too many.
+int BatchSimulation::Impl::number_of(const ModelPtr& form, int cluster,
+                                     std::span<const int> columns) {
+  const Cluster& c = form->clusters()[cluster];
+  const std::span<const int> now = form->independent_rates();
+  const std::lock_guard lock(mutex_);
+  for (std::size_t number = 0; number < models_.size(); ++number) {
+    const std::span<const int> other = models_[number]->independent_rates();
+    bool same = true;
+    for (int i = 0; i < static_cast<int>(now.size()) && same; ++i) {
+      const bool here = i >= c.v && i < c.v + c.nv;
+      same = other[i] == (here ? c.constraint->rate[columns[i - c.v]] : now[i]);
+    }
+    if (same) return static_cast<int>(number);
+  }
+  if (models_.size() == most_forms) return -1;
+  models_.push_back(alternatives_->with(*form, cluster, columns));
+  return static_cast<int>(models_.size()) - 1;
 }
 
 void BatchSimulation::Impl::start(int N, In<double> q, In<double> v, double t) {
@@ -184,6 +321,10 @@ void BatchSimulation::Impl::start(int N, In<double> q, In<double> v, double t) {
   }
   stuck_.assign(N, 0);
   memory_.assign(memory_size_ * N, 0.0);
+  form_of_.assign(N, 0);
+  levels_.assign(static_cast<std::size_t>(loop_count_) * N, 0.0);
+  events_.clear();
+  if (changes_) own_v_ = v_, events_.reserve(most_events);
   Worker& w = *workers_.front();
   for (int first = 0; first < N; first += Pack::size) {
     load(w, first);
@@ -192,7 +333,7 @@ void BatchSimulation::Impl::start(int N, In<double> q, In<double> v, double t) {
     const Pack residual = closes_ ? w.loops.residual(w.q.data()) : Pack(0.0);
     for (int robot = first; closes_ && robot < std::min(N, first + Pack::size); ++robot) {
       if (!finite(w, robot)) continue;
-      stuck_[robot] = residual[robot - first] > largest_gap || !close(w, robot);
+      stuck_[robot] = residual[robot - first] > largest_gap || !close(w, robot, nullptr);
     }
     save(w, first);
   }
@@ -204,7 +345,7 @@ void BatchSimulation::Impl::step(double h) {
   for (int stage = 0; stage < method_.count; ++stage) {
     t_ = begin + method_.at[stage] * h;
     std::fill(tau_.begin(), tau_.end(), 0.0);
-    if (controller_) controller_({t_, N_, q_, v_}, tau_);
+    if (controller_) controller_({t_, N_, q_, own_v()}, tau_);
     threads_.run((count + blocks_at_once - 1) / blocks_at_once, [&](int worker, int piece) {
       const int end = std::min(count, (piece + 1) * blocks_at_once);
       for (int b = piece * blocks_at_once; b < end; ++b) {
@@ -223,23 +364,93 @@ bool BatchSimulation::Impl::finite(const Worker& w, int robot) {
 }
 
 /// Puts a robot of the worker's block back on its loops; false if they cannot be closed on their
-/// branch, then it is left as it is.
-bool BatchSimulation::Impl::close(Worker& w, int robot) {
+/// branch, then it is left as it is. @param from  the block at the step's start; null at the start
+bool BatchSimulation::Impl::close(Worker& w, int robot, const Block* from) {
   const int k = robot % Pack::size;
   double* const memory = memory_.data() + memory_size_ * robot;
   for (std::size_t i = 0; i < w.q.size(); ++i) w.one[i] = w.q[i][k];
-  w.projector.restore(memory);
-  if (w.projector.project(w.one.data()).verdict != Closure::Verdict::closed) return false;
-  w.projector.save(memory);
+  LoopProjector& projector = form_in(w, form_of_[robot]).projector;
+  projector.restore(memory);
+  if (from != nullptr && changes_) w.predicted = w.one;
+  Closure::Verdict verdict = projector.project(w.one.data()).verdict;
+  if (verdict == Closure::Verdict::branch_lost && from != nullptr && changes_) {
+    // A singular position was stepped over: on its branch the correction is small.
+    for (std::size_t i = 0; i < w.q.size(); ++i) w.start[i] = from->q[i][k];
+    const double motion = distance(w, w.start, w.predicted);
+    if (!(distance(w, w.predicted, w.one) <= detail::same_branch * motion)) return false;
+    projector.restart();
+    verdict = projector.project(w.one.data()).verdict;
+    if (verdict == Closure::Verdict::closed) {
+      note({BatchEvent::Kind::singularity, t_, robot, -1});
+    }
+  }
+  if (verdict != Closure::Verdict::closed) return false;
+  projector.save(memory);
   for (std::size_t i = 0; i < w.q.size(); ++i) w.q[i].set(k, w.one[i]);
+  if (changes_) choose(w, robot);
   return true;
+}
+
+double BatchSimulation::Impl::distance(Worker& w, const std::vector<double>& a,
+                                       const std::vector<double>& b) const {
+  model_->difference(a.data(), b.data(), w.one_qd.data());
+  double largest = 0.0;
+  for (const double x : w.one_qd) largest = std::max(largest, std::abs(x));
+  return largest;
+}
+
+/// Looks for other independent joints where a robot's come near a dead point, as
+/// Simulation::change_forms(); w.one is where it is.
+void BatchSimulation::Impl::choose(Worker& w, int robot) {
+  double* const levels = levels_.data() + static_cast<std::size_t>(loop_count_) * robot;
+  for (int loop = 0; loop < loop_count_; ++loop) {
+    const double margin = form_in(w, form_of_[robot]).projector.margin_of(loop);
+    if (levels[loop] == 0.0) {  // the start
+      const IndependentChoice& choice = form_in(w, form_of_[robot]).projector.look(loop);
+      const bool poor = choice.best() > worthwhile * choice.present();
+      levels[loop] = (poor ? detail::poor_start : look_below) * margin;
+      continue;
+    }
+    levels[loop] = std::max(levels[loop], look_below * margin);
+    if (margin < levels[loop]) change(w, robot, loop);
+  }
+}
+
+void BatchSimulation::Impl::change(Worker& w, int robot, int loop) {
+  double& level = levels_[static_cast<std::size_t>(loop_count_) * robot + loop];
+  Form& form = form_in(w, form_of_[robot]);
+  const double margin = form.projector.margin_of(loop);
+  const IndependentChoice& choice = form.projector.look(loop);
+  if (!(choice.best() > worthwhile * choice.present())) {
+    level = look_again * margin;
+    return;
+  }
+  const int cluster = form.projector.cluster_of(loop);
+  const int number = number_of(form.model, cluster, choice.columns());
+  Form* const next = number >= 0 ? &form_in(w, number) : nullptr;
+  if (next == nullptr || next == &form || next->projector.memory_size() > memory_size_) {
+    level = look_again * margin;
+    return;
+  }
+  const int k = robot % Pack::size;
+  for (std::size_t i = 0; i < w.v.size(); ++i) w.one_v[i] = w.v[i][k];
+  form.one_motion.update(w.one.data(), nullptr);
+  form.one_motion.expand(w.one_v.data(), w.one_qd.data());
+  rates_in(*next->model, w.one_qd.data(), w.one_v.data());
+  for (std::size_t i = 0; i < w.v.size(); ++i) w.v[i].set(k, w.one_v[i]);
+  form_of_[robot] = static_cast<unsigned char>(number);
+  next->projector.restart();
+  next->projector.project(w.one.data());
+  next->projector.save(memory_.data() + memory_size_ * robot);
+  level = look_below * next->projector.margin_of(loop);
+  note({BatchEvent::Kind::coordinates, t_, robot, cluster});
 }
 
 /// At the end of a step, robot by robot: loops are closed, and those that cannot be stay where they
 /// were before it.
 void BatchSimulation::Impl::settle(Worker& w, const Block& block, int first) {
   for (int robot = first; robot < std::min(N_, first + Pack::size); ++robot) {
-    if (stuck_[robot] == 0) stuck_[robot] = finite(w, robot) && !close(w, robot);
+    if (stuck_[robot] == 0) stuck_[robot] = finite(w, robot) && !close(w, robot, &block);
     if (stuck_[robot] == 0) continue;
     const int k = robot - first;
     for (std::size_t i = 0; i < w.q.size(); ++i) w.q[i].set(k, block.q[i][k]);
@@ -247,20 +458,45 @@ void BatchSimulation::Impl::settle(Worker& w, const Block& block, int first) {
   }
 }
 
-/// Forces of dampers, friction and springs, onto tau.
-void BatchSimulation::Impl::add_passive(Worker& w) {
-  if (passive_.empty()) return;
-  std::fill(w.forces.begin(), w.forces.end(), Pack(0.0));
-  w.motion.expand(w.v.data(), w.move.data());
+/// Rates of all joints and accelerations at w.q and w.v, of the lanes that are in a form.
+void BatchSimulation::Impl::evaluate(Worker& w, Form& form, bool own, Pack* qd, Pack* vdot) {
+  if (closes_) form.motion.update(w.q.data(), nullptr);
+  form.motion.expand(w.v.data(), qd);
+  w.applied = w.tau;
+  if (!own || !passive_.empty()) {
+    std::fill(w.forces.begin(), w.forces.end(), Pack(0.0));
+    if (!own) {  // the caller's forces act on the joints that its coordinates belong to
+      const std::span<const int> rates = model_->independent_rates();
+      for (std::size_t i = 0; i < rates.size(); ++i) w.forces[rates[i]] += w.tau[i];
+    }
+    add_passive(w, qd);
+    form.motion.reduce(w.forces.data(), w.driven.data());
+    for (std::size_t i = 0; i < w.tau.size(); ++i) {
+      w.applied[i] = own ? w.tau[i] + w.driven[i] : w.driven[i];
+    }
+  }
+  form.dynamics->evaluate(w.q, w.v, w.applied, Out<Pack>(vdot, w.v.size()));
+}
+
+/// Forces of dampers, friction and springs.
+void BatchSimulation::Impl::add_passive(Worker& w, const Pack* qd) {
   for (const Passive& p : passive_) {
-    const Pack rate = w.move[p.rate];
+    const Pack rate = qd[p.rate];
     Pack& force = w.forces[p.rate];
     force -= Pack(p.is.damping) * rate;
     if (p.is.friction != 0.0) force -= Pack(p.is.friction) * tanh(rate / Pack(friction_rate_));
     if (p.position >= 0) force -= Pack(p.is.stiffness) * (w.q[p.position] - Pack(p.is.rest));
   }
-  w.motion.reduce(w.forces.data(), w.driven.data());
-  for (std::size_t i = 0; i < w.tau.size(); ++i) w.tau[i] += w.driven[i];
+}
+
+/// Takes over the lanes of a form.
+template <class In>
+static void merge(const Packs& from, const In& in, Packs& to) {
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    for (int k = 0; k < Pack::size; ++k) {
+      if (in(k)) to[i].set(k, from[i][k]);
+    }
+  }
 }
 
 /// Positions moved for unit time by the weighted sum of the stages' rates.
@@ -295,13 +531,20 @@ void BatchSimulation::Impl::advance(Worker& w, Block& block, int first, int stag
     w.tau[i] = gather<Pack>(tau_.data() + i * N_, first, N_);
   }
   if (stage == 0) block.q = w.q, block.v = w.v;
-  if (closes_) w.motion.update(w.q.data(), nullptr);
-  add_passive(w);
-  w.motion.expand(w.v.data(), block.qd[stage].data());
-  w.dynamics->evaluate(w.q, w.v, w.tau, block.vdot[stage]);
+  each_form(w, first, [&](Form& form, int number, bool alone, const auto& in) {
+    if (alone) {
+      return evaluate(w, form, number == 0, block.qd[stage].data(), block.vdot[stage].data());
+    }
+    evaluate(w, form, number == 0, w.move.data(), w.vdot.data());
+    merge(w.move, in, block.qd[stage]);
+    merge(w.vdot, in, block.vdot[stage]);
+  });
   if (method_.count == 1) {
     rates(w, block, {h});
-    w.motion.expand(w.v.data(), block.qd[0].data());
+    each_form(w, first, [&](Form& form, int, bool, const auto& in) {
+      form.motion.expand(w.v.data(), w.move.data());
+      merge(w.move, in, block.qd[0]);
+    });
     flow(w, block, block.q.data(), {h}, w.q.data());
   } else if (stage == 0) {
     flow(w, block, block.q.data(), {h / 2}, block.q2.data());
@@ -338,9 +581,7 @@ void BatchSimulation::set_controller(BatchController controller) {
   impl_->controller_ = std::move(controller);
 }
 
-void BatchSimulation::set_gravity(const Vec3<double>& gravity) {
-  for (const auto& worker : impl_->workers_) worker->dynamics->set_gravity(gravity);
-}
+void BatchSimulation::set_gravity(const Vec3<double>& gravity) { impl_->set_gravity(gravity); }
 
 void BatchSimulation::start(int N, In<double> q, In<double> v, double t) {
   impl_->start(N, q, v, t);
@@ -368,7 +609,7 @@ void BatchSimulation::run(double duration, double h, int every,
 }
 
 BatchSample BatchSimulation::sample() const {
-  return {impl_->t_, impl_->N_, impl_->q_, impl_->v_};
+  return {impl_->t_, impl_->N_, impl_->q_, impl_->own_v()};
 }
 
 void BatchSimulation::judge(std::span<BatchStatus> status) const {
@@ -384,15 +625,17 @@ void BatchSimulation::judge(std::span<BatchStatus> status) const {
   }
 }
 
-std::unique_ptr<BatchSimulation> make_batch_simulation(
-    const Host& host, const ModelPtr& model, const BatchSimulationOptions& options) {
+std::vector<BatchEvent> BatchSimulation::events() const { return impl_->events_; }
+
+std::unique_ptr<BatchSimulation> make_batch_simulation(const Host& host, const ModelPtr& model,
+                                                       const BatchSimulationOptions& options) {
   return std::make_unique<BatchSimulation>(host.registry(), model, options);
 }
 
-std::vector<BatchStatus> simulate_batch(const Host& host, const ModelPtr& model, int N, Out<double> q,
-                                              Out<double> v, double duration, double h,
-                                              BatchController controller,
-                                              const BatchSimulationOptions& options) {
+std::vector<BatchStatus> simulate_batch(const Host& host, const ModelPtr& model, int N,
+                                        Out<double> q, Out<double> v, double duration, double h,
+                                        BatchController controller,
+                                        const BatchSimulationOptions& options) {
   const auto simulation = make_batch_simulation(host, model, options);
   simulation->set_controller(std::move(controller));
   simulation->start(N, {q.data(), q.size()}, {v.data(), v.size()});

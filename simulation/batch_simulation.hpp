@@ -17,8 +17,8 @@ namespace espalier {
 
 /// All robots of a batch at one time. Structures of arrays: number i of robot k at [i * N + k].
 struct BatchSample {
-  double t = 0.0;               ///< [s]
-  int N = 0;                    ///< robots
+  double t = 0.0;                ///< [s]
+  int N = 0;                     ///< robots
   std::span<const double> q, v;  ///< nq x N spanning positions, nv x N independent rates
 };
 
@@ -27,18 +27,34 @@ struct BatchSample {
 using BatchController = std::function<void(const BatchSample& at, std::span<double> tau)>;
 
 struct BatchSimulationOptions {
-  int threads = 0;                    ///< 0: one for each core that the process may use
-  std::string algorithm = "c-aba";    ///< for forward dynamics, at the scalar Pack
-  std::string integrator = "rk4";     ///< or "semi-implicit-euler": those of simulations
-  bool passive = true;                ///< damping, friction and springs of the joints act
-  double friction_rate = 0.05;        ///< as SimulationOptions::friction_rate, above 0
+  int threads = 0;                  ///< 0: one for each core that the process may use
+  std::string algorithm = "c-aba";  ///< for forward dynamics, at the scalar Pack
+  std::string integrator = "rk4";   ///< or "semi-implicit-euler": those of simulations
+  bool passive = true;              ///< damping, friction and springs of the joints act
+  double friction_rate = 0.05;      ///< as SimulationOptions::friction_rate, above 0
+  /// Goes on in other independent joints near dead points of the present ones, each robot by
+  /// itself, and steps over singular positions of the mechanism where the branch is told.
+  bool past_dead_points = true;
   CloseOptions closing{};
+};
+
+/// What happened to one robot of a batch.
+struct BatchEvent {
+  enum class Kind {
+    coordinates,  ///< other joints of a cluster are independent from here
+    singularity   ///< the mechanism itself was singular within the step
+  };
+  Kind kind = Kind::coordinates;
+  double t = 0.0;  ///< end of the step [s]
+  int robot = 0;
+  int cluster = -1;  ///< among Model::clusters(), or -1
 };
 
 /// Integrates N robots in time with one fixed step, each as Simulation does it for one; loops are
 /// closed after every step. A robot that is no longer finite does not disturb the others. One whose
 /// loops cannot be closed on their branch stands still from then on, where they were last closed.
-/// Belongs to one thread, which calls it; make_batch_simulation() makes one.
+/// All that goes in and comes out is in the coordinates of model(), whatever a robot is computed
+/// in. Belongs to one thread, which calls it; make_batch_simulation() makes one.
 class ESPALIER_API BatchSimulation {
  public:
   /// @throws as Registry::create(); UnknownName for the integrator; InvalidModel for friction_rate
@@ -74,6 +90,8 @@ class ESPALIER_API BatchSimulation {
   /// since its loops could not be closed on their branch; else ok.
   /// @param[out] status  size N
   void judge(std::span<BatchStatus> status) const;
+  /// What happened since start(), in no order within a step; the first 4096.
+  std::vector<BatchEvent> events() const;
 
  private:
   class Impl;

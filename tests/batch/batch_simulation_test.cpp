@@ -115,7 +115,8 @@ TEST(BatchSimulationTest, EveryRobotMovesAsItDoesAlone) {
     const std::vector<State> states = slow_states(*model, N);
     const States all = gathered(*model, states);
     for (const char* integrator : integrators) {
-      const auto batch = make_batch_simulation(host(), model, {.threads = 2, .integrator = integrator});
+      const auto batch = make_batch_simulation(
+          host(), model, {.threads = 2, .integrator = integrator, .past_dead_points = false});
       batch->set_controller(servo(model));
       batch->start(N, all.q, all.v, 0.25);
       batch->run(1.0, 1e-3, 1 << 20, [](const BatchSample&) { return true; });
@@ -148,7 +149,8 @@ TEST(BatchSimulationTest, RobotsWithLoopsMoveAsTheyDoAlone) {
     const std::vector<State> states = slow_states(*model, N);
     const States all = gathered(*model, states);
     for (const char* integrator : integrators) {
-      const auto batch = make_batch_simulation(host(), model, {.threads = 2, .integrator = integrator});
+      const auto batch = make_batch_simulation(
+          host(), model, {.threads = 2, .integrator = integrator, .past_dead_points = false});
       batch->set_controller(servo(model));
       batch->start(N, all.q, all.v);
       batch->run(0.5, 1e-3, 1 << 20, [](const BatchSample&) { return true; });
@@ -243,7 +245,8 @@ TEST(BatchSimulationTest, ARobotWhoseLoopsCannotBeClosedStandsStillAndLeavesTheO
     if (k == open) q[model->joint("rocker").q] += 0.1;
     put(spoilt.q, N, k, q), put(spoilt.v, N, k, {k == fast ? -8.0 : 0.01 * k});
   }
-  const auto batch = make_batch_simulation(host(), model, {.threads = 1});
+  const auto batch =
+      make_batch_simulation(host(), model, {.threads = 1, .past_dead_points = false});
   std::vector<BatchStatus> status(N);
   batch->start(N, all.q, all.v);
   for (int k = 0; k < 200; ++k) batch->step(1e-3);
