@@ -39,7 +39,8 @@ Example: espalier assemble robots/four_bar_leg.yaml --set ankle.crank=0.4 --json
   std::vector<std::string> sets_;
 };
 
-const Registered<Assemble> registered{{"assemble", "close a robot's loops from any guess", 15}};
+const Registered<Assemble> registered_assemble{
+    {"assemble", "close a robot's loops from any guess", 15}};
 
 }  // namespace
 

@@ -69,7 +69,7 @@ Example: espalier close robots/four_bar_leg.yaml --set ankle.crank=0.4 --output 
   std::vector<std::string> sets_;
 };
 
-const Registered<Close> registered{
+const Registered<Close> registered_close{
     {"close", "dependent positions of loops from the independent ones", 14}};
 
 }  // namespace
