@@ -73,8 +73,8 @@ inline Description standing_scissor_lift(int stages) {
   add_link(robot, "carriage", 0.5, {0, 0, 0}, {1e-3, 0, 0, 1e-3, 0, 1e-3});
   const double reach = 0.5 * std::sin(0.6);
   add_joint(robot, "slide", "prismatic", "base", "carriage", {1, 0, 0}, detail::in_plane(reach, 0));
-  robot.joints.back().passive.stiffness = 2000.0 * stages;
-  robot.joints.back().passive.rest = 0.5 * std::sin(0.9) - reach;
+  robot.joints.back().passive.stiffness = 20000.0 * stages;
+  robot.joints.back().passive.rest = 0.5 * std::sin(0.7) - reach;  // swings to 0.81 rad
   detail::add_pin(robot, "foot", "carriage", 0.0, "falling_link0", -0.25);
   declare_independent(robot, {"slide"});
   return robot;
@@ -97,6 +97,7 @@ inline Description delta() {
     add_link(robot, "arm_link" + number, 0.8, {arm / 2, 0, 0}, {1e-3, 0, 0, 7e-3, 0, 7e-3});
     add_joint(robot, "arm" + number, "revolute", "base", "arm_link" + number, {0, 1, 0},
               {{base * std::cos(a), base * std::sin(a), 0}, {0, droop, a}});
+    robot.joints.back().passive.stiffness = 80.0;  // carries the platform, far from stretched
     for (int side = 0; side < 2; ++side) {
       const std::string name = number + (side == 0 ? "l" : "r");
       const double y = side == 0 ? wide : -wide;
