@@ -122,7 +122,7 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
         model.body_count(), model.joints().size(), model.nv(), number(model.mass()),
         tied == 0
             ? "a tree"
-            : fmt::format("{} cluster{} tied by couplings or loops", tied, tied == 1 ? "" : "s"));
+            : fmt::format("{} cluster{} of tied bodies", tied, tied == 1 ? "" : "s"));
 
     // Positions in rad or m, rates in rad/s or m/s, efforts in N m or N: as the joint turns or
     // slides.

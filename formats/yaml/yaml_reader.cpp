@@ -22,7 +22,7 @@ class Expander {
     if (fields.has("root")) {
       const std::string stated = fields.text("root");
       if (stated != "fixed" && stated != "floating") {
-        fields.fail(fields.where().line,
+        fields.fail(fields.where("root").line,
                     "root is '" + stated + "', expected 'fixed' or 'floating'");
       }
       robot_.floating = stated == "floating";

@@ -15,7 +15,7 @@ namespace espalier::test {
 namespace {
 
 /// Bytes for each body and, in algorithms, for each lane of the scalar: what the project promises.
-constexpr double bytes_per_body = 2000.0;
+constexpr double bytes_per_body = 2048.0;  // two kilobytes
 /// A model keeps its graphs besides, with the names of all bodies and joints.
 constexpr double bytes_of_graphs_per_body = 1000.0;
 

@@ -80,7 +80,8 @@ TEST(InfoTest, TablesFitAHundredColumnsUnlessAllIsAskedFor) {
 }
 
 TEST(InfoTest, XacroIsRecognisedByItsName) {
-  expect_refused("info robot.urdf.xacro", 1, {"is xacro", "run xacro first"});
+  const TemporaryFile file(".urdf.xacro", "<robot/>");
+  expect_refused("info '" + file.path() + "'", 1, {"is xacro", "run xacro first"});
 }
 
 TEST(InfoTest, ClustersNameWhatTiesThem) {
