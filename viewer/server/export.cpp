@@ -265,7 +265,7 @@ Json exported(const Stage& stage, const Trajectory* trajectory, const std::strin
     out["motion"] = motion_of(mechanism, *trajectory);
     mechanism.place(trajectory->positions.front());
   } else if (!sweep.empty()) {
-    out["sweeps"] = {sweep_of(mechanism, sweep)}, out["sweep"] = sweep;
+    out["sweeps"] = Json::array({sweep_of(mechanism, sweep)}), out["sweep"] = sweep;
     mechanism.place(stage.start);
   } else {
     out["sweeps"] = sweeps_of(mechanism);

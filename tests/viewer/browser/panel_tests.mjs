@@ -70,7 +70,7 @@ export function panelTests({test, serve, open, until, idle, slide, pose, picture
   });
 
   test('motors hold a robot up, and charts show their torques', async () => {
-    const server = await serve(robot('tello.yaml'));
+    const server = await serve(robot('tello.yaml'), '--root', 'fixed');
     await open(server.url, async (page) => {
       await page.click('#random');
       await idle(page);
