@@ -304,14 +304,15 @@ Json Forces::strength(In<double> q_in, int number) {
   Eigen::MatrixXd A(3, columns.size());
   for (std::size_t k = 0; k < columns.size(); ++k)
     A.col(k) << columns[k].x, columns[k].y, columns[k].z;
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(A, Eigen::ComputeThinU);
+  // Squares of lever arms along their principal directions, in ascending order; none without motors.
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> arms(A * A.transpose());
   int rank = 0;
   // Directions in which motors have a thousandth of their best lever arm are the linkage's.
-  while (rank < svd.singularValues().size() && svd.singularValues()[rank] > 1e-3 * largest) ++rank;
+  while (rank < 3 && arms.eigenvalues()[2 - rank] > 1e-6 * largest * largest) ++rank;
   out["rank"] = rank;
   double strongest = 0.0;
   if (rank > 0) {
-    const Eigen::MatrixXd U = svd.matrixU().leftCols(rank), a = U.transpose() * A;
+    const Eigen::MatrixXd U = arms.eigenvectors().rightCols(rank), a = U.transpose() * A;
     for (const Eigen::VectorXd& f : out["kind"] == "polytope" ? vertices(a) : ellipsoid(a)) {
       const Eigen::Vector3d in_world = U * f;
       strongest = std::max(strongest, in_world.norm());
