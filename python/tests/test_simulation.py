@@ -13,7 +13,7 @@ def test_run_is_that_of_the_command_line(command_line, models, tmp_path):
     out = tmp_path / "motion.csv"
     subprocess.run(
         [command_line, "simulate", str(ROOT / "robots" / "tello.yaml"), "--duration", "0.05",
-         "--dt", "0.001", "--output", str(out)], check=True, capture_output=True,
+         "--dt", "0.001", "--root", "fixed", "--output", str(out)], check=True, capture_output=True,
     )
     table = np.genfromtxt(out, delimiter=",", names=True, deletechars="")
     run = models("tello.yaml").simulate(duration=0.05, dt=0.001)

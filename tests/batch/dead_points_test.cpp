@@ -30,7 +30,7 @@ TEST(BatchDeadPointsTest, EveryRobotPassesThemAsItDoesAlone) {
       std::vector<BatchStatus> status(N);
       batch->judge(status);
       EXPECT_EQ(status, std::vector(N, BatchStatus::ok)) << model->name();
-      EXPECT_GT(batch->events().size(), 2u * N) << model->name() << ": they pass dead points";
+      EXPECT_GE(batch->events().size(), 1u * N) << model->name() << ": each passes a dead point";
       for (int k = 0; k < N; k += 5) {
         struct Push final : Controller {
           explicit Push(int its) : rate(its) {}
