@@ -14,6 +14,8 @@ using text::number;
 
 /// Loops that are open by more at the start were not meant to be closed.
 constexpr double largest_gap = 1e-3;
+constexpr const char* closed_form_collider = "closed-form";
+constexpr const char* convex_collider = "bullet";
 
 [[noreturn]] void refuse(double t, const std::string& what) {
   throw SingularMechanism("contact simulation at t = " + number(t) + " s: " + what);
@@ -36,10 +38,22 @@ std::string_view to_string(StepStatus status) {
 std::shared_ptr<const Plan> make_plan(const Registry& registry, const ModelPtr& model,
                                       const World& world, const StepOptions& options,
                                       const StepNames& names) {
-  const auto collision = registry.create<Collision<double>>(names.collision, Setup{model});
-  return std::make_shared<const Plan>(model, world, options, [&](const Shape& a, const Shape& b) {
-    return collision->points(a, b);
-  });
+  const auto plan_with = [&](const std::string& name) {
+    const auto collision = registry.create<Collision<double>>(name, Setup{model});
+    return std::make_shared<const Plan>(
+        model, world, options, name,
+        [&](const Shape& a, const Shape& b) { return collision->points(a, b); });
+  };
+  if (!names.collision.empty()) return plan_with(names.collision);
+  for (const Entry* e : registry.algorithms(Collision<double>::problem)) {
+    if (e->name != convex_collider) continue;
+    try {
+      return plan_with(closed_form_collider);
+    } catch (const Unsupported&) {
+      return plan_with(convex_collider);
+    }
+  }
+  return plan_with(closed_form_collider);
 }
 
 template <class T>
@@ -52,7 +66,7 @@ std::unique_ptr<ContactStep<T>> make_step(const Registry& registry,
   parts.plan = plan;
   parts.mass_matrix = registry.create<MassMatrix<T>>(names.mass_matrix, setup);
   parts.inverse_dynamics = registry.create<InverseDynamics<T>>(names.inverse_dynamics, setup);
-  parts.collision = registry.create<Collision<T>>(names.collision, setup);
+  parts.collision = registry.create<Collision<T>>(plan->collision(), setup);
   parts.solver = registry.create<ContactImpulses<T>>(names.solver, setup);
   step->bind(std::move(parts));
   return step;

@@ -18,7 +18,8 @@ namespace espalier::contact {
 struct StepNames {
   std::string step = "moreau";
   std::string solver = "gauss-seidel-newton";  ///< of impulses
-  std::string collision = "closed-form";
+  /// Empty: "closed-form", or "bullet" where a pair of shapes has none and that plugin is there.
+  std::string collision = {};
   std::string mass_matrix = "c-crba";
   std::string inverse_dynamics = "c-rnea";
 };

@@ -52,9 +52,12 @@ std::vector<int> merged(const std::vector<int>& a, const std::vector<int>& b) {
 
 }  // namespace
 
-Plan::Plan(ModelPtr model, World world, StepOptions options,
+Plan::Plan(ModelPtr model, World world, StepOptions options, std::string collision,
            const std::function<int(const Shape&, const Shape&)>& points)
-    : model_(std::move(model)), world_(std::move(world)), options_(std::move(options)) {
+    : model_(std::move(model)),
+      world_(std::move(world)),
+      options_(std::move(options)),
+      collision_(std::move(collision)) {
   const StepOptions& o = options_;
   expect("friction_rate", o.friction_rate, o.friction_rate > 0.0, "a positive rate");
   expect("limit_margin", o.limit_margin, o.limit_margin >= 0.0, "a number not below zero");
@@ -176,9 +179,10 @@ void Plan::add_pairs(const std::function<int(const Shape&, const Shape&)>& point
         throw Unsupported(
             "contact: pair of shapes is " + text::quoted(a.name) + " (" +
             std::string(to_string(a.placed.shape.kind)) + ") and " + text::quoted(b.name) + " (" +
-            std::string(to_string(b.placed.shape.kind)) +
-            "), expected one that the collider knows (exclude their links, or make one of them "
-            "spheres or capsules)");
+            std::string(to_string(b.placed.shape.kind)) + "), expected one that the collider '" +
+            collision_ +
+            "' knows (take the collider 'bullet', which is built where libbullet-dev is, exclude "
+            "their links, or make one of them spheres or capsules)");
       }
       pair.first = points_;
       pair.surface = pair_surface(a.placed.surface, b.placed.surface);

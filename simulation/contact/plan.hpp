@@ -104,16 +104,18 @@ class ESPALIER_API Plan {
     double force = 0.0;
   };
 
-  /// @param points  of a pair of shapes, as Collision::points(); 0: it cannot be computed on
+  /// @param collision  name of the collider that counts the points
+  /// @param points     of a pair of shapes, as Collision::points(); 0: it cannot be computed on
   /// @throws InvalidModel for unusable shapes, options and rows; UnknownName for links and joints;
   ///         Unsupported for a pair that nothing computes, naming both
-  Plan(ModelPtr model, World world, StepOptions options,
+  Plan(ModelPtr model, World world, StepOptions options, std::string collision,
        const std::function<int(const Shape&, const Shape&)>& points);
 
   const Model& model() const { return *model_; }
   const ModelPtr& model_ptr() const { return model_; }
   const World& world() const { return world_; }
   const StepOptions& options() const { return options_; }
+  const std::string& collision() const { return collision_; }
 
   const std::vector<Solid>& solids() const { return solids_; }
   const std::vector<Site>& sites() const { return sites_; }
@@ -157,6 +159,7 @@ class ESPALIER_API Plan {
   ModelPtr model_;
   World world_;
   StepOptions options_;
+  std::string collision_;
   std::vector<Solid> solids_;
   std::vector<Site> sites_;
   std::vector<Pair> pairs_;
