@@ -46,7 +46,7 @@ std::shared_ptr<const Plan> make_plan(const Registry& registry, const ModelPtr& 
   };
   if (!names.collision.empty()) return plan_with(names.collision);
   for (const Entry* e : registry.algorithms(Collision<double>::problem)) {
-    if (e->name != convex_collider) continue;
+    if (e->about.name != convex_collider) continue;
     try {
       return plan_with(closed_form_collider);
     } catch (const Unsupported&) {

@@ -13,9 +13,6 @@ namespace {
 
 using contact::Collision;
 
-Vec3<double> to_world(const Transform<double>& X, const Vec3<double>& x) {
-  return X.r + transpose_times(X.E, x);
-}
 double length(const Vec3<double>& x) { return std::sqrt(dot(x, x)); }
 
 template <class T = double>

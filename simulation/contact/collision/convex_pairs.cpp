@@ -29,9 +29,9 @@ btVector3 bullet(const V& v) { return {v.x, v.y, v.z}; }
 V ours(const btVector3& v) { return {v.x(), v.y(), v.z()}; }
 btTransform bullet(const X& x) {
   const auto& e = x.E;  // Bullet's basis turns the shape's axes into the world's
-  return {btMatrix3x3(e.row[0].x, e.row[1].x, e.row[2].x, e.row[0].y, e.row[1].y, e.row[2].y,
-                      e.row[0].z, e.row[1].z, e.row[2].z),
-          bullet(x.r)};
+  return btTransform(btMatrix3x3(e.row[0].x, e.row[1].x, e.row[2].x, e.row[0].y, e.row[1].y,
+                                 e.row[2].y, e.row[0].z, e.row[1].z, e.row[2].z),
+                     bullet(x.r));
 }
 V world(const X& x, const V& p) { return x.r + transpose_times(x.E, p); }
 V unit(const V& v) { return scale(1.0 / std::sqrt(dot(v, v)), v); }
