@@ -144,7 +144,8 @@ V tangent(const X& A, const V& n) {
     if (std::abs(dot(A.E.row[i], n)) < std::abs(dot(A.E.row[best], n)) - 0.1) best = i;
   }
   const V& axis = A.E.row[best];
-  return unit(axis - scale(dot(axis, n), n));
+  const V along = unit(axis - scale(dot(axis, n), n));
+  return unit(along + cross(n, along));
 }
 
 }  // namespace
@@ -162,7 +163,8 @@ void nearest_points(const Shape& shape_a, const Transform<double>& A, const Shap
   if (!first.found) return;
   const V n = first.normal;
   const auto put = [&](int k, const V& on_a, const V& on_b) {
-    touch[k] = {scale(0.5, on_a + on_b), n, dot(n, on_a - on_b)};
+    const double gap = dot(n, on_a - on_b);
+    touch[k] = {on_a - scale(0.5 * gap, n), n, gap};
   };
   put(0, first.on_a, first.on_b);
 
@@ -178,7 +180,7 @@ void nearest_points(const Shape& shape_a, const Transform<double>& A, const Shap
     const Nearest there = nearest(a, tilted, b, B);
     if (!there.found) continue;
     const V on_a = world(A, tilted.E * (there.on_a - tilted.r));
-    const V at = scale(0.5, on_a + there.on_b);
+    const V at = on_a - scale(0.5 * dot(n, on_a - there.on_b), n);
     const auto is_there = [&](int i) {
       const V d = touch[i].point - at;
       return touch[i].gap < Collision<double>::absent && std::sqrt(dot(d, d)) < same_point * size;
