@@ -1,17 +1,19 @@
-// The MIT Humanoid stands on two feet on soft ground, kept in balance by task control with torque
-// limits and friction cones, while its left hand draws circles and somebody pushes it. Writes a
-// plot: docs/task-control.md.
+// The MIT Humanoid stands on two feet, on soft or on rigid ground, kept in balance by task control
+// with torque limits and friction cones, while its left hand draws circles and somebody pushes it.
+// Writes a plot: docs/task-control.md.
 //
-//   08_humanoid_balance robots/mit_humanoid.yaml plot.svg
+//   08_humanoid_balance robots/mit_humanoid.yaml plot.svg [soft|rigid]
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
 
 #include "charts/chart.hpp"
 #include "espalier/control/task_control.hpp"
 #include "espalier/espalier.hpp"
 #include "espalier/host/output_file.hpp"
+#include "espalier/simulation/contact/contact_simulation.hpp"
 #include "espalier/simulation/simulation.hpp"
 #include "espalier/simulation/soft_contact.hpp"
 
@@ -26,7 +28,7 @@ using Vector = Vec3<double>;
 const std::string trunk = "torso", hand = "left_arm.elbow.link";
 const std::array<std::string, 2> feet{"right_leg.knee_ankle.link2", "left_leg.knee_ankle.link2"};
 const Vector grip{0, 0, -0.27};  // the hand's point, in the forearm
-constexpr double control_step = 4e-3, step = 5e-5, duration = 4.0;
+constexpr double control_step = 4e-3, duration = 4.0;
 constexpr double push_start = 2.0, push_end = 2.2;
 const Vector push{25, -25, 0};  // on the trunk [N], which the controller does not know of
 
@@ -41,6 +43,20 @@ std::vector<ContactPoint> sole_points() {
     for (const Vector& corner : sole()) points.push_back({foot, corner});
   }
   return points;
+}
+
+/// The same corners as balls on a rigid plane.
+contact::World sole_world() {
+  contact::World world;
+  world.shapes = {contact::World::ground({.friction = 0.7})};
+  for (const ContactPoint& corner : sole_points()) {
+    contact::PlacedShape ball;
+    ball.link = corner.link;
+    ball.shape = contact::Shape::sphere(0.005);
+    ball.pose.xyz = corner.offset + Vector{0, 0, 0.005};
+    world.shapes.push_back(ball);
+  }
+  return world;
 }
 
 /// A foot that stays where it is. The legs have five joints and no say in a foot's roll where both
@@ -118,8 +134,8 @@ Three pull(const Vector& error, double kp, const Vector& rate, double kd,
   return {a.x, a.y, a.z};
 }
 
-/// Knees bent, soles on the ground.
-State stance(const ModelPtr& robot, Kinematics<double>& kinematics) {
+/// Knees bent, soles that deep in the ground [m].
+State stance(const ModelPtr& robot, Kinematics<double>& kinematics, double depth) {
   State state(robot);
   for (const char* side : {"right", "left"}) {
     const std::string leg = std::string(side) + "_leg.", arm = std::string(side) + "_arm.";
@@ -131,7 +147,7 @@ State stance(const ModelPtr& robot, Kinematics<double>& kinematics) {
   }
   kinematics.evaluate(state.q(), state.v(), state.v());
   const Transform<double> foot = kinematics.placement(robot->link(feet[0]));
-  state.q()[robot->joint("root").q + 2] -= (foot.r + transpose_times(foot.E, sole()[0])).z + 0.0015;
+  state.q()[robot->joint("root").q + 2] -= (foot.r + transpose_times(foot.E, sole()[0])).z + depth;
   return state;
 }
 
@@ -256,34 +272,18 @@ charts::Chart plot(const Record& r) {
   return chart;
 }
 
-}  // namespace
-
-int main(int, char** argv) {
-  const Host host;
-  const ModelPtr robot = host.load(argv[1], {.root = CompileOptions::Root::floating});
-  const auto kinematics = [&] {
-    return host.create<Kinematics<double>>("forward-kinematics", robot);
-  };
-  const State start = stance(robot, *kinematics());
-  Balance balance(host, robot, start);
-  SoftContact ground(kinematics(), sole_points());  // for the plot; the simulation has its own
-
-  std::vector<std::unique_ptr<Controller>> controllers;
-  controllers.push_back(std::make_unique<Held>(*robot));
-  std::vector<double>& torques = static_cast<Held&>(*controllers.front()).forces;
-  std::vector<std::unique_ptr<Environment>> environments;
-  environments.push_back(std::make_unique<SoftContact>(kinematics(), sole_points()));
-  const auto simulation =
-      make_simulation(host, robot, {}, {}, std::move(controllers), std::move(environments));
-  simulation->start(start.q(), start.v());
-
+/// Control every 4 ms while the simulation, on either ground, moves in steps of its own.
+/// @param forces  of the ground on the corners of the soles
+template <class AnySimulation, class Forces>
+int stand(AnySimulation& simulation, double step, const ModelPtr& robot, Balance& balance,
+          std::vector<double>& torques, Forces&& forces, const char* file) {
   Wrenches<double> shove(robot);
   shove.add(trunk, {cross(Vector{0, 0, 0.2}, push), push});  // at the breast; the trunk is upright
   Record record;
   double hand_alone = 0.0, hand_pushed = 0.0, worst_com = 0.0, worst_violation = 0.0;
-  while (simulation->time() < duration - 1e-9) {
-    const double t = simulation->time();
-    balance.update(t, simulation->q(), simulation->v());
+  while (simulation.time() < duration - 1e-9) {
+    const double t = simulation.time();
+    balance.update(t, simulation.q(), simulation.v());
     balance.drive(torques);
 
     const Vector error = balance.reached.position - balance.target.position;
@@ -292,17 +292,55 @@ int main(int, char** argv) {
     worst_hand = std::max(worst_hand, std::sqrt(dot(error, error)));
     worst_com = std::max(worst_com, std::sqrt(dot(drift, drift)));
     worst_violation = std::max(worst_violation, balance.answer->violation);
-    record.add(t, balance, ground.forces(simulation->q(), simulation->v()));
+    record.add(t, balance, forces());
 
     const bool pushed = t > push_start && t < push_end;
-    simulation->set_wrenches(pushed ? &shove : nullptr);
-    simulation->run(control_step, step, 1 << 20, [](const Sample&) { return true; });
+    simulation.set_wrenches(pushed ? &shove : nullptr);
+    simulation.run(control_step, step, 1 << 20, [](const Sample&) { return true; });
   }
-  espalier::write_file(argv[2], plot(record).svg());
+  write_file(file, plot(record).svg());
   std::printf(
       "%.1f s on two feet. Hand off its target by at most %.1f mm, when pushed by %.1f mm; "
       "centre of mass by %.1f mm; limits are missed by at most %.0e. Plot: %s\n",
-      duration, 1e3 * hand_alone, 1e3 * hand_pushed, 1e3 * worst_com, worst_violation, argv[2]);
+      duration, 1e3 * hand_alone, 1e3 * hand_pushed, 1e3 * worst_com, worst_violation, file);
   const bool stands = worst_com < 0.03, follows = hand_alone < 0.001 && hand_pushed < 0.015;
   return stands && follows && worst_violation < 1e-6 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 3) {
+    return std::fputs("usage: 08_humanoid_balance ROBOT PLOT.svg [soft|rigid]\n", stderr), 2;
+  }
+  const bool rigid = count > 3 && std::string_view(words[3]) == "rigid";
+  const Host host;
+  const ModelPtr robot = host.load(words[1], {.root = CompileOptions::Root::floating});
+  const auto kinematics = [&] {
+    return host.create<Kinematics<double>>("forward-kinematics", robot);
+  };
+  // Springs have to sink in before they bear the robot.
+  const State start = stance(robot, *kinematics(), rigid ? 0.0 : 0.0015);
+  Balance balance(host, robot, start);
+  std::vector<std::unique_ptr<Controller>> controllers;
+  controllers.push_back(std::make_unique<Held>(*robot));
+  std::vector<double>& torques = static_cast<Held&>(*controllers.front()).forces;
+  if (rigid) {
+    contact::ContactSimulation simulation(host.registry(), robot, sole_world(), {}, {},
+                                          std::move(controllers));
+    simulation.start(start.q(), start.v());
+    const auto forces = [&] {
+      const std::vector<Vector> all = simulation.shape_forces();
+      return std::vector<Vector>(all.begin() + 1, all.end());  // without those on the ground
+    };
+    return stand(simulation, 1e-3, robot, balance, torques, forces, words[2]);
+  }
+  SoftContact ground(kinematics(), sole_points());  // for the plot; the simulation has its own
+  std::vector<std::unique_ptr<Environment>> environments;
+  environments.push_back(std::make_unique<SoftContact>(kinematics(), sole_points()));
+  const auto simulation =
+      make_simulation(host, robot, {}, {}, std::move(controllers), std::move(environments));
+  simulation->start(start.q(), start.v());
+  const auto forces = [&] { return ground.forces(simulation->q(), simulation->v()); };
+  return stand(*simulation, 5e-5, robot, balance, torques, forces, words[2]);
 }
