@@ -57,6 +57,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY
 
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME espalier)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS libassimp5)  # opened when a mesh is read
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "dynamics of robots with gears, differentials and closed loops
 Espalier computes the dynamics of robots whose limbs contain gears,
 differentials, belts and four-bars: exactly, at the price of a tree. It

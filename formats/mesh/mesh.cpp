@@ -1,10 +1,12 @@
 #include "formats/mesh/mesh.hpp"
 
+#include <assimp/cimport.h>
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
 
-#include <assimp/Importer.hpp>
+#include <boost/dll/shared_library.hpp>
 #include <filesystem>
+#include <memory>
 
 #include "espalier/kernel/errors.hpp"
 
@@ -16,6 +18,26 @@ namespace fs = std::filesystem;
 
 /// Larger files are not meshes of a robot.
 constexpr std::uintmax_t largest_mesh = 256u << 20;
+
+/// The library assimp, opened when the first mesh is read: with all that it needs it takes as long to
+/// load as the rest of a program.
+struct Assimp {
+  static const Assimp& instance(const std::string& path) {
+    try {
+      static const Assimp it;
+      return it;
+    } catch (const std::system_error& error) {
+      throw InvalidModel(path + ": library for meshes is missing (" + error.what() +
+                         "), expected " ESPALIER_ASSIMP " (Debian: libassimp5)");
+    }
+  }
+
+  boost::dll::shared_library library{ESPALIER_ASSIMP,
+                                     boost::dll::load_mode::search_system_folders};
+  decltype(&aiImportFile) import_file = &library.get<decltype(aiImportFile)>("aiImportFile");
+  decltype(&aiReleaseImport) release = &library.get<decltype(aiReleaseImport)>("aiReleaseImport");
+  decltype(&aiGetErrorString) error = &library.get<decltype(aiGetErrorString)>("aiGetErrorString");
+};
 
 /// Adds what a node and its children show, moved by `place`.
 void collect(const aiScene& scene, const aiNode& node, const aiMatrix4x4& parent,
@@ -50,11 +72,13 @@ TriangleMesh load_mesh(const std::string& path, const Vec3<double>& scale) {
   if (fs::file_size(path, error) > largest_mesh || error) {
     throw InvalidModel(path + ": mesh is larger than 256 MB or unreadable, expected a mesh");
   }
-  Assimp::Importer importer;
-  const aiScene* scene = importer.ReadFile(
-      path, aiProcess_Triangulate | aiProcess_JoinIdenticalVertices | aiProcess_SortByPType);
+  const Assimp& assimp = Assimp::instance(path);
+  const std::unique_ptr<const aiScene, decltype(assimp.release)> scene(
+      assimp.import_file(path.c_str(), aiProcess_Triangulate | aiProcess_JoinIdenticalVertices |
+                                           aiProcess_SortByPType),
+      assimp.release);
   if (scene == nullptr || scene->mRootNode == nullptr) {
-    throw InvalidModel(path + ": mesh is unreadable (" + importer.GetErrorString() +
+    throw InvalidModel(path + ": mesh is unreadable (" + assimp.error() +
                        "), expected STL, OBJ, COLLADA or PLY");
   }
   TriangleMesh mesh;

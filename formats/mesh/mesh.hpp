@@ -17,7 +17,8 @@ struct TriangleMesh {
   std::vector<int> triangles;  ///< three vertices each, counter-clockwise from outside
 };
 
-/// Reads STL, OBJ, COLLADA, PLY by assimp. @throws InvalidModel naming the file
+/// Reads STL, OBJ, COLLADA, PLY by assimp.
+/// @throws InvalidModel naming the file, also where assimp is not installed
 TriangleMesh load_mesh(const std::string& path, const Vec3<double>& scale);
 
 /// Mass properties of what a closed surface encloses, about the origin.
