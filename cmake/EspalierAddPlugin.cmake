@@ -55,6 +55,10 @@ function(espalier_add_plugin target)
         LIBRARY_OUTPUT_DIRECTORY ${ESPALIER_PLUGIN_OUTPUT_DIRECTORY})
     endif()
     if(ESPALIER_INSTALL_PLUGIN_DIR)
+      if(TARGET espalier_index)  # Espalier's own: a program opens them when it needs them
+        add_custom_command(TARGET ${library} POST_BUILD
+          COMMAND espalier_index $<TARGET_FILE:${library}> VERBATIM)
+      endif()
       install(TARGETS ${library}
         LIBRARY DESTINATION ${ESPALIER_INSTALL_PLUGIN_DIR} COMPONENT runtime)
       set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN/../..")

@@ -6,6 +6,9 @@ include(GNUInstallDirs)
 install(TARGETS espalier_kernel espalier_plugins espalier_plugin espalier_host espalier_sensing
   espalier_control espalier_simulation espalier_contact EXPORT espalier
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev)
+# Installed plugins have another time than those of the build tree.
+install(CODE "execute_process(COMMAND \"$<TARGET_FILE:espalier_index>\"
+  \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${ESPALIER_INSTALL_PLUGIN_DIR}\")" COMPONENT runtime)
 foreach(room IN LISTS ESPALIER_PUBLIC_ROOMS)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/${room}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/espalier COMPONENT dev FILES_MATCHING PATTERN "*.hpp")

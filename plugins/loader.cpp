@@ -19,6 +19,7 @@
 #include "espalier/plugins/log.hpp"
 #include "espalier/plugins/plugin.hpp"
 #include "espalier/plugins/plugin_header.hpp"
+#include "espalier/plugins/plugin_index.hpp"
 
 namespace espalier {
 
@@ -212,7 +213,7 @@ fs::path resolve(const std::string& file) {
 
 }  // namespace
 
-struct Loader::State {
+struct Loader::State : std::enable_shared_from_this<State> {
   explicit State(Registry& r) : registry(r) {}
 
   bool knows(const FileIdentity& file) const {
@@ -221,15 +222,23 @@ struct Loader::State {
   }
   /// Loads a library; one from a folder is passed over if its file name is taken.
   void load(const std::string& file, bool from_folder);
+  /// Opens a library and takes what it registers.
+  LoadedPlugin open_now(const std::string& name);
+  /// Takes a library by its index; false if it has to be opened now.
+  bool take_promise(const std::string& name);
+  /// Opens a library that was taken by its index, if that was not done yet.
+  /// @throws as load(), after which it is not known any more
+  void keep_promise(const std::string& name);
 
   Registry& registry;
   mutable std::mutex mutex;  ///< held while a plugin is loaded: one at a time
   std::vector<LoadedPlugin> plugins;
   std::vector<FileIdentity> files;   ///< of the libraries that run and of their siblings
   std::set<std::string> file_names;  ///< of what was asked for: they shadow later folders
+  std::set<std::string> pending;     ///< libraries that were taken by their index and are not open
 };
 
-Loader::Loader(Registry& registry) : state_(std::make_unique<State>(registry)) {}
+Loader::Loader(Registry& registry) : state_(std::make_shared<State>(registry)) {}
 Loader::~Loader() = default;
 
 void Loader::State::load(const std::string& file, bool from_folder) {
@@ -241,6 +250,7 @@ void Loader::State::load(const std::string& file, bool from_folder) {
   const std::vector<FileIdentity> variants = variants_of(asked);
   if (std::any_of(variants.begin(), variants.end(),
                   [&](const FileIdentity& variant) { return knows(variant); })) {
+    if (!from_folder) keep_promise(name);
     return;
   }
 
@@ -250,6 +260,12 @@ void Loader::State::load(const std::string& file, bool from_folder) {
     return;
   }
 
+  if (!from_folder || !take_promise(name)) plugins.push_back(open_now(name));
+  files.insert(files.end(), variants.begin(), variants.end());
+  file_names.insert(file_name);
+}
+
+LoadedPlugin Loader::State::open_now(const std::string& name) {
   detail::check_library_file(name);
   const KeptArithmetic kept(name);
   const boost::dll::shared_library library = open(name);
@@ -269,9 +285,42 @@ void Loader::State::load(const std::string& file, bool from_folder) {
   registry.commit(std::move(registrar));
 
   detail::logger()->debug("{}: loaded plugin '{}' {}", name, plugin.name, plugin.version);
-  plugins.push_back(std::move(plugin));
-  files.insert(files.end(), variants.begin(), variants.end());
-  file_names.insert(file_name);
+  return plugin;
+}
+
+bool Loader::State::take_promise(const std::string& name) {
+  std::optional<detail::PluginIndex> index = detail::read_plugin_index(name);
+  if (!index) return false;
+  const auto open = [self = shared_from_this(), name] {
+    const std::lock_guard lock(self->mutex);
+    try {
+      self->keep_promise(name);
+    } catch (const Error& error) {
+      detail::logger()->warn("plugin refused: {}", error.what());
+    }
+  };
+  if (!registry.promise({name, std::move(index->names), open})) return false;
+  pending.insert(name);
+  plugins.push_back({index->name, index->version, name,
+                     std::string(to_string(detail::instruction_set_of(name)))});
+  return true;
+}
+
+void Loader::State::keep_promise(const std::string& name) {
+  if (pending.erase(name) == 0) return;
+  try {
+    open_now(name);
+  } catch (const Error&) {
+    const std::vector<FileIdentity> variants = variants_of(name);
+    std::erase_if(plugins, [&](const LoadedPlugin& plugin) { return plugin.file == name; });
+    std::erase_if(files, [&](const FileIdentity& file) {
+      return std::any_of(variants.begin(), variants.end(),
+                         [&](const FileIdentity& v) { return v.same_file(file); });
+    });
+    file_names.erase(plain_name(name));
+    registry.forget(name);
+    throw;
+  }
 }
 
 void Loader::load(const std::string& file) { state_->load(file, false); }

@@ -29,7 +29,9 @@ class ESPALIER_API Loader {
   ///         registry stays as it was.
   void load(const std::string& file);
 
-  /// Loads every plugin (*.so) of a folder, in the order of their names; a folder that does not
+  /// Loads every plugin (*.so) of a folder, in the order of their names. One with a valid index
+  /// beside it (x.so.index, written when it is built) is opened when the registry is first asked for
+  /// something in it; that it is refused then is a warning of the log. A folder that does not
   /// exist has none. Of a plugin that is there for instruction sets alone (x.v3.so without x.so)
   /// the widest that can run here is taken. As on any search path, the first wins: a file of the
   /// same name as a plugin that was loaded from elsewhere is passed over.
@@ -41,12 +43,12 @@ class ESPALIER_API Loader {
   /// the build folder if the library is the one of the build tree. Absolute, without repetitions.
   static std::vector<std::string> search_path(const std::vector<std::string>& first = {});
 
-  /// In the order of loading.
+  /// In the order of loading, those that are opened later included.
   std::vector<LoadedPlugin> loaded() const;
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;  ///< promises of plugins keep it
 };
 
 }  // namespace espalier

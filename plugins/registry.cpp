@@ -240,15 +240,24 @@ void Registry::commit(Registrar&& registrar) {
   for (const std::unique_ptr<Entry>& e : added) {
     const bool has_problem = e->kind == Kind::algorithm;
     const Key key{e->kind, has_problem ? std::string_view(e->problem) : "", e->about.name};
-    const auto [known, is_new] = by_key.emplace(key, e.get());
-    if (is_new) continue;
-    const std::string& other = known->second->origin;
+    const auto [first, is_new] = by_key.emplace(key, e.get());
+    std::string other = first->second->origin;
+    if (is_new) {
+      const Name name{e->kind, has_problem ? e->problem : "", e->about.name};
+      const auto by_other = [&](const std::shared_ptr<const Promise>& p) {
+        return p->origin != e->origin &&
+               std::find(p->names.begin(), p->names.end(), name) != p->names.end();
+      };
+      const auto taken = std::find_if(promises_.begin(), promises_.end(), by_other);
+      if (taken == promises_.end()) continue;
+      other = (*taken)->origin;
+    }
     throw DuplicateName(registrar.origin() + ": " + title(*e) + " is registered by " +
                         (other == e->origin ? "this plugin twice" : other + " already") +
                         ", expected a name of its own");
   }
   for (const auto& [e, law] : stated) {
-    if (by_key.contains(Key{Kind::law, "", law})) continue;
+    if (by_key.contains(Key{Kind::law, "", law}) || promised(Kind::law, law)) continue;
     throw PluginError(registrar.origin() + ": " + title(*e) + " asks for the law " + quoted(law) +
                       " of a class of its own, expected a registered one (register the class by "
                       "that name: sub_mechanism<M>({.name = " +
@@ -260,7 +269,74 @@ void Registry::commit(Registrar&& registrar) {
   added.clear();
 }
 
+bool Registry::promise(Promise promise) {
+  const std::lock_guard lock(mutex_);
+  for (const Name& n : promise.names) {
+    if (by_key_.contains(Key{n.kind, n.problem, n.name})) return false;
+    for (const auto& other : promises_) {
+      if (std::find(other->names.begin(), other->names.end(), n) != other->names.end())
+        return false;
+    }
+  }
+  promises_.push_back(std::make_shared<const Promise>(std::move(promise)));
+  return true;
+}
+
+void Registry::forget(std::string_view origin) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(promises_, [&](const auto& p) { return p->origin == origin; });
+}
+
+std::vector<Registry::Name> Registry::names() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Name> out;
+  for (const auto& [key, e] : by_key_) {
+    const auto& [kind, problem, name] = key;
+    out.push_back({kind, std::string(problem), std::string(name)});
+  }
+  return out;
+}
+
+void Registry::open_promised(const std::function<bool(const Name&)>& asked) const {
+  const auto has = [&](const std::shared_ptr<const Promise>& p) {
+    return std::any_of(p->names.begin(), p->names.end(), asked);
+  };
+  for (;;) {
+    std::shared_ptr<const Promise> next;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto it = std::find_if(promises_.begin(), promises_.end(), has);
+      if (it == promises_.end()) return;
+      next = *it;
+    }
+    next->open();  // another thread's call may have done it: then it does nothing
+    const std::lock_guard lock(mutex_);
+    std::erase(promises_, next);
+  }
+}
+
+bool Registry::promised(Kind kind, std::string_view name) const {
+  return std::any_of(promises_.begin(), promises_.end(), [&](const auto& p) {
+    return std::any_of(p->names.begin(), p->names.end(),
+                       [&](const Name& n) { return n.kind == kind && n.name == name; });
+  });
+}
+
+const Entry* Registry::known(Kind kind, std::string_view problem, std::string_view name) const {
+  const auto find = [&]() -> const Entry* {
+    const std::lock_guard lock(mutex_);
+    const auto it = by_key_.find(Key{kind, problem, name});
+    return it == by_key_.end() ? nullptr : it->second;
+  };
+  if (const Entry* e = find()) return e;
+  open_promised([&](const Name& n) {
+    return n.kind == kind && n.problem == problem && n.name == name;
+  });
+  return find();
+}
+
 std::vector<const Entry*> Registry::entries(Kind kind) const {
+  open_promised([&](const Name& n) { return n.kind == kind; });
   const std::lock_guard lock(mutex_);
   std::vector<const Entry*> result;
   for (const auto& [key, e] : by_key_) {
@@ -272,14 +348,23 @@ std::vector<const Entry*> Registry::entries(Kind kind) const {
 }
 
 std::vector<const Entry*> Registry::algorithms(std::string_view problem) const {
-  std::vector<const Entry*> result = entries(Kind::algorithm);
-  if (!problem.empty()) {
-    std::erase_if(result, [&](const Entry* e) { return e->problem != problem; });
+  open_promised([&](const Name& n) {
+    return n.kind == Kind::algorithm && (problem.empty() || n.problem == problem);
+  });
+  const std::lock_guard lock(mutex_);
+  std::vector<const Entry*> result;
+  for (const auto& [key, e] : by_key_) {
+    if (e->kind == Kind::algorithm && (problem.empty() || e->problem == problem)) {
+      result.push_back(e);
+    }
   }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Entry* a, const Entry* b) { return a->about.name < b->about.name; });
   return result;
 }
 
 std::vector<const Entry*> Registry::algorithm_named(std::string_view name) const {
+  open_promised([&](const Name& n) { return n.kind == Kind::algorithm && n.name == name; });
   const std::lock_guard lock(mutex_);
   std::vector<const Entry*> result;
   for (const auto& e : entries_) {
@@ -295,9 +380,11 @@ std::vector<std::string> Registry::problems() const {
 }
 
 const Entry& Registry::find(Kind kind, std::string_view name) const {
-  std::vector<const Entry*> known = entries(kind);
+  if (kind != Kind::algorithm) {  // whose names are taken once for each problem
+    if (const Entry* e = known(kind, "", name)) return *e;
+  }
   std::vector<std::string> names;
-  for (const Entry* e : known) {
+  for (const Entry* e : entries(kind)) {
     if (e->about.name == name) return *e;
     if (names.empty() || names.back() != e->about.name) names.push_back(e->about.name);
   }
@@ -306,11 +393,7 @@ const Entry& Registry::find(Kind kind, std::string_view name) const {
 }
 
 const Entry& Registry::find_algorithm(std::string_view problem, std::string_view name) const {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = by_key_.find(Key{Kind::algorithm, problem, name});
-    if (known != by_key_.end()) return *known->second;
-  }
+  if (const Entry* e = known(Kind::algorithm, problem, name)) return *e;
   std::vector<std::string> names, other_problems;
   for (const Entry* e : algorithms(problem)) names.push_back(e->about.name);
   for (const Entry* e : algorithm_named(name)) other_problems.push_back(e->problem);
@@ -323,22 +406,12 @@ const Entry& Registry::find_algorithm(std::string_view problem, std::string_view
 }
 
 const JointType& Registry::joint_type(std::string_view name) const {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = by_key_.find(Key{Kind::joint, "", name});
-    if (known != by_key_.end()) return *known->second->joint;
-  }
   return *find(Kind::joint, name).joint;
 }
 
 const LoopJoint& Registry::loop_joint(std::string_view name) const {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = by_key_.find(Key{Kind::loop_joint, "", name});
-    if (known != by_key_.end()) return *known->second->loop_joint;
-    const auto joint = by_key_.find(Key{Kind::joint, "", name});
-    if (joint != by_key_.end()) return *joint->second->joint;
-  }
+  if (const Entry* e = known(Kind::loop_joint, "", name)) return *e->loop_joint;
+  if (const Entry* e = known(Kind::joint, "", name)) return *e->joint;
   std::vector<std::string> names;
   for (const Kind kind : {Kind::joint, Kind::loop_joint}) {
     for (const Entry* e : entries(kind)) names.push_back(e->about.name);
@@ -349,17 +422,15 @@ const LoopJoint& Registry::loop_joint(std::string_view name) const {
 }
 
 std::shared_ptr<const PackCode> Registry::pack_code() const {
-  const std::lock_guard lock(mutex_);
-  const auto known = by_key_.find(Key{Kind::pack_code, "", "packs"});
-  return known == by_key_.end() ? ModelTypes::pack_code() : known->second->pack_code;
+  const Entry* e = known(Kind::pack_code, "", "packs");
+  return e == nullptr ? ModelTypes::pack_code() : e->pack_code;
 }
 
 const LawType& Registry::law(std::string_view name) const { return *find(Kind::law, name).law; }
 
 const SubMechanism* Registry::find_sub_mechanism(std::string_view name) const {
-  const std::lock_guard lock(mutex_);
-  const auto known = by_key_.find(Key{Kind::sub_mechanism, "", name});
-  return known == by_key_.end() ? nullptr : known->second->sub_mechanism.get();
+  const Entry* e = known(Kind::sub_mechanism, "", name);
+  return e == nullptr ? nullptr : e->sub_mechanism.get();
 }
 
 std::vector<std::string> Registry::sub_mechanism_names() const {
@@ -370,6 +441,7 @@ std::vector<std::string> Registry::sub_mechanism_names() const {
 
 const Format& Registry::format_for(std::string_view path) const {
   const std::string file = lower(path.substr(path.find_last_of('/') + 1));
+  open_promised([](const Name& n) { return n.kind == Kind::format; });
   std::vector<const Format*> formats;
   {
     const std::lock_guard lock(mutex_);
@@ -451,6 +523,13 @@ std::unique_ptr<Algorithm> Registry::make(const Entry& e, const Setup& setup, in
   if (setup.model == nullptr) {
     throw InvalidModel(name + ": model is null, expected a compiled model (see Model::compile)");
   }
+  // What stands in the way is asked first: alternatives may be in plugins that are not open.
+  Tie tie = Tie::none;
+  const bool able = obstacle(e.capabilities, *setup.model, tie).empty();
+  if (able && e.algorithm[scalar]) {
+    return made_by(e, "an algorithm bound to model " + quoted(setup.model->name()),
+                   [&] { return e.algorithm[scalar](setup); });
+  }
   const Verdict verdict = can(e, *setup.model);
   if (!e.algorithm[scalar]) {
     const std::vector<std::string> scalars(verdict.scalars.begin(), verdict.scalars.end());
@@ -458,24 +537,17 @@ std::unique_ptr<Algorithm> Registry::make(const Entry& e, const Setup& setup, in
                       joined(scalars, " or ") + " (" + title(e) + " of " + e.origin +
                       " is not registered at other scalars)");
   }
-  if (!verdict.ok) {
-    std::string advice;
-    for (const std::string& other : verdict.alternatives) {
-      advice += advice.empty() ? "use " : " or ";
-      if (!find_algorithm(e.problem, other).capabilities.exact) advice += "the approximate ";
-      advice += quoted(other);
-    }
-    if (advice.empty()) advice = "no known algorithm for " + e.problem + " can";
-    Tie tie = Tie::none;
-    obstacle(e.capabilities, *setup.model, tie);
-    if (tie == Tie::coupling) {
-      advice += "; where the coupling is a mimic, read the model with --mimic ignore to free it";
-    }
-    throw Unsupported(name + ": " + verdict.obstacle + " (" + advice + ")");
+  std::string advice;
+  for (const std::string& other : verdict.alternatives) {
+    advice += advice.empty() ? "use " : " or ";
+    if (!find_algorithm(e.problem, other).capabilities.exact) advice += "the approximate ";
+    advice += quoted(other);
   }
-
-  return made_by(e, "an algorithm bound to model " + quoted(setup.model->name()),
-                 [&] { return e.algorithm[scalar](setup); });
+  if (advice.empty()) advice = "no known algorithm for " + e.problem + " can";
+  if (tie == Tie::coupling) {
+    advice += "; where the coupling is a mimic, read the model with --mimic ignore to free it";
+  }
+  throw Unsupported(name + ": " + verdict.obstacle + " (" + advice + ")");
 }
 
 void Registry::refuse_type(const Entry& e) {

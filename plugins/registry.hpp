@@ -207,6 +207,27 @@ class ESPALIER_API Registry final : public ModelTypes, public SubMechanisms {
   /// @throws DuplicateName naming both origins; PluginError for an entry without name or content
   void commit(Registrar&& registrar);
 
+  /// By which an entry is asked for.
+  struct Name {
+    Kind kind = Kind::joint;
+    std::string problem;  ///< of algorithms, else empty
+    std::string name;
+    bool operator==(const Name&) const = default;
+  };
+  /// A plugin that is opened when one of its names is asked for.
+  struct Promise {
+    std::string origin;  ///< file of the plugin
+    std::vector<Name> names;
+    std::function<void()> open;  ///< commits its entries; does not throw
+  };
+  /// Takes the names of a plugin, all or none.
+  /// @return false if one of them is taken, so that the plugin has to be opened to say what it is
+  bool promise(Promise promise);
+  /// Takes back what a plugin promised.
+  void forget(std::string_view origin);
+  /// Of all entries; what is promised is not among them.
+  std::vector<Name> names() const;
+
   /// Entries of a kind in the order of their names.
   std::vector<const Entry*> entries(Kind kind) const;
   /// Entries of algorithms for a problem ("" for all).
@@ -270,12 +291,19 @@ class ESPALIER_API Registry final : public ModelTypes, public SubMechanisms {
   /// Kind, problem ("" where there is none) and name; the texts are those of the entry.
   using Key = std::tuple<Kind, std::string_view, std::string_view>;
 
+  /// Opens the plugins that promise a name for which `asked` is true.
+  void open_promised(const std::function<bool(const Name&)>& asked) const;
+  /// The entry of this name, once its plugin is open; null if nobody knows it.
+  const Entry* known(Kind kind, std::string_view problem, std::string_view name) const;
+  bool promised(Kind kind, std::string_view name) const;  ///< the mutex is held
+
   std::unique_ptr<Algorithm> make(const Entry& e, const Setup& setup, int scalar) const;
   [[noreturn]] static void refuse_type(const Entry& e);
 
   mutable std::mutex mutex_;  ///< guards what follows, never held while a plugin's code runs
   std::vector<std::unique_ptr<const Entry>> entries_;  ///< in the order of registration
   std::map<Key, const Entry*> by_key_;
+  mutable std::vector<std::shared_ptr<const Promise>> promises_;
 };
 
 /// The end of a sentence about an unknown name: ", expected one of a, b, c (did you mean 'b'?)";

@@ -1,0 +1,137 @@
+#include "espalier/plugins/plugin_index.hpp"
+
+#include <sys/stat.h>
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "espalier/plugins/loader.hpp"
+#include "tests/plugins/helpers.hpp"
+
+/// Plugins that are opened when something of them is asked for.
+
+namespace espalier {
+namespace {
+
+using namespace test;
+namespace fs = std::filesystem;
+
+/// Whether this process has a library in its memory.
+bool is_open(const std::string& library) {
+  std::ifstream maps("/proc/self/maps");
+  const std::string text(std::istreambuf_iterator<char>(maps), {});
+  return text.find(library) != std::string::npos;
+}
+
+class PluginIndexTest : public ::testing::Test {
+ protected:
+  /// A copy of a plugin with its index. Every test has a copy of its own: what is open stays open.
+  std::string indexed(const std::string& plugin, const std::string& name) {
+    const std::string file = folder_.copy(plugin_file(plugin), name);
+    // In a process of its own, so that it is not open in this one.
+    const std::string command = ESPALIER_INDEX " '" + file + "'";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    EXPECT_TRUE(fs::exists(file + ".index"));
+    return fs::canonical(file).string();
+  }
+
+  TemporaryFolder folder_;
+  Registry registry_;
+  Loader loader_{registry_};
+};
+
+TEST_F(PluginIndexTest, PluginIsOpenedWhenOneOfItsNamesIsAskedFor) {
+  const std::string file = indexed("good_joint", "joint.so");
+  EXPECT_TRUE(loader_.load_folder(folder_ / "").empty());
+  EXPECT_FALSE(is_open(file));
+  ASSERT_EQ(loader_.loaded().size(), 1u);
+  EXPECT_EQ(loader_.loaded()[0].name, "test-joint");
+  EXPECT_EQ(loader_.loaded()[0].file, file);
+  EXPECT_THROW(registry_.find(Kind::integrator, "test-slider"), UnknownName);
+  EXPECT_FALSE(is_open(file)) << "it has no integrators";
+  EXPECT_EQ(registry_.joint_type("test-slider").nv(), 1);
+  EXPECT_TRUE(is_open(file));
+  EXPECT_EQ(registry_.find(Kind::joint, "test-slider").origin, file);
+  EXPECT_EQ(loader_.loaded().size(), 1u);
+}
+
+TEST_F(PluginIndexTest, ListsOfAKindOpenWhatHasSome) {
+  const std::string file = indexed("good_joint", "joint.so");
+  loader_.load_folder(folder_ / "");
+  const auto joints = registry_.entries(Kind::joint);
+  EXPECT_TRUE(std::any_of(joints.begin(), joints.end(),
+                          [](const Entry* e) { return e->about.name == "test-slider"; }));
+}
+
+TEST_F(PluginIndexTest, ALibraryThatChangedIsOpenedAtOnce) {
+  const std::string file = indexed("good_joint", "joint.so");
+  const auto then = fs::last_write_time(file) + std::chrono::seconds(5);
+  fs::last_write_time(file, then);
+  loader_.load_folder(folder_ / "");
+  EXPECT_TRUE(is_open(file));
+}
+
+TEST_F(PluginIndexTest, AnIndexThatIsNoneIsPassedOver) {
+  const std::string file = indexed("good_joint", "joint.so");
+  std::string text;
+  {
+    std::ifstream in(file + ".index", std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  // Cut anywhere it promises nothing, and neither does rubbish.
+  for (std::size_t length = 0; length < text.size() - 1; length += 7) {
+    std::ofstream(file + ".index", std::ios::binary) << text.substr(0, length);
+    EXPECT_FALSE(detail::read_plugin_index(file)) << length;
+  }
+  std::ofstream(file + ".index", std::ios::binary) << text << "algorithm\n";
+  EXPECT_FALSE(detail::read_plugin_index(file));
+  std::ofstream(file + ".index", std::ios::binary) << text;
+  EXPECT_TRUE(detail::read_plugin_index(file));
+}
+
+TEST_F(PluginIndexTest, NamesThatAreTakenOpenThePluginThatSaysSo) {
+  const std::string first = indexed("good_joint", "a.so"), second = indexed("good_joint", "b.so");
+  const std::vector<std::string> refused = loader_.load_folder(folder_ / "", true);
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_NE(refused[0].find(second + ": joint 'test-slider' is registered by " + first),
+            std::string::npos)
+      << refused[0];
+  EXPECT_EQ(registry_.find(Kind::joint, "test-slider").origin, first);
+}
+
+TEST_F(PluginIndexTest, ThreadsThatAskAtOnceOpenItOnce) {
+  indexed("good_joint", "joint.so");
+  loader_.load_folder(folder_ / "");
+  std::atomic<int> found = 0;
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 8; ++k) {
+    threads.emplace_back([&] { found += registry_.joint_type("test-slider").nv(); });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(found, 8);
+  EXPECT_EQ(loader_.loaded().size(), 1u);
+}
+
+TEST_F(PluginIndexTest, PluginThatIsRefusedLaterIsUnknown) {
+  const std::string file = indexed("good_joint", "joint.so");
+  struct stat before {};
+  ASSERT_EQ(::stat(file.c_str(), &before), 0);
+  loader_.load_folder(folder_ / "");
+  {  // as long as it was, and no library any more
+    std::ofstream spoilt(file, std::ios::binary);
+    spoilt << std::string(static_cast<std::size_t>(before.st_size), 'x');
+  }
+  EXPECT_THROW(registry_.joint_type("test-slider"), UnknownName);
+  EXPECT_TRUE(loader_.loaded().empty());
+  EXPECT_THROW(loader_.load(file), PluginError);
+}
+
+TEST_F(PluginIndexTest, PluginsThatCannotBeOpenedHaveNone) {
+  const std::string file = folder_.copy(plugin_file("bad_null_header"), "bad.so");
+  std::ofstream(file + ".index") << "old";
+  EXPECT_FALSE(detail::write_plugin_index(file));
+  EXPECT_FALSE(fs::exists(file + ".index"));
+}
+
+}  // namespace
+}  // namespace espalier
