@@ -18,7 +18,7 @@ struct PluginIndex {
 
 /// The index of a library; nothing where there is none, or where it tells of another library: its
 /// size, time of change, API version and fingerprint have to be those of now.
-std::optional<PluginIndex> read_plugin_index(const std::string& library);
+ESPALIER_API std::optional<PluginIndex> read_plugin_index(const std::string& library);
 
 /// Opens a plugin and writes its index; removes an index of a plugin that cannot be opened alone.
 /// @return false if there is none now
