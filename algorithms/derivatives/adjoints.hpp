@@ -38,7 +38,8 @@ class CAbaAdjoint final : public ForwardDynamicsAdjoint<T> {
         derivatives_(state_),
         sweep_(this->model()),
         factor_(this->model()),
-        M_(static_cast<std::size_t>(this->model().nv()) * this->model().nv()) {}
+        M_(static_cast<std::size_t>(this->model().nv()) * this->model().nv()),
+        by_vdot_(this->model().nv()) {}
 
  private:
   void compute(const T* q, const T* v, const T* tau, const T* nu, T* vdot, T* by_q, T* by_v,
@@ -54,15 +55,16 @@ class CAbaAdjoint final : public ForwardDynamicsAdjoint<T> {
     factor_.solve(vdot);
     factor_.solve(by_tau);
     state_.accelerate(vdot);
-    sweep_.evaluate(state_, by_tau, by_q, by_v, M_.data());  // M is factored by now
+    sweep_.evaluate(state_, by_tau, by_q, by_v, by_vdot_.data());
     for (int i = 0; i < n; ++i) by_q[i] = -by_q[i], by_v[i] = -by_v[i];
   }
 
   VariationState<T> state_;
   DerivativeSweep<T> derivatives_;
   AdjointSweep<T> sweep_;
-  IndependentLtl<T> factor_;
-  std::vector<T> M_;
+  IndependentLtl factor_;
+  std::vector<T> M_;  ///< zero where no coordinate carries the other
+  std::vector<T> by_vdot_;
 };
 
 }  // namespace espalier

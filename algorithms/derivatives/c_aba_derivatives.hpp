@@ -16,7 +16,10 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
         state_(this->model()),
         sweep_(state_),
         factor_(this->model()),
-        bias_(this->model().nv()) {}
+        bias_(this->model().nv()),
+        M_(static_cast<std::size_t>(this->model().nv()) * this->model().nv() + Pack::size),
+        Dq_(M_.size()),
+        Dv_(M_.size()) {}
 
  private:
   void compute(const T* q, const T* v, const T* tau, T* vdot, T* dvdot_dq, T* dvdot_dv,
@@ -26,23 +29,21 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
     state_.compose();
     state_.accelerate(nullptr);
     sweep_.forces(state_, bias_.data());
-    sweep_.mass_matrix(state_, dvdot_dtau);
-    factor_.factor(dvdot_dtau);
+    sweep_.mass_matrix(state_, M_.data());
+    factor_.factor(M_.data());
     for (long i = 0; i < n; ++i) vdot[i] = tau[i] - bias_[i];
     factor_.solve(vdot);
 
     state_.accelerate(vdot);
-    sweep_.inverse_dynamics(state_, bias_.data(), dvdot_dq, dvdot_dv, dvdot_dtau);
-    for (long i = 0; i < n * n; ++i) dvdot_dq[i] = -dvdot_dq[i], dvdot_dv[i] = -dvdot_dv[i];
-    std::fill(dvdot_dtau, dvdot_dtau + n * n, T(0.0));
-    for (long i = 0; i < n; ++i) dvdot_dtau[i * n + i] = T(1.0);
-    factor_.solve_matrices({dvdot_dq, dvdot_dv, dvdot_dtau});
+    sweep_.inverse_dynamics(state_, bias_.data(), Dq_.data(), Dv_.data(), nullptr);
+    factor_.solve(Dq_.data(), Dv_.data(), dvdot_dq, dvdot_dv, dvdot_dtau);
   }
 
   VariationState<T> state_;
   DerivativeSweep<T> sweep_;
-  IndependentLtl<T> factor_;
+  IndependentLtl factor_;
   std::vector<T> bias_;
+  std::vector<T> M_, Dq_, Dv_;  ///< zero where no coordinate carries the other
 };
 
 }  // namespace espalier

@@ -12,9 +12,7 @@ template <class T>
 class CRneaDerivatives final : public InverseDynamicsDerivatives<T> {
  public:
   explicit CRneaDerivatives(ModelPtr model)
-      : InverseDynamicsDerivatives<T>(std::move(model)),
-        state_(this->model()),
-        sweep_(state_) {}
+      : InverseDynamicsDerivatives<T>(std::move(model)), state_(this->model()), sweep_(state_) {}
 
  private:
   void compute(const T* q, const T* v, const T* vdot, T* tau, T* dtau_dq, T* dtau_dv, T* M,
@@ -22,6 +20,8 @@ class CRneaDerivatives final : public InverseDynamicsDerivatives<T> {
     state_.update(q, v, this->gravity(), loads);
     state_.accelerate(vdot);
     state_.compose();
+    const long n = this->model().nv();
+    for (T* out : {dtau_dq, dtau_dv, M}) std::fill(out, out + n * n, T(0.0));
     sweep_.inverse_dynamics(state_, tau, dtau_dq, dtau_dv, M);
   }
 

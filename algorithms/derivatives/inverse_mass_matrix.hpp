@@ -14,20 +14,22 @@ class LtlInverseMassMatrix final : public InverseMassMatrix<T> {
       : InverseMassMatrix<T>(std::move(model)),
         state_(this->model()),
         sweep_(state_),
-        factor_(this->model()) {}
+        factor_(this->model()),
+        M_(static_cast<std::size_t>(this->model().nv()) * this->model().nv()) {}
 
  private:
   void compute(const T* q, T* M_inverse) override {
     state_.update_positions(q);
     state_.compose_inertias();
-    sweep_.mass_matrix(state_, M_inverse);
-    factor_.factor(M_inverse);
+    sweep_.mass_matrix(state_, M_.data());
+    factor_.factor(M_.data());
     factor_.invert(M_inverse);
   }
 
   VariationState<T> state_;
   DerivativeSweep<T> sweep_;
-  IndependentLtl<T> factor_;
+  IndependentLtl factor_;
+  std::vector<T> M_;
 };
 
 }  // namespace espalier

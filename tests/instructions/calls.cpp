@@ -6,6 +6,7 @@
 #include "tests/support/random_cluster_robot.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/state.hpp"
+#include "espalier/kernel/problems/derivatives.hpp"
 #include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/problems/inverse_osim.hpp"
 
@@ -75,6 +76,24 @@ class Set {
       const std::size_t rows = Task(*on->model, on->setup.end_effectors).size();
       out->resize(rows * rows);
       put(name, on, [=](const State& s) { algorithm->evaluate(s.q, *out); });
+    } else if constexpr (std::is_same_v<P<double>, InverseMassMatrix<double>>) {
+      out->resize(nv * nv);
+      put(name, on, [=](const State& s) { algorithm->evaluate(s.q, *out); });
+    } else if constexpr (std::is_same_v<P<double>, InverseDynamicsDerivatives<double>>) {
+      const auto m = matrices(nv);
+      put(name, on, [=](const State& s) {
+        algorithm->evaluate(s.q, s.v, s.vdot, m->vector, m->of[0], m->of[1], m->of[2]);
+      });
+    } else if constexpr (std::is_same_v<P<double>, ForwardDynamicsDerivatives<double>>) {
+      const auto m = matrices(nv);
+      put(name, on, [=](const State& s) {
+        algorithm->evaluate(s.q, s.v, s.tau, m->vector, m->of[0], m->of[1], m->of[2]);
+      });
+    } else if constexpr (std::is_same_v<P<double>, InverseDynamicsAdjoint<double>>) {
+      const auto m = matrices(nv);
+      put(name, on, [=](const State& s) {
+        algorithm->evaluate(s.q, s.v, s.vdot, s.tau, m->vector, m->by_v, m->by_vdot);
+      });
     } else {
       static_assert(std::is_same_v<P<double>, InputMatrix<double>>);
       put(name, on, [=](const State& s) { algorithm->evaluate(s.q, s.v, s.tau); });
@@ -120,6 +139,17 @@ class Set {
     std::vector<double> q, v, tau;
   };
 
+  /// Where derivatives are written.
+  struct Matrices {
+    std::vector<double> vector, by_v, by_vdot, of[3];
+  };
+  static std::shared_ptr<Matrices> matrices(std::size_t nv) {
+    const auto m = std::make_shared<Matrices>();
+    for (std::vector<double>* x : {&m->vector, &m->by_v, &m->by_vdot}) x->resize(nv);
+    for (std::vector<double>& x : m->of) x.resize(nv * nv);
+    return m;
+  }
+
   template <class F>
   void put(const std::string& name, const SubjectPtr& on, F&& f) {
     calls_.push_back({name + ", " + on->name, [on, f](int k) { f(on->states[k % state_count]); }});
@@ -147,6 +177,13 @@ std::vector<Call> fixed_calls(const Host& host) {
   set.add<InputMatrix>("iim", humanoid);
   set.add_batch("aba", humanoid);
 
+  for (const SubjectPtr& tree : {humanoid, of_file(host, "ur5.urdf", false)}) {
+    set.add<InverseDynamicsDerivatives>("rnea-derivatives", tree);
+    set.add<ForwardDynamicsDerivatives>("aba-derivatives", tree);
+    set.add<InverseMassMatrix>("ltl-inverse-mass-matrix", tree);
+    set.add<InverseDynamicsAdjoint>("c-rnea-adjoint", tree);
+  }
+
   const SubjectPtr tello = of_file(host, "tello.yaml", true);
   const SubjectPtr cheetah = of_file(host, "mini_cheetah_geared.yaml", true);
   for (const SubjectPtr& with_loops : {tello, cheetah}) {
@@ -154,6 +191,8 @@ std::vector<Call> fixed_calls(const Host& host) {
     set.add<InverseDynamics>("c-rnea", with_loops);
     set.add<MassMatrix>("c-crba", with_loops);
   }
+  set.add<InverseDynamicsDerivatives>("c-rnea-derivatives", tello);
+  set.add<ForwardDynamicsDerivatives>("c-aba-derivatives", tello);
   // What exactness costs: both run on the same chains.
   set.add<ForwardDynamics>("approximate-aba", cheetah);
   set.add<InverseDynamics>("approximate-rnea", cheetah);

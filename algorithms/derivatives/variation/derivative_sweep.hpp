@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "algorithms/derivatives/variation/path_lanes.hpp"
 #include "algorithms/derivatives/variation/variation_state.hpp"
 
 /// The backward half of derivatives: pairs of a coordinate with those of its own cluster and of the
@@ -39,6 +40,7 @@ class DerivativeSweep {
   explicit DerivativeSweep(const VariationState<T>& state) : model_(state.model()) {
     const Model& model = model_;
     list_paths(state);
+    order(state);
     std::size_t bodies = 0, columns = 0, supports = 1;
     for (const Cluster& c : model.clusters()) {
       bodies = std::max<std::size_t>(bodies, c.count);
@@ -58,16 +60,17 @@ class DerivativeSweep {
     }
   }
 
-  /// M alone, from composite inertias; lower and upper triangle.
+  /// M alone, from composite inertias; lower and upper triangle. Entries of coordinates of which
+  /// none carries the other are zero and are not written.
   void mass_matrix(const VariationState<T>& s, T* M) {
     const long n = model_.nv();
-    std::fill(M, M + n * n, T(0.0));
     for (std::size_t index = model_.clusters().size(); index-- > 0;) {
       const Cluster& c = model_.clusters()[index];
       if (s.is_plain(c)) {
         plain_inertia(s, c, M);
         continue;
       }
+      clear(c, {M});
       own_inertia(s, c, M);
       for (int k = 0; k < c.nv; ++k) {
         const long row = c.v + k;
@@ -92,22 +95,27 @@ class DerivativeSweep {
     }
   }
 
-  /// tau, its derivatives by q and v, and M.
+  /// tau, its derivatives by q and v, and M. Entries of coordinates of which none carries the other
+  /// are zero and are not written.
+  /// @param M  or nullptr where it is not wanted
   void inverse_dynamics(VariationState<T>& s, T* tau, T* Dq, T* Dv, T* M) {
-    const long n = model_.nv();
-    for (T* out : {Dq, Dv, M}) std::fill(out, out + n * n, T(0.0));
-    for (std::size_t index = model_.clusters().size(); index-- > 0;) {
-      const Cluster& c = model_.clusters()[index];
-      cluster_tau(s, c, tau);
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+      const Cluster& c = model_.clusters()[order_[k]];
       if (s.is_plain(c) && c.nv == 1) {
-        plain_body(s, c, Dq, Dv, M);
+        plain_body(s, c, static_cast<int>(k), tau, Dq, Dv, M);
         continue;
       }
-      own_inertia(s, c, M);
+      cluster_tau(s, c, tau);
+      if (s.is_free_root(c.first)) {
+        free_root(s, c, Dq, Dv, M);
+        continue;
+      }
+      clear(c, {Dq, Dv, M});
+      if (M != nullptr) own_inertia(s, c, M);
       own_derivatives(s, c, Dq, Dv);
-      for (int k = 0; k < c.nv; ++k) {
-        supports_of(s, c, k);
-        pair_derivatives(s, c, k, Dq, Dv, M);
+      for (int j = 0; j < c.nv; ++j) {
+        supports_of(s, c, j);
+        pair_derivatives(s, c, j, Dq, Dv, M);
       }
     }
   }
@@ -191,6 +199,43 @@ class DerivativeSweep {
       if (o == 0) continue;
       paths_[i].insert(paths_[i].end(), paths_[o].begin(), paths_[o].end());
       base_[i] = base_[o];
+    }
+  }
+
+  /// Orders the clusters depth first, and plans the ways of those that nothing ties.
+  void order(const VariationState<T>& s) {
+    const auto& clusters = model_.clusters();
+    std::vector<std::vector<int>> children(clusters.size() + 1);
+    for (std::size_t k = clusters.size(); k-- > 0;) {
+      children[clusters[k].parent + 1].push_back(static_cast<int>(k));
+    }
+    std::vector<int> next = children[0], visited;
+    related_.resize(clusters.size());
+    while (!next.empty()) {
+      const int k = next.back();
+      next.pop_back();
+      order_.push_back(k);
+      const bool lanes = s.is_plain(clusters[k]) && clusters[k].nv == 1;
+      visited.push_back(lanes ? s.support(clusters[k].first) : 0);
+      next.insert(next.end(), children[k + 1].begin(), children[k + 1].end());
+      for (int p = clusters[k].parent; p >= 0; p = clusters[p].parent) {
+        for (int j = 0; j < clusters[p].nv; ++j) related_[k].push_back(clusters[p].v + j);
+      }
+    }
+    lanes_.plan(paths_, visited);
+  }
+  /// Sets entries of a cluster's coordinates with one another and with those that carry them to
+  /// zero, for sums.
+  void clear(const Cluster& c, std::initializer_list<T*> matrices) const {
+    const long n = model_.nv();
+    for (T* out : matrices) {
+      if (out == nullptr) continue;
+      for (long row = c.v; row < c.v + c.nv; ++row) {
+        for (long j = c.v; j < c.v + c.nv; ++j) out[row * n + j] = T(0.0);
+        for (const long j : related_[&c - model_.clusters().data()]) {
+          out[row * n + j] = out[j * n + row] = T(0.0);
+        }
+      }
     }
   }
 
@@ -507,9 +552,11 @@ class DerivativeSweep {
     const long n = model_.nv(), row = c.v + k;
     const bool wrenches = s.wrenches_vary();
     ancestors(s, c, [&](const PairTerms<T>& t, const VariationColumn<T>& a, long j) {
-      const T m = dot(a.S, t.t1);
-      M[row * n + j] += m;
-      M[j * n + row] += m;
+      if (M != nullptr) {
+        const T m = dot(a.S, t.t1);
+        M[row * n + j] += m;
+        M[j * n + row] += m;
+      }
       Dq[row * n + j] += dot(a.psi2, t.t1) + dot(t.t2, a.psi1.w);
       Dv[row * n + j] += dot(a.ups, t.t1) + dot(t.t2, a.S.w);
       Dq[j * n + row] += dot(a.S, t.t4);
@@ -519,42 +566,47 @@ class DerivativeSweep {
   }
 
   /// (12.1) for a body on a joint of one rate that nothing ties.
-  void plain_body(const VariationState<T>& s, const Cluster& c, T* Dq, T* Dv, T* M) {
+  /// @param k  its place in the order
+  void plain_body(VariationState<T>& s, const Cluster& c, int k, T* tau, T* Dq, T* Dv, T* M) {
     const long n = model_.nv(), row = c.v;
+    const int rate = c.spanning_v, o = s.support(c.first);
     const auto& b = s.body[c.first];
     const VariationColumn<T>& x = *s.columns(c.first);
-    count_ = 1;
+    const bool wrenches = s.wrenches_vary();
     PairTerms<T>& t = slots_[0];
     t.t1 = b.IC * x.S;
     t.t2 = b.B.transpose_times(x.S);
     t.t3 = b.B.times(x.S.w) + b.IC * x.ups;
     t.t4 = b.B.times(x.psi1.w) + b.IC * x.psi2;
-    if (s.wrenches_vary()) {
+    if (wrenches) {
       t.t4 += s.E[c.first].times(x.S);
       t.t5 = s.E[c.first].transpose_times(x.S);
     }
+    T force = dot(x.S, b.f) + s.armature(rate) * s.motion.qdd()[rate];
     T own_q = dot(x.S, t.t4), own_v = dot(x.S, t.t3);
     if (const JointForces<T>* joints = s.joint_forces()) {
-      if (!joints->by_position.empty()) own_q -= joints->by_position[c.spanning_v];
-      if (!joints->by_rate.empty()) own_v -= joints->by_rate[c.spanning_v];
+      force -= joints->force[rate];
+      if (!joints->by_position.empty()) own_q -= joints->by_position[rate];
+      if (!joints->by_rate.empty()) own_v -= joints->by_rate[rate];
     }
-    M[row * n + row] = dot(x.S, t.t1) + s.armature(c.spanning_v);
+    tau[row] = s.tau_s[rate] = force;
+    if (M != nullptr) M[row * n + row] = dot(x.S, t.t1) + s.armature(rate);
     Dq[row * n + row] = own_q;
     Dv[row * n + row] = own_v;
-    t.body = s.support(c.first);
-    if (t.body == 0) return;
+    if (o == 0) return;
     t.t4 += cross_star(x.S, b.f);
-    for (const Step& step : paths_[t.body]) {
-      const VariationColumn<T>& y = s.column[step.column];
-      const long j = step.coordinate;
-      M[row * n + j] = M[j * n + row] = dot(y.S, t.t1);
-      Dq[row * n + j] = dot(y.psi2, t.t1) + dot(t.t2, y.psi1.w);
-      Dv[row * n + j] = dot(y.ups, t.t1) + dot(t.t2, y.S.w);
-      Dq[j * n + row] = dot(y.S, t.t4);
-      Dv[j * n + row] = dot(y.S, t.t3);
-      if (s.wrenches_vary()) Dq[row * n + j] += dot(t.t5.w, y.S.w) + dot(t.t5.v, y.S.v);
+    lanes_.visit(k, s.column.data());
+    lanes_.multiply(t.t1, t.t2, t.t3, t.t4, wrenches ? &t.t5 : nullptr);
+    for (int p = 0; p < lanes_.size(); ++p) {
+      const long j = lanes_.coordinate(p);
+      if (M != nullptr) M[row * n + j] = M[j * n + row] = lanes_.product(PathLanes::mass, p);
+      Dq[row * n + j] = lanes_.product(PathLanes::q_row, p);
+      Dv[row * n + j] = lanes_.product(PathLanes::v_row, p);
+      Dq[j * n + row] = lanes_.product(PathLanes::q_column, p);
+      Dv[j * n + row] = lanes_.product(PathLanes::v_column, p);
     }
-    if (base_[t.body] >= 0) floating_base(s, t, row, Dq, Dv, M);
+    t.body = o;
+    if (base_[o] >= 0) floating_base(s, t, row, Dq, Dv, M);
   }
   /// (12.2): the columns of a floating root are unit vectors.
   void floating_base(const VariationState<T>& s, const PairTerms<T>& t, long row, T* Dq, T* Dv,
@@ -562,28 +614,53 @@ class DerivativeSweep {
     const long n = model_.nv(), base = base_[t.body];
     const int root = s.root(t.body);
     const Force<T> v_t1 = cross_star(s.body[root].v, t.t1);
-    const Vec3<T> by_turn = cross(t.t1.f, s.ground(root).v);
+    const Vec3<T> by_turn = cross(t.t1.f, s.ground(root).v), by_spin = t.t2 - v_t1.n;
+    T *q = Dq + row * n + base, *v = Dv + row * n + base;
+    for (int k = 0; k < 3; ++k) {
+      q[k] = by_turn[k], q[k + 3] = T(0.0);
+      v[k] = by_spin[k], v[k + 3] = -v_t1.f[k];
+    }
     for (int k = 0; k < 6; ++k) {
-      const long j = base + k;
-      M[row * n + j] = M[j * n + row] = t.t1[k];
-      Dq[j * n + row] = t.t4[k];
-      Dv[j * n + row] = t.t3[k];
-      Dq[row * n + j] = k < 3 ? by_turn[k] : T(0.0);
-      Dv[row * n + j] = k < 3 ? t.t2[k] - v_t1[k] : -v_t1[k];
-      if (s.wrenches_vary()) Dq[row * n + j] += t.t5[k];
+      const long at = (base + k) * n + row;
+      Dq[at] = t.t4[k];
+      Dv[at] = t.t3[k];
+      if (M != nullptr) M[row * n + base + k] = M[at] = t.t1[k];
+      if (s.wrenches_vary()) q[k] += t.t5[k];
     }
   }
+  /// The same of a floating root with itself.
+  void free_root(const VariationState<T>& s, const Cluster& c, T* Dq, T* Dv, T* M) {
+    const long n = model_.nv();
+    const auto& b = s.body[c.first];
+    const Vec3<T> g = s.ground(c.first).v;
+    for (int k = 0; k < 6; ++k) {
+      Motion<T> S = Motion<T>::zero();
+      S[k] = T(1.0);
+      const Force<T> t1 = b.IC * S;
+      Force<T> t3 = b.B.times(S.w) + b.IC * cross(b.v, S);
+      Force<T> t4 = b.IC * Motion<T>{Vec3<T>::zero(), cross(g, S.w)};
+      if (s.wrenches_vary()) t4 += s.E[c.first].times(S);
+      const T armature = T(s.armature(c.spanning_v + k));
+      for (int j = 0; j < 6; ++j) {
+        const long at = (c.v + j) * n + c.v + k;
+        if (M != nullptr) M[at] = j == k ? t1[j] + armature : t1[j];
+        Dq[at] = t4[j];
+        Dv[at] = t3[j];
+      }
+    }
+    joint_forces(s, c, Dq, Dv);
+  }
 
-  struct Step {
-    int column;      ///< among those of the state
-    int coordinate;  ///< independent rate
-  };
+  using Step = PathLanes::Step;
 
   const Model& model_;
   std::vector<Force<T>> total_;
   std::vector<PairTerms<T>> terms_, slots_, next_;
   int count_ = 0;
   std::vector<std::vector<Step>> paths_;  ///< per body, from its own columns to the ground
+  std::vector<int> order_;                 ///< clusters, depth first
+  std::vector<std::vector<int>> related_;  ///< per cluster: the coordinates that carry it
+  PathLanes lanes_;
   std::vector<int> base_;  ///< per body: first coordinate of the floating root, -1 for none
 };
 

@@ -1,182 +1,325 @@
 #pragma once
 
 #include <algorithm>
-#include <type_traits>
+#include <array>
+#include <initializer_list>
+#include <numeric>
+#include <utility>
 #include <vector>
 
-#include "algorithms/linear_algebra/sparse_ltl.hpp"
 #include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/scalar/pack.hpp"
 
-/// M = L^T L over the independent rates of a cluster tree, and solves with many columns at once.
+/// M = L^T D L over the independent rates of a cluster tree, and solves with many columns at once.
 /// Rows of a cluster are dense among themselves and with those of the clusters that carry it.
-/// Source: Featherstone (2008), section 6.5; theory/derivatives 15.
+/// Source: Featherstone (2008), section 6.5; theory/derivatives 15 and 20.
 
 namespace espalier {
 
-template <class T>
+/// A row of L holds the entries of the rates that carry it, from the root on, without gaps. So the
+/// row of a rate that carries another has the places of the beginning of the other's row, and
+/// elimination is a sum of pieces of rows.
 class IndependentLtl {
  public:
-  explicit IndependentLtl(const Model& model)
-      : parent(model.nv()), root_(model.nv()), end_(model.nv()),
-        L(static_cast<std::size_t>(model.nv()) * model.nv()) {
+  explicit IndependentLtl(const Model& model) : n_(model.nv()), rows_(n_), inverse_(n_) {
+    list_rows(model);
+    list_below();
+    list_groups(groups_, pair);
+    list_groups(wide_groups_, widest);
+    lanes_.resize(static_cast<std::size_t>(std::max(3 * pair, widest)) * n_);
+    for (const Group& g : groups_) whole_ = whole_ && g.begin == 0 && g.end == n_;
+  }
+
+  /// Factors M, of which it reads the rows' entries alone.
+  void factor(const double* M) {
+    std::fill(L_.begin(), L_.end(), 0.0);
+    for (int k = 0; k < n_; ++k) {
+      const int* path = path_.data() + rows_[k].start;
+      for (int s = 0; s <= rows_[k].depth; ++s) at(k)[s] = M[static_cast<long>(k) * n_ + path[s]];
+    }
+    for (const int k : inward_) {
+      double* L = at(k);
+      const int depth = rows_[k].depth;
+      const int* path = path_.data() + rows_[k].start;
+      const double inverse = inverse_[k] = 1.0 / L[depth];
+      for (int s = 0; s < depth; ++s) {
+        // Places behind a row's end take what nobody reads.
+        double* row = at(path[s]);
+        const Quad x = Quad(inverse * L[s]);
+        for (int j = 0; j <= s; j += Quad::size) {
+          (Quad::load(row + j) - x * Quad::load(L + j)).store(row + j);
+        }
+      }
+      for (int s = 0; s < depth; ++s) L[s] *= inverse;
+    }
+  }
+  /// x = M^-1 x.
+  void solve(double* x) const {
+    for (const int k : inward_) {
+      const double* L = at(k);
+      const int* path = path_.data() + rows_[k].start;
+      const double x_k = x[k];
+      for (int s = 0; s < rows_[k].depth; ++s) x[path[s]] -= L[s] * x_k;
+    }
+    for (int k = 0; k < n_; ++k) {
+      const double* L = at(k);
+      const int* path = path_.data() + rows_[k].start;
+      double sum = inverse_[k] * x[k];
+      for (int s = 0; s < rows_[k].depth; ++s) sum -= L[s] * x[path[s]];
+      x[k] = sum;
+    }
+  }
+  /// Writes X = -M^-1 A, Y = -M^-1 B and Z = M^-1, row-major. Column j of A and B is zero but on
+  /// rows that carry j or that j carries, the others are not read. Columns are lanes: an entry of L
+  /// is loaded once for all of a group.
+  /// @param A, B  with readable numbers behind their ends for a Pack
+  void solve(const double* A, const double* B, double* X, double* Y, double* Z) {
+    clear({X, Y, Z});
+    for (const Group& g : groups_) {
+      if (g.first.size() == 1) {
+        solve_group<1>(g, A, B, {X, Y, Z});
+      } else {
+        solve_group<2>(g, A, B, {X, Y, Z});
+      }
+    }
+  }
+  /// Writes Z = M^-1, row-major.
+  void invert(double* Z) {
+    clear({Z});
+    for (const Group& g : wide_groups_) {
+      switch (g.first.size()) {
+        case 1:
+          invert_group<1>(g, Z);
+          break;
+        case 2:
+          invert_group<2>(g, Z);
+          break;
+        case 3:
+          invert_group<3>(g, Z);
+          break;
+        case 4:
+          invert_group<4>(g, Z);
+          break;
+        default:
+          invert_group<widest>(g, Z);
+      }
+    }
+  }
+  int size() const { return n_; }
+
+ private:
+  struct Row {
+    int start = 0;                 ///< of its entries in L_ and path_
+    int depth = 0;                 ///< rates that carry it; its own entry comes behind theirs
+    int below = 0, below_end = 0;  ///< entries of the rates that it carries
+  };
+  struct Below {
+    int rate;
+    int at;  ///< in L_
+  };
+  struct GroupRow {
+    int rate;
+    int below, below_end;  ///< those among its rows that may differ from zero
+  };
+  /// Columns that are solved at once: as many packs as hide the time that a product takes.
+  struct Group {
+    std::vector<int> first;      ///< column of each pack
+    int begin = 0, end = 0;      ///< rows of the trees that the columns belong to
+    int last = 0;                ///< behind the last column
+    std::vector<GroupRow> rows;  ///< that carry a column or that one carries; deepest first
+    std::vector<int> idle;       ///< the others from begin to end
+    std::vector<int> outward;    ///< all from begin to end, each behind those that carry it
+  };
+  static constexpr int pair = 2, widest = 5;
+
+  double* at(int k) { return L_.data() + rows_[k].start; }
+  const double* at(int k) const { return L_.data() + rows_[k].start; }
+  /// One in a lane, which may be none of the pack's.
+  static Pack unit(int lane) {
+    if (lane < 0 || lane >= Pack::size) return Pack(0.0);
+    static constexpr double window[2 * Pack::size - 1] = {0, 0, 0, 0, 0, 0, 0, 1};
+    return Pack::load(window + Pack::size - 1 - lane);
+  }
+  void clear(std::initializer_list<double*> out) const {
+    if (whole_) return;
+    for (double* x : out) std::fill(x, x + static_cast<long>(n_) * n_, 0.0);
+  }
+
+  /// Packs of a row: those of A, of B and of the unit matrix.
+  template <int width>
+  void solve_group(const Group& g, const double* A, const double* B, std::array<double*, 3> out) {
+    constexpr int count = 3 * width;
+    for (const int k : g.idle) {
+      for (int m = 0; m < count; ++m) lanes_[count * k + m] = Pack(0.0);
+    }
+    for (const GroupRow& row : g.rows) {
+      const int k = row.rate;
+      Pack x[count];
+      for (int i = 0; i < width; ++i) {
+        const long from = static_cast<long>(k) * n_ + g.first[i];
+        x[i] = -Pack::load(A + from);
+        x[width + i] = -Pack::load(B + from);
+        x[2 * width + i] = unit(k - g.first[i]);
+      }
+      if (k < g.last) {
+        gather<count, count>(row, x);
+      } else {
+        gather<count, 2 * width>(row, x);  // the unit matrix is zero there
+      }
+      for (int m = 0; m < count; ++m) lanes_[count * k + m] = x[m];
+    }
+    outward<3, width>(g, out);
+  }
+  template <int width>
+  void invert_group(const Group& g, double* Z) {
+    for (const int k : g.idle) {
+      for (int i = 0; i < width; ++i) lanes_[width * k + i] = Pack(0.0);
+    }
+    for (const GroupRow& row : g.rows) {
+      const int k = row.rate;
+      Pack x[width];
+      for (int i = 0; i < width; ++i) x[i] = unit(k - g.first[i]);
+      if (k < g.last) gather<width, width>(row, x);
+      for (int i = 0; i < width; ++i) lanes_[width * k + i] = x[i];
+    }
+    outward<1, width>(g, std::array<double*, 1>{Z});
+  }
+  /// x -= L^T times the rows below.
+  template <int stride, int count>
+  void gather(const GroupRow& row, Pack* x) const {
+    for (int e = row.below; e < row.below_end; ++e) {
+      const Pack L = Pack(L_[below_[e].at]);
+      const Pack* from = lanes_.data() + stride * below_[e].rate;
+      for (int m = 0; m < count; ++m) x[m] -= L * from[m];
+    }
+  }
+  template <int matrices, int width>
+  void outward(const Group& g, const std::array<double*, matrices>& out) {
+    constexpr int count = matrices * width;
+    for (const int k : g.outward) {
+      const double* L = at(k);
+      const int* path = path_.data() + rows_[k].start;
+      const Pack inverse = Pack(inverse_[k]);
+      Pack x[count];
+      for (int m = 0; m < count; ++m) x[m] = inverse * lanes_[count * k + m];
+      for (int s = 0; s < rows_[k].depth; ++s) {
+        const Pack L_ks = Pack(L[s]);
+        const Pack* from = lanes_.data() + count * path[s];
+        for (int m = 0; m < count; ++m) x[m] -= L_ks * from[m];
+      }
+      for (int m = 0; m < count; ++m) lanes_[count * k + m] = x[m];
+      for (int m = 0; m < count; ++m) {
+        write(x[m], static_cast<long>(k) * n_ + g.first[m % width], out[m / width]);
+      }
+    }
+  }
+  /// Of a matrix of fewer columns than lanes, the next row overwrites what is too much.
+  void write(const Pack& x, long at, double* out) const {
+    if (at + Pack::size <= static_cast<long>(n_) * n_) {
+      x.store(out + at);
+    } else {
+      for (int l = 0; l < n_; ++l) out[at + l] = x[l];
+    }
+  }
+
+  void list_rows(const Model& model) {
     std::vector<int> last(model.clusters().size());
+    std::vector<int> parent(n_);
     for (std::size_t k = 0; k < model.clusters().size(); ++k) {
       const Cluster& c = model.clusters()[k];
       int on = c.parent < 0 ? -1 : last[c.parent];
       for (int i = c.v; i < c.v + c.nv; ++i) parent[i] = on, on = i;
       last[k] = on;
     }
-    const int n = model.nv();
-    for (int i = 0; i < n; ++i) root_[i] = parent[i] < 0 ? i : root_[parent[i]], end_[i] = i + 1;
-    below_.resize(n);
-    for (int k = 0; k < n; ++k) {
-      for (int i = parent[k]; i >= 0; i = parent[i]) below_[i].push_back({k, at(k, i)});
+    std::size_t size = 0;
+    for (int k = 0; k < n_; ++k) {
+      Row& row = rows_[k];
+      row.depth = parent[k] < 0 ? 0 : rows_[parent[k]].depth + 1;
+      row.start = static_cast<int>(size);
+      size += (row.depth + Quad::size) / Quad::size * Quad::size;
+      path_.resize(size, -1);
+      if (parent[k] >= 0) {
+        const int on = rows_[parent[k]].start;
+        std::copy_n(path_.begin() + on, row.depth, path_.begin() + row.start);
+      }
+      path_[row.start + row.depth] = k;
     }
-    lanes_.resize(3UL * n);
-    for (int i = n - 1; i >= 0; --i) {
-      if (parent[i] >= 0) end_[parent[i]] = std::max(end_[parent[i]], end_[i]);
-    }
+    L_.assign(size, 0.0);
+    inward_.resize(n_);
+    std::iota(inward_.rbegin(), inward_.rend(), 0);
+    std::stable_sort(inward_.begin(), inward_.end(),
+                     [&](int a, int b) { return rows_[a].depth > rows_[b].depth; });
   }
-
-  /// Factors a copy of M.
-  void factor(const T* M) {
-    std::copy(M, M + L.size(), L.data());
-    ltl(L.data(), parent);
-    for (int i = 0; i < size(); ++i) L[at(i, i)] = T(1.0) / L[at(i, i)];  // as multiplier
-  }
-  /// x = M^-1 x.
-  void solve(T* x) const {
-    for (int k = size() - 1; k >= 0; --k) {
-      x[k] *= L[at(k, k)];
-      for (int i = parent[k]; i >= 0; i = parent[i]) x[i] -= L[at(k, i)] * x[k];
-    }
-    for (int k = 0; k < size(); ++k) {
-      for (int i = parent[k]; i >= 0; i = parent[i]) x[k] -= L[at(k, i)] * x[i];
-      x[k] *= L[at(k, k)];
-    }
-  }
-  /// X = M^-1 X for a square X whose column j is zero but on rows that carry j or that j carries.
-  void solve_matrix(T* X) const {
-    const long n = size();
-    for (long k = n - 1; k >= 0; --k) {
-      // Row k of L^-T X is zero but between its tree's root and the last rate that it carries.
-      T* row = X + k * n;
-      const long begin = root_[k], end = end_[k];
-      scale_row(row, L[at(k, k)], begin, end);
-      for (long i = parent[k]; i >= 0; i = parent[i]) {
-        subtract(X + i * n, L[at(k, i)], row, begin, end);
+  void list_below() {
+    std::vector<std::vector<Below>> below(n_);
+    for (int k = 0; k < n_; ++k) {
+      for (int s = 0; s < rows_[k].depth; ++s) {
+        below[path_[rows_[k].start + s]].push_back({k, rows_[k].start + s});
       }
     }
-    for (long k = 0; k < n; ++k) {
-      T* row = X + k * n;
-      // All of a row's tree.
-      const long begin = root_[k], end = end_[root_[k]];
-      for (long i = parent[k]; i >= 0; i = parent[i]) {
-        subtract(row, L[at(k, i)], X + i * n, begin, end);
-      }
-      scale_row(row, L[at(k, k)], begin, end);
+    for (int k = 0; k < n_; ++k) {
+      rows_[k].below = static_cast<int>(below_.size());
+      below_.insert(below_.end(), below[k].begin(), below[k].end());
+      rows_[k].below_end = static_cast<int>(below_.size());
     }
   }
-  /// Several square matrices of that kind at once: eight columns of each in the lanes of a register,
-  /// so that an entry of L is loaded once for all.
-  template <int count>
-  void solve_matrices(T* const (&X)[count]) {
-    if constexpr (!std::is_same_v<T, double>) {
-      for (T* x : X) solve_matrix(x);
-    } else {
-      constexpr int lanes = Pack::size;
-      const long n = size();
-      lanes_.resize(static_cast<std::size_t>(count) * n);
-      for (long first = 0; first < n; first += lanes) {
-        const long width = std::min<long>(lanes, n - first);
-        // Rows of the trees that the block's columns belong to.
-        const long begin = root_[first], end = end_[root_[first + width - 1]];
-        for (long k = end - 1; k >= begin; --k) {
-          Pack x[count];
-          for (int m = 0; m < count; ++m) {
-            const double* from = X[m] + k * n + first;
-            if (width == lanes) {
-              x[m] = Pack::load(from);
-            } else {
-              x[m] = Pack(0.0);
-              for (long l = 0; l < width; ++l) x[m].set(static_cast<int>(l), from[l]);
-            }
-          }
-          for (const Entry& d : below_[k]) {
-            const Pack L_dk = Pack(L[d.at]);
-            for (int m = 0; m < count; ++m) x[m] -= L_dk * lanes_[count * d.rate + m];
-          }
-          const Pack inverse = Pack(L[at(k, k)]);
-          for (int m = 0; m < count; ++m) lanes_[count * k + m] = x[m] * inverse;
-        }
-        for (long k = begin; k < end; ++k) {
-          Pack x[count];
-          for (int m = 0; m < count; ++m) x[m] = lanes_[count * k + m];
-          for (long i = parent[k]; i >= 0; i = parent[i]) {
-            const Pack L_ki = Pack(L[at(k, i)]);
-            for (int m = 0; m < count; ++m) x[m] -= L_ki * lanes_[count * i + m];
-          }
-          const Pack inverse = Pack(L[at(k, k)]);
-          for (int m = 0; m < count; ++m) {
-            x[m] *= inverse;
-            lanes_[count * k + m] = x[m];
-            double* to = X[m] + k * n + first;
-            if (width == lanes) {
-              x[m].store(to);
-            } else {
-              for (long l = 0; l < width; ++l) to[l] = x[m][static_cast<int>(l)];
-            }
-          }
-        }
-      }
+  void list_groups(std::vector<Group>& groups, int width) const {
+    // The last pack overlaps the one before, so that all are whole.
+    std::vector<int> firsts{0};
+    for (int first = Pack::size; first < n_; first += Pack::size) {
+      firsts.push_back(std::min(first, n_ - Pack::size));
+    }
+    const int count = static_cast<int>(firsts.size()), parts = (count + width - 1) / width;
+    for (int part = 0; part < parts; ++part) {
+      groups.push_back(group(
+          {firsts.begin() + count * part / parts, firsts.begin() + count * (part + 1) / parts}));
     }
   }
-  /// X = M^-1.
-  void invert(T* X) const {
-    const long n = size();
-    std::fill(X, X + n * n, T(0.0));
-    for (long k = 0; k < n; ++k) X[k * n + k] = T(1.0);
-    for (long k = n - 1; k >= 0; --k) {
-      T* row = X + k * n;
-      scale_row(row, L[at(k, k)], k, end_[k]);
-      for (long i = parent[k]; i >= 0; i = parent[i]) {
-        subtract(X + i * n, L[at(k, i)], row, k, end_[k]);
+  Group group(std::vector<int> firsts) const {
+    Group g;
+    g.begin = n_;
+    g.last = std::min(firsts.back() + Pack::size, n_);
+    std::vector<bool> related(n_, false);
+    for (int j = firsts.front(); j < g.last; ++j) {
+      for (int s = 0; s <= rows_[j].depth; ++s) related[path_[rows_[j].start + s]] = true;
+      for (int e = rows_[j].below; e < rows_[j].below_end; ++e) related[below_[e].rate] = true;
+      const int root = path_[rows_[j].start];
+      g.begin = std::min(g.begin, root), g.end = std::max(g.end, root + 1);
+      if (rows_[root].below < rows_[root].below_end) {
+        g.end = std::max(g.end, below_[rows_[root].below_end - 1].rate + 1);
       }
     }
-    // The lower triangle follows from symmetry: columns from k on suffice.
-    for (long k = 0; k < n; ++k) {
-      T* row = X + k * n;
-      const long end = end_[root_[k]];
-      for (long i = parent[k]; i >= 0; i = parent[i]) {
-        subtract(row, L[at(k, i)], X + i * n, k, end);
+    for (const int k : inward_) {
+      if (k < g.begin || k >= g.end) continue;
+      g.outward.push_back(k);
+      if (!related[k]) {
+        g.idle.push_back(k);
+        continue;
       }
-      scale_row(row, L[at(k, k)], k, end);
-      for (long j = k + 1; j < end; ++j) X[j * n + k] = row[j];
+      GroupRow row{k, rows_[k].below, rows_[k].below_end};
+      while (row.below < row.below_end && !related[below_[row.below].rate]) ++row.below;
+      while (row.below < row.below_end && !related[below_[row.below_end - 1].rate]) {
+        --row.below_end;
+      }
+      g.rows.push_back(row);
     }
-  }
-  int size() const { return static_cast<int>(parent.size()); }
-
-  std::vector<int> parent;  ///< of each independent rate, -1 for none
-
- private:
-  std::size_t at(long i, long j) const { return static_cast<std::size_t>(i * size() + j); }
-  static void scale_row(T* row, const T& factor, long begin, long end) {
-    for (long j = begin; j < end; ++j) row[j] *= factor;
-  }
-  static void subtract(T* __restrict row, const T& factor, const T* __restrict other, long begin,
-                       long end) {
-    for (long j = begin; j < end; ++j) row[j] -= factor * other[j];
+    std::reverse(g.outward.begin(), g.outward.end());
+    if (n_ < Pack::size) std::sort(g.outward.begin(), g.outward.end());  // write()
+    g.first = std::move(firsts);
+    return g;
   }
 
-  struct Entry {
-    int rate;
-    std::size_t at;  ///< in L
-  };
-
-  std::vector<int> root_, end_;
-  std::vector<std::vector<Entry>> below_;  ///< per rate: those that it carries
-  std::vector<Pack> lanes_;                ///< rows of a block of columns
-  std::vector<T> L;  ///< row-major; its diagonal inverted
+  int n_;
+  bool whole_ = true;  ///< every group covers all rows
+  std::vector<Row> rows_;
+  std::vector<double> inverse_;  ///< of D
+  std::vector<double> L_;        ///< its rows, each filled up to whole Quads
+  std::vector<int> path_;        ///< the rate of every entry of L_
+  std::vector<Below> below_;
+  /// All rates, deepest first: branches alternate, and what one waits for another computes.
+  std::vector<int> inward_;
+  std::vector<Group> groups_, wide_groups_;
+  std::vector<Pack> lanes_;  ///< rows of a group of columns
 };
 
 }  // namespace espalier
