@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/problems/open_loops.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/simulation/form.hpp"
 #include "espalier/simulation/reselection.hpp"
@@ -178,6 +179,7 @@ void Simulation::settle(double t, double* q) {
 }
 
 void Simulation::attempt(double h) {
+  const OpenLoops stages;
   if (implicit_) {
     damped_step(h);
   } else {
@@ -216,6 +218,13 @@ void Simulation::advance(double h) {
       ++rejected;
       restore();
       part = retry(stuck, part, h - done);
+      continue;
+    } catch (const SingularMechanism&) {  // of a stage that met a dead point
+      if (!may_retry_) throw;
+      ++rejected;
+      restore();
+      follows_ = false;
+      part *= 0.7;
       continue;
     }
     t_ += part;
