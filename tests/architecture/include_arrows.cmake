@@ -2,7 +2,7 @@
 #   kernel <- plugins <- {joints, subsystems, formats, algorithms}
 #   plugins <- host <- {sensing, control, simulation} <- {cli, python, viewer, tests, examples, benchmarks}
 # inside algorithms/ that chains know nothing of segments and segments nothing of algorithms, inside
-# kernel/ that algebra knows nothing of models; and that one file alone knows Boost.DLL.
+# kernel/ that algebra knows nothing of models; and that two files alone know Boost.DLL.
 #
 #   cmake -DROOT=<tree> [-DEXPECTED=<file>] -P include_arrows.cmake
 #
@@ -78,7 +78,7 @@ foreach(room kernel plugins ${parts} host ${libraries})
     file(STRINGS ${ROOT}/${file} lines REGEX "^[ \t]*#[ \t]*include[ \t]*[\"<]")
     foreach(line IN LISTS lines)
       string(REGEX REPLACE "^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">]*).*" "\\1" include "${line}")
-      if(include MATCHES "^boost/dll" AND NOT file STREQUAL "plugins/loader.cpp")
+      if(include MATCHES "^boost/dll" AND NOT file MATCHES "^(plugins/loader|formats/mesh/mesh)\\.cpp$")
         list(APPEND violations "${file} includes ${include}")
       endif()
       path_of(${file} "${include}" path)
@@ -113,6 +113,6 @@ if(NOT "${violations}" STREQUAL "${expected}")
   list(JOIN violations "\n  " found)
   list(JOIN expected "\n  " wanted)
   message(FATAL_ERROR "include arrows: violations in ${ROOT} are\n  ${found}\nexpected\n  ${wanted}\n"
-    "(the arrows of docs/architecture.md; only plugins/loader.cpp includes Boost.DLL)")
+    "(the arrows of docs/architecture.md; only plugins/loader.cpp and formats/mesh/mesh.cpp include Boost.DLL)")
 endif()
 message(STATUS "include arrows: ${file_count} files are as expected")
