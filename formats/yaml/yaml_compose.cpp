@@ -76,7 +76,7 @@ Fields use_fields(const Instance& whole, const std::string& part, const YamlValu
   return {{*whole.definition->file, whole.expressions},
           "subsystem " + in_quotes(whole.prefix + part),
           use,
-          {"type", "parameters", "connect", "close"}};
+          {"type", "parameters", "connect", "close", "visual", "collision"}};
 }
 
 std::vector<ConnectionText> connections(const Fields& use, std::string_view key) {
@@ -238,6 +238,12 @@ void Composer::add_parts(Instance& instance, const Fields& body) {
       if (++count_ > max_instances) refuse_number(use);
       assemble(*part, *type.registered, use);
     } else {
+      for (const char* key : {"visual", "collision"}) {
+        if (!use.has(key)) continue;
+        use.fail(use.where(key).line, in_quotes(key) + " is given to a type of this file, " +
+                                          in_quotes(part->type) +
+                                          ", expected shapes under the type's own links");
+      }
       fill(*part, use.entries("parameters"), &use);
     }
     instance.part_named.emplace(part->name, part.get());

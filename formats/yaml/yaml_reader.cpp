@@ -79,6 +79,7 @@ class Expander {
       link = to.link;
       if (origin != nullptr) *origin = compose(to.pose, *origin);
     };
+    const std::vector<std::string> links(instance.links.begin(), instance.links.end());
     for (const LinkDescription& from : parts.links) {
       LinkDescription link = own(from);
       for (FrameDescription& frame : link.frames) frame = own(frame);
@@ -87,6 +88,17 @@ class Expander {
           const bool named = !shape.name.empty();
           shape = own(shape);
           if (!named) shape.name.clear();
+        }
+      }
+      // Shapes that the use gives a link stand in place of those that the type gives it.
+      for (const auto& [key, shapes] :
+           {std::pair("visual", &link.visuals), std::pair("collision", &link.collisions)}) {
+        if (!use.has(key)) continue;
+        const Fields of_links(use.context(), use.who(), use.required(key), links);
+        if (!of_links.has(from.name)) continue;
+        shapes->clear();
+        for (const YamlPtr& item : of_links.items(from.name)) {
+          shapes->push_back(read_shape(instance, of_links, *item));
         }
       }
       robot_.links.push_back(std::move(link));

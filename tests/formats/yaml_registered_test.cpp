@@ -86,6 +86,32 @@ std::string error(const std::string& text) {
   return test::message_of<E>([&] { read(text); });
 }
 
+TEST(YamlRegisteredTest, ShapesOfAUseStandInPlaceOfTheTypes) {
+  const std::string use = R"(links: {torso: {}}
+subsystems:
+  knee:
+    type: drive
+    connect: {base: torso}
+    close: {far: torso}
+)";
+  const Description d =
+      read(use + "    visual: {arm: [{sphere: 0.1, name: ball}, {box: [1, 2, 3]}]}\n");
+  const LinkDescription& arm = d.links[1];
+  ASSERT_EQ(arm.name, "knee.arm");
+  ASSERT_EQ(arm.visuals.size(), 2u);
+  EXPECT_EQ(arm.visuals[0].name, "knee.ball");
+  EXPECT_EQ(std::get<Box>(arm.visuals[1].shape).size.z, 3.0);
+  EXPECT_TRUE(arm.collisions.empty());
+  const std::string unknown = error(use + "    visual: {amr: []}\n");
+  EXPECT_NE(unknown.find("subsystem 'knee'"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("'amr'"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("did you mean 'arm'?"), std::string::npos) << unknown;
+  const std::string own = error(
+      "links: {a: {}}\ndefinitions: {d: {links: {b: {}}}}\n"
+      "subsystems: {x: {type: d, visual: {b: []}}}\n");
+  EXPECT_NE(own.find("'visual' is given to a type of this file, 'd'"), std::string::npos) << own;
+}
+
 TEST(YamlRegisteredTest, PartsStandUnderTheNameOfTheirUse) {
   const Description d = read(R"(links: {torso: {}, foot: {}}
 subsystems:
