@@ -93,6 +93,7 @@ subsystems:
     type: drive
     connect: {base: torso}
     close: {far: torso}
+    parameters: {ratio: 2}
 )";
   const Description d =
       read(use + "    visual: {arm: [{sphere: 0.1, name: ball}, {box: [1, 2, 3]}]}\n");
