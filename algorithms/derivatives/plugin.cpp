@@ -4,6 +4,7 @@
 #include "algorithms/derivatives/c_aba_derivatives.hpp"
 #include "algorithms/derivatives/c_rnea_derivatives.hpp"
 #include "algorithms/derivatives/centroidal.hpp"
+#include "algorithms/derivatives/christoffel_symbols.hpp"
 #include "algorithms/derivatives/coriolis_matrix.hpp"
 #include "algorithms/derivatives/design.hpp"
 #include "algorithms/derivatives/differences.hpp"
@@ -60,6 +61,12 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
        .summary = "C with dM/dt - 2 C skew, from composite bodies",
        .source = "Echeandia, Wensing (2021); theory/derivatives 16",
        .cost = "O(n d)"},
+      loops);
+  registrar.algorithm_at_double<CompositeChristoffel>(
+      {.name = "composite-christoffel",
+       .summary = "symbols whose sums with rates are the Coriolis matrix",
+       .source = "Echeandia, Wensing (2021); theory/derivatives 16",
+       .cost = "O(n d^2) or O(n^2 d)"},
       loops);
   registrar.algorithm_at_double<CRneaAdjoint>({.name = "c-rnea-adjoint",
                                      .summary = "gradient of lambda^T tau",
