@@ -7,6 +7,7 @@
 #include "algorithms/derivatives/christoffel_symbols.hpp"
 #include "algorithms/derivatives/coriolis_matrix.hpp"
 #include "algorithms/derivatives/design.hpp"
+#include "algorithms/derivatives/design_variation.hpp"
 #include "algorithms/derivatives/differences.hpp"
 #include "algorithms/derivatives/inverse_mass_matrix.hpp"
 #include "algorithms/derivatives/kinematics_derivatives.hpp"
@@ -93,6 +94,12 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
   registrar.algorithm_at_double<AdjointDesign>(
       {.name = "adjoint-design",
        .summary = "gradient of lambda^T tau by inertias, placements and gear ratios",
+       .source = "theory/derivatives 18",
+       .cost = "O(n)"},
+      loops);
+  registrar.algorithm_at_double<AdjointVariation>(
+      {.name = "adjoint-variation",
+       .summary = "gradient of lambda^T tau along families of robots: bars, ratios; allocates",
        .source = "theory/derivatives 18",
        .cost = "O(n)"},
       loops);
