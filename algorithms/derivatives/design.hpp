@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/derivatives/variation/adjoint_sweep.hpp"
+#include "algorithms/derivatives/variation/design_rows.hpp"
 
 namespace espalier {
 
@@ -30,32 +30,14 @@ class AdjointDesign final : public DesignDerivatives<T> {
     for (std::size_t k = 0; k < all.size();) {
       const DesignParameter& p = all[k];
       switch (p.kind) {
-        case Kind::inertial: inertial(p.body, gradient + k), k += 10; break;
+        case Kind::inertial: inertial_rows(state_, sweep_, p.body, gradient + k), k += 10; break;
         case Kind::rotor: gradient[k++] = rotor(p.body); break;
-        case Kind::placement: placement(p.body, gradient + k), k += 6; break;
+        case Kind::placement: placement_rows(state_, sweep_, p.body, gradient + k), k += 6; break;
         case Kind::ratio: gradient[k++] = ratio(p, q, v, vdot, lambda); break;
       }
     }
   }
 
-  /// Rows of m, h and J, body frame.
-  void inertial(int i, T* out) const {
-    const auto& b = state_.body[i];
-    const Motion<T> s = b.X * sweep_.twist(i), v = b.X * b.v, a = b.X * b.a;
-    const Vec3<T> d = a.v + cross(v.w, v.v);
-    out[0] = dot(s.v, d);
-    const Vec3<T> h = cross(d, s.w) + cross(s.v, a.w) + cross(cross(s.v, v.w), v.w);
-    for (int k = 0; k < 3; ++k) out[1 + k] = h[k];
-    const Vec3<T> sw = cross(s.w, v.w);
-    const auto add = [&](const Vec3<T>& x, const Vec3<T>& y) {
-      for (int k = 0; k < 3; ++k) out[4 + k] += x[k] * y[k];
-      out[7] += x.x * y.y + x.y * y.x;
-      out[8] += x.x * y.z + x.z * y.x;
-      out[9] += x.y * y.z + x.z * y.y;
-    };
-    for (int k = 4; k < 10; ++k) out[k] = T(0.0);
-    add(s.w, a.w), add(sw, v.w);
-  }
   T rotor(int r) const {
     const Rotor& rotor = this->model().rotors()[r];
     const T &rate = state_.motion.qd()[rotor.v], &wd = state_.motion.qdd()[rotor.v];
@@ -66,20 +48,6 @@ class AdjointDesign final : public DesignDerivatives<T> {
     const Vec3<T> z = scale(1.0 / size, state_.momentum(rotor));
     const Vec3<T>& s = sweep_.twist(rotor.parent).w;
     return dot(s, scale(wd, z) + scale(rate, cross(o.v.w, z))) + by_rate * (dot(z, o.a.w) + wd);
-  }
-  void placement(int i, T* out) const {
-    const Body& b = this->model().body(i);
-    const auto& parent = state_.body[b.parent];
-    // The parent's pose in the common frame; of a floating root's ground the root's own.
-    const Transform<T> on = b.parent == 0 ? state_.common(i).inverse() : parent.X;
-    const Transform<T> X = b.placement * on;
-    const Motion<T> v = b.parent == 0 ? Motion<T>::zero() : parent.v;
-    const Motion<T> a = b.parent == 0 ? state_.ground(i) : parent.a;
-    for (int k = 0; k < 6; ++k) {
-      Motion<T> unit = Motion<T>::zero();
-      unit[k] = T(1.0);
-      out[k] = sweep_.along(state_, i, X.inverse_times(unit), v, a);
-    }
   }
   T ratio(const DesignParameter& p, const T* q, const T* v, const T* vdot,
           const T* lambda) const {

@@ -4,8 +4,10 @@
 #include "algorithms/derivatives/c_aba_derivatives.hpp"
 #include "algorithms/derivatives/c_rnea_derivatives.hpp"
 #include "algorithms/derivatives/centroidal.hpp"
+#include "algorithms/derivatives/christoffel_symbols.hpp"
 #include "algorithms/derivatives/coriolis_matrix.hpp"
 #include "algorithms/derivatives/design.hpp"
+#include "algorithms/derivatives/design_variation.hpp"
 #include "algorithms/derivatives/differences.hpp"
 #include "algorithms/derivatives/inverse_mass_matrix.hpp"
 #include "algorithms/derivatives/kinematics_derivatives.hpp"
@@ -61,6 +63,12 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
        .source = "Echeandia, Wensing (2021); theory/derivatives 16",
        .cost = "O(n d)"},
       loops);
+  registrar.algorithm_at_double<CompositeChristoffel>(
+      {.name = "composite-christoffel",
+       .summary = "symbols whose sums with rates are the Coriolis matrix",
+       .source = "Echeandia, Wensing (2021); theory/derivatives 16",
+       .cost = "O(n d^2) or O(n^2 d)"},
+      loops);
   registrar.algorithm_at_double<CRneaAdjoint>({.name = "c-rnea-adjoint",
                                      .summary = "gradient of lambda^T tau",
                                      .source = "theory/derivatives 19.1",
@@ -86,6 +94,12 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
   registrar.algorithm_at_double<AdjointDesign>(
       {.name = "adjoint-design",
        .summary = "gradient of lambda^T tau by inertias, placements and gear ratios",
+       .source = "theory/derivatives 18",
+       .cost = "O(n)"},
+      loops);
+  registrar.algorithm_at_double<AdjointVariation>(
+      {.name = "adjoint-variation",
+       .summary = "gradient of lambda^T tau along families of robots: bars, ratios; allocates",
        .source = "theory/derivatives 18",
        .cost = "O(n)"},
       loops);

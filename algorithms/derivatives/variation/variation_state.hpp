@@ -131,6 +131,8 @@ class VariationState {
     }
     for (const Cluster& c : model.clusters()) most_columns_ = std::max(most_columns_, c.nv);
     joint_columns_.resize(12);
+    rotor_wrench_.resize(model.rotors().size());
+    wrench_.reserve(model.body_count()), wrench_body_.reserve(model.body_count());
     gravity_.resize(model.body_count() + 1);
     E.assign(model.body_count() + 1, WrenchVariation<T>::zero());
     own_E = E;
@@ -473,7 +475,6 @@ class VariationState {
     for (const BodyRun& run : model_.runs().subspan(model_.active_runs().size())) {
       motion.joints.update(run, motion.q(), nullptr);
     }
-    rotor_wrench_.resize(model_.rotors().size());
     rotors_loaded_ = true;
     for (std::size_t r = 0; r < model_.rotors().size(); ++r) {
       const Rotor& rotor = model_.rotors()[r];
