@@ -413,6 +413,8 @@ export class Robot {
     for (const [layer, objects] of this.layered) {
       for (const o of objects) o.visible = this.layers[layer];
     }
+    // A rod of a loop has no shape in any file.
+    for (const {mesh} of this.rods) mesh.visible = this.layers.shapes || this.layers.skeleton;
     this.draw();
   }
 
@@ -591,7 +593,6 @@ export class Robot {
     const rod = {mesh, loop};
     this.rods.push(rod);
     this.world.add(mesh);
-    this.layered.set('skeleton', [...(this.layered.get('skeleton') ?? []), mesh]);
     this.stretch(rod);
   }
   private stretch(rod: {mesh: THREE.Mesh; loop: number}) {
@@ -621,7 +622,12 @@ export class Robot {
     };
     const size = shape.size ?? [1, 1, 1];
     switch (shape.kind) {
-      case 'box': put(new THREE.BoxGeometry(size[0], size[1], size[2])); break;
+      case 'box': {
+        // What stands for the inertia of a rod has no width to be seen.
+        const [x, y, z] = size.map((edge) => shape.color ? edge : Math.max(edge, 0.01 * this.size));
+        put(new THREE.BoxGeometry(x, y, z));
+        break;
+      }
       case 'sphere': put(new THREE.SphereGeometry(shape.radius, 32, 24)); break;
       case 'cylinder': put(new THREE.CylinderGeometry(shape.radius, shape.radius, shape.length, 40), true); break;
       case 'capsule': put(new THREE.CapsuleGeometry(shape.radius, shape.length, 12, 32), true); break;
