@@ -9,7 +9,7 @@ robots=$(cd "$(dirname "$0")/../robots" && pwd)
 draw() {
   "$program" view "$robots/$2" --png "$folder/viewer_$1.png" --size 1200x800 "${@:3}"
 }
-draw mini_cheetah mini_cheetah_geared.yaml --root floating --camera 40,16,1.5
+draw mini_cheetah mini_cheetah_geared.yaml --root floating --camera 40,18,1.5
 draw tello tello.yaml --camera 35,12,1.5
 draw four_bar_leg four_bar_leg.yaml --camera -70,10,1.5
 draw rod_ankle rod_ankle.yaml --camera -50,15,1.4

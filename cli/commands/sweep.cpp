@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "cli/command.hpp"
+#include "cli/hdf5_table.hpp"
 #include "cli/processes.hpp"
 #include "cli/progress.hpp"
 #include "cli/results.hpp"
@@ -24,7 +25,10 @@ namespace {
 class Sweep final : public Command {
   void add_options(CLI::App& app) override {
     app.add_option("SWEEP", file_, "sweep file (YAML)")->required()->type_name("FILE");
-    app.add_option("--output", output_, "CSV; default: standard output")->type_name("FILE.csv");
+    app.add_option("--output", output_,
+                   "CSV, or HDF5 where it ends in .h5; default: CSV on "
+                   "standard output")
+        ->type_name("FILE");
     app.add_option("--threads", threads_, "default: all cores")->check(CLI::Range(1, 4096));
     app.footer(R"(
 Sweep file:
@@ -46,9 +50,9 @@ Sweep file:
 Fields: links: mass, com[k]; joints: xyz[k], rpy[k], damping, friction, stiffness, rest, armature;
 couplings: ratio; laws: their parameters.
 
-A row of the CSV for each state of each design, in order: the same bits for any number of threads,
+A row for each state of each design, in order: the same bits for any number of threads,
 and of processes: 'mpirun -n 64 espalier sweep FILE --output OUT.csv' divides the designs among
-them, and the first one writes.
+them, and the first one writes. HDF5 has a data set for each column.
 Where a design is no robot or has no answer its columns are empty, its last column says why, and
 the exit code is 1.)");
   }
@@ -85,7 +89,11 @@ the exit code is 1.)");
 
   void report(Session& session, const SweepPlan& plan, const std::string& table,
               long failures) const {
-    if (output_) write_file(*output_, table);
+    if (output_ && is_hdf5(*output_)) {
+      write_hdf5(*output_, columns_of_csv(table, {"error"}, {"design", "state"}));
+    } else if (output_) {
+      write_file(*output_, table);
+    }
     if (session.json) {
       session.print(Json{{"designs", plan.designs()},
                          {"states", std::max(1, plan.random_states)},

@@ -44,13 +44,14 @@ from .simulation import Constant, Pd, Run
 from .state import State
 from .sweeps import Sweep, sweep
 from .vector_env import VectorEnv
+from .viewer import View
 
 __all__ = [
     "Comparison", "Composer", "Constant", "ControlContact", "ControlLimit", "ControlMotor",
     "ControlTask", "Description", "DuplicateName", "EndEffector", "Error",
     "Group", "Host", "Input", "InvalidModel", "InvalidState", "Mechanism", "Model", "Pd",
     "PluginError", "Problem", "Results", "Run", "Sensor", "SingularMechanism", "SizeMismatch",
-    "State", "Sweep", "UnknownName", "Unsupported", "VectorEnv", "algorithms", "default_host", "from_dict", "load",
+    "State", "Sweep", "UnknownName", "Unsupported", "VectorEnv", "View", "algorithms", "default_host", "from_dict", "load",
     "load_plugin", "mechanism", "plugins", "problems", "read", "read_text", "robot_file", "sweep", "where",
 ]
 

@@ -33,6 +33,7 @@ from .results import Results
 from .simulation import AnyController, Run, simulate
 from .state import State
 from .svg import cluster_tree
+from .viewer import View, view
 
 Array = NDArray[np.float64]
 
@@ -546,6 +547,13 @@ class Model:
                 f"simulate '{self.name}': state is of '{x.model.name}', expected one of this robot"
             )
         return simulate(x, duration, dt, controller=controller, **options)
+
+    def view(self, sweep: str | None = None) -> View:
+        """The robot in the viewer, with sliders through sampled poses; sweep: a coordinate to play.
+
+        A notebook shows it, .show() opens a browser, .save() writes a file.
+        """
+        return view(self, sweep=sweep)
 
     # As an object.
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .errors import Unsupported
-
+from .viewer import View, view
 if TYPE_CHECKING:
     from .model import Model
     from .state import State
@@ -155,12 +154,12 @@ class Run:
         axes[1].legend(fontsize="small")
         return axes
 
-    def view(self) -> Any:
-        """The motion in the viewer, where that is built."""
-        raise Unsupported(
-            "run: viewer is missing, expected a build with it (run.plot() and run.to_pandas() "
-            "work without)"
-        )
+    def view(self) -> View:
+        """The motion in the viewer: a notebook shows it, .show() opens a browser, .save() a file.
+
+        It is drawn by the command line (``espalier``, where the viewer is built).
+        """
+        return view(self.model, run=self)
 
     def __repr__(self) -> str:
         drift = float(np.max(np.abs(self.energy - self.energy[0]))) if len(self) else 0.0

@@ -72,6 +72,44 @@ class Sweep:
             {name: list(x) if x.ndim > 1 else x for name, x in self.table().items()}
         )
 
+    def write(self, file: str | os.PathLike[str]) -> None:
+        """Writes the table as .csv or .h5: item, one column a number, and why an item failed.
+
+        HDF5 has a data set for each column, as `espalier sweep` writes it.
+        """
+        path = Path(file)
+        errors = [""] * len(self.results)
+        for failure in self.failures:
+            for item in failure.items:
+                errors[item] = failure.error
+        columns: dict[str, Any] = {"item": np.arange(len(self.results))}
+        for name, values in self.table().items():
+            flat = values.reshape(len(self.results), -1)
+            for k in range(flat.shape[1]):
+                columns[name if values.ndim == 1 else f"{name}[{k}]"] = flat[:, k]
+        part = path.with_name(path.name + ".part")
+        if path.suffix in (".h5", ".hdf5"):
+            import h5py
+
+            with h5py.File(part, "w", track_order=True) as out:
+                for name, values in columns.items():
+                    out[name.replace("/", "_")] = values
+                out.create_dataset("error", data=errors, dtype=h5py.string_dtype())
+        elif path.suffix == ".csv":
+            import csv
+
+            with open(part, "w", newline="", encoding="utf-8") as text:
+                rows = csv.writer(text, lineterminator="\n")
+                rows.writerow([*columns, "error"])
+                for k, error in enumerate(errors):
+                    cells = ["" if _is_nan(x[k]) else repr(_plain(x[k])) for x in columns.values()]
+                    rows.writerow([*cells, error])
+        else:
+            raise InvalidModel(
+                f"sweep: ending of {path} is '{path.suffix}', expected .csv, .h5 or .hdf5"
+            )
+        os.replace(part, path)
+
     def __repr__(self) -> str:
         done = sum(r is not None for r in self.results)
         return f"<espalier.Sweep: {done} of {len(self.results)} items, {len(self.failures)} shards failed>"

@@ -105,3 +105,29 @@ def test_random_state_is_that_of_the_command_line(command_line, models, robot):
     x = models(robot).random_state(1)
     assert x.q.tolist() == flat(document["state"]["q"])
     assert x.v.tolist() == flat(document["state"]["v"])
+
+
+def test_sweep_writes_the_same_numbers_to_csv_and_hdf5(command_line, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(
+        f"robot: {ROOT / 'robots' / 'ur5.urdf'}\nproblem: inverse-dynamics\nalgorithm: rnea\n"
+        "parameters:\n  payload: {set: links.wrist_3.mass, list: [1, -1, 3]}\n"
+        "states: {random: 2}\nrecord: {largest: {result: tau}}\n"
+    )
+    for name in ("table.csv", "table.h5"):
+        words = [command_line, "sweep", str(plan), "--output", str(tmp_path / name)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 1, done.stderr  # a mass below zero is no robot
+    table = np.genfromtxt(tmp_path / "table.csv", delimiter=",", skip_header=1, usecols=range(4))
+    with h5py.File(tmp_path / "table.h5") as file:
+        assert set(file) == {"design", "state", "payload", "largest", "error"}
+        for k, name in enumerate(("design", "state", "payload", "largest")):
+            assert np.array_equal(file[name][:], table[:, k], equal_nan=True)
+        assert file["design"].dtype == np.int64
+        errors = file["error"].asstr()[:]
+    assert [bool(e) for e in errors] == [False, False, True, True, False, False]
+    assert "wrist_3" in errors[2]
+    words = [command_line, "sweep", str(plan), "--output", str(tmp_path / "no" / "table.h5")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "table.h5: cannot be written" in done.stderr

@@ -2,6 +2,9 @@
 
 import subprocess
 
+import json
+import re
+
 import numpy as np
 import pytest
 from conftest import ROOT
@@ -102,6 +105,43 @@ def test_plot_and_table(models):
     assert len(axes[0].lines) == 2 and len(axes[1].lines) == 3
     assert run.to_pandas()["energy"].iloc[-1] == run.energy[-1]
     assert run[run.model.joints[0]].shape == (101,)
+
+
+def test_a_motion_is_shown_in_the_viewer(models, command_line, monkeypatch, tmp_path):
+    monkeypatch.setenv("ESPALIER_PROGRAM", command_line)
+    model = models("four_bar_leg.yaml")
+    run = model.simulate(duration=0.05, dt=1e-3, every=5)
+    view = run.view()
+    data = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', view.html, re.S)[1])
+    motion = data["motion"]
+    assert data["scene"]["name"] == "four_bar_leg" and "energy" in motion["columns"]
+    assert np.allclose(motion["times"], run.t, atol=1e-12)
+    # Sliders' values are kept with five decimals.
+    name = data["scene"]["sliders"][0]["name"]
+    assert np.allclose([row[0] for row in motion["values"]], run[name], atol=1e-5)
+    # A notebook has it in a frame of its own: the page's text is escaped.
+    assert view._repr_html_().startswith("<iframe srcdoc=") and "<script" not in view._repr_html_()
+    assert view.save(tmp_path / "motion.html").read_text(encoding="utf-8") == view.html
+
+
+def test_a_robot_is_shown_in_the_viewer(models, command_line, monkeypatch):
+    monkeypatch.setenv("ESPALIER_PROGRAM", command_line)
+    model = models("tello.yaml", root="floating")
+    html = model.view().html
+    data = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', html, re.S)[1])
+    assert len(data["scene"]["sliders"]) == model.nv and len(data["sweeps"]) > 6
+    swept = models("four_bar_leg.yaml").view(sweep="ankle.crank").html
+    assert '"sweep":"ankle.crank"' in swept.replace(": ", ":")
+    with pytest.raises(esp.Unsupported, match="no_such"):
+        models("four_bar_leg.yaml").view(sweep="no_such")
+
+
+def test_viewer_that_is_missing_is_told(models, monkeypatch):
+    from espalier import viewer
+
+    monkeypatch.setattr(viewer, "program", lambda: None)
+    with pytest.raises(esp.Unsupported, match="program 'espalier' is missing.*ESPALIER_PROGRAM"):
+        models("ur5.urdf").view()
 
 
 def test_progress_goes_to_standard_error(models, capfd):

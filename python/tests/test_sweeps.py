@@ -109,6 +109,32 @@ def test_partial_results_while_it_runs():
     assert seen == [5, 10, 15, 20, 23]
 
 
+@pytest.mark.parametrize("name", ["table.csv", "table.h5"])
+def test_table_is_written_with_what_failed(tmp_path, name):
+    found = esp.sweep(functions.fails_on_three, list(range(6)), workers=1, shard_size=1)
+    found.write(tmp_path / name)
+    if name.endswith(".csv"):
+        pandas = pytest.importorskip("pandas")
+        table = pandas.read_csv(tmp_path / name, keep_default_na=False, na_values={"value": ""})
+        columns = {c: table[c].to_numpy() for c in table}
+    else:
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(tmp_path / name) as file:
+            assert set(file) == {"item", "value", "error"}
+            columns = {c: file[c].asstr()[:] if c == "error" else file[c][:] for c in file}
+    assert list(columns["item"]) == list(range(6))
+    assert np.array_equal(columns["value"], [0, 1, 2, np.nan, 4, 5], equal_nan=True)
+    assert [bool(e) for e in columns["error"]] == [False] * 3 + [True] + [False] * 2
+    assert "three is refused" in columns["error"][3]
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_table_of_another_ending_is_refused(tmp_path):
+    found = esp.sweep(functions.draw, ITEMS[:2], workers=1)
+    with pytest.raises(esp.InvalidModel, match="'.xls', expected .csv, .h5 or .hdf5"):
+        found.write(tmp_path / "table.xls")
+
+
 def test_bad_arguments():
     with pytest.raises(ValueError, match="number of states is 1, expected 2"):
         esp.sweep(functions.draw, [1, 2], [1], workers=1)

@@ -50,6 +50,12 @@ function nameOnHover(scene: Scene, robot: Robot, occupied: () => boolean) {
   robot.canvas.addEventListener('pointerleave', () => { hover.hidden = true; });
 }
 
+/** What a margin is of the largest among samples. */
+function partOfUsual(margin: number, among: (number | null)[]) {
+  const most = among.reduce<number>((m, x) => Math.max(m, x ?? 0), 0);
+  return most > 0 ? margin / most : 1;
+}
+
 /** Plays a motion: of an exported file, or of `view --trajectory`. */
 function player(motion: Motion, scene: Scene, robot: Robot, panel: Panel) {
   const times = motion.times, first = times[0], last = times[times.length - 1];
@@ -81,7 +87,9 @@ function player(motion: Motion, scene: Scene, robot: Robot, panel: Panel) {
     motion.bodies.forEach((b, i) => robot.setBody(b.body, at[i]));
     robot.settle();
     motion.values[k].forEach((v, i) => panel.setSlider(i, v + part * (motion.values[next][i] - v)));
-    panel.showClosure(motion.residuals[k], motion.margins[k], 'closed', 'Recorded motion.');
+    panel.showClosure(motion.residuals[k], motion.margins[k], partOfUsual(motion.margins[k], motion.margins), 'closed',
+        'Recorded motion.');
+    robot.follow();
     slider.value = String(time);
     clock.textContent = `${time.toFixed(2)} s of ${last.toFixed(2)} s`;
     chart.at(time);
@@ -142,6 +150,13 @@ function sweeper(sweep: Sweep, scene: Scene, panel: Panel) {
   requestAnimationFrame(loop);
 }
 
+function onKeyF(fit: () => void) {
+  window.addEventListener('keydown', (event) => {
+    const typing = event.target instanceof HTMLSelectElement;
+    if (event.key === 'f' && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) fit();
+  });
+}
+
 /** A file that was exported: all it needs is inside. */
 function offline(data: Exported) {
   const {scene} = data;
@@ -151,7 +166,9 @@ function offline(data: Exported) {
   };
   const robot = new Robot(pane(), scene, data.pose.bodies, source);
   const values = data.pose.values.slice();
+  onKeyF(() => robot.fit());
   const panel = new Panel(holder, scene, robot, {
+    fit: () => robot.fit(),
     slide(i, value) {
       if (data.motion) return;
       const sweep = data.sweeps?.find((s) => s.sliders.includes(i));
@@ -164,12 +181,12 @@ function offline(data: Exported) {
       const at = sweepAt(sweep, places);
       panel.setSlider(i, value);
       if (!at) {
-        panel.showClosure(null, null, 'out of reach', 'Out of reach: the loops do not close there.');
+        panel.showClosure(null, null, null, 'out of reach', 'Out of reach: the loops do not close there.');
         return;
       }
       sweep.bodies.forEach((b, k) => robot.setBody(b.body, at.poses[k]));
       robot.settle();
-      panel.showClosure(at.residual, at.margin, 'closed', 'Between sampled poses; residual of the samples.');
+      panel.showClosure(at.residual, at.margin, partOfUsual(at.margin, sweep.margins), 'closed', 'Between sampled poses; residual of the samples.');
     },
   }, false);
   panel.show(data.pose);
@@ -196,6 +213,12 @@ function live() {
   let robot: Robot | null = null, panel: Panel | null = null, run: RunPanel | null = null;
   let beside: Robot | null = null, besideScene: Scene | null = null;
   let pose: Pose | null = null, seed = 1, held = false;
+  let jumped = false;  // whether the next pose is far from the last
+  const fit = () => {
+    robot?.fit(beside ?? undefined);
+    if (robot && beside) beside.lookAs(robot);
+  };
+  onKeyF(fit);
   const frames: number[] = [];
   // The server goes on when a frame was drawn: one that sends faster than this machine draws would
   // leave no time for anything else, clicks on Pause included.
@@ -242,6 +265,9 @@ function live() {
       beside.setPose(answer.other.pose.bodies);
       beside.showForces(answer.other.pose.reactions, answer.other.pose.strength);
     }
+    if (jumped && !robot.inView) fit();
+    jumped = false;
+    if (answer.playing) robot.follow();
     frames.push(performance.now());
     while (frames[0] < frames[frames.length - 1] - 1000) frames.shift();
     Object.assign(page, {pose, frames: frames.length, round: connection.round, other: answer.other,
@@ -274,13 +300,15 @@ function live() {
     if (beside) {
       const left = robot, right = beside;
       left.controls.addEventListener('change', () => right.lookAs(left));
+      if (!before) left.fit(right);
       right.lookAs(left);
     }
     panel = new Panel(holder, scene, robot, {
       slide: (slider, value) => connection.ask({do: 'set', slider, value}, `set ${slider}`),
-      neutral: () => connection.ask({do: 'neutral'}),
-      random: () => connection.ask({do: 'random', seed: seed++}),
-      branch: (cluster) => connection.ask({do: 'branch', cluster}),
+      fit,
+      neutral: () => { jumped = true; connection.ask({do: 'neutral'}); },
+      random: () => { jumped = true; connection.ask({do: 'random', seed: seed++}); },
+      branch: (cluster) => { jumped = true; connection.ask({do: 'branch', cluster}); },
       coordinates: (cluster, joint) => connection.ask({do: 'coordinates', cluster, ...(joint ? {joint} : {})}),
       show: (reactions, strength) => connection.ask({do: 'show', reactions, strength}),
     }, !scene.motion);
@@ -292,6 +320,7 @@ function live() {
     } else if ((scene.algorithms ?? []).length > 0) {
       run = new RunPanel(panel.extra, scene, panelWidth - 30, besideScene, connection);
     }
+    if (!before) view.append(element('p', {class: 'hint'}, 'Pull a link with the mouse. Beside it: turn the view; right button: shift it.'));
     nameOnHover(scene, robot, () => held);
     pulling(robot, panel);
     Object.assign(page, {robot, beside, scene, panel, run, connection, energy: run?.strips.list[0].chart});

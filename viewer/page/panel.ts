@@ -6,13 +6,24 @@ import type {Pose, Scene} from './types';
 function swatch(scene: Scene, cluster: number) {
   return element('i', {class: 'swatch', style: `background:#${clusterColor(scene, cluster).getHexString()}`});
 }
+/** Without a minus before what rounds to zero. */
+const fixed = (x: number, digits: number) => x.toFixed(digits).replace(/^-(0(\.0*)?)$/, '$1');
 const readable = (x: number, unit: string) =>
-  unit === 'rad' ? `${(x * 180 / Math.PI).toFixed(1)}°` : unit === 'm' ? `${(x * 1000).toFixed(1)} mm` : x.toFixed(3);
+  unit === 'rad' ? `${fixed(x * 180 / Math.PI, 1)}°` : unit === 'm' ? `${fixed(x * 1000, 1)} mm` : fixed(x, 3);
+/** "leg.hip.rotor1+leg.hip.rotor2" is "leg.hip: rotor1 + rotor2". */
+function shortened(name: string) {
+  const parts = name.split('+'), unit = parts[0].slice(0, parts[0].lastIndexOf('.') + 1);
+  if (parts.length === 1) return name;
+  if (unit === '' || !parts.every((p) => p.startsWith(unit))) return parts.join(' + ');
+  return `${unit.slice(0, -1)}: ${parts.map((p) => p.slice(unit.length)).join(' + ')}`;
+}
 
 const many = (n: number, one: string, more: string) => `${n} ${n === 1 ? one : more}`;
 
 export interface Actions {
   slide(slider: number, value: number): void;
+  /** Brings all that is drawn into view. */
+  fit(): void;
   neutral?(): void;
   random?(): void;
   branch?(cluster: number): void;
@@ -68,18 +79,20 @@ export class Panel {
     }
     this.showForces(pose);
     this.branch.replaceChildren(...(pose.branch ? ['branch ', element('b', {}, pose.branch)] : []));
-    this.showClosure(pose.residual, pose.margin, pose.verdict, pose.words +
+    this.showClosure(pose.residual, pose.margin, pose.ease, pose.verdict, pose.words +
       (pose.over.length > 0 ? ` Beyond its limits: ${pose.over.join(', ')}.` : ''), pose.over.length > 0);
   }
-  showClosure(residual: number | null, margin: number | null, verdict: string, words: string, warn = false) {
-    // Four decades, of which the last is where nothing is wrong.
-    const part = Math.max(0, Math.min(1, 1 + Math.log10(Math.max(margin ?? 0, 1e-9)) / 4));
+  /** @param ease  the margin as a part of what is usual */
+  showClosure(residual: number | null, margin: number | null, ease: number | null, verdict: string, words: string,
+      warn = false) {
+    // Three decades below what is usual.
+    const part = Math.max(0, Math.min(1, 1 + Math.log10(Math.max(ease ?? 0, 1e-9)) / 3));
     this.needle.style.left = `${100 * part}%`;
     this.margin.textContent = margin === null ? '–' : margin.toPrecision(3);
     this.residual.textContent = residual === null ? '–' : residual === 0 ? '0' : residual.toExponential(1);
     this.residual.dataset.value = String(residual);
     this.words.textContent = words;
-    this.verdict.className = `verdict ${verdict !== 'closed' ? 'bad' : warn || (margin ?? 0) < 0.004 ? 'warn' : 'good'}`;
+    this.verdict.className = `verdict ${verdict !== 'closed' ? 'bad' : warn || (ease ?? 0) < 0.05 ? 'warn' : 'good'}`;
     this.verdict.dataset.verdict = verdict;
   }
   setSlider(i: number, value: number) {
@@ -130,8 +143,8 @@ export class Panel {
 
   private gauge() {
     this.verdict.append(
-        element('div', {class: 'gauge', title: 'singularity margin: smallest over largest singular value of the loops'},
-            this.needle),
+        element('div', {class: 'gauge', title: 'singularity margin of the loop that is nearest to a dead point, over three decades ' +
+          'below what is usual for it; the number is the smallest over the largest singular value'}, this.needle),
         element('div', {class: 'pair'}, element('span', {}, 'margin ', this.margin),
             this.branch, element('span', {}, 'residual ', this.residual)),
         this.words);
@@ -140,19 +153,23 @@ export class Panel {
 
   private buttons(actions: Actions) {
     const row = element('div', {class: 'buttons'});
+    const fit = button('Fit view', 'bring the whole robot into view (key F)', 'fit', actions.fit);
     if (actions.neutral) row.append(button('Neutral', 'neutral position', 'neutral', actions.neutral));
     if (actions.random) row.append(button('Random', 'a random position', 'random', actions.random));
     const loops = this.scene.clusters.map((c, i) => ({c, i})).filter(({c}) => c.variable);
     if (actions.branch && loops.length > 0) {
       const chosen = element('select', {id: 'branch-cluster', title: 'cluster'});
-      for (const {c, i} of loops) chosen.append(element('option', {value: String(i)}, c.name));
+      for (const {c, i} of loops) chosen.append(element('option', {value: String(i)}, shortened(c.name)));
       row.append(button('Other branch', 'another assembly at the same coordinates', 'branch',
           () => actions.branch!(Number(chosen.value))));
       if (actions.coordinates) {
         row.append(button('Best coordinates', 'independent coordinates that determine the others best here', 'best',
             () => actions.coordinates!(Number(chosen.value), '')));
       }
+      row.append(fit);
       if (loops.length > 1) row.append(chosen);
+    } else {
+      row.append(fit);
     }
     return row;
   }
@@ -167,7 +184,7 @@ export class Panel {
       group.style.borderColor = `#${clusterColor(s, c).getHexString()}`;
       for (const {slider, i} of own) {
         const input = element('input', {type: 'range', min: String(slider.lower), max: String(slider.upper),
-          step: 'any', id: `slider-${i}`, 'aria-label': slider.name});
+          step: 'any', id: `slider-${i}`, 'aria-label': slider.label});
         const value = element('output', {});
         input.addEventListener('input', () => {
           this.held = i;
@@ -176,7 +193,7 @@ export class Panel {
         input.addEventListener('change', () => { this.held = -1; });
         this.sliders[i] = input;
         this.numbers[i] = value;
-        const label = element('label', {class: 'slider'}, element('span', {}, slider.name), value, input);
+        const label = element('label', {class: 'slider'}, element('span', {}, slider.label), value, input);
         label.title = slider.limited ? `limits ${readable(slider.lower, slider.unit)} to ${readable(slider.upper, slider.unit)}` :
           'no limits in the robot file';
         group.append(label);
@@ -229,8 +246,8 @@ export class Panel {
       if (c.parent !== parent) return;
       const note = c.constrained ?
         `${c.bodies.length} bodies, ${c.freedoms} free · ${c.recognised || c.constraints.join(', ')}` : '';
-      const row = this.row(c.name, note, depth, i, new Set(c.bodies));
-      row.title = c.constraints.join(', ');
+      const row = this.row(shortened(c.name), note, depth, i, new Set(c.bodies));
+      row.title = [c.name, ...c.constraints].join(', ');
       out.append(row);
       add(i, depth + 1);
     });
@@ -267,6 +284,16 @@ export class Panel {
       box.checked = this.robot.layers[layer];
       box.addEventListener('change', () => this.robot.setLayer(layer, box.checked));
       out.append(element('label', {}, box, ` ${text}`));
+    }
+    if (this.robot.hasShapes) {
+      const box = element('input', {type: 'checkbox', id: 'see-through'});
+      box.checked = this.robot.seeThrough;
+      box.addEventListener('change', () => {
+        this.robot.setSeeThrough(box.checked);
+        const bars = out.querySelector<HTMLInputElement>('#layer-skeleton')!;
+        if (bars.checked !== box.checked) bars.click();
+      });
+      out.append(element('label', {}, box, ' See through shapes: rotors, rods and joints inside'));
     }
     if (this.robot.hasColors) {
       const box = element('input', {type: 'checkbox', id: 'cluster-colors'});

@@ -5,6 +5,7 @@ import {STLLoader} from 'three/examples/jsm/loaders/STLLoader.js';
 import {OBJLoader} from 'three/examples/jsm/loaders/OBJLoader.js';
 import {ColladaLoader} from 'three/examples/jsm/loaders/ColladaLoader.js';
 import {Forces} from './forces';
+import {Pace, smooth} from './pace';
 import type {Link, Reactions, Scene, Seven, Shape, Strength} from './types';
 
 export interface Picked {body: number; link: number; point: THREE.Vector3}
@@ -42,28 +43,35 @@ export class Robot {
   readonly controls: OrbitControls;
   private readonly groups: THREE.Group[] = [];
   private readonly layered = new Map<Layer, THREE.Object3D[]>();
-  private readonly tinted: {material: THREE.MeshStandardMaterial; cluster: number; own?: THREE.Color}[] = [];
+  private readonly tinted: {material: THREE.MeshStandardMaterial; cluster: number; own?: THREE.Color; opacity: number;
+    shape: boolean}[] = [];
   private readonly rods: {mesh: THREE.Mesh; loop: number}[] = [];
   private readonly band: THREE.Line;
   private readonly drawn = new Set<number>();
-  private readonly hasShapes: boolean;
+  readonly hasShapes: boolean;
+  seeThrough: boolean;
   readonly forces: Forces;
+  private readonly pace: Pace;
   private needed = true;
+  private moving = false;
+  private drawnAt = 0;
   private gone = false;
   private readonly resizing = new ResizeObserver(() => this.resize());
 
   constructor(readonly container: HTMLElement, readonly scene: Scene, pose: number[], source: MeshSource) {
-    this.renderer = new THREE.WebGLRenderer({antialias: true, preserveDrawingBuffer: true});
+    this.renderer = new THREE.WebGLRenderer({antialias: smooth(), preserveDrawingBuffer: true});
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
     this.renderer.toneMappingExposure = 1.1;
+    this.pace = new Pace(this.renderer);
     this.canvas = this.renderer.domElement;
     container.prepend(this.canvas);
     this.hasShapes = scene.links.some((l) => l.visuals.length + l.collisions.length > 0);
+    this.seeThrough = this.hidesLoops();
     this.layers = {
-      shapes: true, skeleton: !this.hasShapes, inertia: !this.hasShapes, axes: true, frames: false,
+      shapes: true, skeleton: !this.hasShapes || this.seeThrough, inertia: !this.hasShapes, axes: true, frames: false,
       centres: false, rotors: true,
     };
     for (const body of scene.bodies) {
@@ -87,6 +95,7 @@ export class Robot {
     this.band.visible = false;
     this.band.frustumCulled = false;
     this.world.add(this.band);
+    this.setSeeThrough(this.seeThrough);
     this.applyLayers();
     this.forces = new Forces(this.size, (body, p, direction) => {
       const out = new THREE.Vector3().fromArray(p);
@@ -95,17 +104,31 @@ export class Robot {
     this.world.add(this.forces.group);
     this.resizing.observe(container);
     this.resize();
-    const loop = () => {
+    const loop = (now: number) => {
       if (this.gone) return;
       requestAnimationFrame(loop);
-      if (!this.needed) return;
+      if (!this.needed) {
+        this.moving = false;
+        if (this.pace.isDraft && now - this.drawnAt > 250) this.render(now, false);
+        return;
+      }
+      // What stood still may have stood for long.
+      if (this.moving) this.pace.take(now - this.drawnAt);
+      this.moving = true;
       this.needed = false;
-      this.renderer.render(this.world, this.camera);
+      this.render(now, true);
     };
-    loop();
+    requestAnimationFrame(loop);
   }
 
   draw() { this.needed = true; }
+  frames = 0;  // drawn
+  private render(now: number, moves: boolean) {
+    this.pace.apply(moves);
+    this.drawnAt = now;
+    ++this.frames;
+    this.renderer.render(this.world, this.camera);
+  }
 
   /** @param bodies  seven numbers a body, in its parent */
   setPose(bodies: number[]) {
@@ -134,6 +157,39 @@ export class Robot {
     this.draw();
   }
 
+  /** Looks from the same side at all that is drawn, and at what stands beside. */
+  fit(beside?: Robot) {
+    const box = this.bounds();
+    if (this.forces.group.children.length > 0) box.expandByObject(this.forces.group);
+    if (beside) box.union(beside.bounds());
+    const ball = box.getBoundingSphere(new THREE.Sphere());
+    const half = this.camera.fov * Math.PI / 360;
+    const narrow = Math.atan(Math.tan(half) * Math.min(1, this.camera.aspect));
+    const back = this.camera.position.clone().sub(this.controls.target).normalize();
+    this.camera.position.copy(ball.center).addScaledVector(back, Math.max(ball.radius, 0.02) / Math.sin(narrow));
+    this.controls.target.copy(ball.center);
+    this.controls.update();
+    this.draw();
+  }
+  /** Whether the middle of each body is on the screen. */
+  get inView(): boolean {
+    this.camera.updateMatrixWorld();
+    const p = new THREE.Vector3();
+    return this.groups.every((group, i) => {
+      if (i === 0) return true;
+      group.getWorldPosition(p).project(this.camera);
+      return Math.abs(p.x) < 1 && Math.abs(p.y) < 1;
+    });
+  }
+  /** Goes along with a robot that leaves the view. */
+  follow() {
+    if (this.inView) return;
+    const way = this.bounds().getCenter(new THREE.Vector3()).sub(this.controls.target);
+    this.camera.position.add(way);
+    this.controls.target.add(way);
+    this.controls.update();
+  }
+
   /** Where the ends of a loop are in the world: they meet where the loop is closed by a pin. */
   loopEnds(loop: number): number[][] {
     return this.scene.loops[loop].ends.map((end) => this.groups[end.body]
@@ -157,6 +213,24 @@ export class Robot {
   setColors(clusters: boolean) {
     for (const t of this.tinted) {
       t.material.color.copy(!clusters && t.own ? t.own : clusterColor(this.scene, t.cluster));
+    }
+    this.draw();
+  }
+  /** Whether most shapes only stand for inertia, have no colour of their own, and gears or loops are inside. */
+  private hidesLoops(): boolean {
+    const shapes = this.scene.links.flatMap((l) => l.visuals.length > 0 ? l.visuals : l.collisions);
+    const plain = shapes.filter((s) => !s.color && s.kind !== 'mesh');
+    return this.scene.clusters.some((c) => c.constrained) && 2 * plain.length > shapes.length;
+  }
+  /** Shapes as of glass, so that what is inside is seen. */
+  setSeeThrough(on: boolean) {
+    this.seeThrough = on;
+    for (const t of this.tinted) {
+      if (!t.shape) continue;
+      t.material.transparent = on || t.opacity < 1;
+      t.material.opacity = on ? Math.min(0.25, t.opacity) : t.opacity;
+      t.material.depthWrite = !t.material.transparent;
+      t.material.needsUpdate = true;
     }
     this.draw();
   }
@@ -312,12 +386,12 @@ export class Robot {
 
   private readonly loading: Promise<void>[] = [];
 
-  private material(cluster: number, own?: number[], opacity = 1): THREE.MeshStandardMaterial {
+  private material(cluster: number, own?: number[], opacity = 1, shape = false): THREE.MeshStandardMaterial {
     const material = new THREE.MeshStandardMaterial({
       color: clusterColor(this.scene, cluster), roughness: 0.5, metalness: 0.12,
       transparent: opacity < 1, opacity, depthWrite: opacity >= 1,
     });
-    this.tinted.push({material, cluster,
+    this.tinted.push({material, cluster, opacity, shape,
       own: own && new THREE.Color().setRGB(own[0], own[1], own[2], THREE.SRGBColorSpace)});
     return material;
   }
@@ -339,6 +413,8 @@ export class Robot {
     for (const [layer, objects] of this.layered) {
       for (const o of objects) o.visible = this.layers[layer];
     }
+    // A rod of a loop has no shape in any file.
+    for (const {mesh} of this.rods) mesh.visible = this.layers.shapes || this.layers.skeleton;
     this.draw();
   }
 
@@ -351,6 +427,7 @@ export class Robot {
     });
     const thin = 0.008 * this.size;
     s.bodies.forEach((body, i) => this.addSkeleton(i, body.rotor, thin));
+    if (this.hasShapes) s.bodies.forEach((_, i) => this.bridge(i, thin));
     for (const [k, loop] of s.loops.entries()) {
       if (loop.ends.length === 2) this.addRod(k, thin);
       for (const end of loop.ends) {
@@ -441,6 +518,38 @@ export class Robot {
       this.add('skeleton', body, knob, link);
     }
   }
+  /** Bars to joints that a body's shapes leave in the air, as solids that stand for inertia do. */
+  private bridge(body: number, thin: number) {
+    const s = this.scene;
+    if (body === 0 || this.isRotor(body)) return;
+    const shapes = this.groups[body].children.filter((c) => c.userData.shape);
+    if (s.links.some((l) => l.body === body && [...l.visuals, ...l.collisions].some((v) => v.kind === 'mesh'))) return;
+    this.world.updateMatrixWorld(true);
+    const box = new THREE.Box3(), inside = this.groups[body].matrixWorld.clone().invert();
+    for (const shape of shapes) {
+      shape.traverse((o) => {
+        if (!(o instanceof THREE.Mesh)) return;
+        o.geometry.computeBoundingBox();
+        box.union(o.geometry.boundingBox!.clone().applyMatrix4(inside.clone().multiply(o.matrixWorld)));
+      });
+    }
+    const ends = [new THREE.Vector3()];
+    s.bodies.forEach((child, i) => {
+      if (child.parent === body && !this.isRotor(i)) ends.push(new THREE.Vector3().fromArray(child.placement));
+    });
+    for (const loop of s.loops) {
+      for (const end of loop.ends) if (end.body === body) ends.push(new THREE.Vector3().fromArray(end.point));
+    }
+    const link = s.links.findIndex((l) => l.body === body);
+    const material = this.material(s.bodies[body].cluster, undefined, 1, true);
+    for (const end of ends) {
+      // From the nearest point of what is drawn, or else from the body's own joint.
+      const from = box.isEmpty() ? new THREE.Vector3() : box.clampPoint(end, new THREE.Vector3());
+      if (from.distanceTo(end) < 0.02 * this.size) continue;
+      const start = box.isEmpty() ? from : from.lerp(box.getCenter(new THREE.Vector3()), 0.5);
+      this.add('shapes', body, this.bar(start, end, 1.3 * thin, material), link);
+    }
+  }
   /** Folded rotors, and bodies behind gears that carry nothing. */
   isRotor(body: number): boolean {
     const s = this.scene;
@@ -484,7 +593,6 @@ export class Robot {
     const rod = {mesh, loop};
     this.rods.push(rod);
     this.world.add(mesh);
-    this.layered.set('skeleton', [...(this.layered.get('skeleton') ?? []), mesh]);
     this.stretch(rod);
   }
   private stretch(rod: {mesh: THREE.Mesh; loop: number}) {
@@ -500,7 +608,9 @@ export class Robot {
 
   private addShape(link: Link, i: number, shape: Shape, source: MeshSource) {
     const cluster = this.scene.bodies[link.body].cluster;
-    const material = this.material(cluster, shape.color, shape.color?.[3] ?? 1);
+    const material = this.material(cluster, shape.color, shape.color?.[3] ?? 1, true);
+    // Faces of neighbouring bodies often lie in one plane: one of them wins, always the same.
+    Object.assign(material, {polygonOffset: true, polygonOffsetFactor: link.body % 5, polygonOffsetUnits: 2 * (link.body % 5)});
     const holder = new THREE.Group();
     holder.userData.shape = true;
     place(holder, shape.at);
@@ -512,7 +622,12 @@ export class Robot {
     };
     const size = shape.size ?? [1, 1, 1];
     switch (shape.kind) {
-      case 'box': put(new THREE.BoxGeometry(size[0], size[1], size[2])); break;
+      case 'box': {
+        // What stands for the inertia of a rod has no width to be seen.
+        const [x, y, z] = size.map((edge) => shape.color ? edge : Math.max(edge, 0.01 * this.size));
+        put(new THREE.BoxGeometry(x, y, z));
+        break;
+      }
       case 'sphere': put(new THREE.SphereGeometry(shape.radius, 32, 24)); break;
       case 'cylinder': put(new THREE.CylinderGeometry(shape.radius, shape.radius, shape.length, 40), true); break;
       case 'capsule': put(new THREE.CapsuleGeometry(shape.radius, shape.length, 12, 32), true); break;

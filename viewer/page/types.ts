@@ -61,6 +61,7 @@ export interface LoopEnd {body: number; point: number[]}
 export interface Loop {name: string; type: string; ends: LoopEnd[]}
 export interface SliderInfo {
   name: string;
+  label: string;
   joint: number;
   cluster: number;
   lower: number;
@@ -117,6 +118,7 @@ export interface Pose {
   values: number[];
   residual: number;
   margin: number;
+  ease: number;  // the margin as a part of what is usual for the loop
   verdict: string;
   words: string;
   cluster: string;

@@ -7,37 +7,62 @@
 #include <numbers>
 #include <random>
 
+#include "viewer/server/checks.hpp"
+
 namespace espalier::viewer {
 
 namespace {
 
 // A position counts as closed on screen: far below a pixel, far above rounding.
 constexpr double open_residual = 1e-9;
-// Below this the reader is told that a dead point is near. Gears between the joints of a cluster
-// make the margin small everywhere: Tello's legs have 0.013 in their neutral position.
-constexpr double small_margin = 0.004;
-
-bool finite(double x) { return std::isfinite(x) && std::abs(x) < 1e6; }
-
-[[noreturn]] void refuse_number(const char* what, double got) {
-  throw InvalidModel(fmt::format("viewer: {} is {}, expected a number below 1e6", what, got));
-}
-void expect_index(const char* what, int got, std::size_t size) {
-  if (got >= 0 && static_cast<std::size_t>(got) < size) return;
-  throw SizeMismatch(
-      fmt::format("viewer: number of the {} is {}, expected one below {}", what, got, size));
-}
+// Below this part of a loop's usual margin the reader is told that a dead point is near.
+constexpr double small_part = 0.05;
 
 }  // namespace
 
 Mechanism::Mechanism(const Host& host, ModelPtr model)
     : model_(std::move(model)),
       sliders_(sliders_of(*model_)),
-      jacobians_(host.create<BodyJacobians<double>>("body-jacobians", model_)),
+      host_(host),
       kinematics_(*model_),
-      motion_(*model_),
       q_(model_->nq()) {
+  forms_.push_back(std::make_unique<Form>(host_, model_));
+  find_usual_margins();
   neutral();
+}
+
+/// Gears between the joints of a cluster make its margin small everywhere: Tello's legs have 0.013
+/// in their neutral position, a motor behind a four-bar 0.001. What a margin means is told by the
+/// largest that a loop has at a few positions.
+void Mechanism::find_usual_margins() {
+  constexpr unsigned long long positions = 8;
+  LoopProjector& loops = forms_.front()->loops;
+  usual_.assign(loops.loop_count(), 0.0);
+  if (usual_.empty()) return;
+  const auto look = [&] {
+    if (loops.residual(q_.data()) > open_residual) return;
+    for (int i = 0; i < loops.loop_count(); ++i) {
+      usual_[i] = std::max(usual_[i], loops.look(i).present());
+    }
+  };
+  neutral();
+  look();
+  for (unsigned long long seed = 1; seed <= positions; ++seed) {
+    random(seed);
+    look();
+  }
+}
+
+double Mechanism::ease(const std::vector<double>& q) {
+  LoopProjector& loops = forms_.front()->loops;
+  if (loops.loop_count() == 0) return 1.0;
+  loops.residual(q.data());
+  double least = 1.0;
+  for (int i = 0; i < loops.loop_count(); ++i) {
+    const double present = loops.look(i).present();
+    if (!(present >= least * usual_[i])) least = usual_[i] > 0.0 ? present / usual_[i] : 0.0;
+  }
+  return least;
 }
 
 double Mechanism::clamped(const Slider& slider, double value) const {
@@ -51,11 +76,11 @@ void Mechanism::examine_now() {
 }
 
 /// Moves to `wanted` as far as the loops follow.
-void Mechanism::approach(std::vector<double>& wanted) {
-  closure_ = close(*model_, q_.data(), wanted.data());
+void Mechanism::approach(const Model& in, std::vector<double>& wanted) {
+  closure_ = close(in, q_.data(), wanted.data());
   const bool usable = std::all_of(wanted.begin(), wanted.end(), [](double x) { return finite(x); });
   if (usable && (closure_.verdict == Closure::Verdict::closed ||
-                 examine(*model_, wanted.data()).residual < open_residual)) {
+                 examine(in, wanted.data()).residual < open_residual)) {
     q_ = wanted;
   }
   examine_now();
@@ -67,7 +92,7 @@ void Mechanism::set(int slider, double value) {
   const Slider& s = sliders_[slider];
   std::vector<double> wanted = q_;
   set_slider(*model_, s, clamped(s, value), wanted.data());
-  approach(wanted);
+  approach(*model_, wanted);
 }
 
 void Mechanism::neutral() {
@@ -80,19 +105,33 @@ void Mechanism::neutral() {
     const double value = slider_value(*model_, s, q_.data());
     if (clamped(s, value) != value) set_slider(*model_, s, clamped(s, value), wanted.data());
   }
-  if (wanted != q_) approach(wanted);
+  if (wanted != q_) approach(*model_, wanted);
 }
 
 void Mechanism::random(unsigned long long seed) {
-  std::vector<double> q(q_.size()), closed;
+  std::mt19937_64 numbers(seed);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  std::vector<double> neutral(q_.size()), wanted, closed;
+  model_->neutral(neutral.data());
   for (int attempt = 0; attempt < 32; ++attempt) {
-    model_->random(seed + static_cast<unsigned long long>(attempt), q.data());
-    if (examine(*model_, q.data()).residual > open_residual) {
-      if (assemble(*model_, q.data()).verdict != Closure::Verdict::closed) continue;
+    wanted = neutral;
+    // Far at first; less far where the loops or limits do not follow.
+    const double part = 1.0 / (1 + attempt / 4);
+    for (const Slider& s : sliders_) {
+      const double from = clamped(s, slider_value(*model_, s, neutral.data()));
+      // A robot that floats only leans; a joint without limits turns by what looks like a limb's.
+      const double reach = s.tangent ? (s.unit == "m" ? 0.0 : 0.4) : s.unit == "m" ? 0.3 : 1.3;
+      const double x = uniform(numbers);
+      const double way =
+          !s.limited ? x * reach : std::abs(x) * ((x < 0.0 ? s.lower : s.upper) - from);
+      set_slider(*model_, s, clamped(s, from + part * way), wanted.data());
     }
-    const bool inside = beyond_limits(q).empty();
-    if (inside || closed.empty()) closed = q;
-    if (inside) break;
+    const Closure closure = close(*model_, neutral.data(), wanted.data());
+    if (closure.verdict != Closure::Verdict::closed) continue;
+    if (examine(*model_, wanted.data()).residual > open_residual) continue;
+    const bool good = beyond_limits(wanted).empty() && ease(wanted) > small_part;
+    if (good || closed.empty()) closed = wanted;
+    if (good) break;
   }
   if (closed.empty()) return;
   branch_.clear();
@@ -162,88 +201,6 @@ bool Mechanism::other_branch(int cluster) {
   return true;
 }
 
-Vec3<double> Mechanism::point_of(int body, const Vec3<double>& on_body) {
-  kinematics_.update(*model_, q_.data(), nullptr);
-  Vec3<double> p = on_body;
-  for (int i = body; i != 0; i = model_->body(i).parent) {
-    p = kinematics_.X[i].r + transpose_times(kinematics_.X[i].E, p);
-  }
-  return p;
-}
-
-void Mechanism::drag(int link_number, const Vec3<double>& point, const Vec3<double>& target) {
-  expect_index("link", link_number, model_->links().size());
-  for (int i = 0; i < 3; ++i) {
-    if (!finite(point[i])) refuse_number("point on the link", point[i]);
-    if (!finite(target[i])) refuse_number("target", target[i]);
-  }
-  const Link& link = model_->links()[link_number];
-  const int n = model_->nv();
-  if (link.body == 0 || n == 0) return;
-  // Free joints of the ground would take up every pull.
-  std::vector<bool> stays(n, false);
-  for (const Joint& joint : model_->joints()) {
-    const bool carries = joint.nv == 6 && model_->body(joint.body).parent == 0;
-    if (!carries || joint.independent < 0 || joint.body == link.body) continue;
-    for (int k = 0; k < joint.nv; ++k) stays[joint.independent + k] = true;
-  }
-  const Vec3<double> on_body = link.X.r + transpose_times(link.X.E, point);
-  std::vector<double> J(6 * static_cast<std::size_t>(n)), dv(n), dq(model_->spanning_nv());
-  std::vector<double> wanted(q_.size());
-  std::vector<Vec3<double>> columns(n, Vec3<double>::zero());
-  for (int iteration = 0; iteration < 10; ++iteration) {
-    const Vec3<double> e = target - point_of(link.body, on_body);
-    const double distance = std::sqrt(dot(e, e));
-    if (distance < 1e-5) break;
-    jacobians_->evaluate(q_);
-    jacobians_->jacobian(link, J);
-    // From the link's axes to the world's.
-    Mat3<double> E = link.X.E;
-    for (int i = link.body; i != 0; i = model_->body(i).parent) E = E * kinematics_.X[i].E;
-    double trace = 0.0;
-    Mat3<double> A = Mat3<double>::zero();  // J J^T
-    for (int k = 0; k < n; ++k) {
-      if (stays[k]) continue;
-      const Vec3<double> w{J[k], J[n + k], J[2 * n + k]};
-      const Vec3<double> v{J[3 * n + k], J[4 * n + k], J[5 * n + k]};
-      columns[k] = transpose_times(E, v + cross(w, point));
-      for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) A(i, j) += columns[k][i] * columns[k][j];
-      }
-    }
-    trace = A(0, 0) + A(1, 1) + A(2, 2);
-    if (!(trace > 1e-16)) break;
-    // Damped by a fiftieth of the strongest direction: smooth at the end of reach.
-    const double damping = 4e-4 * trace;
-    for (int i = 0; i < 3; ++i) A(i, i) += damping;
-    const Vec3<double> c0 = cross(A.row[1], A.row[2]), c1 = cross(A.row[2], A.row[0]),
-                       c2 = cross(A.row[0], A.row[1]);
-    const double determinant = dot(A.row[0], c0);
-    const Vec3<double> x =
-        scale(1.0 / determinant, scale(e.x, c0) + scale(e.y, c1) + scale(e.z, c2));
-    double largest = 0.0;
-    for (int k = 0; k < n; ++k) {
-      dv[k] = stays[k] ? 0.0 : dot(columns[k], x);
-      largest = std::max(largest, std::abs(dv[k]));
-    }
-    if (!std::isfinite(largest) || largest < 1e-9) break;
-    // Joints behind gears of 50 may turn far: what counts is how far the point goes.
-    const double shrink = std::min(1.0, 0.3 * std::sqrt(trace) / std::max(distance, 1e-12));
-    for (double& d : dv) d *= std::min(1.0, shrink);
-    motion_.update(q_.data(), nullptr);
-    motion_.expand(dv.data(), dq.data());
-    const double* qd = model_->is_tree() ? dv.data() : dq.data();
-    model_->integrate(q_.data(), qd, wanted.data());
-    for (const Slider& s : sliders_) {
-      if (!s.limited) continue;
-      const double value = slider_value(*model_, s, wanted.data());
-      if (value != clamped(s, value)) set_slider(*model_, s, clamped(s, value), wanted.data());
-    }
-    approach(wanted);
-    if (closure_.verdict != Closure::Verdict::closed) break;
-  }
-}
-
 void Mechanism::resume(In<double> q) {
   expect_size("viewer", "q", q.size(), model_->nq());
   std::vector<double> wanted(q.data(), q.data() + q.size());
@@ -286,26 +243,23 @@ Json Mechanism::pose() {
   for (const double x : placements_) bodies.push_back(std::round(x * 1e8) / 1e8);
   for (const Slider& s : sliders_) values.push_back(slider_value(*model_, s, q_.data()));
   std::string verdict(to_string(closure_.verdict)), words;
+  const double easy = ease(q_);
   if (!model_->has_variable_constraints()) {
     words = model_->is_tree() ? "A tree: no loops to close."
                               : "Gears and couplings alone: always closed.";
   } else if (closure_.verdict != Closure::Verdict::closed) {
     words = closure_.text();
-  } else if (closure_.margin < small_margin) {
-    words = fmt::format("Closed, near a dead point of '{}': margin {:.2g}.", closure_.cluster,
-                        closure_.margin);
+  } else if (easy < small_part) {
+    words =
+        fmt::format("Closed, near a dead point: the margin is {:.1g} of what is usual here.", easy);
   } else {
     words = "Closed.";
   }
-  return {{"bodies", std::move(bodies)},
-          {"q", q_},
-          {"values", std::move(values)},
-          {"residual", closure_.residual},
-          {"margin", closure_.margin},
-          {"verdict", verdict},
-          {"words", words},
-          {"cluster", closure_.cluster},
-          {"branch", branch_},
+  return {{"bodies", std::move(bodies)}, {"q", q_},
+          {"values", std::move(values)}, {"residual", closure_.residual},
+          {"margin", closure_.margin},   {"ease", easy},
+          {"verdict", verdict},          {"words", words},
+          {"cluster", closure_.cluster}, {"branch", branch_},
           {"over", beyond_limits()}};
 }
 

@@ -6,6 +6,7 @@
 
 #include "espalier/host/host.hpp"
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/model/loop_projector.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/tree_kinematics.hpp"
 #include "espalier/kernel/problems/jacobian.hpp"
@@ -31,14 +32,15 @@ class Mechanism {
   /// The model's neutral position; sliders whose limits leave it out go to the nearer limit, as far
   /// as the loops follow.
   void neutral();
-  /// The next seeds' positions if the loops of this one cannot be assembled or leave limits; where
-  /// none of many stays inside, the first that closes.
+  /// A position from the neutral one on the same branch, inside limits and away from dead points;
+  /// where none of many is, the first that closes. The same for the same seed.
   void random(unsigned long long seed);
   /// Goes on to another assembly of a cluster's loops at the same independent positions.
   /// @return whether there is one @throws SizeMismatch for a cluster that is none
   bool other_branch(int cluster);
-  /// Draws a point of a link to a place by damped least squares on the independent rates. Joints
-  /// that carry the whole robot freely stay unless they are the link's own.
+  /// Draws a point of a link to a place by damped least squares on independent rates: near a dead
+  /// point of the sliders' joints on those of others, so that it is drawn past it. Joints that
+  /// carry the whole robot freely stay unless they are the link's own.
   /// @param link    among Model::links()
   /// @param point   on the link [m], link axes
   /// @param target  [m], world axes
@@ -55,12 +57,28 @@ class Mechanism {
 
   /// Where each body is in its parent: seven numbers a body, the ground first.
   void local_placements(std::vector<double>& out);
-  /// {"bodies", "q", "values", "residual", "margin", "verdict", "words", "cluster", "branch",
-  /// "over"}.
+  /// {"bodies", "q", "values", "residual", "margin", "ease", "verdict", "words", "cluster",
+  /// "branch", "over"}; ease is the margin as a part of what is usual for the loop, 0 to 1.
   Json pose();
 
  private:
-  void approach(std::vector<double>& wanted);
+  /// The robot in one choice of independent joints.
+  struct Form {
+    Form(const Host& host, ModelPtr of);
+    ModelPtr model;
+    std::unique_ptr<BodyJacobians<double>> jacobians;
+    SpanningMotion<double> motion;
+    LoopProjector loops;
+  };
+
+  Form& form_for_dragging();
+  std::vector<Vec3<double>> columns_of(Form& form, const Link& link, const Vec3<double>& point);
+  bool keep_limits(std::vector<double>& q) const;
+  bool step_towards(const Link& link, const Vec3<double>& point, const Vec3<double>& target);
+  void find_usual_margins();
+  /// Least part of its usual margin that a loop has.
+  double ease(const std::vector<double>& q);
+  void approach(const Model& in, std::vector<double>& wanted);
   void examine_now();
   std::vector<std::string> beyond_limits(const std::vector<double>& q) const;
   double clamped(const Slider& slider, double value) const;
@@ -68,9 +86,11 @@ class Mechanism {
 
   ModelPtr model_;
   std::vector<Slider> sliders_;
-  std::unique_ptr<BodyJacobians<double>> jacobians_;
+  const Host& host_;
+  std::vector<std::unique_ptr<Form>> forms_;  ///< the model's own first
+  std::size_t form_ = 0;                      ///< that the last drag used
+  std::vector<double> usual_;                 ///< margin of each loop away from dead points
   TreeKinematics<double> kinematics_;
-  SpanningMotion<double> motion_;
   Closure closure_;  ///< of the last move; margin and residual are those of now
   std::vector<double> q_, placements_;
   std::string branch_;  ///< "2 of 3" since other_branch(), which sliders and pulls do not leave

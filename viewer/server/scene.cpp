@@ -1,7 +1,9 @@
 #include "viewer/server/scene.hpp"
 
+#include <spdlog/fmt/fmt.h>
 #include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -159,6 +161,13 @@ std::vector<Slider> sliders_of(const Model& model) {
       s.tangent = it->nq != it->nv;
       s.name = it->nv == 1 ? it->name : it->name + "[" + std::to_string(s.component) + "]";
       s.unit = unit_of(model, *it);
+      s.label = s.name;
+      if (s.tangent && (it->nv == 6 || it->nv == 3)) {
+        // Turns about x, y, z, then moves along them.
+        s.label = fmt::format("{} {} {}", it->name, s.component < 3 ? "turn" : "move",
+                              "xyz"[s.component % 3]);
+        s.unit = s.component < 3 ? "rad" : "m";
+      }
       const Limits& limits = it->limits;
       const double reach = s.unit == "m" ? 0.5 : std::numbers::pi;
       s.limited = it->nv == 1 && (limits.lower || limits.upper);
@@ -270,6 +279,7 @@ Json scene_of(const Description& description, const Model& model, const MeshFile
   Json sliders = Json::array();
   for (const Slider& s : sliders_of(model)) {
     sliders.push_back({{"name", s.name},
+                       {"label", s.label},
                        {"joint", s.joint},
                        {"cluster", s.cluster},
                        {"lower", s.lower},

@@ -9,6 +9,7 @@ namespace espalier::viewer {
 /// One number that a slider of the page sets.
 struct Slider {
   std::string name;
+  std::string label;  ///< what the page calls it: of a joint of several rates in words
   int joint = 0;      ///< among Model::joints()
   int cluster = 0;    ///< that it moves
   int rate = 0;       ///< independent rate

@@ -69,6 +69,45 @@ export function panelTests({test, serve, open, until, idle, slide, pose, picture
     await server.stop();
   });
 
+  test('the whole robot is brought into view, and is looked through', async () => {
+    const server = await serve(robot('tello.yaml'));
+    await open(server.url, async (page) => {
+      const shown = () => page.evaluate(() => ({through: window.espalier.robot.seeThrough,
+        bars: window.espalier.robot.layers.skeleton, view: window.espalier.robot.inView}));
+      assert.deepEqual(await shown(), {through: false, bars: false, view: true});
+      await unfold(page);
+      await page.click('#see-through');
+      assert.deepEqual(await shown(), {through: true, bars: true, view: true});
+      await picture(page, 'through');
+      await page.click('#see-through');
+      assert.deepEqual(await shown(), {through: false, bars: false, view: true});
+      assert.equal(await page.locator('label.slider span').first().textContent(), 'root turn x');
+      // Far to the side, as a robot that was pushed.
+      await page.evaluate(() => { window.espalier.robot.controls.target.x += 5; window.espalier.robot.controls.update(); });
+      assert.equal((await shown()).view, false);
+      await page.click('#fit');
+      assert.equal((await shown()).view, true);
+      await page.evaluate(() => { window.espalier.robot.controls.target.x += 5; window.espalier.robot.controls.update(); });
+      await page.keyboard.press('f');
+      assert.equal((await shown()).view, true);
+      const numbers = await page.locator('label.slider output').allTextContents();
+      assert.ok(numbers.every((text) => !/^-0(\.0*)?[^0-9.]/.test(text)), numbers.join(' '));
+    });
+    await server.stop();
+    // All its shapes stand for inertia: what is inside is seen from the start.
+    const bar = await serve(fourBar);
+    await open(bar.url, async (page) => {
+      assert.equal(await page.evaluate(() => window.espalier.robot.seeThrough), true);
+    });
+    await bar.stop();
+    const leg = await serve(robot('four_bar_leg.yaml'));
+    await open(leg.url, async (page) => {
+      assert.equal(await page.evaluate(() => window.espalier.robot.seeThrough), false);
+      assert.match(await page.locator('#verdict').getAttribute('class'), /good/);
+    });
+    await leg.stop();
+  });
+
   test('motors hold a robot up, and charts show their torques', async () => {
     const server = await serve(robot('tello.yaml'), '--root', 'fixed');
     await open(server.url, async (page) => {

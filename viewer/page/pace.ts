@@ -1,0 +1,44 @@
+/** Where a machine draws slowly, as without a GPU, what moves is drawn coarsely and what stands still finely. */
+import type * as THREE from 'three';
+
+/** Part of the pixels along each edge. */
+const coarseness = [1, 0.6, 0.4];
+const slow = 45;  // a frame that moves [ms]; 33 would be 30 a second
+
+/** Whether edges are smoothed: without a GPU that takes as long again, and only pictures are worth it. */
+export function smooth(): boolean {
+  if (location.hash.startsWith('#picture')) return true;
+  const context = document.createElement('canvas').getContext('webgl2');
+  const names = context?.getExtension('WEBGL_debug_renderer_info');
+  const name = names ? String(context!.getParameter(names.UNMASKED_RENDERER_WEBGL)) : '';
+  context?.getExtension('WEBGL_lose_context')?.loseContext();
+  return !/SwiftShader|llvmpipe|softpipe|Basic Render/i.test(name);
+}
+
+export class Pace {
+  private level = 0;
+  private usual = 0;  // time of a frame [ms]
+  private shown = 0;
+  private readonly ratio: number;
+
+  constructor(private readonly renderer: THREE.WebGLRenderer) { this.ratio = renderer.getPixelRatio(); }
+
+  /** A frame of a motion took so long. */
+  take(milliseconds: number) {
+    if (milliseconds > 2000) return;  // a page that was hidden
+    this.usual = this.usual === 0 ? milliseconds : 0.7 * this.usual + 0.3 * milliseconds;
+    if (this.usual < slow || this.level === coarseness.length - 1) return;
+    ++this.level;
+    this.usual = 0.5 * slow;
+  }
+  /** Before a frame. */
+  apply(moves: boolean) {
+    const wanted = moves ? this.level : 0;
+    if (wanted === this.shown) return;
+    this.shown = wanted;
+    this.renderer.setPixelRatio(this.ratio * coarseness[wanted]);
+    this.renderer.shadowMap.autoUpdate = wanted < 2;
+    this.renderer.shadowMap.needsUpdate = true;
+  }
+  get isDraft() { return this.shown > 0; }
+}
