@@ -103,13 +103,15 @@ std::vector<Finding> missing_meshes(const Description& robot, const ReadOptions&
         const auto* mesh = std::get_if<Mesh>(&shape.shape);
         if (mesh == nullptr || find_mesh(mesh->file, robot.where.file, options)) continue;
         const std::string where = shape.where.text();
-        findings.push_back({Finding::Severity::warning,
-                            "link '" + link.name + "'" + (where.empty() ? "" : " (" + where + ")") +
-                                ": mesh is '" + mesh->file +
-                                "', which is missing, expected a file in the robot's folder or a "
-                                "search path (name its folder by --search, or allow others by "
-                                "--outside; dynamics does not need it)",
-                            where, false});
+        const std::string text =
+            "link '" + link.name + "'" + (where.empty() ? "" : " (" + where + ")") + ": mesh is '" +
+            mesh->file +
+            "', which is missing, expected a file in the robot's folder or a search path (name its "
+            "folder by --search, or allow others by --outside; dynamics does not need it)";
+        // Shapes of one line that show the same file are said once.
+        if (findings.empty() || findings.back().text != text) {
+          findings.push_back({Finding::Severity::warning, text, where, false});
+        }
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "espalier/kernel/format.hpp"
+#include "espalier/kernel/model/description.hpp"
 #include "espalier/kernel/model/mesh_files.hpp"
 
 // Where meshes are looked for, and that no name leads out of the folders that may be read.
@@ -87,6 +88,23 @@ TEST_F(MeshFilesTest, NoNameLeadsOutOfTheFoldersUnlessAsked) {
   outside.outside = true;
   EXPECT_EQ(found("../meshes/a.stl", outside), "ws/arm/meshes/a.stl");
   EXPECT_EQ(found("../../secret.stl", outside), "ws/secret.stl");
+}
+
+TEST_F(MeshFilesTest, EachMissingMeshOfALineIsSaidOnce) {
+  Description robot;
+  robot.links.resize(1);
+  robot.links[0].name = "hand";
+  ShapeDescription shape;
+  shape.where = {"hand.yaml", 7};
+  for (const char* file : {"a.stl", "a.stl", "b.stl"}) {
+    shape.shape = Mesh{file};
+    robot.links[0].visuals.push_back(shape);
+  }
+  const std::vector<Finding> findings = missing_meshes(robot, {});
+  ASSERT_EQ(findings.size(), 2u);
+  for (const char* part : {"'hand'", "hand.yaml:7", "'a.stl'", "--search"}) {
+    EXPECT_NE(findings[0].text.find(part), std::string::npos) << findings[0].text;
+  }
 }
 
 }  // namespace
