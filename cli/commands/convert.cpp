@@ -43,7 +43,8 @@ Example: espalier convert robot.xml -o robot.yaml)");
     std::vector<std::string> losses = format.losses(description);
     const std::size_t lost = losses.size();
     // What a command asks for by default is no part of the robot's mechanics.
-    if (description.floating && format.extensions().front() != ".yaml") {
+    const std::string ending = format.extensions().front();
+    if (description.floating && ending != ".yaml" && ending != ".sdf") {
       losses.push_back("root: is '" + std::string(*description.floating ? "floating" : "fixed") +
                        "', commands on the output need --root");
     }

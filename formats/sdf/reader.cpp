@@ -72,6 +72,7 @@ void Reader::build() {
   }
   if (roots.empty() && !world) root_.fail("sdf", "<link> is missing, expected one or more");
   world = world || roots.size() > 1;
+  if (!world) robot_.floating = true;  // nothing holds it
   if (world) {
     LinkDescription ground;
     ground.name = "world", ground.where = robot_.where;

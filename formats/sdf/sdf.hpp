@@ -12,7 +12,7 @@ namespace espalier {
 ///
 /// Poses are resolved through frames, joints and nested models. Joints that are not needed for the
 /// spanning tree become loops; joints that lead towards the root are turned round. A model that
-/// nothing fixes to the world keeps its root link as root (--root floating lets it move).
+/// nothing fixes to the world keeps its root link as root, and is said to float.
 class SdfFormat final : public Format {
  public:
   std::vector<std::string> extensions() const override { return {".sdf", ".world"}; }

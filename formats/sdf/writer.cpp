@@ -54,7 +54,8 @@ class SdfWriter {
     for (const LinkDescription& link : robot_.links) {
       if (!(ground && &link == root_)) write_link(link);
     }
-    if (!ground) {
+    // What nothing holds floats there.
+    if (!ground && !robot_.floating.value_or(false)) {
       open("joint");
       std::string fix = root_->name + "_fixed";
       while (!used_.insert(fix).second) fix += "_";

@@ -95,8 +95,8 @@ NamedPlace find_named_place(const std::string& name, const XmlNode& at, const st
   }
   if (led_outside) {
     at.fail(who, "file is " + in_quotes(name) +
-                     ", expected one inside the folder of the robot's file or a search path (allow "
-                     "others by the read option 'outside')");
+                     ", expected one inside the folder of the robot's file or a search path "
+                     "(--search names one, --outside allows all)");
   }
   at.fail(who, "file is " + in_quotes(name) + ", which is missing, expected a file (relative to " +
                    in_quotes(folders[0].string()) + " or a search path)");

@@ -6,9 +6,10 @@
 #include <sstream>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/mesh_files.hpp"
+#include "espalier/plugins/registry.hpp"
 #include "formats/text.hpp"
 #include "formats/yaml/yaml_compose.hpp"
-#include "espalier/plugins/registry.hpp"
 
 namespace espalier::formats {
 
@@ -104,8 +105,35 @@ void Definitions::define(const YamlEntry& entry, const std::string& file) {
   }
 }
 
+std::filesystem::path Definitions::find_file(const std::string& name, const Fields& from,
+                                             int line) const {
+  namespace fs = std::filesystem;
+  // What a robot's file may open lies in its folder, or where the caller says.
+  std::vector<fs::path> allowed{fs::path(files_.front()).parent_path()};
+  std::vector<fs::path> places{fs::path(from.context().file).parent_path()};
+  for (const std::string& folder : options_.search_paths) {
+    allowed.emplace_back(folder), places.emplace_back(folder);
+  }
+  bool led_outside = false;
+  for (const fs::path& place : places) {
+    const fs::path path = place / name;  // an absolute name stays what it is
+    const bool inside = options_.outside ||
+                        std::any_of(allowed.begin(), allowed.end(),
+                                    [&](const fs::path& folder) { return lies_in(path, folder); });
+    std::error_code error;
+    if (inside && fs::exists(path, error)) return path;
+    led_outside = led_outside || !inside;
+  }
+  if (led_outside) {
+    from.fail(line, "file is " + in_quotes(name) +
+                        ", expected one inside the folder of the robot's file or a search path "
+                        "(--search names one, --outside allows all)");
+  }
+  return places.front() / name;  // whose absence is the error
+}
+
 void Definitions::include(const std::string& name, const Fields& from, int line) {
-  const auto path = std::filesystem::path(from.context().file).parent_path() / name;
+  const std::filesystem::path path = find_file(name, from, line);
   const std::string identity = canonical_text(path);
   if (std::find(current_.begin(), current_.end(), identity) != current_.end()) {
     from.fail(line, "file " + in_quotes(name) +

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "espalier/kernel/format.hpp"
 #include "espalier/kernel/sub_mechanism.hpp"
 #include "formats/yaml/yaml_document.hpp"
 #include "formats/yaml/yaml_fields.hpp"
@@ -29,7 +31,8 @@ struct SubsystemType {
 /// The definitions of a robot's file and of all files that it includes, and what is registered.
 class Definitions {
  public:
-  explicit Definitions(const SubMechanisms& registered) : registered_(registered) {}
+  Definitions(const SubMechanisms& registered, const ReadOptions& options)
+      : registered_(registered), options_(options) {}
 
   /// Parses a robot and all it includes. @returns the robot's own content
   Definition load(std::string_view text, const std::string& origin);
@@ -43,8 +46,12 @@ class Definitions {
   void define(const YamlEntry& entry, const std::string& file);
   YamlPtr load_file(std::string_view text, const std::string& path, bool library);
   void include(const std::string& name, const Fields& from, int line);
+  /// The file that `include` names, beside the file that names it or in a search path.
+  /// @throws InvalidModel if it lies outside of the robot's folder and of these without leave
+  std::filesystem::path find_file(const std::string& name, const Fields& from, int line) const;
 
   const SubMechanisms& registered_;
+  const ReadOptions& options_;
   std::deque<std::string> files_;  ///< their elements stay where they are
   std::map<std::string, Definition> definitions_;
   std::set<std::string> done_;        ///< canonical paths

@@ -378,7 +378,12 @@ std::vector<std::string> YamlFormat::extensions() const { return {".yaml", ".yml
 
 Description YamlFormat::read(std::string_view text, const std::string& origin,
                              const SubMechanisms& parts) const {
-  Definitions definitions(parts);
+  return read(text, origin, parts, ReadOptions());
+}
+
+Description YamlFormat::read(std::string_view text, const std::string& origin,
+                             const SubMechanisms& parts, const ReadOptions& options) const {
+  Definitions definitions(parts, options);
   const Definition content = definitions.load(text, origin);
   Composer composer(definitions);
   const std::unique_ptr<Instance> whole = composer.robot(content);

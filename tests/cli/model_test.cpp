@@ -164,7 +164,10 @@ TEST(CheckTest, IncludedModelsAreLookedForInFoldersThatAreNamed) {
       "<sdf version='1.9'><model name='m'><link name='a'/><include>"
       "<uri>model://camera</uri></include><joint name='j' type='fixed'>"
       "<parent>a</parent><child>camera::housing</child></joint></model></sdf>");
-  EXPECT_EQ(json_of("info " + world.path() + " --search " + models)["dof"], 1);
+  const std::string info = "info " + world.path() + " --search " + models;
+  EXPECT_EQ(json_of(info + " --root fixed")["dof"], 1);
+  EXPECT_EQ(json_of(info)["dof"], 7)
+      << "nothing holds a model of SDF that no joint ties to the world";
   EXPECT_NE(run("info " + world.path()).err.find("missing"), std::string::npos);
 }
 

@@ -2,6 +2,7 @@
 
 #include <numbers>
 
+#include "espalier/plugins/registry.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "formats/yaml/yaml_compose.hpp"
 #include "tests/formats/support.hpp"
@@ -41,8 +42,8 @@ class Folder {
     std::ofstream(path_ / name) << text;
   }
   std::string path(const std::string& name) const { return (path_ / name).string(); }
-  Description read(const std::string& name) const {
-    return YamlFormat().read(test::contents(path_ / name), path(name));
+  Description read(const std::string& name, const ReadOptions& options = {}) const {
+    return YamlFormat().read(test::contents(path_ / name), path(name), Registry(), options);
   }
 
  private:
@@ -251,6 +252,32 @@ TEST(YamlIncludeTest, FilesThatCannotBeReadAreNamed) {
   test::expect_in(test::message_of([&] { folder.read("robot.yaml"); }), {"'/dev/zero'"});
   folder.write("robot.yaml", "espalier: 1\ninclude: [.]\n");
   test::expect_in(test::message_of([&] { folder.read("robot.yaml"); }), {"'.'", "cannot be read"});
+}
+
+TEST(YamlIncludeTest, NothingOutsideOfTheRobotsFolderIsOpenedUnlessAsked) {
+  const Folder folder;
+  folder.write("parts/leg.yaml", "espalier: 1\n" + leg);
+  folder.write("robots/robot.yaml",
+               "espalier: 1\ninclude: [../parts/leg.yaml]\nlinks: {torso: {}}\n"
+               "subsystems:\n  l: {type: leg, parameters: {side: 1}, connect: {base: torso}}\n");
+  test::expect_in(test::message_of([&] { folder.read("robots/robot.yaml"); }),
+                  {"robots/robot.yaml:2", "'../parts/leg.yaml'", "inside the folder", "--outside"});
+  ReadOptions outside, named;
+  outside.outside = true;
+  EXPECT_EQ(joint(folder.read("robots/robot.yaml", outside), "l.hip").parent, "torso");
+  named.search_paths = {folder.path("parts")};
+  EXPECT_EQ(joint(folder.read("robots/robot.yaml", named), "l.hip").parent, "torso");
+  // Search paths hold what is not beside the robot; paths that lead within its folder are inside.
+  folder.write("robots/other.yaml",
+               "espalier: 1\ninclude: [leg.yaml, ../robots/foot.yaml]\nlinks: {torso: {}}\n"
+               "subsystems:\n  l: {type: leg, parameters: {side: 1}, connect: {base: torso}}\n");
+  folder.write("robots/foot.yaml", "espalier: 1\ndefinitions: {foot: {links: {sole: {}}}}\n");
+  EXPECT_EQ(joint(folder.read("robots/other.yaml", named), "l.hip").where.file,
+            folder.path("parts/leg.yaml"));
+  folder.write("robots/absolute.yaml",
+               "espalier: 1\ninclude: [" + folder.path("parts/leg.yaml") + "]\nlinks: {a: {}}\n");
+  test::expect_in(test::message_of([&] { folder.read("robots/absolute.yaml"); }),
+                  {"inside the folder"});
 }
 
 TEST(YamlIncludeTest, ErrorsInIncludedFilesNameThem) {

@@ -54,12 +54,8 @@ Numbers numbers(const ModelPtr& robot, const std::map<std::string, double>& posi
   return out;
 }
 
-template <class F>
-void expect_the_same_after(const std::string& file) {
-  SCOPED_TRACE(file);
-  const Description robot = host().read(file);
-  const F format;
-  const Description back = format.read(format.write(robot), "written", host().registry());
+/// Two descriptions of a robot compute the same mass matrix and bias.
+void expect_the_same(const Description& robot, const Description& back) {
   const ModelPtr a = host().compile(robot), b = host().compile(back);
   // Spanning positions that close all loops, by name.
   std::vector<double> q(a->nq());
@@ -81,6 +77,17 @@ void expect_the_same_after(const std::string& file) {
       EXPECT_NEAR(x.M(i, j), y.M(I, J), 1e-9 * size) << x.names[i] << ", " << x.names[j];
     }
   }
+}
+
+Description again(const Format& format, const Description& robot) {
+  return format.read(format.write(robot), "written", host().registry());
+}
+
+template <class F>
+void expect_the_same_after(const std::string& file) {
+  SCOPED_TRACE(file);
+  const Description robot = host().read(file);
+  expect_the_same(robot, again(F(), robot));
 }
 
 /// All robots in robots/.
@@ -116,6 +123,34 @@ TEST(RoundTripTest, RobotsThroughMjcf) { EXPECT_EQ(through<MjcfFormat>(), 1); }
 TEST(RoundTripTest, RobotsThroughSdf) { EXPECT_EQ(through<SdfFormat>(), 1); }
 TEST(RoundTripTest, RobotsThroughUrdf) { EXPECT_EQ(through<UrdfFormat>(), 0); }
 TEST(RoundTripTest, RobotsThroughYaml) { EXPECT_EQ(through<YamlFormat>(), 0); }
+
+/// As `convert A B` of a file in the format A: each robot comes to each format, and on to each
+/// other one.
+TEST(RoundTripTest, RobotsFromAnyFormatToAnyOther) {
+  const UrdfFormat urdf;
+  const YamlFormat yaml;
+  const MjcfFormat mjcf;
+  const SdfFormat sdf;
+  const std::vector<std::pair<const char*, const Format*>> formats = {
+      {"urdf", &urdf}, {"yaml", &yaml}, {"mjcf", &mjcf}, {"sdf", &sdf}};
+  int pairs = 0;
+  for (const std::string& file : robots()) {
+    // Its beams are joints that two of the formats lack.
+    const bool elastic = file.find("elastic_arm") != std::string::npos;
+    const Description robot = host().read(file);
+    for (const auto& [from, first] : formats) {
+      if (elastic && (first == &mjcf || first == &sdf)) continue;
+      const Description there = again(*first, robot);
+      for (const auto& [to, second] : formats) {
+        if (first == second || (elastic && (second == &mjcf || second == &sdf))) continue;
+        SCOPED_TRACE(file + " from " + from + " to " + to);
+        expect_the_same(robot, again(*second, there));
+        ++pairs;
+      }
+    }
+  }
+  EXPECT_GE(pairs, 15 * 12 + 2);
+}
 
 /// States, inputs, contacts and joints of every kind that MJCF has two of: kept by URDF, YAML, and
 /// by MJCF in its texts; listed as lost by SDF.

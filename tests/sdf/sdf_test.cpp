@@ -39,6 +39,39 @@ const LinkDescription& link(const Description& robot, const std::string& name) {
 
 constexpr double rounding = 1e-15;  // of a product of rotations
 
+TEST(SdfTest, ModelsFloatUnlessSomethingHoldsThem) {
+  const std::string link = "<link name='a'/>";
+  const auto model = [](const std::string& content) {
+    return read("<sdf version='1.9'><model name='m'>" + content + "</model></sdf>");
+  };
+  const Description free = model(link);
+  EXPECT_EQ(free.floating, true);
+  EXPECT_EQ(free.links.size(), 1u);
+  EXPECT_FALSE(model("<static>true</static>" + link).floating);
+  const Description held =
+      model(link + "<joint name='j' type='fixed'><parent>world</parent><child>a</child></joint>");
+  EXPECT_FALSE(held.floating);
+  // Both come back.
+  EXPECT_EQ(read(SdfFormat().write(free)).floating, true);
+  EXPECT_EQ(read(SdfFormat().write(free)).links.size(), 1u);
+  EXPECT_FALSE(read(SdfFormat().write(held)).floating);
+}
+
+TEST(SdfTest, FloatingJointOnTheWorldIsAModelThatFloats) {
+  Description robot;
+  robot.links.resize(2);
+  robot.links[0].name = "world", robot.links[1].name = "trunk";
+  robot.links[1].inertial = Inertial{{}, 2.0, {1, 0, 0, 1, 0, 1}};
+  robot.joints.resize(1);
+  robot.joints[0].name = "free", robot.joints[0].type = "floating";
+  robot.joints[0].parent = "world", robot.joints[0].child = "trunk";
+  const Description back = read(SdfFormat().write(robot));
+  EXPECT_EQ(back.floating, true);
+  ASSERT_EQ(back.links.size(), 1u);
+  EXPECT_EQ(back.links[0].name, "trunk");
+  EXPECT_TRUE(back.joints.empty());
+}
+
 TEST(SdfTest, PosesGoThroughFramesJointsAndNestedModels) {
   const Description robot = seed("arm.sdf");
   EXPECT_EQ(robot.name, "arm");
