@@ -22,14 +22,17 @@ class ESPALIER_API DesignVariation : public AlgorithmAt<T> {
 
   /// A family of robots around the model.
   struct Family {
-    std::string name;
-    ModelPtr less, more;  ///< compiled as the model was, with the number less and more
-    double apart = 0.0;   ///< by how much the number of `more` exceeds that of `less`
+    std::string name;    ///< in messages
+    ModelPtr less;       ///< compiled as the model was, with the number less
+    ModelPtr more;       ///< likewise, with the number more
+    double apart = 0.0;  ///< by how much the number of `more` exceeds that of `less`
   };
   /// How the spanning joints move along a family, v and vdot and the independent positions held;
   /// entries per spanning rate.
   struct Spanning {
-    std::vector<T> q, qd, qdd;
+    std::vector<T> q;    ///< positions
+    std::vector<T> qd;   ///< rates
+    std::vector<T> qdd;  ///< accelerations
   };
 
   /// Adds a family.
