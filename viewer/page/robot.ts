@@ -118,7 +118,7 @@ export class Robot {
       this.needed = false;
       this.render(now, true);
     };
-    requestAnimationFrame(loop);
+    loop(performance.now());  // at once: pictures are taken of the first frame
   }
 
   draw() { this.needed = true; }

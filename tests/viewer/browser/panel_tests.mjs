@@ -239,7 +239,9 @@ export function panelTests({test, serve, open, until, idle, slide, pose, picture
     execFileSync('bash', [join(source, 'docs/pictures.sh'), program, folder]);
     const files = readdirSync(folder).filter((name) => /^viewer_.*\.png$/.test(name));
     assert.equal(files.length, 4);
-    await open(`file://${join(folder, 'sweep.html')}`, async (page) => {
+    const any = join(folder, 'any.html');
+    execFileSync(program, ['view', fourBar, '--html', any]);
+    await open(`file://${any}`, async (page) => {
       for (const name of files) {
         const {width, height, drawn, hues} = await page.evaluate(async (bytes) => {
           const image = new Image();
