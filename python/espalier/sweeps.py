@@ -373,12 +373,18 @@ def _in_pool(
     suspects: list[_Shard] = []
     queue: Iterator[_Shard] = iter(shards)
     running: dict[Future[Any], _Shard] = {}
+    unsent: list[_Shard] = []
     with _pool(workers) as pool:
 
         def feed() -> None:
             shard = next(queue, None)
-            if shard is not None:
+            if shard is None:
+                return
+            try:
                 future = pool.submit(_run_shard, function, shard, _own_states(shard, states))
+            except BrokenProcessPool:  # before any of its shards told
+                unsent.append(shard)
+            else:
                 running[future] = shard
 
         for _ in range(2 * workers):  # a few for each worker: nobody waits, and little is lost
@@ -395,7 +401,7 @@ def _in_pool(
                     errors.append(shard)
                 if not suspects:
                     feed()
-    return errors, suspects, list(queue)
+    return errors, suspects, unsent + list(queue)
 
 
 def _alone(

@@ -104,7 +104,7 @@ states: {hanging: {positions: {swing: 0.5}}}
   const TemporaryFile target(".sdf");
   const Answer listed = run("convert " + source.path() + " -o " + target.path());
   EXPECT_EQ(listed.code, 0) << listed.err;
-  EXPECT_NE(listed.err.find("'hanging'"), std::string::npos) << listed.err;
+  EXPECT_NE((listed.out + listed.err).find("'hanging'"), std::string::npos) << listed.out;
   EXPECT_TRUE(std::filesystem::exists(target.path()));
   std::filesystem::remove(target.path());
   const Answer refused = run("convert " + source.path() + " -o " + target.path() + " --strict");

@@ -256,11 +256,17 @@ TEST(TelloTest, ArmsAreThoseOfTheHumanoid) {
 
 // --- mechanisms ----------------------------------------------------------------------------------
 
+/// Chains are read from memory; their modules lie in the folder of robots.
+const ReadOptions modules{{ESPALIER_SOURCE_DIR "/robots"}, false};
+
 TEST(ChainTest, EveryLengthOfGearsAndBeltsIsARobot) {
   for (const int links : {2, 6, 40}) {
     for (const std::string& text : {test::geared_chain(links), test::belt_chain(links)}) {
-      const ModelPtr model = host().compile(
-          host().registry().format_for("chain.yaml").read(text, "chain.yaml", host().registry()));
+      const ModelPtr model =
+          host().compile(host()
+                             .registry()
+                             .format_for("chain.yaml")
+                             .read(text, "chain.yaml", host().registry(), modules));
       EXPECT_EQ(model->nv(), links);
       EXPECT_NEAR(model->mass(), links * 1.055, 1e-11);  // a link and a rotor; sum of 80 numbers
       EXPECT_EQ(model->active_body_count(), links);      // rotors are folded
@@ -271,8 +277,10 @@ TEST(ChainTest, EveryLengthOfGearsAndBeltsIsARobot) {
 TEST(ChainTest, TheFilesAreChainsOfSix) {
   for (const auto& [file, text] : {std::pair{"geared_chain.yaml", test::geared_chain(6)},
                                    std::pair{"belt_chain.yaml", test::belt_chain(6)}}) {
-    Description made =
-        host().registry().format_for("chain.yaml").read(text, "chain.yaml", host().registry());
+    Description made = host()
+                           .registry()
+                           .format_for("chain.yaml")
+                           .read(text, "chain.yaml", host().registry(), modules);
     const Description read = host().read(own / file);
     made.name = read.name;
     test::expect_same(made, read);

@@ -22,7 +22,8 @@ inline const Host& host() {
 inline std::vector<const Entry*> named_algorithms(const Registry& registry = host().registry()) {
   std::vector<const Entry*> all = registry.algorithms();
   std::erase_if(all, [](const Entry* e) {
-    return e->problem == "collision" || e->problem.starts_with("contact-");
+    return e->problem == "collision" || e->problem == "design-variation" ||
+           e->problem.starts_with("contact-");
   });
   return all;
 }

@@ -4,7 +4,7 @@
 
 /// Serial chains with transmissions, of any length, as Espalier YAML composed of the modules in
 /// robots/parts/chain_modules.yaml. Read one by
-///   host.registry().format_for("chain.yaml").read(text, "chain.yaml", host.registry())
+///   host.registry().format_for("chain.yaml").read(text, "chain.yaml", host.registry(), {{robots}})
 
 namespace espalier::test {
 

@@ -304,7 +304,8 @@ Json Forces::strength(In<double> q_in, int number) {
   Eigen::MatrixXd A(3, columns.size());
   for (std::size_t k = 0; k < columns.size(); ++k)
     A.col(k) << columns[k].x, columns[k].y, columns[k].z;
-  // Squares of lever arms along their principal directions, in ascending order; none without motors.
+  // Squares of lever arms along their principal directions, in ascending order; none without
+  // motors.
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> arms(A * A.transpose());
   int rank = 0;
   // Directions in which motors have a thousandth of their best lever arm are the linkage's.
