@@ -439,6 +439,8 @@ void Batch::ImplAt<P>::judge(Worker& worker, Robot& robot, const Call& call, int
   for (const BasicResult<P>& r : worker.out[block]) {
     model_->pack_code().take_not_finite(r.values, zero);
   }
+  // Results need not depend on every position; one that is NaN is no state all the same.
+  model_->pack_code().take_not_finite(worker.in[block].q, zero);
   const bool loops = judges_loops(call);
   const int end = std::min(first + P::size, call.N);
   for (int pack = first; pack < end; pack += Pack::size) {

@@ -9,7 +9,6 @@
 namespace espalier {
 
 // Key functions: one vtable and one typeinfo per interface, in the kernel.
-Algorithm::~Algorithm() = default;
 EquationsOfMotion::~EquationsOfMotion() = default;
 Format::~Format() = default;
 Integrator::~Integrator() = default;

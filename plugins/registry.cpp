@@ -7,6 +7,7 @@
 #include <set>
 #include <typeinfo>
 
+#include "espalier/kernel/model/plugin_checks.hpp"
 #include "espalier/kernel/text.hpp"
 
 namespace espalier {
@@ -141,6 +142,10 @@ std::string obstacle(const Capabilities& capabilities, const Model& model, Tie& 
     return "joint " + quoted(joint.name) + " of type " + quoted(joint.type) +
            " brings equations of motion of its own, expected bodies alone";
   }
+  if (!capabilities.weightless_tree && !model.weightless_in_tree().empty()) {
+    return "the spanning tree, its loops being open, moves no inertia along " +
+           model.weightless_in_tree() + ", expected some along each of its joints";
+  }
   return "";
 }
 
@@ -231,6 +236,10 @@ void Registry::commit(Registrar&& registrar) {
       throw PluginError(registrar.origin() + ": " + title(*e) + " has " + std::string(lacks) +
                         ", expected one");
     }
+    const std::string fault = e->law != nullptr     ? detail::fault_of(*e->law)
+                              : e->joint != nullptr ? detail::fault_of(*e->joint)
+                                                    : "";
+    if (!fault.empty()) throw PluginError(registrar.origin() + ": " + title(*e) + ": " + fault);
   }
 
   const auto stated = stated_laws(added);

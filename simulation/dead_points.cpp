@@ -217,6 +217,13 @@ void Simulation::advance(double h) {
       restore();
       part = retry(stuck, part, h - done);
       continue;
+    } catch (const SingularMechanism&) {  // of a stage that met a dead point
+      if (!may_retry_) throw;
+      ++rejected;
+      restore();
+      follows_ = false;
+      part *= 0.7;
+      continue;
     }
     t_ += part;
     done += part;

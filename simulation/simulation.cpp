@@ -133,8 +133,13 @@ void Simulation::accelerations(ForwardDynamics<double>& dynamics, double t, cons
   }
   form_->motion.reduce(forces_.data(), tau_.data());
   for (std::size_t i = 0; own && i < tau_.size(); ++i) tau_[i] += constant_[i];
-  dynamics.evaluate(In<double>(q, model_->nq()), In<double>(v, model_->nv()), tau_,
-                    Out<double>(vdot, model_->nv()), all_wrenches(t, q, qd));
+  const Wrenches<double>* wrenches = all_wrenches(t, q, qd);
+  try {
+    dynamics.evaluate(In<double>(q, model_->nq()), In<double>(v, model_->nv()), tau_,
+                      Out<double>(vdot, model_->nv()), wrenches);
+  } catch (const SingularMechanism& error) {
+    throw SingularMechanism("simulation at t = " + number(t) + " s: " + error.what());
+  }
 }
 
 const Wrenches<double>* Simulation::all_wrenches(double t, const double* q, const double* qd) {

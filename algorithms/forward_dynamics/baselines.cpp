@@ -11,7 +11,8 @@ namespace espalier {
 
 void register_baselines(Registrar& registrar) {
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
-  Capabilities all = loops;
+  Capabilities all = loops, spanning = loops;
+  spanning.weightless_tree = false;
   all.joint_supplied_dynamics = true;
   registrar.algorithm_at<CrbaLtl, double, Count>(
       {.name = "crba-ltl",
@@ -36,7 +37,7 @@ void register_baselines(Registrar& registrar) {
        .summary = "constraint forces by the sparse factor of the spanning tree's inertia matrix",
        .source = "Featherstone (2008), sections 6.5 and 8.5; Chignoli et al. (2023), section II-D",
        .cost = "O(n d^2 + m^2 d + m^3)"},
-      loops);
+      spanning);
   registrar.algorithm_at<CAbaStacked, double, Count>(
       {.name = "c-aba-stacked",
        .summary = "articulated-body algorithm on the cluster tree, the published 6N x 6N form",

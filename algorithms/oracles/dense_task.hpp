@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <limits>
 
+#include "algorithms/linear_algebra/semidefinite_factor.hpp"
 #include "algorithms/oracles/dense.hpp"
 #include "espalier/kernel/problems/constrained_dynamics.hpp"
 #include "espalier/kernel/problems/inverse_osim.hpp"
@@ -88,19 +89,22 @@ class DenseTask {
   Eigen::VectorXd bias_, Minv_bias_;
 };
 
-/// A symmetric positive semidefinite matrix by its eigenvalues. Those below `tolerance` of the
-/// largest one count as zeros: on random robots with and without loops, zeros of J M^-1 J^T come
-/// out below 1e-15, and others (heavily geared rotors beside light links) above 1e-11.
+/// A symmetric positive semidefinite matrix by its eigenvalues, of which it keeps the largest: as many
+/// as SemidefiniteFactor, whose rank all algorithms share, finds pivots.
 class DenseSpectrum {
  public:
-  static constexpr double tolerance = 1e-13;
+  static constexpr double tolerance = SemidefiniteFactor::tolerance;
 
   explicit DenseSpectrum(const Eigen::MatrixXd& A) : finite_(A.allFinite()), size_(A.rows()) {
     if (!finite_) return;
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(A);
     values_ = solver.eigenvalues();
     vectors_ = solver.eigenvectors();
-    rank_ = static_cast<int>((values_.array() > tolerance * values_.maxCoeff()).count());
+    SemidefiniteFactor factor(static_cast<int>(size_));
+    const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = A;
+    factor.compute(rows.data(), 0.0);
+    rank_ = factor.rank();
+    values_.head(size_ - rank_).setZero();  // they ascend
   }
 
   int rank() const { return rank_; }

@@ -1,5 +1,8 @@
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+#include <map>
+
 #include "cli/command.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
@@ -60,6 +63,8 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
              {"tree", model.is_tree()}};
     out["bodies"] = out["joints"] = out["clusters"] = out["coordinates"] = Json::array();
     const auto links = links_of_bodies(model);
+    const std::vector<Coordinate> coordinates = model.coordinates();
+    const std::map<int, double> armature(model.armature().begin(), model.armature().end());
     out["ground"] = {{"name", names[0]}, {"links", links[0]}};
     for (int i = 1; i <= model.body_count(); ++i) {
       const Body& b = model.body(i);
@@ -83,9 +88,7 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
       if (p.damping != 0.0) joint["damping"] = p.damping;
       if (p.friction != 0.0) joint["friction"] = p.friction;
       if (p.stiffness != 0.0) joint["stiffness"] = p.stiffness, joint["rest"] = p.rest;
-      for (const auto& [rate, inertia] : model.armature()) {
-        if (rate == j.v) joint["armature"] = inertia;
-      }
+      if (const auto it = armature.find(j.v); it != armature.end()) joint["armature"] = it->second;
       out["joints"].push_back(std::move(joint));
     }
     for (const Cluster& c : model.clusters()) {
@@ -100,12 +103,12 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
       for (const Rotor& r : model.rotors().subspan(c.rotor, c.rotors)) {
         cluster["folded_rotors"].push_back(names[r.body]);
       }
-      cluster["independent"] = independent_of(model, c);
+      cluster["independent"] = independent_of(coordinates, c);
       cluster["recognised"] = c.recognised;
       for (const int b : c.supports) cluster["output_bodies"].push_back(names[b]);
       out["clusters"].push_back(std::move(cluster));
     }
-    for (const Coordinate& c : model.coordinates()) {
+    for (const Coordinate& c : coordinates) {
       out["coordinates"].push_back({{"joint", c.joint}, {"start", c.start}, {"size", c.size}});
     }
     return out;
@@ -153,22 +156,27 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
 
     Table clusters(
         {"cluster", "tied by", "output bodies", "independent joints", "recognised as"});
+    const std::vector<Coordinate> coordinates = model.coordinates();
     for (const Cluster& c : model.clusters()) {
       if (!c.constrained) continue;
       std::vector<std::string> outputs;
       for (const int b : c.supports) outputs.push_back(names[b]);
       clusters.row({c.name, joined(c.constraints), joined(outputs),
-                    joined(independent_of(model, c)), c.recognised});
+                    joined(independent_of(coordinates, c)), c.recognised});
     }
     if (!clusters.empty()) out += "\n" + clusters.text(limit);
     return out;
   }
 
   /// Names of a cluster's independent joints, or of the rates of joints that are so in part.
-  static std::vector<std::string> independent_of(const Model& model, const Cluster& cluster) {
+  /// @param coordinates  of the model, ascending
+  static std::vector<std::string> independent_of(const std::vector<Coordinate>& coordinates,
+                                                 const Cluster& cluster) {
     std::vector<std::string> names;
-    for (const Coordinate& c : model.coordinates()) {
-      if (c.start >= cluster.v && c.start < cluster.v + cluster.nv) names.push_back(c.name);
+    auto c = std::lower_bound(coordinates.begin(), coordinates.end(), cluster.v,
+                              [](const Coordinate& a, int v) { return a.start < v; });
+    for (; c != coordinates.end() && c->start < cluster.v + cluster.nv; ++c) {
+      names.push_back(c->name);
     }
     return names;
   }

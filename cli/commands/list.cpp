@@ -269,6 +269,7 @@ class List final : public Command {
       if (c.loops) abilities.push_back("loops");
       if (c.several_supports) abilities.push_back("several supports");
       if (c.joint_supplied_dynamics) abilities.push_back("joint-supplied dynamics");
+      if (!c.weightless_tree) abilities.push_back("no weightless tree");
 
       Json item = about(*e);
       item["problem"] = e->problem;
@@ -276,6 +277,7 @@ class List final : public Command {
                               {"loops", c.loops},
                               {"several_supports", c.several_supports},
                               {"joint_supplied_dynamics", c.joint_supplied_dynamics},
+                              {"weightless_tree", c.weightless_tree},
                               {"exact", c.exact}};
       item["scalars"] = scalars;
       std::vector<std::string> cells{e->about.name,     e->problem,      e->about.cost,

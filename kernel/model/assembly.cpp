@@ -13,6 +13,7 @@ using detail::ClusterEquations;
 using detail::Loops;
 using detail::refusal;
 using detail::report;
+using detail::speak_of;
 
 /// Closes one cluster from far away, where Newton's method runs to and fro: Levenberg's descent of
 /// the squares of all rows. Those that tell a mirror image from the mechanism push, too, so that it
@@ -176,11 +177,11 @@ Closure assemble(const Model& model, double* q, const CloseOptions& options) {
     loops.update(q);
   }
   for (std::size_t i = 0; i < open.size(); ++i) {
+    if (closure.verdict != Closure::Verdict::closed) continue;
     report(closure, loops.clusters()[i]);
-    if (!open[i] || closure.verdict != Closure::Verdict::closed) continue;
-    closure.verdict = Closure::Verdict::out_of_reach;
+    if (!open[i]) continue;
+    speak_of(closure, loops.clusters()[i], Closure::Verdict::out_of_reach);
     closure.reached = 0.0;
-    closure.cluster = loops.clusters()[i].cluster().name;
   }
   return closure;
 }

@@ -14,6 +14,7 @@ using detail::ClusterEquations;
 using detail::Loops;
 using detail::refusal;
 using detail::report;
+using detail::speak_of;
 using Vector = Eigen::VectorXd;
 
 /// Below this, K itself counts as singular where a way ends: no choice of independent joints helps.
@@ -246,10 +247,15 @@ Closure close(const Model& model, const double* start, double* q, const CloseOpt
   }
   std::copy(now.begin(), now.end(), q);
   const Closure after = examine(model, q, options);
-  closure.residual = after.residual;
   if (closure.verdict == Closure::Verdict::closed) {
+    closure.residual = after.residual;
     closure.margin = after.margin;
     closure.cluster = after.cluster;
+    return closure;
+  }
+  loops.update(q);
+  for (const ClusterEquations& cluster : loops.clusters()) {
+    if (cluster.cluster().name == closure.cluster) closure.residual = cluster.residual();
   }
   return closure;
 }
@@ -279,14 +285,12 @@ Closure project(const Model& model, double* q, const CloseOptions& options) {
   }
   for (std::size_t i = 0; i < before.size(); ++i) {
     const ClusterEquations& cluster = loops.clusters()[i];
-    report(closure, cluster);
     if (closure.verdict != Closure::Verdict::closed) continue;
+    report(closure, cluster);
     if (!(cluster.residual() <= 100.0 * options.tolerance)) {
-      closure.verdict = Closure::Verdict::out_of_reach;
-      closure.cluster = cluster.cluster().name;
+      speak_of(closure, cluster, Closure::Verdict::out_of_reach);
     } else if (cluster.turned_over(before[i])) {
-      closure.verdict = Closure::Verdict::branch_lost;
-      closure.cluster = cluster.cluster().name;
+      speak_of(closure, cluster, Closure::Verdict::branch_lost);
       closure.better = better_in(model, cluster);
     }
   }
@@ -299,9 +303,13 @@ Closure examine(const Model& model, const double* q, const CloseOptions& options
   Loops loops(model, options);
   if (loops.empty()) return closure;
   loops.update(q);
-  for (const ClusterEquations& cluster : loops.clusters()) report(closure, cluster);
+  const ClusterEquations* worst = nullptr;
+  for (const ClusterEquations& cluster : loops.clusters()) {
+    report(closure, cluster);
+    if (worst == nullptr || !(cluster.residual() <= worst->residual())) worst = &cluster;
+  }
   if (!(closure.residual <= 100.0 * options.tolerance)) {
-    closure.verdict = Closure::Verdict::out_of_reach;
+    speak_of(closure, *worst, Closure::Verdict::out_of_reach);
     closure.reached = 0.0;
   } else if (closure.margin < options.least_margin) {
     closure.verdict = Closure::Verdict::singular;

@@ -20,12 +20,12 @@ struct Closure {
     branch_lost    ///< it closes, but on another assembly than the start's
   };
   Verdict verdict = Verdict::closed;  ///< how it ended
-  double residual = 0.0;  ///< largest |phi| [m, rad or cosine]
+  double residual = 0.0;  ///< largest |phi| [m, rad or cosine], of `cluster` unless `closed`
   /// Smallest over largest singular value of the dependent columns, over all clusters: 0 at a dead
   /// point, where the independent joints no longer determine the others.
   double margin = 1.0;
   double reached = 1.0;  ///< part of the way that was closed: 1 for closed
-  std::string cluster;   ///< the first that stands in the way, or of the smallest margin
+  std::string cluster;   ///< that stands in the way (of largest residual); else of smallest margin
   /// Where the verdict is `singular` or `branch_lost`: independent joints of the cluster that
   /// would determine the others there; none where no choice does.
   std::vector<std::string> better;

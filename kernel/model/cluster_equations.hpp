@@ -327,6 +327,14 @@ inline void report(Closure& closure, const ClusterEquations& cluster) {
   closure.residual = residual <= closure.residual ? closure.residual : residual;
 }
 
+/// Speaks of one cluster alone: its name beside its own residual and margin.
+inline void speak_of(Closure& closure, const ClusterEquations& cluster, Closure::Verdict verdict) {
+  closure.verdict = verdict;
+  closure.cluster = cluster.cluster().name;
+  closure.residual = cluster.residual();
+  closure.margin = cluster.margin();
+}
+
 /// The answer to positions that are not finite.
 inline Closure refusal() {
   Closure closure;

@@ -83,7 +83,8 @@ void ClusterConstraint::allocate(const Cluster& c, ConstraintWorkspace<T>& w) co
     grow(w.S, c.spanning_nv);
   }
   grow(w.K, is_sparse() ? entry_column_.size() : m * columns);
-  grow(w.factor, blocks ? blocks->factor_size : m * m);
+  // Of dependent columns: as many as there are once chosen, not more than rows or columns.
+  grow(w.factor, blocks ? blocks->factor_size : m * std::min<std::size_t>(m, columns));
   grow(w.right, blocks ? blocks->largest * independent.size() + blocks->largest : 0);
   grow(w.beta, 2 * m);
   grow(w.k, m);

@@ -11,6 +11,17 @@
 
 namespace espalier::detail {
 
+/// Pivots that rounding leaves of zero, over what they are made of, are some 1e-16, in floats 1e-7.
+template <class T>
+inline constexpr double least_loop_pivot = is_single<T> ? 1e-6 : 1e-14;
+
+/// 1 / pivot; NaN where the pivot is rounding beside `size`, so that a dead point gives no numbers.
+template <class T>
+static T inverse_of(const T& pivot, const T& size) {
+  const T zero = T(0.0);
+  return select_less(T(least_loop_pivot<T>) * size, abs(pivot), T(1.0) / pivot, zero / zero);
+}
+
 /// A x = b in the least-squares sense, A of full column rank, by Householder reflections. A is
 /// m x n, row-major; afterwards it holds R above the diagonal and the reflections below it.
 template <class T>
@@ -36,6 +47,18 @@ static void qr_factor(T* A, int m, int n, T* beta) {
     }
     beta[n + j] = T(1.0) / alpha;
   }
+}
+/// After qr_factor(): spoils the factor where a column hangs on the others but for rounding.
+template <class T>
+static void spoil_singular(int n, T* beta) {
+  T most = abs(beta[n]), least = most;  // of 1 / pivot
+  for (int j = 1; j < n; ++j) {
+    const T size = abs(beta[n + j]);
+    most = select_less(most, size, size, most);
+    least = select_less(size, least, size, least);
+  }
+  const T zero = T(0.0), bound = T(least_loop_pivot<T>) * most;
+  beta[2 * n - 1] *= select_less(bound, least, T(1.0), zero / zero);
 }
 /// R x = b in place, for the first `size` of n unknowns.
 template <class T>
@@ -117,6 +140,24 @@ static void solve_block(const LoopBlocks::Block& block, const ConstraintWorkspac
     qr_solve(A, block.size, block.size, w.beta.data() + 2 * block.first, b);
   }
 }
+/// spoil_singular() of a factored block.
+template <class T>
+static void spoil_singular_block(const LoopBlocks& all, const LoopBlocks::Block& block,
+                                 ConstraintWorkspace<T>& w) {
+  T* A = w.factor.data() + block.factor;
+  if (block.size > 2) return spoil_singular(block.size, w.beta.data() + 2 * block.first);
+  const T zero = T(0.0), bound = T(least_loop_pivot<T>);
+  if (block.size == 1) {
+    T size = zero;
+    for (int e = block.outside; e < block.outside_end; ++e) size += abs(w.K[all.outside[e].value]);
+    A[0] *= select_less(bound * size * abs(A[0]), T(1.0), T(1.0), zero / zero);
+    return;
+  }
+  const T p = A[0] * A[3], m = A[1] * A[2];  // of the inverse, whose determinant is 1 / det
+  const T spoilt = select_less(bound * (abs(p) + abs(m)), abs(p - m), T(1.0), zero / zero);
+  A[0] *= spoilt;
+  A[3] *= spoilt;
+}
 template <class T>
 static void factor_blocks(const LoopBlocks& all, ConstraintWorkspace<T>& w) {
   for (const LoopBlocks::Block& block : all.blocks) factor_block(all, block, w);
@@ -150,6 +191,7 @@ static void eliminate_blocks(const LoopBlocks& all, int nv, ConstraintWorkspace<
   for (const LoopBlocks::Block& block : all.blocks) {
     const int n = block.size;
     factor_block(all, block, w);
+    spoil_singular_block(all, block, w);
     std::fill(right, right + n * nv, T(0.0));
     for (int e = block.outside; e < block.outside_end; ++e) {
       const LoopBlocks::Outside& entry = all.outside[e];
@@ -257,7 +299,8 @@ static void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<T
   if (r == 2 && m == 2) {  // A: the inverse
     const T* L = K + constraint.columns;
     const int first = constraint.dependent[0], second = constraint.dependent[1];
-    const T inverse = T(1.0) / (K[first] * L[second] - K[second] * L[first]);
+    const T p = K[first] * L[second], n = K[second] * L[first];
+    const T inverse = inverse_of(p - n, abs(p) + abs(n));
     const T a = L[second] * inverse, b = -(K[second] * inverse);
     const T c = -(L[first] * inverse), d = K[first] * inverse;
     for (int j = 0; j < nv; ++j) {
@@ -270,6 +313,7 @@ static void eliminate(const ClusterConstraint& constraint, ConstraintWorkspace<T
   }
   take_dependents(constraint, w, A);
   qr_factor(A, m, r, w.beta.data());
+  if (r > 0) spoil_singular(r, w.beta.data());
   for (int j = 0; j < nv; ++j) {
     if (constraint.is_sparse()) {
       for (int i = 0; i < m; ++i) {

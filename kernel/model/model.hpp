@@ -17,6 +17,9 @@ namespace espalier {
 namespace graph {
 struct MechanismGraphs;
 }
+namespace detail {
+struct InertiaGroup;
+}
 
 /// What hangs on what, in the order in which recursions run. Body 0 is the ground; bodies 1..n
 /// are in regular numbering (parent(i) < i), clusters are contiguous.
@@ -252,6 +255,12 @@ class ESPALIER_API Model {
   /// and subsystem graph (kernel/graph/mechanism_graphs.hpp). Algorithms read the flat arrays.
   const graph::MechanismGraphs& graphs() const { return *graphs_; }
 
+  /// Clusters of which some motion may move no inertia at some position; algorithms that divide by
+  /// inertia look at them first (kernel/model/inertia_groups.hpp). None of most robots.
+  const std::vector<detail::InertiaGroup>& inertia_groups() const { return *inertia_groups_; }
+  /// What moves no inertia where the loops are open, e.g. "joint 'a'"; "" where everything does.
+  const std::string& weightless_in_tree() const { return weightless_in_tree_; }
+
  private:
   friend class Compiler;         // the passes of compile()
   friend class ClusterCompiler;  // those that tie clusters
@@ -280,6 +289,8 @@ class ESPALIER_API Model {
   std::vector<int> joint_order_, link_order_;  ///< by name, for lookup
   std::shared_ptr<const graph::MechanismGraphs> graphs_;
   std::shared_ptr<const ModelExtras> extras_;
+  std::shared_ptr<const std::vector<detail::InertiaGroup>> inertia_groups_;
+  std::string weightless_in_tree_;
 };
 
 using ModelPtr = std::shared_ptr<const Model>;

@@ -1,14 +1,74 @@
 #include "espalier/kernel/model/state.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/text.hpp"
 
 namespace espalier {
 
+namespace {
+
+constexpr const char* advice = " (close the state: State::close(), or espalier::close())";
+
+/// The position that a constant coupling misses by most.
+struct Miss {
+  const Cluster* cluster = nullptr;
+  std::string constraint;
+  double residual = 0.0;
+};
+
+Miss largest_miss(const Model& model, const double* q) {
+  Miss worst;
+  if (model.is_tree()) return worst;
+  const auto take = [&](const Cluster& c, const std::string& constraint, double residual) {
+    if (residual <= worst.residual || std::isnan(worst.residual)) return;  // NaN is the largest
+    worst = {&c, constraint, residual};
+  };
+  std::vector<double> followed(q, q + model.nq());
+  model.apply_couplings(followed.data());
+  TreeKinematics<double> joints(model);
+  if (model.has_variable_constraints()) joints.update(model, q, nullptr);
+  for (const Cluster& c : model.clusters()) {
+    if (c.constraint != nullptr) {
+      const auto [name, residual] = c.constraint->worst(
+          model, c, SpanningView<double>{q, nullptr, joints.X.data(), joints.S.data(), nullptr});
+      take(c, name, residual);
+    } else if (c.constrained) {
+      for (int row = 0; row < c.rows(); ++row) {
+        const Joint& joint = model.joint_of_rate(c.rate(row));
+        const std::string name = c.constraints.empty() ? joint.name : c.constraints.front();
+        if (joint.independent < 0) take(c, name, std::abs(q[joint.q] - followed[joint.q]));
+      }
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+void detail::expect_closed(std::string_view who, const Model& model, const double* q) {
+  for (const Joint& joint : model.joints()) {
+    for (int k = 0; k < joint.nq; ++k) {
+      if (std::isfinite(q[joint.q + k])) continue;
+      throw SingularMechanism(std::string(who) + ": position of joint '" + joint.name + "' is " +
+                              text::number(q[joint.q + k], 3) + ", expected a finite number");
+    }
+  }
+  const Miss miss = largest_miss(model, q);
+  if (miss.cluster == nullptr || miss.residual <= State::tolerance) return;
+  throw SingularMechanism(std::string(who) + ": residual of constraint '" + miss.constraint +
+                          "' of cluster '" + miss.cluster->name + "' is " +
+                          text::number(miss.residual, 3) + ", expected loops that are closed to " +
+                          text::number(State::tolerance, 1) + advice);
+}
+
 State::State(ModelPtr model) : model_(std::move(model)), q_(model_->nq()), v_(model_->nv(), 0.0) {
   model_->neutral(q_.data());
+  closed_ = q_;
 }
 
 std::span<const double> State::position(std::string_view joint) const {
@@ -21,15 +81,19 @@ std::span<const double> State::rate(std::string_view joint) const {
   return std::span(v_).subspan(j.independent, j.nv);
 }
 
-void State::set_position(std::string_view joint, In<double> values) {
-  const Joint& j = model_->joint(joint);
-  const Cluster& cluster = model_->clusters()[model_->body(j.body).cluster];
-  // Where G depends on the position, all positions are stored and close() solves for some.
-  if (cluster.constraint == nullptr) independent(joint, "position");
+void State::put(const Joint& j, In<double> values) {
   expect_size("state", ("position of joint '" + j.name + "'").c_str(), values.size(), j.nq);
   std::copy_n(values.data(), j.nq, q_.data() + j.q);
   model_->normalize(q_.data());
+}
+
+void State::set_position(std::string_view joint, In<double> values) {
+  put(independent(joint, "position"), values);
   model_->apply_couplings(q_.data());
+}
+
+void State::set_raw(std::string_view joint, In<double> values) {
+  put(model_->joint(joint), values);
 }
 
 void State::set_rate(std::string_view joint, In<double> values) {
@@ -38,14 +102,43 @@ void State::set_rate(std::string_view joint, In<double> values) {
   std::copy_n(values.data(), j.nv, v_.data() + j.independent);
 }
 
+Closure State::close(const CloseOptions& options) {
+  const Closure closure = espalier::close(*model_, closed_.data(), q_.data(), options);
+  if (closure.verdict == Closure::Verdict::closed) closed_ = q_;
+  return closure;
+}
+
+bool State::is_closed() const {
+  if (q_ == closed_) return true;
+  for (const double x : q_) {
+    if (!std::isfinite(x)) return false;
+  }
+  const Miss miss = largest_miss(*model_, q_.data());
+  if (miss.cluster != nullptr && !(miss.residual <= tolerance)) return false;
+  closed_ = q_;
+  return true;
+}
+
+void State::expect_closed(std::string_view who) const {
+  if (q_ == closed_) return;
+  detail::expect_closed(who, *model_, q_.data());
+  closed_ = q_;
+}
+
 const Joint& State::independent(std::string_view joint, const char* what) const {
   const Joint& j = model_->joint(joint);
   if (j.independent >= 0) return j;
   const Cluster& cluster = model_->clusters()[model_->body(j.body).cluster];
+  std::string leaders;
+  for (const Coordinate& c : model_->coordinates()) {
+    if (c.start < cluster.v || c.start >= cluster.v + cluster.nv) continue;
+    leaders += (leaders.empty() ? "'" : ", '") + c.joint + "'";
+  }
+  const bool guess = cluster.constraint != nullptr && what == std::string_view("position");
   throw Unsupported("state: " + std::string(what) + " of joint '" + j.name +
-                    "' is asked for, expected an independent joint (it follows the others of "
-                    "cluster '" +
-                    cluster.name + "')");
+                    "' is asked for, expected an independent joint (it follows " + leaders +
+                    " in cluster '" + cluster.name + "'" +
+                    (guess ? "; set_raw() sets it nevertheless, as a guess for close())" : ")"));
 }
 
 }  // namespace espalier

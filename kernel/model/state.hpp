@@ -5,15 +5,17 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/model.hpp"
 #include "espalier/kernel/views.hpp"
 
 namespace espalier {
 
-/// Positions and rates of a robot, by vector and by name.
+/// Positions and rates of a robot, by vector and by name, that knows whether its loops are closed.
 ///
-/// A new state is neutral and at rest. The vectors are laid out as the Model says and go straight
-/// into every algorithm: `aba->evaluate(state.q(), state.v(), tau, vdot)`.
+/// A new state is neutral, closed and at rest. Algorithms take it as it is:
+/// `aba->evaluate(state, tau, vdot)` looks once whether its loops are closed; its vectors are laid
+/// out as the Model says.
 class ESPALIER_API State {
  public:
   /// Neutral and at rest.
@@ -22,7 +24,8 @@ class ESPALIER_API State {
   /// The model that it is a state of.
   const Model& model() const { return *model_; }
 
-  /// Spanning positions, size nq [rad, m, quaternions x y z w].
+  /// Spanning positions, size nq [rad, m, quaternions x y z w]. What is written here is looked at
+  /// when the state is next used.
   std::vector<double>& q() { return q_; }
   /// Spanning positions, to be read.
   const std::vector<double>& q() const { return q_; }
@@ -38,13 +41,19 @@ class ESPALIER_API State {
   /// Rates of one joint, likewise.
   std::span<const double> rate(std::string_view joint) const;
 
-  /// Sets the position of one joint; joints that constant couplings tie to it follow.
+  /// Sets the position of one independent joint; joints that constant couplings tie to it follow.
+  /// Where a loop ties it, the state is open until close().
   /// @param joint   any that follows no other
   /// @param values  as many as the joint has; a quaternion is normalised
   /// @throws UnknownName, SizeMismatch; Unsupported for a joint that follows others
   void set_position(std::string_view joint, In<double> values);
   /// The same for a joint of one number.
   void set_position(std::string_view joint, double value) { set_position(joint, {&value, 1}); }
+  /// Sets the position of any joint and moves no other: a guess from which close() or assemble()
+  /// starts. @throws UnknownName, SizeMismatch
+  void set_raw(std::string_view joint, In<double> values);
+  /// The same for a joint of one number.
+  void set_raw(std::string_view joint, double value) { set_raw(joint, {&value, 1}); }
   /// Sets the rates of one joint. @throws UnknownName, SizeMismatch, Unsupported as above
   void set_rate(std::string_view joint, In<double> values);
   /// The same for a joint of one rate.
@@ -87,11 +96,33 @@ class ESPALIER_API State {
     return numbers[0];
   }
 
+  /// Solves the dependent positions for the independent ones, on the branch of the positions that
+  /// were last closed (close() in kernel/model/closure.hpp).
+  /// @returns how it ended; unless it is `closed`, q() is as far as it went
+  Closure close(const CloseOptions& options = {});
+  /// Whether couplings and loops are met to `tolerance`. Positions are looked at when they have
+  /// changed since.
+  bool is_closed() const;
+  /// @param who  asks for it
+  /// @throws SingularMechanism naming the cluster, its constraint and the residual, or a position
+  ///         that is not finite
+  void expect_closed(std::string_view who) const;
+
+  /// Largest |phi| that counts as closed [m, rad or cosine]: that of BatchOptions.
+  static constexpr double tolerance = 1e-6;
+
  private:
   const Joint& independent(std::string_view joint, const char* what) const;
+  void put(const Joint& joint, In<double> values);
 
   ModelPtr model_;
   std::vector<double> q_, v_;
+  mutable std::vector<double> closed_;  ///< the positions that were last found closed
 };
+
+namespace detail {
+/// @throws SingularMechanism as State::expect_closed()
+ESPALIER_API void expect_closed(std::string_view who, const Model& model, const double* q);
+}  // namespace detail
 
 }  // namespace espalier

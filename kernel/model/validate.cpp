@@ -233,145 +233,184 @@ JointSpec spec_of(const JointDescription& joint) {
   return spec;
 }
 
+namespace {
+
+/// The checks of validate(), one function for each kind of part.
+class Validation {
+ public:
+  Validation(const Description& robot, const ModelTypes& types, const CompileOptions& options,
+             Findings& findings)
+      : robot_(robot), types_(types), options_(options), findings_(findings) {}
+
+  void run() {
+    if (!finite(robot_.gravity)) {
+      findings_.error(robot_.where, "gravity has a number that is not finite, expected numbers");
+    }
+    for (const LinkDescription& link : robot_.links) {
+      links_.add(link.name, link.where);
+      if (link.inertial) check_inertial(link, options_, findings_);
+    }
+    if (options_.root == CompileOptions::Root::floating) joints_.add("root", {"--root floating", 0});
+    for (const JointDescription& joint : robot_.joints) {
+      joints_.add(joint.name, joint.where);
+      by_name_.emplace(joint.name, &joint);
+    }
+    for (const JointDescription& joint : robot_.joints) check(joint);
+    for (const LoopDescription& loop : robot_.loops) check(loop);
+    for (const CouplingDescription& coupling : robot_.couplings) check(coupling);
+    for (const LawDescription& law : robot_.laws) check(law);
+    for (const NamedState& state : robot_.states) check(state);
+    for (const ActuatorDescription& actuator : robot_.actuators) {
+      expect_joints("actuator '" + actuator.name + "'", actuator.gear, actuator.where);
+    }
+  }
+
+ private:
+  void expect_link(const std::string& who, const char* role, const std::string& link,
+                   const SourceLocation& where) {
+    if (links_.has(link)) return;
+    findings_.error(where, who + ": " + role + " link '" + link + "' is unknown, expected one of " +
+                               list_of(links_.names()));
+  }
+
+  void check(const JointDescription& joint) {
+    const std::string who = "joint '" + joint.name + "'";
+    expect_link(who, "parent", joint.parent, joint.where);
+    expect_link(who, "child", joint.child, joint.where);
+    if (joint.parent == joint.child) {
+      findings_.error(joint.where, who + ": parent and child are both '" + joint.child +
+                                       "', expected two links");
+    }
+    if (!finite(joint.origin)) {
+      findings_.error(joint.where, who + ": origin has a number that is not finite");
+    }
+    check_type(who, joint, types_, findings_);
+    check_passive(joint, findings_);
+    if (joint.mimic && options_.mimic == CompileOptions::MimicRule::honour) {
+      check_mimic(who, joint, *joint.mimic);
+    }
+  }
+
+  void check_mimic(const std::string& who, const JointDescription& joint, const Mimic& mimic) {
+    const auto other = by_name_.find(mimic.joint);
+    if (other == by_name_.end()) {
+      findings_.error(joint.where, who + ": mimics joint '" + mimic.joint +
+                                       "', which is unknown, expected one of " +
+                                       list_of(joints_.names()));
+    } else if (mimic.joint == joint.name) {
+      findings_.error(joint.where, who + ": mimics itself, expected another joint");
+    } else if (other->second->mimic) {
+      findings_.error(joint.where, who + ": mimics '" + mimic.joint + "', which mimics '" +
+                                       other->second->mimic->joint +
+                                       "' itself, expected a joint that mimics none (name '" +
+                                       other->second->mimic->joint + "' here)");
+    }
+    if (!std::isfinite(mimic.multiplier) || mimic.multiplier == 0.0) {
+      findings_.error(joint.where, who + ": mimic multiplier is " + number(mimic.multiplier) +
+                                       ", expected a number other than zero");
+    }
+    if (!std::isfinite(mimic.offset)) {
+      findings_.error(joint.where, who + ": mimic offset is " + number(mimic.offset) +
+                                       ", expected a finite number");
+    }
+  }
+
+  void check(const LoopDescription& loop) {
+    const std::string who = "loop '" + loop.name + "'";
+    constraints_.add(loop.name, loop.where);
+    expect_link(who, "predecessor", loop.predecessor, loop.where);
+    expect_link(who, "successor", loop.successor, loop.where);
+    if (loop.predecessor == loop.successor) {
+      findings_.error(loop.where, who + ": predecessor and successor are both '" + loop.successor +
+                                      "', expected two links");
+    }
+    try {
+      const LoopJoint& type = types_.loop_joint(loop.type);
+      check_parameter_names(who, "loops of type '" + loop.type + "'", loop.parameters,
+                            type.parameter_names(), loop.where, findings_);
+    } catch (const UnknownName& error) {
+      findings_.error(loop.where, who + ": " + error.what());
+    }
+    const double length = std::sqrt(dot(loop.axis, loop.axis));
+    if (!(length > 1e-9) || !std::isfinite(length)) {
+      findings_.error(loop.where, who + ": axis has length " + number(length) +
+                                      ", expected a direction");
+    }
+    if (!finite(loop.predecessor_origin) || !finite(loop.successor_origin)) {
+      findings_.error(loop.where, who + ": origin has a number that is not finite");
+    }
+  }
+
+  void check(const CouplingDescription& coupling) {
+    const std::string who = "coupling '" + coupling.name + "'";
+    constraints_.add(coupling.name, coupling.where);
+    expect_link(who, "predecessor", coupling.predecessor, coupling.where);
+    expect_link(who, "successor", coupling.successor, coupling.where);
+    if (!std::isfinite(coupling.ratio) || coupling.ratio == 0.0) {
+      findings_.error(coupling.where, who + ": ratio is " + number(coupling.ratio) +
+                                          ", expected a number other than zero");
+    }
+  }
+
+  void check(const LawDescription& law) {
+    const std::string who = "law '" + law.name + "'";
+    constraints_.add(law.name, law.where);
+    try {
+      const LawType& type = types_.law(law.type);
+      check_parameter_names(who, "laws of type '" + law.type + "'", law.parameters,
+                            type.parameter_names(), law.where, findings_);
+      if (static_cast<int>(law.joints.size()) != type.positions()) {
+        findings_.error(law.where, who + ": names " + std::to_string(law.joints.size()) +
+                                       " joints, expected " + std::to_string(type.positions()) +
+                                       " for type '" + law.type + "'");
+      }
+    } catch (const UnknownName& error) {
+      findings_.error(law.where, who + ": " + error.what());
+    }
+    std::map<std::string, int> uses;
+    for (const std::string& joint : law.joints) {
+      if (!by_name_.contains(joint)) {
+        findings_.error(law.where, who + ": joint '" + joint + "' is unknown, expected one of " +
+                                       list_of(joints_.names()));
+      } else if (++uses[joint] == 2) {
+        findings_.error(law.where, who + ": joint '" + joint + "' is named twice, expected it once");
+      }
+    }
+  }
+
+  void check(const NamedState& state) {
+    expect_joints("state '" + state.name + "'", state.positions, state.where);
+    expect_joints("state '" + state.name + "'", state.velocities, state.where);
+  }
+
+  /// @param values  by joints
+  template <class Values>
+  void expect_joints(const std::string& who, const Values& values, const SourceLocation& where) {
+    for (const auto& [joint, numbers] : values) {
+      if (by_name_.contains(joint)) continue;
+      findings_.error(where, who + ": joint '" + joint + "' is unknown, expected one of " +
+                                 list_of(joints_.names()));
+    }
+  }
+
+  const Description& robot_;
+  const ModelTypes& types_;
+  const CompileOptions& options_;
+  Findings& findings_;
+  NameCheck links_{"link", findings_}, joints_{"joint", findings_},
+      constraints_{"constraint", findings_};
+  std::map<std::string, const JointDescription*> by_name_;
+};
+
+}  // namespace
+
 void validate(const Description& robot, const ModelTypes& types, const CompileOptions& options,
               Findings& findings) {
   if (robot.links.empty()) {
     findings.error(robot.where, "robot has no links, expected at least one");
     return;
   }
-  if (!finite(robot.gravity)) {
-    findings.error(robot.where, "gravity has a number that is not finite, expected numbers");
-  }
-  NameCheck links("link", findings), joints("joint", findings), constraints("constraint", findings);
-  for (const LinkDescription& link : robot.links) {
-    links.add(link.name, link.where);
-    if (link.inertial) check_inertial(link, options, findings);
-  }
-  const auto known_link = [&](const std::string& who, const char* role, const std::string& link,
-                              const SourceLocation& where) {
-    if (!links.has(link)) {
-      findings.error(where, who + ": " + role + " link '" + link + "' is unknown, expected one of " +
-                                list_of(links.names()));
-    }
-  };
-
-  if (options.root == CompileOptions::Root::floating) joints.add("root", {"--root floating", 0});
-  for (const JointDescription& joint : robot.joints) joints.add(joint.name, joint.where);
-  std::map<std::string, const JointDescription*> by_name;
-  for (const JointDescription& joint : robot.joints) by_name.emplace(joint.name, &joint);
-
-  for (const JointDescription& joint : robot.joints) {
-    const std::string who = "joint '" + joint.name + "'";
-    known_link(who, "parent", joint.parent, joint.where);
-    known_link(who, "child", joint.child, joint.where);
-    if (joint.parent == joint.child) {
-      findings.error(joint.where, who + ": parent and child are both '" + joint.child +
-                                      "', expected two links");
-    }
-    if (!finite(joint.origin)) {
-      findings.error(joint.where, who + ": origin has a number that is not finite");
-    }
-    check_type(who, joint, types, findings);
-    check_passive(joint, findings);
-    if (joint.mimic && options.mimic == CompileOptions::MimicRule::honour) {
-      const Mimic& mimic = *joint.mimic;
-      const auto other = by_name.find(mimic.joint);
-      if (other == by_name.end()) {
-        findings.error(joint.where, who + ": mimics joint '" + mimic.joint +
-                                        "', which is unknown, expected one of " +
-                                        list_of(joints.names()));
-      } else if (mimic.joint == joint.name) {
-        findings.error(joint.where, who + ": mimics itself, expected another joint");
-      } else if (other->second->mimic) {
-        findings.error(joint.where, who + ": mimics '" + mimic.joint + "', which mimics '" +
-                                        other->second->mimic->joint +
-                                        "' itself, expected a joint that mimics none (name '" +
-                                        other->second->mimic->joint + "' here)");
-      }
-      if (!std::isfinite(mimic.multiplier) || mimic.multiplier == 0.0) {
-        findings.error(joint.where, who + ": mimic multiplier is " + number(mimic.multiplier) +
-                                        ", expected a number other than zero");
-      }
-      if (!std::isfinite(mimic.offset)) {
-        findings.error(joint.where, who + ": mimic offset is " + number(mimic.offset) +
-                                        ", expected a finite number");
-      }
-    }
-  }
-  for (const LoopDescription& loop : robot.loops) {
-    const std::string who = "loop '" + loop.name + "'";
-    constraints.add(loop.name, loop.where);
-    known_link(who, "predecessor", loop.predecessor, loop.where);
-    known_link(who, "successor", loop.successor, loop.where);
-    if (loop.predecessor == loop.successor) {
-      findings.error(loop.where, who + ": predecessor and successor are both '" + loop.successor +
-                                     "', expected two links");
-    }
-    try {
-      const LoopJoint& type = types.loop_joint(loop.type);
-      check_parameter_names(who, "loops of type '" + loop.type + "'", loop.parameters, type.parameter_names(),
-                            loop.where, findings);
-    } catch (const UnknownName& error) {
-      findings.error(loop.where, who + ": " + error.what());
-    }
-    const double length = std::sqrt(dot(loop.axis, loop.axis));
-    if (!(length > 1e-9) || !std::isfinite(length)) {
-      findings.error(loop.where, who + ": axis has length " + number(length) +
-                                     ", expected a direction");
-    }
-    if (!finite(loop.predecessor_origin) || !finite(loop.successor_origin)) {
-      findings.error(loop.where, who + ": origin has a number that is not finite");
-    }
-  }
-  for (const CouplingDescription& coupling : robot.couplings) {
-    const std::string who = "coupling '" + coupling.name + "'";
-    constraints.add(coupling.name, coupling.where);
-    known_link(who, "predecessor", coupling.predecessor, coupling.where);
-    known_link(who, "successor", coupling.successor, coupling.where);
-    if (!std::isfinite(coupling.ratio) || coupling.ratio == 0.0) {
-      findings.error(coupling.where, who + ": ratio is " + number(coupling.ratio) +
-                                         ", expected a number other than zero");
-    }
-  }
-  for (const LawDescription& law : robot.laws) {
-    const std::string who = "law '" + law.name + "'";
-    constraints.add(law.name, law.where);
-    try {
-      const LawType& type = types.law(law.type);
-      check_parameter_names(who, "laws of type '" + law.type + "'", law.parameters, type.parameter_names(),
-                            law.where, findings);
-      if (static_cast<int>(law.joints.size()) != type.positions()) {
-        findings.error(law.where, who + ": names " + std::to_string(law.joints.size()) +
-                                      " joints, expected " + std::to_string(type.positions()) +
-                                      " for type '" + law.type + "'");
-      }
-    } catch (const UnknownName& error) {
-      findings.error(law.where, who + ": " + error.what());
-    }
-    std::map<std::string, int> uses;
-    for (const std::string& joint : law.joints) {
-      if (!by_name.contains(joint)) {
-        findings.error(law.where, who + ": joint '" + joint + "' is unknown, expected one of " +
-                                      list_of(joints.names()));
-      } else if (++uses[joint] == 2) {
-        findings.error(law.where, who + ": joint '" + joint + "' is named twice, expected it once");
-      }
-    }
-  }
-  const auto known_joints = [&](const std::string& who, const auto& values, const auto& where) {
-    for (const auto& [joint, numbers] : values) {
-      if (by_name.contains(joint)) continue;
-      findings.error(where, who + ": joint '" + joint + "' is unknown, expected one of " +
-                                list_of(joints.names()));
-    }
-  };
-  for (const NamedState& state : robot.states) {
-    known_joints("state '" + state.name + "'", state.positions, state.where);
-    known_joints("state '" + state.name + "'", state.velocities, state.where);
-  }
-  for (const ActuatorDescription& actuator : robot.actuators) {
-    known_joints("actuator '" + actuator.name + "'", actuator.gear, actuator.where);
-  }
+  Validation(robot, types, options, findings).run();
 }
 
 }  // namespace espalier::detail

@@ -1,12 +1,26 @@
 #include "espalier/kernel/model/variants.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
-#include "espalier/kernel/model/cluster_compiler.hpp"
+#include "espalier/kernel/model/compile/cluster_compiler.hpp"
+#include "espalier/kernel/model/inertia_groups.hpp"
 #include "espalier/kernel/text.hpp"
 
 namespace espalier {
+
+/// Groups point to the clusters of their model, so that each model has its own. A motion without
+/// inertia is none of the coordinates: where the first model is regular everywhere, so are all.
+void ClusterCompiler::regroup_inertia(const Model& from, Model& model) {
+  const auto& known = from.inertia_groups();
+  auto groups = std::make_shared<std::vector<detail::InertiaGroup>>();
+  if (std::any_of(known.begin(), known.end(), [](const auto& group) { return group.guarded; })) {
+    *groups = detail::find_inertia_groups(model, detail::RatesOf::clusters);
+  }
+  model.inertia_groups_ = std::move(groups);
+  model.weightless_in_tree_ = detail::weightless_in_tree(model);
+}
 
 ModelPtr ClusterCompiler::with_independent(const Model& from, int cluster,
                                            std::span<const int> columns) {
@@ -23,6 +37,7 @@ ModelPtr ClusterCompiler::with_independent(const Model& from, int cluster,
     model->independent_rates_[c.v + j] = constraint->rate[constraint->independent[j]];
   }
   number_joints(*model);
+  regroup_inertia(from, *model);
   return model;
 }
 
@@ -35,6 +50,7 @@ ModelPtr ClusterCompiler::with_armature(const Model& from, std::span<const doubl
     if (all[rate] > 0.0) model->armature_.emplace_back(static_cast<int>(rate), all[rate]);
   }
   for (Rotor& rotor : model->rotors_) rotor.inertia += added[rotor.v];
+  regroup_inertia(from, *model);
   return model;
 }
 

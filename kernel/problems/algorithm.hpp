@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,7 +10,7 @@
 
 #include "espalier/kernel/problems/end_effector.hpp"
 #include "espalier/kernel/export.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/state.hpp"
 #include "espalier/kernel/problems/sensor.hpp"
 #include "espalier/kernel/views.hpp"
 
@@ -24,6 +25,8 @@ struct Capabilities {
   bool several_supports = false;   ///< clusters with more than one output body
   bool joint_supplied_dynamics = false;     ///< joints that bring equations of their own (elastic beams)
   bool exact = true;              ///< false: approximates the model; the summary says how
+  /// Robots whose spanning tree alone, loops being open, has joints that move no inertia.
+  bool weightless_tree = true;
 };
 
 /// External wrenches, kept per body in body frames.
@@ -103,11 +106,20 @@ using Results = BasicResults<double>;              ///< of one robot
 using PackResults = BasicResults<Pack>;            ///< of eight robots
 using FloatPackResults = BasicResults<FloatPack>;  ///< of sixteen
 
+/// Asks a call on vectors to look at them first, as calls on a State do:
+/// `aba->evaluate(check_first, q, v, tau, vdot)`.
+struct CheckFirst {};
+inline constexpr CheckFirst check_first{};
+
+namespace detail {
+class PositionGuard;
+}
+
 /// An algorithm bound to a Model: owns its workspace, belongs to one thread.
 class ESPALIER_API Algorithm {
  public:
   /// Binds to a model, with its gravity.
-  explicit Algorithm(ModelPtr model) : model_(std::move(model)), gravity_(model_->gravity()) {}
+  explicit Algorithm(ModelPtr model);
   virtual ~Algorithm();
   Algorithm(const Algorithm&) = delete;
   Algorithm& operator=(const Algorithm&) = delete;
@@ -134,10 +146,88 @@ class ESPALIER_API Algorithm {
   /// The same for sixteen in floats.
   virtual void solve_packs(const FloatPackInputs& in, FloatPackResults& out);
 
+ protected:
+  /// Looks at positions before a call that was asked to. @throws SingularMechanism where loops are
+  /// open or a position is not finite
+  void expect_closed(std::string_view who, In<double> q) const;
+  /// Before evaluate(): in debug builds loops have to be closed; positions that are not finite are
+  /// left to the answer.
+  template <class T>
+  void expect_closed_in_debug([[maybe_unused]] std::string_view who,
+                              [[maybe_unused]] const T* q) const {
+#ifndef NDEBUG
+    if constexpr (std::is_same_v<T, double>) debug_closed(who, q);
+#endif
+  }
+  /// Before evaluate() divides by inertia: 0, or NaN in the lanes whose positions leave some motion
+  /// without any. @throws SingularMechanism at the scalar double, naming the joints
+  template <class T>
+  T expect_inertia(std::string_view who, const T* q) {
+    expect_closed_in_debug(who, q);
+    if (guard_ == nullptr) [[likely]] return T(0.0);
+    return look_at_inertia(who, q);
+  }
+  /// After evaluate(): puts expect_inertia()'s NaN into an answer's lanes. At double, numbers that
+  /// are not finite although all inputs are: @throws SingularMechanism naming the cluster
+  template <class T>
+  void expect_answer(std::string_view who, [[maybe_unused]] std::initializer_list<In<T>> inputs,
+                     const std::type_identity_t<Wrenches<T>>* wrenches, Out<T> answer,
+                     const T& doubt) {
+    if constexpr (std::is_same_v<T, double>) {
+      // Sums that do not wait for each other; zero as long as all is finite.
+      double zero[4] = {0.0, 0.0, 0.0, 0.0};
+      long i = 0;
+      for (; i + 4 <= answer.size(); i += 4) {
+        for (int k = 0; k < 4; ++k) zero[k] += answer[i + k] * 0.0;
+      }
+      for (; i < answer.size(); ++i) zero[0] += answer[i] * 0.0;
+      if ((zero[0] + zero[1]) + (zero[2] + zero[3]) != 0.0) [[unlikely]] {
+        refuse_answer(who, inputs, wrenches, answer);
+      }
+    } else if constexpr (is_pack<T>) {
+      for (long i = 0; guard_ != nullptr && i < answer.size(); ++i) answer[i] += doubt;
+    }
+  }
+
  private:
+  void debug_closed(std::string_view who, const double* q) const;
+  double look_at_inertia(std::string_view who, const double* q);
+  Pack look_at_inertia(std::string_view who, const Pack* q);
+  Count look_at_inertia(std::string_view who, const Count* q);
+  FloatPack look_at_inertia(std::string_view who, const FloatPack* q);
+  /// First of the inputs are the positions. Returns where some input is not finite.
+  void refuse_answer(std::string_view who, std::initializer_list<In<double>> inputs,
+                     const Wrenches<double>* wrenches, In<double> answer) const;
+
   ModelPtr model_;
   Vec3<double> gravity_;
+  std::unique_ptr<detail::PositionGuard> guard_;  ///< of models whose inertia may vanish
 };
+
+/// Calls of a problem beside evaluate(q, v, ...), for its class.
+#define ESPALIER_CHECKED_CALL                                                                    \
+  /** evaluate() after a look at the positions. @throws SingularMechanism where loops are open */ \
+  template <class... Rest>                                                                       \
+  decltype(auto) evaluate(CheckFirst, In<double> q, Rest&&... rest) {                            \
+    this->expect_closed(problem, q);                                                             \
+    return evaluate(q, std::forward<Rest>(rest)...);                                             \
+  }
+#define ESPALIER_CALLS_AT_STATES                                                                 \
+  ESPALIER_CHECKED_CALL                                                                          \
+  /** evaluate() at a state. @throws SingularMechanism where its loops are open */               \
+  template <class... Rest>                                                                       \
+  decltype(auto) evaluate(const State& state, Rest&&... rest) {                                  \
+    state.expect_closed(problem);                                                                \
+    return evaluate(In<double>(state.q()), In<double>(state.v()), std::forward<Rest>(rest)...);  \
+  }
+#define ESPALIER_CALLS_AT_POSITIONS                                                              \
+  ESPALIER_CHECKED_CALL                                                                          \
+  /** evaluate() at a state's positions. @throws SingularMechanism where its loops are open */   \
+  template <class... Rest>                                                                       \
+  decltype(auto) evaluate(const State& state, Rest&&... rest) {                                  \
+    state.expect_closed(problem);                                                                \
+    return evaluate(In<double>(state.q()), std::forward<Rest>(rest)...);                         \
+  }
 
 /// An algorithm at one scalar, of a problem that is solved for named inputs by one template.
 template <class T>

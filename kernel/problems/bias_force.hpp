@@ -19,15 +19,19 @@ class ESPALIER_API BiasForce : public AlgorithmAt<T> {
   /// @param v  independent rates, size nv [rad/s, m/s]
   /// @param[out] bias  generalized forces, size nv [N·m, N]
   /// @param wrenches  external wrenches on bodies, or nullptr
-  /// @throws SizeMismatch
+  /// @throws SizeMismatch; at double SingularMechanism where a loop is at a dead point. Inputs that are
+  ///         not finite give NaN
   void evaluate(In<T> q, In<T> v, Out<T> bias, const Wrenches<T>* wrenches = nullptr) {
     const Model& m = model();
     expect_size("bias force", "q", q.size(), m.nq());
     expect_size("bias force", "v", v.size(), m.nv());
     expect_size("bias force", "bias", bias.size(), m.nv());
     detail::expect_wrenches("bias force", wrenches, m);
+    this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), v.data(), bias.data(), wrenches);
+    this->expect_answer(problem, {q, v}, wrenches, bias, T(0.0));
   }
+  ESPALIER_CALLS_AT_STATES
 
  protected:
   /// solve() at this scalar: named inputs in, named results out.

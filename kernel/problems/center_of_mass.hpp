@@ -31,8 +31,10 @@ class ESPALIER_API CenterOfMass : public AlgorithmAt<T> {
     expect_size("center of mass", "q", q.size(), m.nq());
     expect_size("center of mass", "v", v.size(), m.nv());
     expect_size("center of mass", "vdot", vdot.size(), m.nv());
+    this->expect_closed_in_debug(problem, q.data());
     return compute(q.data(), v.data(), vdot.data());
   }
+  ESPALIER_CALLS_AT_STATES
 
  protected:
   /// solve() at this scalar: named inputs in, named results out.

@@ -43,7 +43,8 @@ class ESPALIER_API ConstrainedDynamics : public Algorithm {
   /// @param tau           generalized forces, size nv [N·m, N]
   /// @param acceleration  a by rows, size m
   /// @param wrenches      external wrenches on bodies, or nullptr
-  /// @returns an answer that is valid until the next call  @throws SizeMismatch
+  /// @returns an answer that is valid until the next call
+  /// @throws SizeMismatch; SingularMechanism where some motion has no inertia
   const Answer& evaluate(In<T> q, In<T> v, In<T> tau, In<T> acceleration,
                          const Wrenches<T>* wrenches = nullptr) {
     const Model& m = model();
@@ -52,8 +53,10 @@ class ESPALIER_API ConstrainedDynamics : public Algorithm {
     expect_size("constrained dynamics", "tau", tau.size(), m.nv());
     expect_size("constrained dynamics", "acceleration", acceleration.size(), task_.size());
     detail::expect_wrenches("constrained dynamics", wrenches, m);
+    this->expect_inertia(problem, q.data());
     return compute(q.data(), v.data(), tau.data(), acceleration.data(), wrenches);
   }
+  ESPALIER_CALLS_AT_STATES
   void solve(const Inputs& in, Results& out) override {
     if constexpr (std::is_same_v<T, double>) {
       using Axis = Result::Axis;

@@ -142,19 +142,19 @@ DesignDerivatives<T>::DesignDerivatives(ModelPtr model) : AlgorithmAt<T>(std::mo
 
 template <class T>
 void DesignDerivatives<T>::columns(In<T> q, In<T> v, In<T> vdot, const std::vector<int>& chosen,
-                                   Out<T> columns, const Loads<T>* loads) {
+                                   OutMatrix<T> columns, const Loads<T>* loads) {
   const int nv = model().nv();
-  expect_size("design derivatives", "columns", columns.size(),
-              static_cast<long>(nv) * static_cast<long>(chosen.size()));
+  columns.expect("design derivatives", "columns", nv, static_cast<long>(chosen.size()));
   std::vector<T> lambda(nv, T(0.0)), all(parameters_.size());
   for (int i = 0; i < nv; ++i) {
     lambda[i] = T(1.0);
     gradient(q, v, vdot, lambda, all, loads);
     for (std::size_t k = 0; k < chosen.size(); ++k) {
-      columns[static_cast<long>(i * chosen.size() + k)] = all[chosen[k]];
+      columns.data()[i * chosen.size() + k] = all[chosen[k]];
     }
     lambda[i] = T(0.0);
   }
+  columns.finish();
 }
 
 template <class T>

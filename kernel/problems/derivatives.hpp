@@ -109,7 +109,14 @@ struct RateViews {
   static constexpr int most = 4;
   T* data[most];
   long size[most];
-  Out<T> operator[](int k) const { return {data[k], size[k]}; }
+  /// Result k, as a vector or as a matrix that stands row after row.
+  struct View {
+    T* data;
+    long size;
+    operator Out<T>() const { return {data, size}; }        // NOLINT(google-explicit-constructor)
+    operator OutMatrix<T>() const { return {data, size}; }  // NOLINT(google-explicit-constructor)
+  };
+  View operator[](int k) const { return {data[k], size[k]}; }
 };
 /// Has f(RateViews) write results; the name of each, and whether it is a matrix.
 template <class T, class V, class F>
@@ -169,8 +176,8 @@ class ESPALIER_API InverseDynamicsDerivatives : public AlgorithmAt<T> {
   /// @param loads         what acts besides tau and gravity, or nullptr
   /// Frame: see the top of this file.  Cost: O(n d).
   /// @throws SizeMismatch; Unsupported for a wrench on a folded rotor
-  void evaluate(In<T> q, In<T> v, In<T> vdot, Out<T> tau, Out<T> dtau_dq, Out<T> dtau_dv,
-                Out<T> M, const Loads<T>* loads = nullptr) {
+  void evaluate(In<T> q, In<T> v, In<T> vdot, Out<T> tau, OutMatrix<T> dtau_dq,
+                OutMatrix<T> dtau_dv, OutMatrix<T> M, const Loads<T>* loads = nullptr) {
     const char* who = "inverse dynamics derivatives";
     const Model& m = model();
     const long nv = m.nv();
@@ -178,13 +185,16 @@ class ESPALIER_API InverseDynamicsDerivatives : public AlgorithmAt<T> {
     expect_size(who, "v", v.size(), nv);
     expect_size(who, "vdot", vdot.size(), nv);
     expect_size(who, "tau", tau.size(), nv);
-    expect_size(who, "dtau_dq", dtau_dq.size(), nv * nv);
-    expect_size(who, "dtau_dv", dtau_dv.size(), nv * nv);
-    expect_size(who, "M", M.size(), nv * nv);
+    dtau_dq.expect(who, "dtau_dq", nv, nv);
+    dtau_dv.expect(who, "dtau_dv", nv, nv);
+    M.expect(who, "M", nv, nv);
     detail::expect_loads(who, loads, m);
+    this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), v.data(), vdot.data(), tau.data(), dtau_dq.data(), dtau_dv.data(), M.data(),
             loads);
+    dtau_dq.finish(), dtau_dv.finish(), M.finish();
   }
+  ESPALIER_CALLS_AT_STATES
 
  protected:
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
@@ -221,8 +231,8 @@ class ESPALIER_API ForwardDynamicsDerivatives : public AlgorithmAt<T> {
   /// @param loads            what acts besides tau and gravity, or nullptr
   /// Frame: see the top of this file.  Cost: O(n^2).
   /// @throws SizeMismatch; Unsupported for a wrench on a folded rotor
-  void evaluate(In<T> q, In<T> v, In<T> tau, Out<T> vdot, Out<T> dvdot_dq, Out<T> dvdot_dv,
-                Out<T> dvdot_dtau, const Loads<T>* loads = nullptr) {
+  void evaluate(In<T> q, In<T> v, In<T> tau, Out<T> vdot, OutMatrix<T> dvdot_dq,
+                OutMatrix<T> dvdot_dv, OutMatrix<T> dvdot_dtau, const Loads<T>* loads = nullptr) {
     const char* who = "forward dynamics derivatives";
     const Model& m = model();
     const long nv = m.nv();
@@ -230,13 +240,18 @@ class ESPALIER_API ForwardDynamicsDerivatives : public AlgorithmAt<T> {
     expect_size(who, "v", v.size(), nv);
     expect_size(who, "tau", tau.size(), nv);
     expect_size(who, "vdot", vdot.size(), nv);
-    expect_size(who, "dvdot_dq", dvdot_dq.size(), nv * nv);
-    expect_size(who, "dvdot_dv", dvdot_dv.size(), nv * nv);
-    expect_size(who, "dvdot_dtau", dvdot_dtau.size(), nv * nv);
+    dvdot_dq.expect(who, "dvdot_dq", nv, nv);
+    dvdot_dv.expect(who, "dvdot_dv", nv, nv);
+    dvdot_dtau.expect(who, "dvdot_dtau", nv, nv);
     detail::expect_loads(who, loads, m);
+    const T doubt = this->expect_inertia(problem, q.data());
     compute(q.data(), v.data(), tau.data(), vdot.data(), dvdot_dq.data(), dvdot_dv.data(),
             dvdot_dtau.data(), loads);
+    this->expect_answer(problem, {q, v, tau}, loads == nullptr ? nullptr : loads->wrenches, vdot,
+                        doubt);
+    dvdot_dq.finish(), dvdot_dv.finish(), dvdot_dtau.finish();
   }
+  ESPALIER_CALLS_AT_STATES
 
  protected:
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
@@ -269,13 +284,16 @@ class ESPALIER_API InverseMassMatrix : public AlgorithmAt<T> {
   /// @param[out] M_inverse  size nv * nv, all entries written
   /// Cost: O(n^2).
   /// @throws SizeMismatch
-  void evaluate(In<T> q, Out<T> M_inverse) {
+  void evaluate(In<T> q, OutMatrix<T> M_inverse) {
     const Model& m = model();
     expect_size("inverse mass matrix", "q", q.size(), m.nq());
-    expect_size("inverse mass matrix", "M_inverse", M_inverse.size(),
-                static_cast<long>(m.nv()) * m.nv());
+    M_inverse.expect("inverse mass matrix", "M_inverse", m.nv(), m.nv());
+    const T doubt = this->expect_inertia(problem, q.data());
     compute(q.data(), M_inverse.data());
+    this->expect_answer(problem, {q}, nullptr, Out<T>(M_inverse.data(), M_inverse.size()), doubt);
+    M_inverse.finish();
   }
+  ESPALIER_CALLS_AT_POSITIONS
 
  protected:
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
@@ -320,6 +338,7 @@ class ESPALIER_API InverseDynamicsAdjoint : public AlgorithmAt<T> {
     compute(q.data(), v.data(), vdot.data(), lambda.data(), by_q.data(), by_v.data(),
             by_vdot.data(), loads);
   }
+  ESPALIER_CALLS_AT_STATES
 
  protected:
   /// At the inputs' multipliers; ones where there are none.
@@ -369,9 +388,13 @@ class ESPALIER_API ForwardDynamicsAdjoint : public AlgorithmAt<T> {
     expect_size(who, "by_v", by_v.size(), m.nv());
     expect_size(who, "by_tau", by_tau.size(), m.nv());
     detail::expect_loads(who, loads, m);
+    const T doubt = this->expect_inertia(problem, q.data());
     compute(q.data(), v.data(), tau.data(), nu.data(), vdot.data(), by_q.data(), by_v.data(),
             by_tau.data(), loads);
+    this->expect_answer(problem, {q, v, tau, nu}, loads == nullptr ? nullptr : loads->wrenches,
+                        vdot, doubt);
   }
+  ESPALIER_CALLS_AT_STATES
 
  protected:
   /// At the inputs' multipliers; ones where there are none.
@@ -406,13 +429,16 @@ class ESPALIER_API CoriolisMatrix : public AlgorithmAt<T> {
   /// @param[out] C  size nv * nv, all entries written
   /// Cost: O(n d).
   /// @throws SizeMismatch
-  void evaluate(In<T> q, In<T> v, Out<T> C) {
+  void evaluate(In<T> q, In<T> v, OutMatrix<T> C) {
     const Model& m = model();
     expect_size("coriolis matrix", "q", q.size(), m.nq());
     expect_size("coriolis matrix", "v", v.size(), m.nv());
-    expect_size("coriolis matrix", "C", C.size(), static_cast<long>(m.nv()) * m.nv());
+    C.expect("coriolis matrix", "C", m.nv(), m.nv());
+    this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), v.data(), C.data());
+    C.finish();
   }
+  ESPALIER_CALLS_AT_STATES
 
  protected:
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
@@ -446,8 +472,8 @@ class ESPALIER_API StepDerivatives : public AlgorithmAt<T> {
   /// @param[out] B        size 2 nv * nv
   /// @param loads         what acts besides tau and gravity, held over the step, or nullptr
   /// @throws SizeMismatch; SingularMechanism where loops cannot be closed on their branch
-  void evaluate(In<T> q, In<T> v, In<T> tau, double h, Out<T> q_next, Out<T> v_next, Out<T> A,
-                Out<T> B, const Loads<T>* loads = nullptr) {
+  void evaluate(In<T> q, In<T> v, In<T> tau, double h, Out<T> q_next, Out<T> v_next,
+                OutMatrix<T> A, OutMatrix<T> B, const Loads<T>* loads = nullptr) {
     const char* who = "step derivatives";
     const Model& m = model();
     const long nv = m.nv();
@@ -456,12 +482,15 @@ class ESPALIER_API StepDerivatives : public AlgorithmAt<T> {
     expect_size(who, "tau", tau.size(), nv);
     expect_size(who, "q_next", q_next.size(), m.nq());
     expect_size(who, "v_next", v_next.size(), nv);
-    expect_size(who, "A", A.size(), 4 * nv * nv);
-    expect_size(who, "B", B.size(), 2 * nv * nv);
+    A.expect(who, "A", 2 * nv, 2 * nv);
+    B.expect(who, "B", 2 * nv, nv);
     detail::expect_loads(who, loads, m);
+    this->expect_inertia(problem, q.data());
     compute(q.data(), v.data(), tau.data(), h, q_next.data(), v_next.data(), A.data(), B.data(),
             loads);
+    A.finish(), B.finish();
   }
+  ESPALIER_CALLS_AT_STATES
 
  protected:
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
@@ -499,8 +528,10 @@ class ESPALIER_API KinematicsDerivatives : public AlgorithmAt<T> {
     expect_size("kinematics derivatives", "q", q.size(), m.nq());
     expect_size("kinematics derivatives", "v", v.size(), m.nv());
     expect_size("kinematics derivatives", "vdot", vdot.size(), m.nv());
+    this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), v.data(), vdot.data());
   }
+  ESPALIER_CALLS_AT_STATES
   /// Derivatives of a link's motion at the last evaluate().
   /// @param link     of this model
   /// @param[out] of  five matrices of 6 * nv numbers
@@ -541,8 +572,10 @@ class ESPALIER_API CentroidalDynamics : public AlgorithmAt<T> {
     expect_size("centroidal dynamics", "q", q.size(), m.nq());
     expect_size("centroidal dynamics", "v", v.size(), m.nv());
     expect_size("centroidal dynamics", "vdot", vdot.size(), m.nv());
+    this->expect_closed_in_debug(problem, q.data());
     return compute(q.data(), v.data(), vdot.data());
   }
+  ESPALIER_CALLS_AT_STATES
 
  protected:
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
@@ -612,8 +645,8 @@ class ESPALIER_API DesignDerivatives : public AlgorithmAt<T> {
   /// @param chosen  among parameters()
   /// @param[out] columns  nv x chosen, row-major
   /// @param loads   what acts besides tau and gravity, or nullptr
-  void columns(In<T> q, In<T> v, In<T> vdot, const std::vector<int>& chosen, Out<T> columns,
-               const Loads<T>* loads = nullptr);
+  void columns(In<T> q, In<T> v, In<T> vdot, const std::vector<int>& chosen,
+               OutMatrix<T> columns, const Loads<T>* loads = nullptr);
 
  protected:
   /// The gradient at the inputs' multipliers; ones where there are none.

@@ -28,8 +28,10 @@ class ESPALIER_API Energy : public AlgorithmAt<T> {
     const Model& m = model();
     expect_size("energy", "q", q.size(), m.nq());
     expect_size("energy", "v", v.size(), m.nv());
+    this->expect_closed_in_debug(problem, q.data());
     return compute(q.data(), v.data());
   }
+  ESPALIER_CALLS_AT_STATES
 
  protected:
   /// solve() at this scalar: named inputs in, named results out.

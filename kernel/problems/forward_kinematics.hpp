@@ -25,8 +25,10 @@ class ESPALIER_API Kinematics : public AlgorithmAt<T> {
     expect_size("kinematics", "q", q.size(), m.nq());
     expect_size("kinematics", "v", v.size(), m.nv());
     expect_size("kinematics", "vdot", vdot.size(), m.nv());
+    this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), v.data(), vdot.data());
   }
+  ESPALIER_CALLS_AT_STATES
 
   /// World to link frame: E takes world to link coordinates, r is the link's origin in the world.
   virtual Transform<T> placement(const Link& link) const = 0;

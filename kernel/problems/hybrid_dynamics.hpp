@@ -53,8 +53,11 @@ class ESPALIER_API HybridDynamics : public Algorithm {
     expect_size("hybrid dynamics", "tau", tau.size(), m.nv());
     expect_size("hybrid dynamics", "vdot", vdot.size(), m.nv());
     detail::expect_wrenches("hybrid dynamics", wrenches, m);
+    this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), v.data(), known.data(), tau.data(), vdot.data(), wrenches);
+    this->expect_answer(problem, {q, v, known}, wrenches, vdot, T(0.0));
   }
+  ESPALIER_CALLS_AT_STATES
   void solve(const Inputs& in, Results& out) override {
     if constexpr (std::is_same_v<T, double>) {
       using Axis = Result::Axis;

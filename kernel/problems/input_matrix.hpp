@@ -99,16 +99,23 @@ class ESPALIER_API InputMatrix : public AlgorithmAt<T> {
   /// @param v    independent rates, size nv [rad/s, m/s]
   /// @param tau  forces on the independent rates besides the inputs, as of springs, size nv
   /// @param wrenches  external wrenches on bodies, or nullptr
-  /// @returns an answer that is valid until the next call  @throws SizeMismatch
+  /// @returns an answer that is valid until the next call
+  /// @throws SizeMismatch; SingularMechanism as ForwardDynamics
   const Answer& evaluate(In<T> q, In<T> v, In<T> tau, const Wrenches<T>* wrenches = nullptr) {
     const Model& m = model();
     expect_size("input matrix", "q", q.size(), m.nq());
     expect_size("input matrix", "v", v.size(), m.nv());
     expect_size("input matrix", "tau", tau.size(), m.nv());
     detail::expect_wrenches("input matrix", wrenches, m);
+    const T doubt = this->expect_inertia(problem, q.data());
     compute(q.data(), v.data(), tau.data(), wrenches, answer_);
+    for (std::vector<T>* x : {&answer_.input_matrix, &answer_.free_acceleration,
+                              &answer_.task_input_matrix, &answer_.task_free_acceleration}) {
+      this->expect_answer(problem, {q, v, tau}, wrenches, Out<T>(*x), doubt);
+    }
     return answer_;
   }
+  ESPALIER_CALLS_AT_STATES
 
  protected:
   /// solve() at this scalar: named inputs in, named results out.

@@ -25,15 +25,19 @@ class ESPALIER_API InverseOsim : public AlgorithmAt<T> {
 
   /// Computes the inverse operational-space inertia; singular where rows of J are dependent.
   /// @param q                  spanning positions, size nq [rad, m, quaternions x y z w]
-  /// @param[out] inverse_osim  size m * m, m the rows of the task; all entries written [1/kg,
+  /// @param[out] inverse_osim  m x m, m the rows of the task; row-major or an Eigen matrix [1/kg,
   ///                           1/(kg·m), 1/(kg·m²)]
-  /// @throws SizeMismatch
-  void evaluate(In<T> q, Out<T> inverse_osim) {
+  /// @throws SizeMismatch; SingularMechanism as ForwardDynamics
+  void evaluate(In<T> q, OutMatrix<T> inverse_osim) {
     expect_size("inverse osim", "q", q.size(), model().nq());
-    expect_size("inverse osim", "inverse_osim", inverse_osim.size(),
-                static_cast<long>(task_.size()) * task_.size());
+    inverse_osim.expect("inverse osim", "inverse_osim", task_.size(), task_.size());
+    const T doubt = this->expect_inertia(problem, q.data());
     compute(q.data(), inverse_osim.data());
+    this->expect_answer(problem, {q}, nullptr, Out<T>(inverse_osim.data(), inverse_osim.size()),
+                        doubt);
+    inverse_osim.finish();
   }
+  ESPALIER_CALLS_AT_POSITIONS
 
  protected:
   /// solve() at this scalar: named inputs in, named results out.

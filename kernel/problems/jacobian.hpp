@@ -19,15 +19,18 @@ class ESPALIER_API BodyJacobians : public AlgorithmAt<T> {
   /// @throws SizeMismatch
   void evaluate(In<T> q) {
     expect_size("jacobians", "q", q.size(), model().nq());
+    this->expect_closed_in_debug(problem, q.data());
     compute(q.data());
   }
+  ESPALIER_CALLS_AT_POSITIONS
   /// Jacobian at the last evaluate(): the link's twist (link frame, at its origin) is J v.
   /// @param link  of this model
-  /// @param[out] J  6 x nv, row-major, angular rows first, link axes
+  /// @param[out] J  6 x nv, row-major or an Eigen matrix, angular rows first, link axes
   /// @throws SizeMismatch
-  void jacobian(const Link& link, Out<T> J) const {
-    expect_size("jacobians", "J", J.size(), 6L * model().nv());
+  void jacobian(const Link& link, OutMatrix<T> J) const {
+    J.expect("jacobians", "J", 6, model().nv());
     write(link, J.data());
+    J.finish();
   }
 
  protected:

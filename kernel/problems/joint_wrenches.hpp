@@ -37,8 +37,10 @@ class ESPALIER_API JointWrenches : public Algorithm {
     expect_size("joint wrenches", "v", v.size(), m.nv());
     expect_size("joint wrenches", "vdot", vdot.size(), m.nv());
     detail::expect_wrenches("joint wrenches", wrenches, m);
+    this->expect_closed_in_debug(problem, q.data());
     return compute(q.data(), v.data(), vdot.data(), wrenches);
   }
+  ESPALIER_CALLS_AT_STATES
   /// One result "wrench of <joint>" for each joint: moment, force, and 1 if it is determined.
   void solve(const Inputs& in, Results& out) override {
     if constexpr (std::is_same_v<T, double>) {

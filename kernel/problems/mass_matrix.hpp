@@ -16,14 +16,17 @@ class ESPALIER_API MassMatrix : public AlgorithmAt<T> {
 
   /// Computes M.
   /// @param q  spanning positions, size nq [rad, m, quaternions x y z w]
-  /// @param[out] M  row-major, size nv * nv, all entries written [kg·m², kg·m, kg]
+  /// @param[out] M  row-major or an Eigen matrix, nv x nv, all entries written [kg·m², kg·m, kg]
   /// @throws SizeMismatch
-  void evaluate(In<T> q, Out<T> M) {
+  void evaluate(In<T> q, OutMatrix<T> M) {
     const Model& m = model();
     expect_size("mass matrix", "q", q.size(), m.nq());
-    expect_size("mass matrix", "M", M.size(), static_cast<long>(m.nv()) * m.nv());
+    M.expect("mass matrix", "M", m.nv(), m.nv());
+    this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), M.data());
+    M.finish();
   }
+  ESPALIER_CALLS_AT_POSITIONS
 
  protected:
   /// solve() at this scalar: named inputs in, named results out.

@@ -42,15 +42,18 @@ class ESPALIER_API OperationalSpace : public Algorithm {
   /// @param v    independent rates, size nv [rad/s, m/s]
   /// @param tau  generalized forces, size nv [N·m, N]
   /// @param wrenches  external wrenches on bodies, or nullptr
-  /// @returns an answer that is valid until the next call  @throws SizeMismatch
+  /// @returns an answer that is valid until the next call
+  /// @throws SizeMismatch; SingularMechanism where some motion has no inertia
   const Answer& evaluate(In<T> q, In<T> v, In<T> tau, const Wrenches<T>* wrenches = nullptr) {
     const Model& m = model();
     expect_size("operational space", "q", q.size(), m.nq());
     expect_size("operational space", "v", v.size(), m.nv());
     expect_size("operational space", "tau", tau.size(), m.nv());
     detail::expect_wrenches("operational space", wrenches, m);
+    this->expect_inertia(problem, q.data());
     return compute(q.data(), v.data(), tau.data(), wrenches);
   }
+  ESPALIER_CALLS_AT_STATES
   void solve(const Inputs& in, Results& out) override {
     if constexpr (std::is_same_v<T, double>) {
       using Axis = Result::Axis;

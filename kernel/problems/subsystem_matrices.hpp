@@ -52,8 +52,10 @@ class ESPALIER_API SubsystemMatrices : public Algorithm {
     expect_size("subsystem matrices", "q", q.size(), m.nq());
     expect_size("subsystem matrices", "v", v.size(), m.nv());
     detail::expect_wrenches("subsystem matrices", wrenches, m);
+    this->expect_closed_in_debug(problem, q.data());
     return compute(q.data(), v.data(), wrenches);
   }
+  ESPALIER_CALLS_AT_STATES
   /// The subsystems; their numbers are those of the last call.
   virtual const std::vector<Subsystem>& subsystems() const = 0;
 

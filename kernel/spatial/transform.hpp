@@ -104,11 +104,13 @@ inline Transform<T> operator*(const ScrewZ<T>& J, const Transform<P>& placement)
   return {rotate_rows(J.s, J.c, placement.E), placement.r + scale(J.d, placement.E.row[2])};
 }
 
-/// The matrix E (parent to body coordinates) of a unit quaternion x y z w (body to parent).
+/// The matrix E (parent to body coordinates) of a quaternion x y z w (body to parent). Its length does
+/// not matter; of the zero quaternion E is NaN.
 template <class T>
 inline Mat3<T> quaternion_to_E(const T* quat) {
   const T x = quat[0], y = quat[1], z = quat[2], w = quat[3];
-  const T x2 = x + x, y2 = y + y, z2 = z + z;
+  const T s = T(2.0) / (x * x + y * y + z * z + w * w);
+  const T x2 = s * x, y2 = s * y, z2 = s * z;
   const T xx = x * x2, yy = y * y2, zz = z * z2;
   const T xy = x * y2, xz = x * z2, yz = y * z2;
   const T wx = w * x2, wy = w * y2, wz = w * z2;

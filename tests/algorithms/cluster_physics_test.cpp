@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -394,16 +393,6 @@ TEST(ApproximationTest, RefusesLoopsThatAreNoGears) {
 
 // --- extremes -----------------------------------------------------------------------------------
 
-/// Whether the call ends soon, whatever it computes.
-void expect_it_ends(const ModelPtr& model, const State& s) {
-  for (const auto& [name, algorithm] : every<ForwardDynamics<double>>(model)) {
-    const auto start = std::chrono::steady_clock::now();
-    Numbers vdot(model->nv());
-    algorithm->evaluate(s.q, s.v, s.tau, vdot);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20)) << name;
-  }
-}
-
 TEST(ClusterExtremesTest, NotANumberStaysNotANumber) {
   for (const char* kind : {"planar_loop", "geared", "loop_spherical"}) {
     const ModelPtr model = host().compile(robot(2, {kind}, 1));
@@ -417,7 +406,7 @@ TEST(ClusterExtremesTest, NotANumberStaysNotANumber) {
   }
 }
 
-TEST(ClusterExtremesTest, DeadPointOfAFourBarEndsWithWhateverNumbers) {
+TEST(ClusterExtremesTest, DeadPointOfAFourBarIsRefusedByName) {
   // A parallelogram stretched out: the dependent columns are singular.
   Description r = ground();
   for (const char* name : {"crank", "rocker"}) add_solid(r, name);
@@ -433,7 +422,15 @@ TEST(ClusterExtremesTest, DeadPointOfAFourBarEndsWithWhateverNumbers) {
   const ModelPtr model = host().compile(r);
   State s = random_cluster_state(*model, 1);
   std::fill(s.q.begin(), s.q.end(), 0.0);
-  expect_it_ends(model, s);
+  for (const auto& [name, algorithm] : every<ForwardDynamics<double>>(model)) {
+    Numbers vdot(model->nv());
+    try {
+      algorithm->evaluate(s.q, s.v, s.tau, vdot);
+      ADD_FAILURE() << name << " answers " << vdot[0];
+    } catch (const SingularMechanism& error) {
+      EXPECT_NE(std::string(error.what()).find("cluster 'a+"), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(ClusterExtremesTest, FiveHundredBodiesWithAHundredLoopsAgree) {

@@ -4,6 +4,7 @@
 
 #include "cli/allocations.hpp"
 #include "tests/batch/support.hpp"
+#include "tests/support/simple_robot.hpp"
 
 // Batches: every state alone, whatever stands beside it and whoever computes it.
 
@@ -46,8 +47,8 @@ TEST_P(BatchTest, ResultsOfAStateDependNeitherOnTheNumberOfStatesNorOfThreads) {
       for (int k = 0; k < most; ++k) {
         States alone;
         alone.N = 1;
-        for (Values States::*x : {&States::q, &States::v, &States::tau, &States::vdot,
-                                  &States::wrenches}) {
+        for (Values States::*x :
+             {&States::q, &States::v, &States::tau, &States::vdot, &States::wrenches}) {
           alone.*x = column(all.*x, most, k);
         }
         wanted.push_back(answers(*one, 1, alone.with_wrenches()));
@@ -77,8 +78,7 @@ TEST_P(BatchTest, AThousandStatesAreTheSameOnOneTwoAndFourThreads) {
     for (const std::string_view problem :
          {ForwardDynamics<double>::problem, InverseDynamics<double>::problem}) {
       for (const Entry* e : host().registry().algorithms(problem)) {
-        if (!has(*e, GetParam()) || !host().registry().can(*e, *model).ok)
-          continue;
+        if (!has(*e, GetParam()) || !host().registry().can(*e, *model).ok) continue;
         const auto one = batch_of(*e, model, on(1));
         std::vector<BatchStatus> status, other;
         const auto wanted = answers(*one, N, all.inputs(), &status);
@@ -184,6 +184,23 @@ TEST_P(BatchTest, AStateThatIsNotANumberIsSingularAndLeavesTheOthersAlone) {
 }
 
 // Far from zero, packs have another way to sine and cosine.
+TEST_P(BatchTest, APositionThatIsNotANumberIsSingularEvenWhereNothingDependsOnIt) {
+  // One hinge: its mass matrix is the same at every angle.
+  Description robot = ground();
+  add_solid(robot, "link");
+  add_joint(robot, "joint", "revolute", "base", "link");
+  const auto batch =
+      host().batch<MassMatrix>("crba", espalier::Setup{.model = host().compile(robot)}, on(1));
+  constexpr int N = 9;
+  std::vector<double> q(N, 0.1), M(N);
+  q[4] = not_a_number;
+  std::vector<BatchStatus> status(N);
+  batch->evaluate(N, {.q = q}, {{"mass_matrix", M}}, status);
+  for (int k = 0; k < N; ++k) {
+    EXPECT_EQ(status[k], k == 4 ? BatchStatus::singular : BatchStatus::ok) << k;
+  }
+}
+
 TEST_P(BatchTest, AHugeAngleLeavesTheOthersAlone) {
   const ModelPtr model = tree(5, 6);
   constexpr int N = 4;
@@ -413,9 +430,9 @@ TEST(BatchCallTest, SinglePacksRefuseNamedDoubles) {
                Unsupported);
   EXPECT_THROW(host().registry().create(e, {model})->solve_packs({}, packs), Unsupported);
   EXPECT_THROW(host().registry().create(e, {model})->solve_packs({}, floats), Unsupported);
-  EXPECT_THROW(host().registry().create(e, {model}, ScalarTraits<Pack>::index)
-                   ->solve_packs({}, floats),
-               Unsupported);
+  EXPECT_THROW(
+      host().registry().create(e, {model}, ScalarTraits<Pack>::index)->solve_packs({}, floats),
+      Unsupported);
 }
 
 }  // namespace

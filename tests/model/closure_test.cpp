@@ -319,6 +319,36 @@ TEST(ClosureTest, NumbersThatAreNotFiniteAreRefused) {
   }
 }
 
+TEST(ClosureTest, TheOpenClusterIsNamedBesideItsOwnResidualAndMargin) {
+  // Two four-bars, one of them near its dead point and closed, the other open and regular.
+  Description robot = test::ground();
+  const auto add_bar = [&](const std::string& side, double rocker) {
+    for (const char* name : {"crank", "rocker", "coupler"}) test::add_solid(robot, side + name);
+    test::add_joint(robot, side + "a", "revolute", "base", side + "crank").independent = true;
+    test::add_joint(robot, side + "b", "revolute", "base", side + "rocker", {0, 0, 1},
+                    {{1, 0, 0}, {0, 0, 0}});
+    test::add_joint(robot, side + "c", "revolute", side + "crank", side + "coupler", {0, 0, 1},
+                    {{0.3, 0, 0}, {0, 0, 0.8}});
+    LoopDescription pin;
+    pin.name = side + "pin", pin.type = "revolute", pin.axis = {0, 0, 1};
+    pin.predecessor = side + "coupler", pin.successor = side + "rocker";
+    pin.predecessor_origin.xyz = {1, 0, 0}, pin.successor_origin.xyz = {rocker, 0, 0};
+    robot.loops.push_back(pin);
+  };
+  add_bar("left_", 0.5), add_bar("right_", 0.6);
+  const ModelPtr model = host().compile(robot);
+  std::vector<double> q(model->nq());
+  model->neutral(q.data());
+  for (const char* open : {"left_", "right_"}) {
+    std::vector<double> other = q;
+    other[model->joint(std::string(open) + "c").q] += 1e-2;
+    const Closure closure = examine(*model, other.data());
+    EXPECT_EQ(closure.verdict, Verdict::out_of_reach);
+    EXPECT_EQ(closure.cluster.rfind(open, 0), 0u) << closure.text();
+    EXPECT_GT(closure.residual, 1e-3);
+  }
+}
+
 TEST(ClosureTest, ProjectionMovesDependentPositionsOnly) {
   const Bench bench{FourBar{}};
   const std::vector<double> start = bench.assembled(0.7, 1.0);

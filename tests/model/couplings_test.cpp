@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <ctime>
+#include <functional>
 
 #include "tests/support/host.hpp"
 #include "tests/support/simple_robot.hpp"
@@ -349,6 +352,94 @@ TEST(CouplingTest, ApplyCouplingsSetsDependentPositions) {
   EXPECT_EQ(at("joint4"), 0.7);
   model->neutral(q.data());
   EXPECT_EQ(at("joint2"), 0.5);
+}
+
+// --- many of them
+// -----------------------------------------------------------------------------------
+
+/// Processor time of compiling [s], the least of three.
+double seconds(const Description& robot) {
+  double least = 1e9;
+  for (int k = 0; k < 3; ++k) {
+    const std::clock_t start = std::clock();
+    host().compile(robot);
+    least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  }
+  return least;
+}
+
+/// Expects four times as many to take about four times as long: squares would take sixteen times,
+/// cubes sixty-four; memory that no longer fits a cache may double it.
+void expect_linear(const std::function<Description(int)>& robot, int count) {
+  const double small = seconds(robot(count)), large = seconds(robot(4 * count));
+  EXPECT_LT(large, 10.0 * small) << small << " s and " << large << " s";
+}
+
+TEST(ManyCouplingsTest, MimicsOfOneJointAreCompiledInLinearTime) {
+  expect_linear(
+      [](int n) {
+        Description robot = arms(n);
+        for (int i = 1; i < n; ++i) robot.joints[i].mimic = Mimic{"joint1", 1.0 + i, 0.1};
+        return robot;
+      },
+      400);
+}
+
+TEST(ManyCouplingsTest, ChainsAreCompiledInLinearTimeInEitherOrder) {
+  for (const bool backwards : {false, true}) {
+    expect_linear(
+        [&](int n) {
+          Description robot = arms(n);
+          for (int k = 1; k < n; ++k) {
+            const int i = backwards ? n - k : k;
+            couple(robot, "gear" + std::to_string(i), "link" + std::to_string(i),
+                   "link" + std::to_string(i + 1), 1.0);
+          }
+          return robot;
+        },
+        400);
+  }
+}
+
+TEST(ManyCouplingsTest, ChainsMultiplyTheirRatios) {
+  Description robot = arms(6);
+  for (int i = 5; i >= 1; --i) {  // each is solved before what it follows
+    couple(robot, "gear" + std::to_string(i), "link" + std::to_string(i),
+           "link" + std::to_string(i + 1), i + 1.0);
+  }
+  const ModelPtr model = host().compile(robot);
+  EXPECT_EQ(model->nv(), 1);
+  EXPECT_DOUBLE_EQ(gain(*model, "joint6", "joint1"), 720.0);
+}
+
+TEST(ManyCouplingsTest, RatiosOfABillionAreRatios) {
+  Description robot = arms(2);
+  couple(robot, "gear", "link1", "link2", 1e9);
+  joint(robot, "joint2").independent = false;
+  const ModelPtr model = host().compile(robot);
+  EXPECT_DOUBLE_EQ(gain(*model, "joint2", "joint1"), 1e9);
+}
+
+TEST(ManyCouplingsTest, LoopsThatSayOneThingAThousandTimesAreOne) {
+  const auto robot = [](int n) {
+    Description r = ground();
+    for (const char* name : {"crank", "rocker", "coupler"}) add_solid(r, name);
+    add_joint(r, "a", "revolute", "base", "crank").independent = true;
+    add_joint(r, "b", "revolute", "base", "rocker", {0, 0, 1}, {{1, 0, 0}, {0, 0, 0}});
+    add_joint(r, "c", "revolute", "crank", "coupler", {0, 0, 1}, {{0.3, 0, 0}, {0, 0, 1}});
+    for (int k = 0; k < n; ++k) {
+      LoopDescription pin;
+      pin.name = "pin" + std::to_string(k), pin.type = "revolute", pin.axis = {0, 0, 1};
+      pin.predecessor = "coupler", pin.successor = "rocker";
+      pin.predecessor_origin.xyz = {0.9, 0, 0}, pin.successor_origin.xyz = {0.6, 0, 0};
+      r.loops.push_back(pin);
+    }
+    return r;
+  };
+  const ModelPtr model = host().compile(robot(1000));
+  EXPECT_EQ(model->nv(), 1);
+  EXPECT_EQ(model->clusters()[0].constraint->rows(), 2);
+  expect_linear(robot, 200);
 }
 
 }  // namespace

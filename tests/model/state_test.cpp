@@ -14,7 +14,8 @@ namespace {
 
 /// base - link1 (spherical) - link2 (revolute) - link3 (prismatic) - link4 (follows joint3).
 ModelPtr robot() {
-  Description d = chain_of(std::vector<std::string>{"spherical", "revolute", "prismatic", "prismatic"});
+  Description d =
+      chain_of(std::vector<std::string>{"spherical", "revolute", "prismatic", "prismatic"});
   d.joints[3].mimic = Mimic{"joint3", 2.0, 0.5};
   return host().compile(d);
 }
@@ -66,6 +67,124 @@ TEST(StateTest, WrongNamesSizesAndDependentJointsAreRefusedByName) {
     EXPECT_NE(std::string(error.what()).find("joint4"), std::string::npos) << error.what();
   }
   EXPECT_EQ(state.q(), before);
+}
+
+// --- loops
+// ------------------------------------------------------------------------------------------
+
+ModelPtr tello() { return host().load(ESPALIER_SOURCE_DIR "/robots/tello.yaml"); }
+
+/// A joint of the loops of Tello that follows others, and an independent one of the same cluster.
+std::pair<std::string, std::string> follower_and_leader(const Model& model) {
+  for (const Cluster& c : model.clusters()) {
+    if (c.constraint == nullptr) continue;
+    std::string follower;
+    for (int row = 0; row < c.rows(); ++row) {
+      const Joint& joint = model.joint_of_rate(c.rate(row));
+      if (joint.independent < 0) follower = joint.name;
+    }
+    return {follower, model.joint_of_rate(model.independent_rates()[c.v]).name};
+  }
+  return {};
+}
+template <class E, class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(StateLoopTest, NewStatesAreClosed) {
+  const espalier::State state(tello());
+  EXPECT_TRUE(state.is_closed());
+  EXPECT_NO_THROW(state.expect_closed("test"));
+}
+
+TEST(StateLoopTest, JointsThatFollowInLoopsAreRefusedUnlessRaw) {
+  espalier::State state(tello());
+  const std::string follower = follower_and_leader(state.model()).first;
+  const std::string text = message_of<Unsupported>([&] { state.set_position(follower, 0.4); });
+  EXPECT_NE(text.find("'" + follower + "'"), std::string::npos) << text;
+  EXPECT_NE(text.find("set_raw()"), std::string::npos) << text;
+  EXPECT_TRUE(state.is_closed());
+  state.set_raw(follower, 0.4);
+  EXPECT_FALSE(state.is_closed());
+}
+
+TEST(StateLoopTest, IndependentJointsOpenTheLoopUntilItIsClosed) {
+  espalier::State state(tello());
+  const auto [follower, leader] = follower_and_leader(state.model());
+  const double before = state.position(follower)[0];
+  state.set_position(leader, state.position(leader)[0] + 0.2);
+  EXPECT_FALSE(state.is_closed());
+  const Closure closure = state.close();
+  EXPECT_EQ(closure.verdict, Closure::Verdict::closed) << closure.text();
+  EXPECT_TRUE(state.is_closed());
+  EXPECT_GT(std::abs(state.position(follower)[0] - before), 0.01);
+}
+
+TEST(StateLoopTest, NumbersWrittenIntoItsVectorAreLookedAt) {
+  espalier::State state(tello());
+  std::vector<double>& q = state.q();
+  const int at = state.model().joint(follower_and_leader(state.model()).first).q;
+  const double closed = q[at];
+  q[at] += 0.1;
+  EXPECT_FALSE(state.is_closed());
+  q[at] = closed;
+  EXPECT_TRUE(state.is_closed());
+  q[at] = std::nan("");
+  const std::string text = message_of<SingularMechanism>([&] { state.expect_closed("test"); });
+  EXPECT_NE(text.find("nan"), std::string::npos) << text;
+}
+
+TEST(StateLoopTest, AlgorithmsRefuseOpenStatesAndVectorsOnRequest) {
+  const ModelPtr model = tello();
+  espalier::State state(model);
+  const auto dynamics = host().create<ForwardDynamics<double>>("c-aba", model);
+  const auto inertia = any<MassMatrix<double>>(model);
+  std::vector<double> tau(model->nv(), 0.0), vdot(model->nv()), again(model->nv());
+  std::vector<double> M(model->nv() * model->nv());
+  dynamics->evaluate(state, tau, vdot);
+  dynamics->evaluate(state.q(), state.v(), tau, again);
+  EXPECT_EQ(vdot, again);
+  dynamics->evaluate(check_first, state.q(), state.v(), tau, again);
+  EXPECT_EQ(vdot, again);
+  inertia->evaluate(state, M);
+
+  state.set_raw(follower_and_leader(*model).first, 0.4);
+  const std::string text =
+      message_of<SingularMechanism>([&] { dynamics->evaluate(state, tau, vdot); });
+  for (const char* word : {"forward-dynamics", "residual", "cluster", "close()"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << text;
+  }
+  EXPECT_THROW(dynamics->evaluate(check_first, state.q(), state.v(), tau, vdot), SingularMechanism);
+  EXPECT_THROW(inertia->evaluate(state, M), SingularMechanism);
+}
+
+TEST(StateLoopTest, CouplingsThatAreMissedAreOpenToo) {
+  espalier::State state(robot());
+  state.q()[state.model().joint("joint4").q] += 1e-3;
+  EXPECT_FALSE(state.is_closed());
+  state.close();
+  EXPECT_TRUE(state.is_closed());
+}
+
+TEST(StateLoopTest, LengthsOfQuaternionsDoNotMatterToAnswers) {
+  const ModelPtr model = robot();
+  std::vector<double> q(model->nq()), longer, v(model->nv(), 0.3), zero(model->nv(), 0.0);
+  model->random(1, q.data());
+  longer = q;
+  for (int k = 0; k < 4; ++k) longer[model->joint("joint1").q + k] *= 1.5;
+  for (const auto& [name, algorithm] : every<ForwardDynamics<double>>(model)) {
+    std::vector<double> a(model->nv()), b(model->nv());
+    algorithm->evaluate(q, v, zero, a);
+    algorithm->evaluate(longer, v, zero, b);
+    // Products of 1.5 are rounded once more; M's condition is some hundred.
+    for (int i = 0; i < model->nv(); ++i) EXPECT_NEAR(a[i], b[i], 1e-11) << name;
+  }
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct LoopSource {
   Vec3<double> axis;
   Parameters parameters;
   SourceLocation where;
-  int predecessor = 0, successor = 0;               ///< bodies of the model
+  int predecessor = 0, successor = 0;              ///< bodies of the model
   Transform<double> at_predecessor, at_successor;  ///< from body to loop frame
 };
 
@@ -50,14 +50,41 @@ class ClusterCompiler {
 
  private:
   static void number_joints(Model& model);
+  static void regroup_inertia(const Model& from, Model& model);
   void tie_constant(const graph::Cluster& from, Cluster& c);
+
+  // constraints.cpp
   void build_constraint(const graph::Cluster& from, Cluster& c);
+  void add_linear(const detail::Equation& equation, const Cluster& c,
+                  ClusterConstraint& constraint) const;
+  bool add_law(const detail::LawSource& source, const Cluster& c, ClusterConstraint& constraint);
+  bool add_loop(const detail::LoopSource& source, const Cluster& c, ClusterConstraint& constraint);
+  void find_path(const Cluster& c, ClusterConstraint::Loop& loop) const;
+
+  // assembly.cpp
   void assemble_variable();
+  void report_open();
+  std::vector<std::vector<double>> closed_poses() const;
+
+  // ranks.cpp
   void settle(std::size_t cluster, const std::vector<std::vector<double>>& poses);
+  int largest_rank(std::size_t cluster, const std::vector<std::vector<double>>& poses,
+                   std::vector<detail::RowMajorMatrix>& K);
+  static void keep_rows(ClusterConstraint& constraint, std::vector<detail::RowMajorMatrix>& K);
+  std::size_t best_pose(const Cluster& c, const std::vector<detail::RowMajorMatrix>& K, int rank,
+                        bool sparse) const;
+  void leave_dead_point(std::size_t cluster, const std::vector<double>& pose);
   void keep_rows_of_loops(const Cluster& c, ClusterConstraint& constraint,
                           const std::vector<std::vector<double>>& poses);
+
+  // independents.cpp
   void choose_independent(Cluster& c, ClusterConstraint& constraint, int dependents,
                           const std::vector<detail::RowMajorMatrix>& K_at);
+  std::vector<int> priorities(const Cluster& c, const ClusterConstraint& constraint) const;
+  bool are_as_declared(const Cluster& c, const std::vector<int>& priority,
+                       const std::vector<bool>& independent, int dependents, int chosen);
+  const JointDescription& description_of(const Cluster& c, int column) const;
+
   void number_independent();
   void recognise();
   std::string names_of_joints(const Cluster& c) const;
@@ -65,9 +92,9 @@ class ClusterCompiler {
   const Source& source_;
   Model& model_;
   detail::Findings& findings_;
-  std::vector<std::vector<bool>> independent_;  ///< per cluster and row
+  std::vector<std::vector<bool>> independent_;                   ///< per cluster and row
   std::vector<std::shared_ptr<ClusterConstraint>> constraints_;  ///< per cluster or null
-  std::vector<SourceLocation> where_;                            ///< of each cluster's first constraint
+  std::vector<SourceLocation> where_;  ///< of each cluster's first constraint
 };
 
 }  // namespace espalier

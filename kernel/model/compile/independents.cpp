@@ -1,0 +1,107 @@
+#include "espalier/kernel/model/compile/cluster_compiler.hpp"
+
+#include <algorithm>
+
+#include "espalier/kernel/model/loop_peeling.hpp"
+#include "espalier/kernel/model/sparse_rank.hpp"
+#include "espalier/kernel/text.hpp"
+
+namespace espalier {
+
+namespace {
+/// How willingly a column is made dependent.
+enum Priority { declared = 0, written = 1, silent = 2, never = 3 };
+}  // namespace
+
+/// Dependent columns are those declared so; then those that a law or coupling writes as following
+/// others; then, in large clusters of which nothing is declared, those that let loops be solved one
+/// after the other; then those with the largest pivots.
+/// @param K_at  at some positions, the first of which decides
+void ClusterCompiler::choose_independent(Cluster& c, ClusterConstraint& constraint, int dependents,
+                                         const std::vector<detail::RowMajorMatrix>& K_at) {
+  const int n = constraint.columns;
+  const detail::RowMajorMatrix& K = K_at.front();
+  const double size = K.size() > 0 ? K.cwiseAbs().maxCoeff() : 0.0;
+  const std::vector<int> priority = priorities(c, constraint);
+  std::vector<bool> independent(n, true), allowed(n);
+  int chosen = 0;
+  detail::RowMajorMatrix rest = K;
+  const bool any_declared = std::any_of(priority.begin(), priority.end(), [](int level) {
+    return level == declared || level == never;
+  });
+  if (constraint.is_sparse() && !any_declared) {
+    std::vector<int> order(n);
+    for (int i = 0; i < n; ++i) order[i] = priority[i] - written;
+    const detail::Peeling peeled = detail::peel_loops(constraint, K_at, order);
+    for (const int column : peeled.dependent) independent[column] = false;
+    chosen = static_cast<int>(peeled.dependent.size());
+    rest = K(peeled.rest, Eigen::all);
+  }
+  detail::ColumnPivots pivots(rest.sparseView());
+  for (int level = declared; level < never; ++level) {
+    for (int i = 0; i < n; ++i) allowed[i] = priority[i] == level && independent[i];
+    while (chosen < dependents) {
+      const int best = pivots.best(allowed, 1e-7 * size);
+      if (best < 0) break;
+      pivots.take(best);
+      independent[best] = false;
+      ++chosen;
+    }
+  }
+  if (!are_as_declared(c, priority, independent, dependents, chosen)) return;
+  constraint.choose(independent);
+  independent_[&c - model_.clusters_.data()] = independent;
+}
+
+const JointDescription& ClusterCompiler::description_of(const Cluster& c, int column) const {
+  return *source_.joints[model_.joint_of_rate(c.rate(column)).body];
+}
+
+std::vector<int> ClusterCompiler::priorities(const Cluster& c,
+                                             const ClusterConstraint& constraint) const {
+  std::vector<int> priority(constraint.columns, silent);
+  for (const auto& linear : constraint.all_linear) {
+    if (!linear.terms.empty()) priority[linear.terms.front().first] = written;
+  }
+  for (const auto& use : constraint.laws) {
+    const int first = use.law->positions() - use.law->equations();
+    for (int e = 0; use.law->is_explicit() && e < use.law->equations(); ++e) {
+      priority[use.columns[first + e]] = written;
+    }
+  }
+  for (int i = 0; i < constraint.columns; ++i) {
+    if (const auto& flag = description_of(c, i).independent) priority[i] = *flag ? never : declared;
+  }
+  return priority;
+}
+
+/// Whether all declared dependent are so, and as many could be found as there have to be.
+bool ClusterCompiler::are_as_declared(const Cluster& c, const std::vector<int>& priority,
+                                      const std::vector<bool>& independent, int dependents,
+                                      int chosen) {
+  const int n = static_cast<int>(priority.size());
+  const SourceLocation& where = where_[&c - model_.clusters_.data()];
+  for (int i = 0; i < n; ++i) {
+    if (priority[i] != declared || !independent[i]) continue;
+    findings_.error(where, "joint '" + description_of(c, i).name +
+                               "': is declared dependent, but the constraints of cluster " +
+                               text::quoted(c.name) + " leave " + std::to_string(n - dependents) +
+                               " degrees of freedom and do not determine it beside the "
+                               "other dependent joints, expected independent=\"true\" on it "
+                               "or on another");
+    return false;
+  }
+  if (chosen >= dependents) return true;
+  std::vector<std::string> names;
+  for (int i = 0; i < n; ++i) {
+    if (priority[i] == never) names.push_back(description_of(c, i).name);
+  }
+  findings_.error(where, "cluster " + text::quoted(c.name) + ": joints " + detail::list_of(names) +
+                             " are declared independent, expected at most " +
+                             std::to_string(n - dependents) +
+                             " that can be chosen freely (set independent=\"false\" on "
+                             "the others)");
+  return false;
+}
+
+}  // namespace espalier

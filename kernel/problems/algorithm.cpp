@@ -1,0 +1,80 @@
+#include "espalier/kernel/problems/algorithm.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/problems/position_guard.hpp"
+#include "espalier/kernel/text.hpp"
+
+namespace espalier {
+
+void detail::PositionGuard::expect_inertia(std::string_view who, const double* q) {
+  if (!(guard<double>().least_pivot(q) < smallest_pivot<double>)) return;
+  const WeightlessMotion motion = guard<double>().weightless_motion(q);
+  const std::string joints = motion.rates.empty() ? "its joints" : motion.text(model_);
+  throw SingularMechanism(std::string(who) + ": inertia of '" + model_.name() +
+                          "' along a motion of " + joints +
+                          " is zero at this position, expected some (links without mass line up "
+                          "there: give them an <inertial> or the joints an armature)");
+}
+
+Algorithm::Algorithm(ModelPtr model) : model_(std::move(model)), gravity_(model_->gravity()) {
+  const auto& groups = model_->inertia_groups();
+  const bool guarded = std::any_of(groups.begin(), groups.end(),
+                                   [](const detail::InertiaGroup& group) { return group.guarded; });
+  if (guarded) guard_ = std::make_unique<detail::PositionGuard>(*model_);
+}
+
+Algorithm::~Algorithm() = default;
+
+void Algorithm::expect_closed(std::string_view who, In<double> q) const {
+  expect_size(std::string(who).c_str(), "q", q.size(), model_->nq());
+  detail::expect_closed(who, *model_, q.data());
+}
+
+void Algorithm::debug_closed(std::string_view who, const double* q) const {
+  const auto finite = [](double x) { return std::isfinite(x); };
+  if (std::all_of(q, q + model_->nq(), finite)) detail::expect_closed(who, *model_, q);
+}
+
+double Algorithm::look_at_inertia(std::string_view who, const double* q) {
+  guard_->expect_inertia(who, q);
+  return 0.0;
+}
+Pack Algorithm::look_at_inertia(std::string_view /*who*/, const Pack* q) {
+  return guard_->doubt(q);
+}
+FloatPack Algorithm::look_at_inertia(std::string_view /*who*/, const FloatPack* q) {
+  return guard_->doubt(q);
+}
+/// Whoever counts operations asks for those of the algorithm.
+Count Algorithm::look_at_inertia(std::string_view /*who*/, const Count* /*q*/) {
+  return Count(0.0);
+}
+
+void Algorithm::refuse_answer(std::string_view who, std::initializer_list<In<double>> inputs,
+                              const Wrenches<double>* wrenches, In<double> answer) const {
+  // Numbers so large that their squares overflow are no state of a robot: NaN in, NaN out.
+  const auto modest = [](double x) { return std::abs(x) < 1e100; };
+  for (const In<double>& input : inputs) {
+    if (!std::all_of(input.data(), input.data() + input.size(), modest)) return;
+  }
+  for (int i = 0; wrenches != nullptr && i < wrenches->size(); ++i) {
+    for (int k = 0; k < 6; ++k) {
+      if (!modest((*wrenches)[i][k])) return;
+    }
+  }
+  long at = 0;
+  while (at + 1 < answer.size() && std::isfinite(answer[at])) ++at;
+  const Closure closure = examine(*model_, inputs.begin()->data());
+  const std::string cause = closure.verdict == Closure::Verdict::closed
+                                ? "the mechanism is singular in this state, or numbers overflow"
+                                : closure.text();
+  throw SingularMechanism(std::string(who) + ": number " + std::to_string(at) +
+                          " of the answer is " + text::number(answer[at], 3) +
+                          ", expected a finite one (" + cause + ")");
+}
+
+}  // namespace espalier

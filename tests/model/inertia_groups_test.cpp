@@ -1,0 +1,199 @@
+#include "espalier/kernel/model/inertia_groups.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+
+#include "tests/support/host.hpp"
+#include "tests/support/random_cluster_robot.hpp"
+#include "tests/support/simple_robot.hpp"
+#include "tests/support/state.hpp"
+
+// Motions that move no inertia: found when a model compiles, wherever they hide, and before an
+// algorithm divides by them.
+
+namespace espalier::test {
+namespace {
+
+const std::string data = ESPALIER_SOURCE_DIR "/tests/model/data/";
+
+std::string refusal(const std::string& file, CompileOptions::Root root = {}) {
+  CompileOptions options;
+  options.root = root;
+  try {
+    host().load(data + file, options);
+  } catch (const InvalidModel& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+void expect_words(const std::string& text, const std::vector<std::string>& words) {
+  for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << text;
+}
+
+TEST(WeightlessMotionTest, JointsInALoopAreNamed) {
+  expect_words(refusal("weightless_in_loop.urdf"), {"'ball", "'hinge'", "rates", "<inertial>"});
+}
+
+TEST(WeightlessMotionTest, MimickedLinksWithoutMassAreNamed) {
+  expect_words(refusal("weightless_mimic.urdf"), {"joint 'j", "mass matrix", "<inertial>"});
+}
+
+TEST(WeightlessMotionTest, RootWithoutMassThatATiedClusterHangsOnIsNamed) {
+  EXPECT_EQ(refusal("triangle_on_nothing.urdf"), "accepted");
+  expect_words(refusal("triangle_on_nothing.urdf", CompileOptions::Root::floating),
+               {"joint 'root'", "moves no inertia", "'root_link'", "rates"});
+}
+
+/// A wrist z - y - z of links without mass but the last: singular where the outer axes line up.
+Description wrist() {
+  Description robot = ground();
+  add_link(robot, "first"), add_link(robot, "second"), add_solid(robot, "hand");
+  add_joint(robot, "roll", "revolute", "base", "first", {0, 0, 1});
+  add_joint(robot, "pitch", "revolute", "first", "second", {0, 1, 0});
+  add_joint(robot, "turn", "revolute", "second", "hand", {0, 0, 1});
+  return robot;
+}
+
+TEST(WeightlessMotionTest, AtTheNeutralPositionAloneItIsAWarning) {
+  const ModelPtr model = host().compile(wrist());
+  ASSERT_EQ(model->extras().warnings.size(), 1u);
+  expect_words(model->extras().warnings[0].text, {"neutral position", "'roll'", "'turn'"});
+}
+
+TEST(WeightlessMotionTest, NoForwardDynamicsAnswersWhereAxesLineUp) {
+  const ModelPtr model = host().compile(wrist());
+  const std::vector<double> lined_up{0.3, 0.0, -0.2}, bent{0.3, 0.5, -0.2}, zero(3, 0.0);
+  std::vector<double> reference(3), vdot(3);
+  host().create<ForwardDynamics<double>>("dense", model)->evaluate(bent, zero, zero, reference);
+  for (const auto& [name, algorithm] : every<ForwardDynamics<double>>(model)) {
+    try {
+      algorithm->evaluate(lined_up, zero, zero, vdot);
+      ADD_FAILURE() << name << " answers " << vdot[0];
+    } catch (const SingularMechanism& error) {
+      expect_words(error.what(), {"forward-dynamics", "'roll'", "'turn'", "rates 1 : -1"});
+    }
+    algorithm->evaluate(bent, zero, zero, vdot);
+    EXPECT_LE(relative_difference(vdot, reference), 1e-12) << name;  // M's condition is about 100
+  }
+}
+
+TEST(WeightlessMotionTest, NotEvenAMicroradianBeside) {
+  // Beside it the pivot is the square of the angle: 1e-14 of the locked inertia, rounding being
+  // 1e-16.
+  const ModelPtr model = host().compile(wrist());
+  const auto aba = host().create<ForwardDynamics<double>>("aba", model);
+  const std::vector<double> zero(3, 0.0);
+  std::vector<double> vdot(3);
+  EXPECT_THROW(aba->evaluate(std::vector<double>{0.3, 1e-7, 0}, zero, zero, vdot),
+               SingularMechanism);
+  EXPECT_NO_THROW(aba->evaluate(std::vector<double>{0.3, 1e-5, 0}, zero, zero, vdot));
+}
+
+TEST(WeightlessMotionTest, ABatchMarksTheLanesWhereAxesLineUp) {
+  const ModelPtr model = host().compile(wrist());
+  const auto batch = host().batch<ForwardDynamics>("aba", espalier::Setup{.model = model}, {.threads = 1});
+  constexpr int N = 11;
+  std::vector<double> q(3 * N, 0.4), zero(3 * N, 0.0), vdot(3 * N);
+  for (const int k : {2, 10}) q[N + k] = 0.0;  // the pitch
+  std::vector<BatchStatus> status(N);
+  batch->evaluate(N, {.q = q, .v = zero, .tau = zero}, {{"vdot", vdot}}, status);
+  for (int k = 0; k < N; ++k) {
+    const bool singular = k == 2 || k == 10;
+    EXPECT_EQ(status[k], singular ? BatchStatus::singular : BatchStatus::ok) << k;
+    EXPECT_EQ(std::isfinite(vdot[k]), !singular) << k;
+  }
+}
+
+TEST(WeightlessMotionTest, RobotsWithMassEverywhereAreNotLookedAt) {
+  for (int seed = 0; seed < 20; ++seed) {
+    ClusterRobotOptions options;
+    options.seed = seed;
+    const ModelPtr model = host().compile(random_cluster_robot(host().registry(), options));
+    for (const auto& group : model->inertia_groups()) EXPECT_FALSE(group.guarded) << seed;
+  }
+}
+
+/// Entries of a group that holds every cluster.
+TEST(GroupInertiaTest, OfAllClustersIsTheMassMatrix) {
+  for (int seed = 0; seed < 20; ++seed) {
+    ClusterRobotOptions options;
+    options.seed = seed;
+    const ModelPtr model = host().compile(random_cluster_robot(host().registry(), options));
+    const State s = random_cluster_state(*model, seed);
+    const int n = model->nv();
+    std::vector<double> M(n * n);
+    any<MassMatrix<double>>(model)->evaluate(s.q, M);
+    const auto groups =
+        espalier::detail::find_inertia_groups(*model, espalier::detail::RatesOf::clusters, true);
+    ASSERT_EQ(groups.size(), 1u);
+    SpanningMotion<double> motion(*model);
+    motion.update(s.q.data(), nullptr);
+    espalier::detail::GroupInertia<double> group(*model, groups[0]);
+    group.compose(motion, s.q.data());
+    ASSERT_EQ(group.size(), n);
+    const double size = *std::max_element(M.begin(), M.end());
+    for (int i = 0; i < n; ++i) {
+      // Sums of products over all bodies, in another order.
+      for (int j = 0; j < n; ++j) EXPECT_NEAR(group(i, j), M[i * n + j], 1e-12 * size) << seed;
+    }
+    Eigen::MatrixXd dense(n, n);
+    for (int i = 0; i < n * n; ++i) dense(i / n, i % n) = M[i];
+    const double least = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense).eigenvalues()(0);
+    EXPECT_GT(group.least_pivot(), 0.0) << seed << ", least eigenvalue " << least;
+  }
+}
+
+TEST(WeightlessMotionTest, LongChainsWithoutMassEndAtOnce) {
+  Description robot = ground();
+  std::string parent = "base";
+  for (int i = 0; i < 3000; ++i) {
+    const std::string link = "l" + std::to_string(i);
+    add_link(robot, link);
+    add_joint(robot, "j" + std::to_string(i), "revolute", parent, link, {0, 1.0 * (i % 2), 1});
+    parent = link;
+  }
+  add_solid(robot, "end");
+  add_joint(robot, "last", "revolute", parent, "end");
+  EXPECT_THROW(host().compile(robot), InvalidModel);
+}
+
+// --- the open tree
+// ----------------------------------------------------------------------------------
+
+TEST(WeightlessMotionTest, MultipliersOnATreeThatWeighsNothingAreRefusedByName) {
+  // The triangle's root may be driven by nothing but its pins: with the loop open it weighs
+  // nothing.
+  Description robot = wrist();
+  robot.joints[2].mimic = Mimic{"roll", 1.0, 0.0};
+  const ModelPtr model = host().compile(robot);
+  ASSERT_FALSE(model->weightless_in_tree().empty());
+  const Entry& entry = host().registry().find_algorithm("forward-dynamics", "lagrange-multiplier");
+  const Verdict verdict = host().registry().can(entry, *model);
+  EXPECT_FALSE(verdict.ok);
+  expect_words(verdict.obstacle, {"spanning tree", "inertia"});
+  EXPECT_THROW(host().create<ForwardDynamics<double>>("lagrange-multiplier", model), Unsupported);
+}
+
+TEST(WeightlessMotionTest, MultipliersAgreeWhereverTheyRun) {
+  for (const char* file : {"belt_chain.yaml", "geared_chain.yaml", "rod_ankle.yaml", "tello.yaml",
+                           "mini_cheetah_geared.yaml", "four_bar_leg.yaml", "mit_humanoid.yaml"}) {
+    const ModelPtr model = host().load(std::string(ESPALIER_SOURCE_DIR "/robots/") + file);
+    const Entry& entry =
+        host().registry().find_algorithm("forward-dynamics", "lagrange-multiplier");
+    if (!host().registry().can(entry, *model).ok) continue;
+    const State s = random_cluster_state(*model, 1);
+    std::vector<double> a(model->nv()), b(model->nv());
+    host()
+        .create<ForwardDynamics<double>>("lagrange-multiplier", model)
+        ->evaluate(s.q, s.v, s.tau, a);
+    host().create<ForwardDynamics<double>>("c-aba", model)->evaluate(s.q, s.v, s.tau, b);
+    EXPECT_LE(relative_difference(a, b), 1e-8) << file;  // condition of K H^-1 K^T with rotors
+  }
+}
+
+}  // namespace
+}  // namespace espalier::test
