@@ -19,7 +19,7 @@ int main(int count, char** words) {
   // The independent joints; the motor follows the knee.
   for (const Coordinate& c : robot->coordinates()) std::printf("independent: %s\n", c.joint.c_str());
   State state(robot);
-  state.set_position("knee", 1.5);         // opens the loop
+  state.set_position("knee", 1.5);        // opens the loop
   const Closure closure = state.close();  // the motor follows
   std::printf("%s\nmotor angle at knee 1.5 rad: %.4f rad\n", closure.text().c_str(),
               state.position("motor")[0]);

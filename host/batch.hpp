@@ -19,8 +19,9 @@ struct Entry;
 /// What became of one state of a batch.
 enum class BatchStatus : unsigned char {
   ok,
-  /// Some number of the positions or results is not finite, or some motion has no inertia; with floats also, where loops are looked at, so near
-  /// a dead point (singularity margin below 1e-3) that few digits are left.
+  /// Some number of the positions or results is not finite, or some motion has no inertia; with
+  /// floats also, where loops are looked at, so near a dead point (singularity margin below 1e-3)
+  /// that few digits are left.
   singular,
   loop_open,  ///< the loops are open by more than BatchOptions::loop_tolerance; results are finite
 };

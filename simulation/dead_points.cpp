@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/problems/open_loops.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/simulation/form.hpp"
 #include "espalier/simulation/reselection.hpp"
@@ -178,6 +179,7 @@ void Simulation::settle(double t, double* q) {
 }
 
 void Simulation::attempt(double h) {
+  const OpenLoops stages;
   if (implicit_) {
     damped_step(h);
   } else {

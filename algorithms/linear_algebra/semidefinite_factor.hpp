@@ -15,10 +15,10 @@ namespace espalier {
 /// All memory is taken at the start. Source: Higham (2002), section 10.3.
 class SemidefiniteFactor {
  public:
-  /// Pivots below this share of the largest diagonal entry count as zeros: the one rule by which all
-  /// algorithms decide the rank of J M^-1 J^T. On random robots with and without loops zeros come out
-  /// below 1e-15, and others (heavily geared rotors beside light links) above 1e-11; Tello with arms
-  /// has one of 1e-13 between, which no two ways of rounding agree about.
+  /// Pivots below this share of the largest diagonal entry count as zeros: the one rule by which
+  /// all algorithms decide the rank of J M^-1 J^T. On random robots with and without loops zeros
+  /// come out below 1e-15, and others (heavily geared rotors beside light links) above 1e-11; Tello
+  /// with arms has one of 1e-13 between, which no two ways of rounding agree about.
   static constexpr double tolerance = 1e-12;
 
   explicit SemidefiniteFactor(int size)

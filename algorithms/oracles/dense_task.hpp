@@ -89,8 +89,8 @@ class DenseTask {
   Eigen::VectorXd bias_, Minv_bias_;
 };
 
-/// A symmetric positive semidefinite matrix by its eigenvalues, of which it keeps the largest: as many
-/// as SemidefiniteFactor, whose rank all algorithms share, finds pivots.
+/// A symmetric positive semidefinite matrix by its eigenvalues, of which it keeps the largest: as
+/// many as SemidefiniteFactor, whose rank all algorithms share, finds pivots.
 class DenseSpectrum {
  public:
   static constexpr double tolerance = SemidefiniteFactor::tolerance;

@@ -36,8 +36,8 @@
 /// and to phi a solution in closed form
 ///   static constexpr int branches;
 ///   bool solve(double* q, int branch) const;  last `equations` positions from the first ones
-/// All that is written by hand is compared with phi or gamma when the plugin registers, by sample(),
-/// and when a model compiles (kernel/model/plugin_checks.hpp).
+/// All that is written by hand is compared with phi or gamma when the plugin registers, by
+/// sample(), and when a model compiles (kernel/model/plugin_checks.hpp).
 
 namespace espalier {
 

@@ -250,7 +250,8 @@ class Validation {
       links_.add(link.name, link.where);
       if (link.inertial) check_inertial(link, options_, findings_);
     }
-    if (options_.root == CompileOptions::Root::floating) joints_.add("root", {"--root floating", 0});
+    if (options_.root == CompileOptions::Root::floating)
+      joints_.add("root", {"--root floating", 0});
     for (const JointDescription& joint : robot_.joints) {
       joints_.add(joint.name, joint.where);
       by_name_.emplace(joint.name, &joint);
@@ -333,8 +334,8 @@ class Validation {
     }
     const double length = std::sqrt(dot(loop.axis, loop.axis));
     if (!(length > 1e-9) || !std::isfinite(length)) {
-      findings_.error(loop.where, who + ": axis has length " + number(length) +
-                                      ", expected a direction");
+      findings_.error(loop.where,
+                      who + ": axis has length " + number(length) + ", expected a direction");
     }
     if (!finite(loop.predecessor_origin) || !finite(loop.successor_origin)) {
       findings_.error(loop.where, who + ": origin has a number that is not finite");
@@ -373,7 +374,8 @@ class Validation {
         findings_.error(law.where, who + ": joint '" + joint + "' is unknown, expected one of " +
                                        list_of(joints_.names()));
       } else if (++uses[joint] == 2) {
-        findings_.error(law.where, who + ": joint '" + joint + "' is named twice, expected it once");
+        findings_.error(law.where,
+                        who + ": joint '" + joint + "' is named twice, expected it once");
       }
     }
   }

@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "espalier/kernel/problems/end_effector.hpp"
 #include "espalier/kernel/export.hpp"
 #include "espalier/kernel/model/state.hpp"
+#include "espalier/kernel/problems/end_effector.hpp"
 #include "espalier/kernel/problems/sensor.hpp"
 #include "espalier/kernel/views.hpp"
 
@@ -113,7 +113,22 @@ inline constexpr CheckFirst check_first{};
 
 namespace detail {
 class PositionGuard;
+
+/// False where some number is not finite, or their sum overflows.
+inline bool is_finite_sum(const double* x, long n) {
+  using Two __attribute__((vector_size(16), aligned(8), may_alias)) = double;
+  Two even{}, odd{};  // sums that do not wait for each other
+  long i = 0;
+  for (; i + 4 <= n; i += 4) {
+    even += *reinterpret_cast<const Two*>(x + i);
+    odd += *reinterpret_cast<const Two*>(x + i + 2);
+  }
+  even += odd;
+  double sum = even[0] + even[1];
+  for (; i < n; ++i) sum += x[i];
+  return sum * 0.0 == 0.0;
 }
+}  // namespace detail
 
 /// An algorithm bound to a Model: owns its workspace, belongs to one thread.
 class ESPALIER_API Algorithm {
@@ -164,27 +179,43 @@ class ESPALIER_API Algorithm {
   template <class T>
   T expect_inertia(std::string_view who, const T* q) {
     expect_closed_in_debug(who, q);
-    if (guard_ == nullptr) [[likely]] return T(0.0);
+    if (guard_ == nullptr) return T(0.0);
     return look_at_inertia(who, q);
   }
   /// After evaluate(): puts expect_inertia()'s NaN into an answer's lanes. At double, numbers that
   /// are not finite although all inputs are: @throws SingularMechanism naming the cluster
-  template <class T>
-  void expect_answer(std::string_view who, [[maybe_unused]] std::initializer_list<In<T>> inputs,
-                     const std::type_identity_t<Wrenches<T>>* wrenches, Out<T> answer,
-                     const T& doubt) {
+  /// @param inputs  views, the positions first
+  template <class T, class... Inputs>
+  void expect_answer(std::string_view who, const std::type_identity_t<Wrenches<T>>* wrenches,
+                     Out<T> answer, const T& doubt, const Inputs&... inputs) {
     if constexpr (std::is_same_v<T, double>) {
-      // Sums that do not wait for each other; zero as long as all is finite.
-      double zero[4] = {0.0, 0.0, 0.0, 0.0};
-      long i = 0;
-      for (; i + 4 <= answer.size(); i += 4) {
-        for (int k = 0; k < 4; ++k) zero[k] += answer[i + k] * 0.0;
+      if (!detail::is_finite_sum(answer.data(), answer.size())) [[unlikely]] {
+        refuse_answer(who, {inputs...}, wrenches, answer);
       }
-      for (; i < answer.size(); ++i) zero[0] += answer[i] * 0.0;
-      if ((zero[0] + zero[1]) + (zero[2] + zero[3]) != 0.0) [[unlikely]] {
-        refuse_answer(who, inputs, wrenches, answer);
+    } else {
+      spoil(answer, doubt);
+    }
+  }
+  /// The same for a symmetric positive semidefinite matrix, whose diagonal bounds all entries.
+  template <class T, class... Inputs>
+  void expect_semidefinite(std::string_view who, const OutMatrix<T>& answer, long size,
+                           const T& doubt, const Inputs&... inputs) {
+    if constexpr (std::is_same_v<T, double>) {
+      double sum = 0.0;
+      for (long i = 0; i < size; ++i) sum += answer.data()[i * (size + 1)];
+      if (!(sum * 0.0 == 0.0)) [[unlikely]] {
+        refuse_answer(who, {inputs...}, nullptr, Out<double>(answer.data(), answer.size()));
       }
-    } else if constexpr (is_pack<T>) {
+    } else {
+      spoil(Out<T>(answer.data(), answer.size()), doubt);
+    }
+  }
+  /// Whether some G depends on the position, and has dead points.
+  bool has_loops() const { return has_loops_; }
+  /// Puts expect_inertia()'s NaN into the lanes of numbers that are finite wherever others are.
+  template <class T>
+  void spoil([[maybe_unused]] Out<T> answer, [[maybe_unused]] const T& doubt) {
+    if constexpr (is_pack<T>) {
       for (long i = 0; guard_ != nullptr && i < answer.size(); ++i) answer[i] += doubt;
     }
   }
@@ -195,38 +226,40 @@ class ESPALIER_API Algorithm {
   Pack look_at_inertia(std::string_view who, const Pack* q);
   Count look_at_inertia(std::string_view who, const Count* q);
   FloatPack look_at_inertia(std::string_view who, const FloatPack* q);
-  /// First of the inputs are the positions. Returns where some input is not finite.
+  /// First of the inputs are the positions. Returns where some input is not finite, or the answer
+  /// is.
   void refuse_answer(std::string_view who, std::initializer_list<In<double>> inputs,
                      const Wrenches<double>* wrenches, In<double> answer) const;
 
   ModelPtr model_;
   Vec3<double> gravity_;
   std::unique_ptr<detail::PositionGuard> guard_;  ///< of models whose inertia may vanish
+  bool has_loops_;
 };
 
 /// Calls of a problem beside evaluate(q, v, ...), for its class.
-#define ESPALIER_CHECKED_CALL                                                                    \
+#define ESPALIER_CHECKED_CALL                                                                     \
   /** evaluate() after a look at the positions. @throws SingularMechanism where loops are open */ \
-  template <class... Rest>                                                                       \
-  decltype(auto) evaluate(CheckFirst, In<double> q, Rest&&... rest) {                            \
-    this->expect_closed(problem, q);                                                             \
-    return evaluate(q, std::forward<Rest>(rest)...);                                             \
+  template <class... Rest>                                                                        \
+  decltype(auto) evaluate(CheckFirst, In<double> q, Rest&&... rest) {                             \
+    this->expect_closed(problem, q);                                                              \
+    return evaluate(q, std::forward<Rest>(rest)...);                                              \
   }
-#define ESPALIER_CALLS_AT_STATES                                                                 \
-  ESPALIER_CHECKED_CALL                                                                          \
-  /** evaluate() at a state. @throws SingularMechanism where its loops are open */               \
-  template <class... Rest>                                                                       \
-  decltype(auto) evaluate(const State& state, Rest&&... rest) {                                  \
-    state.expect_closed(problem);                                                                \
-    return evaluate(In<double>(state.q()), In<double>(state.v()), std::forward<Rest>(rest)...);  \
+#define ESPALIER_CALLS_AT_STATES                                                                \
+  ESPALIER_CHECKED_CALL                                                                         \
+  /** evaluate() at a state. @throws SingularMechanism where its loops are open */              \
+  template <class... Rest>                                                                      \
+  decltype(auto) evaluate(const State& state, Rest&&... rest) {                                 \
+    state.expect_closed(problem);                                                               \
+    return evaluate(In<double>(state.q()), In<double>(state.v()), std::forward<Rest>(rest)...); \
   }
-#define ESPALIER_CALLS_AT_POSITIONS                                                              \
-  ESPALIER_CHECKED_CALL                                                                          \
-  /** evaluate() at a state's positions. @throws SingularMechanism where its loops are open */   \
-  template <class... Rest>                                                                       \
-  decltype(auto) evaluate(const State& state, Rest&&... rest) {                                  \
-    state.expect_closed(problem);                                                                \
-    return evaluate(In<double>(state.q()), std::forward<Rest>(rest)...);                         \
+#define ESPALIER_CALLS_AT_POSITIONS                                                            \
+  ESPALIER_CHECKED_CALL                                                                        \
+  /** evaluate() at a state's positions. @throws SingularMechanism where its loops are open */ \
+  template <class... Rest>                                                                     \
+  decltype(auto) evaluate(const State& state, Rest&&... rest) {                                \
+    state.expect_closed(problem);                                                              \
+    return evaluate(In<double>(state.q()), std::forward<Rest>(rest)...);                       \
   }
 
 /// An algorithm at one scalar, of a problem that is solved for named inputs by one template.

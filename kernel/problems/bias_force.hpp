@@ -19,8 +19,8 @@ class ESPALIER_API BiasForce : public AlgorithmAt<T> {
   /// @param v  independent rates, size nv [rad/s, m/s]
   /// @param[out] bias  generalized forces, size nv [N·m, N]
   /// @param wrenches  external wrenches on bodies, or nullptr
-  /// @throws SizeMismatch; at double SingularMechanism where a loop is at a dead point. Inputs that are
-  ///         not finite give NaN
+  /// @throws SizeMismatch; at double SingularMechanism where a loop is at a dead point. Inputs
+  ///         that are not finite give NaN
   void evaluate(In<T> q, In<T> v, Out<T> bias, const Wrenches<T>* wrenches = nullptr) {
     const Model& m = model();
     expect_size("bias force", "q", q.size(), m.nq());
@@ -29,7 +29,10 @@ class ESPALIER_API BiasForce : public AlgorithmAt<T> {
     detail::expect_wrenches("bias force", wrenches, m);
     this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), v.data(), bias.data(), wrenches);
-    this->expect_answer(problem, {q, v}, wrenches, bias, T(0.0));
+    // Nothing else is divided by.
+    if (this->has_loops()) {
+      this->expect_answer(problem, wrenches, bias, T(0.0), q, v);
+    }
   }
   ESPALIER_CALLS_AT_STATES
 

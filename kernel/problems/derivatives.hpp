@@ -247,8 +247,8 @@ class ESPALIER_API ForwardDynamicsDerivatives : public AlgorithmAt<T> {
     const T doubt = this->expect_inertia(problem, q.data());
     compute(q.data(), v.data(), tau.data(), vdot.data(), dvdot_dq.data(), dvdot_dv.data(),
             dvdot_dtau.data(), loads);
-    this->expect_answer(problem, {q, v, tau}, loads == nullptr ? nullptr : loads->wrenches, vdot,
-                        doubt);
+    this->expect_answer(problem, loads == nullptr ? nullptr : loads->wrenches, vdot, doubt, q, v,
+                        tau);
     dvdot_dq.finish(), dvdot_dv.finish(), dvdot_dtau.finish();
   }
   ESPALIER_CALLS_AT_STATES
@@ -290,7 +290,7 @@ class ESPALIER_API InverseMassMatrix : public AlgorithmAt<T> {
     M_inverse.expect("inverse mass matrix", "M_inverse", m.nv(), m.nv());
     const T doubt = this->expect_inertia(problem, q.data());
     compute(q.data(), M_inverse.data());
-    this->expect_answer(problem, {q}, nullptr, Out<T>(M_inverse.data(), M_inverse.size()), doubt);
+    this->expect_semidefinite(problem, M_inverse, m.nv(), doubt, q);
     M_inverse.finish();
   }
   ESPALIER_CALLS_AT_POSITIONS
@@ -391,8 +391,8 @@ class ESPALIER_API ForwardDynamicsAdjoint : public AlgorithmAt<T> {
     const T doubt = this->expect_inertia(problem, q.data());
     compute(q.data(), v.data(), tau.data(), nu.data(), vdot.data(), by_q.data(), by_v.data(),
             by_tau.data(), loads);
-    this->expect_answer(problem, {q, v, tau, nu}, loads == nullptr ? nullptr : loads->wrenches,
-                        vdot, doubt);
+    this->expect_answer(problem, loads == nullptr ? nullptr : loads->wrenches, vdot, doubt, q, v,
+                        tau, nu);
   }
   ESPALIER_CALLS_AT_STATES
 
@@ -472,8 +472,8 @@ class ESPALIER_API StepDerivatives : public AlgorithmAt<T> {
   /// @param[out] B        size 2 nv * nv
   /// @param loads         what acts besides tau and gravity, held over the step, or nullptr
   /// @throws SizeMismatch; SingularMechanism where loops cannot be closed on their branch
-  void evaluate(In<T> q, In<T> v, In<T> tau, double h, Out<T> q_next, Out<T> v_next,
-                OutMatrix<T> A, OutMatrix<T> B, const Loads<T>* loads = nullptr) {
+  void evaluate(In<T> q, In<T> v, In<T> tau, double h, Out<T> q_next, Out<T> v_next, OutMatrix<T> A,
+                OutMatrix<T> B, const Loads<T>* loads = nullptr) {
     const char* who = "step derivatives";
     const Model& m = model();
     const long nv = m.nv();
@@ -645,8 +645,8 @@ class ESPALIER_API DesignDerivatives : public AlgorithmAt<T> {
   /// @param chosen  among parameters()
   /// @param[out] columns  nv x chosen, row-major
   /// @param loads   what acts besides tau and gravity, or nullptr
-  void columns(In<T> q, In<T> v, In<T> vdot, const std::vector<int>& chosen,
-               OutMatrix<T> columns, const Loads<T>* loads = nullptr);
+  void columns(In<T> q, In<T> v, In<T> vdot, const std::vector<int>& chosen, OutMatrix<T> columns,
+               const Loads<T>* loads = nullptr);
 
  protected:
   /// The gradient at the inputs' multipliers; ones where there are none.

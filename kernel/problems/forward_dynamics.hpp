@@ -20,8 +20,8 @@ class ESPALIER_API ForwardDynamics : public AlgorithmAt<T> {
   /// @param tau        generalized forces, size nv [N·m, N]
   /// @param[out] vdot  accelerations, size nv: derivatives of v's components [rad/s², m/s²]
   /// @param wrenches   external wrenches on bodies, or nullptr
-  /// @throws SizeMismatch; at double SingularMechanism where some motion has no inertia or a loop is
-  ///         at a dead point (in lanes of packs: NaN). Inputs that are not finite give NaN
+  /// @throws SizeMismatch; at double SingularMechanism where some motion has no inertia or a loop
+  ///         is at a dead point (in lanes of packs: NaN). Inputs that are not finite give NaN
   void evaluate(In<T> q, In<T> v, In<T> tau, Out<T> vdot, const Wrenches<T>* wrenches = nullptr) {
     const Model& m = model();
     expect_size("forward dynamics", "q", q.size(), m.nq());
@@ -31,7 +31,7 @@ class ESPALIER_API ForwardDynamics : public AlgorithmAt<T> {
     detail::expect_wrenches("forward dynamics", wrenches, m);
     const T doubt = this->expect_inertia(problem, q.data());
     compute(q.data(), v.data(), tau.data(), vdot.data(), wrenches);
-    this->expect_answer(problem, {q, v, tau}, wrenches, vdot, doubt);
+    this->expect_answer(problem, wrenches, vdot, doubt, q, v, tau);
   }
   ESPALIER_CALLS_AT_STATES
 

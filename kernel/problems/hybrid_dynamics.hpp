@@ -55,7 +55,7 @@ class ESPALIER_API HybridDynamics : public Algorithm {
     detail::expect_wrenches("hybrid dynamics", wrenches, m);
     this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), v.data(), known.data(), tau.data(), vdot.data(), wrenches);
-    this->expect_answer(problem, {q, v, known}, wrenches, vdot, T(0.0));
+    this->expect_answer(problem, wrenches, vdot, T(0.0), q, v, known);
   }
   ESPALIER_CALLS_AT_STATES
   void solve(const Inputs& in, Results& out) override {

@@ -109,9 +109,11 @@ class ESPALIER_API InputMatrix : public AlgorithmAt<T> {
     detail::expect_wrenches("input matrix", wrenches, m);
     const T doubt = this->expect_inertia(problem, q.data());
     compute(q.data(), v.data(), tau.data(), wrenches, answer_);
-    for (std::vector<T>* x : {&answer_.input_matrix, &answer_.free_acceleration,
-                              &answer_.task_input_matrix, &answer_.task_free_acceleration}) {
-      this->expect_answer(problem, {q, v, tau}, wrenches, Out<T>(*x), doubt);
+    // All columns come from the factors that the free acceleration comes from.
+    this->expect_answer(problem, wrenches, Out<T>(answer_.free_acceleration), doubt, q, v, tau);
+    for (std::vector<T>* x :
+         {&answer_.input_matrix, &answer_.task_input_matrix, &answer_.task_free_acceleration}) {
+      this->spoil(Out<T>(*x), doubt);
     }
     return answer_;
   }

@@ -20,8 +20,8 @@ class ESPALIER_API InverseDynamics : public AlgorithmAt<T> {
   /// @param vdot  accelerations, size nv: derivatives of v's components [rad/s², m/s²]
   /// @param[out] tau  generalized forces, size nv [N·m, N]
   /// @param wrenches  external wrenches on bodies, or nullptr
-  /// @throws SizeMismatch; at double SingularMechanism where a loop is at a dead point. Inputs that are
-  ///         not finite give NaN
+  /// @throws SizeMismatch; at double SingularMechanism where a loop is at a dead point. Inputs
+  ///         that are not finite give NaN
   void evaluate(In<T> q, In<T> v, In<T> vdot, Out<T> tau, const Wrenches<T>* wrenches = nullptr) {
     const Model& m = model();
     expect_size("inverse dynamics", "q", q.size(), m.nq());
@@ -31,7 +31,10 @@ class ESPALIER_API InverseDynamics : public AlgorithmAt<T> {
     detail::expect_wrenches("inverse dynamics", wrenches, m);
     this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), v.data(), vdot.data(), tau.data(), wrenches);
-    this->expect_answer(problem, {q, v, vdot}, wrenches, tau, T(0.0));
+    // Nothing else is divided by.
+    if (this->has_loops()) {
+      this->expect_answer(problem, wrenches, tau, T(0.0), q, v, vdot);
+    }
   }
   ESPALIER_CALLS_AT_STATES
 

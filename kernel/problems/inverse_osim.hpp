@@ -33,8 +33,7 @@ class ESPALIER_API InverseOsim : public AlgorithmAt<T> {
     inverse_osim.expect("inverse osim", "inverse_osim", task_.size(), task_.size());
     const T doubt = this->expect_inertia(problem, q.data());
     compute(q.data(), inverse_osim.data());
-    this->expect_answer(problem, {q}, nullptr, Out<T>(inverse_osim.data(), inverse_osim.size()),
-                        doubt);
+    this->expect_semidefinite(problem, inverse_osim, task_.size(), doubt, q);
     inverse_osim.finish();
   }
   ESPALIER_CALLS_AT_POSITIONS

@@ -104,8 +104,8 @@ inline Transform<T> operator*(const ScrewZ<T>& J, const Transform<P>& placement)
   return {rotate_rows(J.s, J.c, placement.E), placement.r + scale(J.d, placement.E.row[2])};
 }
 
-/// The matrix E (parent to body coordinates) of a quaternion x y z w (body to parent). Its length does
-/// not matter; of the zero quaternion E is NaN.
+/// The matrix E (parent to body coordinates) of a quaternion x y z w (body to parent). Its length
+/// does not matter; of the zero quaternion E is NaN.
 template <class T>
 inline Mat3<T> quaternion_to_E(const T* quat) {
   const T x = quat[0], y = quat[1], z = quat[2], w = quat[3];

@@ -183,7 +183,6 @@ TEST_P(BatchTest, AStateThatIsNotANumberIsSingularAndLeavesTheOthersAlone) {
   }
 }
 
-// Far from zero, packs have another way to sine and cosine.
 TEST_P(BatchTest, APositionThatIsNotANumberIsSingularEvenWhereNothingDependsOnIt) {
   // One hinge: its mass matrix is the same at every angle.
   Description robot = ground();
@@ -201,6 +200,7 @@ TEST_P(BatchTest, APositionThatIsNotANumberIsSingularEvenWhereNothingDependsOnIt
   }
 }
 
+// Far from zero, packs have another way to sine and cosine.
 TEST_P(BatchTest, AHugeAngleLeavesTheOthersAlone) {
   const ModelPtr model = tree(5, 6);
   constexpr int N = 4;

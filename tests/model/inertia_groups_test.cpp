@@ -7,7 +7,10 @@
 #include <cmath>
 #include <ctime>
 
+#include "espalier/kernel/model/independent_choice.hpp"
+#include "espalier/kernel/model/variants.hpp"
 #include "tests/support/host.hpp"
+#include "tests/support/linkages.hpp"
 #include "tests/support/random_cluster_robot.hpp"
 #include "tests/support/simple_robot.hpp"
 #include "tests/support/state.hpp"
@@ -95,7 +98,8 @@ TEST(WeightlessMotionTest, NotEvenAMicroradianBeside) {
 
 TEST(WeightlessMotionTest, ABatchMarksTheLanesWhereAxesLineUp) {
   const ModelPtr model = host().compile(wrist());
-  const auto batch = host().batch<ForwardDynamics>("aba", espalier::Setup{.model = model}, {.threads = 1});
+  const auto batch =
+      host().batch<ForwardDynamics>("aba", espalier::Setup{.model = model}, {.threads = 1});
   constexpr int N = 11;
   std::vector<double> q(3 * N, 0.4), zero(3 * N, 0.0), vdot(3 * N);
   for (const int k : {2, 10}) q[N + k] = 0.0;  // the pitch
@@ -161,8 +165,72 @@ TEST(WeightlessMotionTest, LongChainsWithoutMassEndAtOnce) {
   EXPECT_THROW(host().compile(robot), InvalidModel);
 }
 
+// --- models made of models
+
+/// A six-bar whose crank has no mass, and the wrist on its last bar.
+Description wrist_on_six_bar() {
+  Description robot = stephenson("output");
+  for (LinkDescription& link : robot.links) {
+    if (link.name == "crank_link") link.inertial.reset();
+  }
+  add_link(robot, "first"), add_link(robot, "second"), add_solid(robot, "hand");
+  add_joint(robot, "roll", "revolute", "output_link", "first", {0, 0, 1});
+  add_joint(robot, "pitch", "revolute", "first", "second", {0, 1, 0});
+  add_joint(robot, "turn", "revolute", "second", "hand", {0, 0, 1});
+  return robot;
+}
+
+TEST(InertiaOfVariantsTest, OtherIndependentJointsLeaveTheVerdictAsItIs) {
+  ModelPtr model = host().compile(wrist_on_six_bar());
+  std::vector<double> q(model->nq());
+  model->neutral(q.data());
+  const ModelPtr variant = with_joint_independent(model, q.data(), "crank");
+  ASSERT_NE(variant, model);
+  model.reset();  // what the variant knows is its own
+  const Cluster *first = variant->clusters().data(), *end = first + variant->clusters().size();
+  int tied = 0;
+  for (const auto& group : variant->inertia_groups()) {
+    for (const auto& member : group.members) {
+      for (const auto& row : member.rows) {
+        if (row.tied == nullptr) continue;
+        EXPECT_TRUE(row.tied >= first && row.tied < end);
+        ++tied;
+      }
+    }
+  }
+  EXPECT_GT(tied, 0);
+  const int pitch = variant->joint("pitch").q;
+  q[pitch] = 0.0;
+  const auto aba = host().create<ForwardDynamics<double>>("c-aba", variant);
+  const std::vector<double> zero(variant->nv(), 0.0);
+  std::vector<double> vdot(variant->nv()), reference(variant->nv());
+  try {
+    aba->evaluate(q, zero, zero, vdot);
+    ADD_FAILURE() << "answers " << vdot[0];
+  } catch (const SingularMechanism& error) {
+    expect_words(error.what(), {"'roll'", "'turn'"});
+  }
+  q[pitch] = 0.5;
+  aba->evaluate(q, zero, zero, vdot);
+  host().create<ForwardDynamics<double>>("dense", variant)->evaluate(q, zero, zero, reference);
+  EXPECT_LE(relative_difference(vdot, reference), 1e-11);  // M's condition is about 1e3
+}
+
+TEST(InertiaOfVariantsTest, ArmatureMakesAWristRegular) {
+  const ModelPtr model = host().compile(wrist());
+  Description with = wrist();
+  with.joints[0].armature = 0.01;
+  const ModelPtr variant = with_armature(*model, std::vector<double>{0.01, 0.0, 0.0});
+  const std::vector<double> lined_up{0.3, 0.0, -0.2}, zero(3, 0.0);
+  std::vector<double> vdot(3), reference(3);
+  host().create<ForwardDynamics<double>>("aba", variant)->evaluate(lined_up, zero, zero, vdot);
+  host()
+      .create<ForwardDynamics<double>>("aba", host().compile(with))
+      ->evaluate(lined_up, zero, zero, reference);
+  EXPECT_LE(relative_difference(vdot, reference), 1e-14);  // the same numbers
+}
+
 // --- the open tree
-// ----------------------------------------------------------------------------------
 
 TEST(WeightlessMotionTest, MultipliersOnATreeThatWeighsNothingAreRefusedByName) {
   // The triangle's root may be driven by nothing but its pins: with the loop open it weighs

@@ -97,9 +97,9 @@ bool ClusterCompiler::add_loop(const detail::LoopSource& source, const Cluster& 
   spec.axis = scale(1.0 / std::sqrt(dot(source.axis, source.axis)), source.axis);
   try {
     const LoopJoint& type = source_.types.loop_joint(source.type);
-    loop.all_rows = detail::guarded(
-        [&] { return "loop '" + source.name + "' of type '" + source.type + "'"; },
-        "its loop_rows", [&] { return type.loop_rows(spec); });
+    loop.all_rows =
+        detail::guarded([&] { return "loop '" + source.name + "' of type '" + source.type + "'"; },
+                        "its loop_rows", [&] { return type.loop_rows(spec); });
   } catch (const Error& error) {
     findings_.error(source.where, error.what());
     return false;
