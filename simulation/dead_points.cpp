@@ -125,9 +125,13 @@ bool Simulation::change_form(int loop, double gain) {
     return false;
   }
   const double margin = choice.best();
+  const Cluster& c = model_->clusters()[cluster];
+  const auto own = std::span(v_).subspan(c.v, c.nv);
+  const bool rests = std::all_of(own.begin(), own.end(), [](double x) { return x == 0.0; });
   form_->motion.update(q_.data(), nullptr);
   form_->motion.expand(v_.data(), qd_.data());
   rates_in(*next->model, qd_.data(), v_.data());
+  if (rests) std::fill(own.begin(), own.end(), 0.0);  // also at a dead point, where G is NaN
   form_ = next;
   form_->loops.restart();
   form_->loops.project(q_.data());

@@ -109,7 +109,7 @@ using FloatPackResults = BasicResults<FloatPack>;  ///< of sixteen
 /// Asks a call on vectors to look at them first, as calls on a State do:
 /// `aba->evaluate(check_first, q, v, tau, vdot)`.
 struct CheckFirst {};
-inline constexpr CheckFirst check_first{};
+inline constexpr CheckFirst check_first{};  ///< what calls are given
 
 namespace detail {
 class PositionGuard;
@@ -184,7 +184,7 @@ class ESPALIER_API Algorithm {
   }
   /// After evaluate(): puts expect_inertia()'s NaN into an answer's lanes. At double, numbers that
   /// are not finite although all inputs are: @throws SingularMechanism naming the cluster
-  /// @param inputs  views, the positions first
+  /// `inputs` are views, the positions first.
   template <class T, class... Inputs>
   void expect_answer(std::string_view who, const std::type_identity_t<Wrenches<T>>* wrenches,
                      Out<T> answer, const T& doubt, const Inputs&... inputs) {
