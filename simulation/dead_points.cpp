@@ -125,6 +125,9 @@ bool Simulation::change_form(int loop, double gain) {
     return false;
   }
   const double margin = choice.best();
+  const Cluster& c = model_->clusters()[cluster];
+  const auto own = std::span(v_).subspan(c.v, c.nv);
+  const bool rests = std::all_of(own.begin(), own.end(), [](double x) { return x == 0.0; });
   form_->motion.update(q_.data(), nullptr);
   form_->motion.expand(v_.data(), qd_.data());
   // What is at rest stays so: at a dead point G is not a number.
@@ -133,6 +136,7 @@ bool Simulation::change_form(int loop, double gain) {
     for (const int rate : c.constraint->rate) qd_[rate] = 0.0;
   }
   rates_in(*next->model, qd_.data(), v_.data());
+  if (rests) std::fill(own.begin(), own.end(), 0.0);  // also at a dead point, where G is NaN
   form_ = next;
   form_->loops.restart();
   form_->loops.project(q_.data());

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
+#include "formats/known_names.hpp"
 #include "formats/mjcf/mjcf.hpp"
 #include "formats/mjcf/writer.hpp"
 #include "formats/text.hpp"
@@ -183,10 +184,12 @@ std::string Writer::parameters(const Parameters& parameters) const {
 namespace espalier {
 
 std::string MjcfFormat::write(const Description& robot) const {
+  expect_known_names(robot);
   return mjcf::Writer(robot).write();
 }
 
 std::vector<std::string> MjcfFormat::losses(const Description& robot) const {
+  expect_known_names(robot);
   mjcf::Writer writer(robot);
   writer.write();
   return writer.losses();

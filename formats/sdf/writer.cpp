@@ -6,6 +6,7 @@
 #include <set>
 
 #include "espalier/kernel/errors.hpp"
+#include "formats/known_names.hpp"
 #include "formats/sdf/sdf.hpp"
 #include "formats/text.hpp"
 
@@ -373,9 +374,13 @@ class SdfWriter {
 
 }  // namespace
 
-std::string SdfFormat::write(const Description& robot) const { return SdfWriter(robot).write(); }
+std::string SdfFormat::write(const Description& robot) const {
+  expect_known_names(robot);
+  return SdfWriter(robot).write();
+}
 
 std::vector<std::string> SdfFormat::losses(const Description& robot) const {
+  expect_known_names(robot);
   SdfWriter writer(robot);
   writer.write();
   return writer.losses();

@@ -46,9 +46,9 @@ double Expressions::evaluate(const std::string& expression, const std::string& w
   } catch (const mu::Parser::exception_type& error) {
     const std::string subject = who + ": expression " + in_quotes(expression);
     if (error.GetCode() == mu::ecUNASSIGNABLE_TOKEN) {
-      throw InvalidModel(
-          subject + ": " + in_quotes(error.GetToken()) + " is unknown" +
-          (names_.empty() ? ", and there are no parameters" : suggest(error.GetToken(), names_)));
+      throw InvalidModel(subject + ": " + in_quotes(error.GetToken()) + " is unknown" +
+                         (names_.empty() ? ", expected a number (there are no parameters)"
+                                         : suggest(error.GetToken(), names_)));
     }
     throw InvalidModel(subject + " is not readable (" + error.GetMsg() +
                        "), expected arithmetic such as $(side * 0.5)");

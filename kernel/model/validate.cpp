@@ -283,7 +283,7 @@ class Validation {
                                        "', expected two links");
     }
     if (!finite(joint.origin)) {
-      findings_.error(joint.where, who + ": origin has a number that is not finite");
+      findings_.error(joint.where, who + ": origin has a number that is not finite, expected numbers");
     }
     check_type(who, joint, types_, findings_);
     check_passive(joint, findings_);
@@ -338,7 +338,7 @@ class Validation {
                       who + ": axis has length " + number(length) + ", expected a direction");
     }
     if (!finite(loop.predecessor_origin) || !finite(loop.successor_origin)) {
-      findings_.error(loop.where, who + ": origin has a number that is not finite");
+      findings_.error(loop.where, who + ": origin has a number that is not finite, expected numbers");
     }
   }
 

@@ -25,6 +25,7 @@ struct Answer {
   std::optional<Results> results;  ///< none: it refused
   bool finite = true;
   bool is_singular = false;  ///< refused with SingularMechanism
+  std::string said = {};     ///< then
 };
 
 struct Case {
@@ -108,8 +109,8 @@ Answer answer_of(const Entry& entry, const Case& c) {
     test::host().registry().create(entry, c.setup)->solve(c.in, results);
     for (const Result& r : results) out.finite = out.finite && finite(r.values);
     out.results = std::move(results);
-  } catch (const SingularMechanism&) {
-    out.is_singular = true;
+  } catch (const SingularMechanism& error) {
+    out.is_singular = true, out.said = error.what();
   } catch (const Unsupported&) {
   }
   return out;
@@ -148,7 +149,7 @@ Outcome judge(const std::string& problem, const std::vector<Answer>& answers, co
       ++out.counts[a.is_singular ? "refusals as singular" : "refusals of algorithms"];
       if (a.is_singular && is_regular && !decides_ranks(problem)) {
         return defect(problem + " by " + a.name + " refuses a regular mass matrix",
-                      told(problem, a, a, c, 0.0));
+                      told(problem, a, a, c, 0.0) + "; " + a.said);
       }
       continue;
     }

@@ -177,6 +177,8 @@ Outcome use(const Registry& registry, const std::string& path, const std::string
   ++out.counts["robots compiled"];
   if (model->nv() > 60) return out;
   Outcome agreed = agree(model, rng, 0);
+  if (agreed.verdict == Outcome::Verdict::defect)
+    agreed.particulars = path + ": " + agreed.particulars;
   agreed.counts.merge(out.counts);
   return agreed;
 }
