@@ -130,11 +130,6 @@ bool Simulation::change_form(int loop, double gain) {
   const bool rests = std::all_of(own.begin(), own.end(), [](double x) { return x == 0.0; });
   form_->motion.update(q_.data(), nullptr);
   form_->motion.expand(v_.data(), qd_.data());
-  // What is at rest stays so: at a dead point G is not a number.
-  const Cluster& c = model_->clusters()[cluster];
-  if (std::all_of(v_.begin() + c.v, v_.begin() + c.v + c.nv, [](double x) { return x == 0.0; })) {
-    for (const int rate : c.constraint->rate) qd_[rate] = 0.0;
-  }
   rates_in(*next->model, qd_.data(), v_.data());
   if (rests) std::fill(own.begin(), own.end(), 0.0);  // also at a dead point, where G is NaN
   form_ = next;

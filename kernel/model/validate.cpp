@@ -13,9 +13,9 @@ namespace espalier::detail {
 
 namespace {
 
-bool finite(const Vec3<double>& v) {
-  return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
-}
+/// Squares of larger numbers, times others, overflow: no robot is described by them.
+bool finite(double x) { return std::abs(x) <= 1e100; }
+bool finite(const Vec3<double>& v) { return finite(v.x) && finite(v.y) && finite(v.z); }
 bool finite(const Pose& p) { return finite(p.xyz) && finite(p.rpy); }
 
 std::string number(double x) {
@@ -64,9 +64,11 @@ void check_inertial(const LinkDescription& link, const CompileOptions& options,
   const std::string who = "link '" + link.name + "'";
   const Inertial& in = *link.inertial;
   const Sym3<double>& I = in.I;
-  if (!finite(in.origin) || !std::isfinite(in.mass) ||
-      !std::isfinite(I.xx + I.xy + I.xz + I.yy + I.yz + I.zz)) {
-    findings.error(link.where, who + ": inertial has a number that is not finite, expected numbers");
+  if (!finite(in.origin) || !finite(in.mass) || !finite({I.xx, I.yy, I.zz}) ||
+      !finite({I.xy, I.xz, I.yz})) {
+    findings.error(
+        link.where,
+        who + ": inertial has a number that is not finite or beyond 1e100, expected numbers");
     return;
   }
   if (in.mass < 0.0) {
@@ -102,7 +104,7 @@ void check_inertial(const LinkDescription& link, const CompileOptions& options,
 void check_passive(const JointDescription& joint, Findings& findings) {
   const std::string who = "joint '" + joint.name + "'";
   const auto check = [&](double value, const char* what) {
-    if (!std::isfinite(value) || value < 0.0) {
+    if (!finite(value) || value < 0.0) {
       findings.error(joint.where, who + ": " + what + " is " + number(value) +
                                       ", expected a number that is not negative");
     }
@@ -244,7 +246,8 @@ class Validation {
 
   void run() {
     if (!finite(robot_.gravity)) {
-      findings_.error(robot_.where, "gravity has a number that is not finite, expected numbers");
+      findings_.error(robot_.where,
+                      "gravity has a number that is not finite or beyond 1e100, expected numbers");
     }
     for (const LinkDescription& link : robot_.links) {
       links_.add(link.name, link.where);
@@ -283,7 +286,9 @@ class Validation {
                                        "', expected two links");
     }
     if (!finite(joint.origin)) {
-      findings_.error(joint.where, who + ": origin has a number that is not finite, expected numbers");
+      findings_.error(
+          joint.where,
+          who + ": origin has a number that is not finite or beyond 1e100, expected numbers");
     }
     check_type(who, joint, types_, findings_);
     check_passive(joint, findings_);
@@ -338,7 +343,9 @@ class Validation {
                       who + ": axis has length " + number(length) + ", expected a direction");
     }
     if (!finite(loop.predecessor_origin) || !finite(loop.successor_origin)) {
-      findings_.error(loop.where, who + ": origin has a number that is not finite, expected numbers");
+      findings_.error(
+          loop.where,
+          who + ": origin has a number that is not finite or beyond 1e100, expected numbers");
     }
   }
 

@@ -433,6 +433,18 @@ TEST(JointFindingTest, OriginThatIsNoneIsAnError) {
   expect_error(robot, {"joint 'joint1'", "not finite"});
 }
 
+TEST(NumberFindingTest, NumbersWhoseSquaresOverflowAreRefused) {
+  Description robot = chain_of(std::vector<std::string>{"revolute"});
+  robot.joints[0].origin.xyz.z = 1e154;
+  expect_error(robot, {"joint 'joint1'", "origin", "beyond 1e100"});
+  robot = chain_of(std::vector<std::string>{"revolute"});
+  robot.links[1].inertial->I.xy = -1e200;
+  expect_error(robot, {"link 'link1'", "inertial", "beyond 1e100"});
+  robot.links[1].inertial->I.xy = 0.0;
+  robot.joints[0].armature = 1e300;
+  expect_error(robot, {"joint 'joint1'", "armature"});
+}
+
 // --- compile() ----------------------------------------------------------------------------------
 
 TEST(CompileTest, ThrowsTheFirstErrorAndTheNumberOfOthers) {
