@@ -116,12 +116,19 @@ export class Robot {
       if (this.moving) this.pace.take(now - this.drawnAt);
       this.moving = true;
       this.needed = false;
-      this.render(now, true);
+      this.render(now, !this.picture);
     };
+    this.started = true;
     loop(performance.now());  // at once: pictures are taken of the first frame
   }
 
-  draw() { this.needed = true; }
+  /** A picture is taken at any time: then nothing waits for a frame, and none is coarse. */
+  private readonly picture = location.hash.startsWith('#picture');
+  private started = false;
+  draw() {
+    this.needed = true;
+    if (this.picture && this.started) this.render(performance.now(), false);
+  }
   frames = 0;  // drawn
   private render(now: number, moves: boolean) {
     this.pace.apply(moves);
