@@ -69,11 +69,11 @@ the exit code is 1.)");
     } catch (...) {
       error = std::current_exception();
     }
-    // Whoever fails first speaks for all.
+    // Whoever fails first speaks for all; the others end well, or mpirun would kill it meanwhile.
     const int speaker = group->first_failed(error != nullptr);
     if (speaker >= 0) {
       if (speaker == group->rank()) std::rethrow_exception(error);
-      return unusable;
+      return ok;
     }
     const auto all = group->gather(rows);
     const auto counts = group->gather({std::to_string(failed.load())});
