@@ -1,14 +1,11 @@
 #pragma once
 
-#include <type_traits>
-
 #include "algorithms/segments/joint_supplied_dynamics.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 #include "espalier/kernel/problems/center_of_mass.hpp"
 #include "espalier/kernel/problems/energy.hpp"
 #include "espalier/kernel/problems/forward_kinematics.hpp"
-#include "espalier/kernel/problems/jacobian.hpp"
 
 namespace espalier {
 
@@ -91,70 +88,14 @@ class ForwardKinematics final : public Kinematics<T> {
   BodyMotions<T> bodies_;
 };
 
-/// Jacobian of a link: the motion subspaces of the joints that support it, carried to the link.
-/// Cost: O(d) for each link, d its depth.  Source: Featherstone (2008), section 3.2.
-template <class T>
-class LinkJacobians final : public BodyJacobians<T> {
- public:
-  explicit LinkJacobians(ModelPtr model)
-      : BodyJacobians<T>(std::move(model)), motion_(this->model()) {}
-
- private:
-  void compute(const T* q) override { motion_.update(q, nullptr); }
-
-  void write(const Link& link, T* J) const override {
-    const Model& model = this->model();
-    const int nv = model.nv();
-    std::fill(J, J + 6L * nv, T(0.0));
-    Transform<T> X = Transform<T>::from(link.X);  // from body i to the link
-    for (int i = link.body; i != 0; i = model.body(i).parent) {
-      const Body& body = model.body(i);
-      with_subspace(model.runs()[body.run], [&](auto ops) {
-        using Ops = decltype(ops);
-        for (int k = 0; k < Ops::n; ++k) {
-          add_column(model, body, k, column<Ops>(X, motion_.joints.S.data() + body.v, k), J, nv);
-        }
-      });
-      X = X * motion_.joints.X[i];
-    }
-  }
-
-  /// X S for column k of S; of one axis without the half of it that is zero.
-  template <class Ops>
-  static Motion<T> column(const Transform<T>& X, const Motion<T>* S, int k) {
-    if constexpr (std::is_same_v<Ops, SubspaceOps<RevoluteAxes>>) {
-      return {X.E.column(2), scale(X.r.x, X.E.column(1)) - scale(X.r.y, X.E.column(0))};
-    } else if constexpr (std::is_same_v<Ops, SubspaceOps<PrismaticAxes>>) {
-      return {Vec3<T>::zero(), X.E.column(2)};
-    } else {
-      return X * Ops::column(S, k);
-    }
-  }
-
-  /// J += column * (row of G that belongs to rate k of the body).
-  void add_column(const Model& model, const Body& body, int k, const Motion<T>& column, T* J,
-                  int nv) const {
-    const Cluster& c = model.clusters()[body.cluster];
-    const int row = c.row(body.v + k);
-    if (!c.constrained) {
-      for (int r = 0; r < 6; ++r) J[r * nv + c.v + row] += column[r];
-      return;
-    }
-    const T* G = motion_.G(c) + row * c.nv;
-    for (int j = 0; j < c.nv; ++j) {
-      for (int r = 0; r < 6; ++r) J[r * nv + c.v + j] += G[j] * column[r];
-    }
-  }
-
-  SpanningMotion<T> motion_;
-};
-
 /// Centre of mass of everything that moves.  Cost: O(n).
 template <class T>
 class MassCenter final : public CenterOfMass<T> {
  public:
   explicit MassCenter(ModelPtr model)
-      : CenterOfMass<T>(std::move(model)), bodies_(this->model()), own_(this->model()),
+      : CenterOfMass<T>(std::move(model)),
+        bodies_(this->model()),
+        own_(this->model()),
         mass_(this->model().mass()) {}
 
  private:
@@ -172,8 +113,8 @@ class MassCenter final : public CenterOfMass<T> {
       sum.position += scale(I.m, X.r) + transpose_times(X.E, I.h);
       const Vec3<T> velocity = scale(I.m, w.v) + cross(w.w, I.h);
       sum.velocity += transpose_times(X.E, velocity);
-      sum.acceleration += transpose_times(
-          X.E, scale(I.m, a.v) + cross(a.w, I.h) + cross(w.w, velocity));
+      sum.acceleration +=
+          transpose_times(X.E, scale(I.m, a.v) + cross(a.w, I.h) + cross(w.w, velocity));
     }
     for (const int i : model.bodies_with_equations()) add_equations(i, q, sum);
     const double inverse = mass_ > 0.0 ? 1.0 / mass_ : 0.0;
@@ -222,8 +163,7 @@ class MechanicalEnergy final : public Energy<T> {
     for (int i = 1; i <= model.body_count(); ++i) {
       const RigidInertia<double>& I = model.body(i).inertia;
       energy.kinetic += 0.5 * dot(bodies_.v[i], I * bodies_.v[i]);
-      energy.potential -=
-          dot(g, scale(I.m, bodies_.X[i].r) + transpose_times(bodies_.X[i].E, I.h));
+      energy.potential -= dot(g, scale(I.m, bodies_.X[i].r) + transpose_times(bodies_.X[i].E, I.h));
     }
     const T* qd = bodies_.motion.qd();
     for (const int i : model.bodies_with_equations()) {
@@ -232,7 +172,8 @@ class MechanicalEnergy final : public Energy<T> {
       const Motion<T>& w = bodies_.v[body.parent];
       own_.update(i, q, qd, w.w);
       energy.kinetic += own_.kinetic_energy(w, qd + body.v);
-      energy.potential -= dot(g, scale(own_.mass(), X.r) + transpose_times(X.E, own_.first_moment()));
+      energy.potential -=
+          dot(g, scale(own_.mass(), X.r) + transpose_times(X.E, own_.first_moment()));
     }
     for (const auto& [rate, inertia] : model.armature()) {
       energy.kinetic += (0.5 * inertia) * (qd[rate] * qd[rate]);

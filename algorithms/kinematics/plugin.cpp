@@ -1,4 +1,5 @@
 #include "algorithms/kinematics/kinematics.hpp"
+#include "algorithms/kinematics/link_jacobians.hpp"
 #include "espalier/plugins/plugin.hpp"
 
 ESPALIER_PLUGIN("kinematics", "0.1.0") {
