@@ -1,6 +1,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <exception>
@@ -64,14 +66,15 @@ class Csv {
   }
 
   void row(const Sample& s, const std::vector<double>& more) {
-    // Shortest digits that read back as the same number.
-    std::string line = fmt::format("{}", s.t);
+    line_.clear();
+    add(s.t);
     for (const auto& numbers : {s.q, s.v}) {
-      for (const double x : numbers) line += fmt::format(",{}", x);
+      for (const double x : numbers) add(x);
     }
-    line += fmt::format(",{},{},{},{},{}", s.kinetic, s.gravity, s.springs, s.energy(), s.residual);
-    for (const double x : more) line += fmt::format(",{}", x);
-    file_.write(line + "\n");
+    for (const double x : {s.kinetic, s.gravity, s.springs, s.energy(), s.residual}) add(x);
+    for (const double x : more) add(x);
+    line_.back() = '\n';
+    file_.write(line_);
   }
   void close() { file_.commit(); }
 
@@ -83,7 +86,16 @@ class Csv {
     return text + "\"";
   }
 
+  /// Shortest digits that read back as the same number.
+  void add(double x) {
+    std::array<char, 32> digits;  // the longest double has 24 characters
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), x);
+    line_.append(digits.data(), end.ptr);
+    line_ += ',';
+  }
+
   OutputFile file_;
+  std::string line_;
 };
 
 /// Columns of a CSV that say what touches: the force on each shape of the robot.
@@ -421,9 +433,8 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
     }
     if constexpr (!touches) {
       const auto changes = std::count_if(
-          simulation.events().begin(), simulation.events().end(), [](const SimulationEvent& e) {
-            return e.kind == SimulationEvent::Kind::coordinates;
-          });
+          simulation.events().begin(), simulation.events().end(),
+          [](const SimulationEvent& e) { return e.kind == SimulationEvent::Kind::coordinates; });
       if (changes > 0) {
         text += fmt::format("coordinates: changed {} times near dead points (--json lists them)\n",
                             changes);
