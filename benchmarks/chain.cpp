@@ -38,7 +38,7 @@ class PointCloud {
 
 }  // namespace
 
-std::string chain_urdf(int bodies) {
+std::string chain_urdf(int bodies, int branches) {
   UniformNumbers uniform(7);
   static const char* const axes[] = {"1 0 0", "0 1 0", "0 0 1"};
 
@@ -46,7 +46,8 @@ std::string chain_urdf(int bodies) {
       "<robot name=\"chain_" + std::to_string(bodies) + "\">\n<link name=\"base\"/>\n";
   for (int i = 1; i <= bodies; ++i) {
     const std::string name = "link_" + std::to_string(i);
-    const std::string parent = i == 1 ? "base" : "link_" + std::to_string(i - 1);
+    const int above = (i - 1) / branches;
+    const std::string parent = above == 0 ? "base" : "link_" + std::to_string(above);
     const double mass = 1.5 + 0.5 * uniform();
     PointCloud cloud;
     for (int k = 0; k < 6; ++k) {

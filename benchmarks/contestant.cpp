@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "benchmarks/batches.hpp"
+#include "espalier/kernel/model/placements.hpp"
 #include "espalier/kernel/problems/inverse_osim.hpp"
 
 namespace espalier::bench {
@@ -26,7 +27,20 @@ constexpr double our_agreement = 1e-8;
 /// Numbers in the result of a work.
 std::size_t result_size(Work work, const Robot& robot) {
   const std::size_t nv = robot.model->nv(), m = 6 * robot.held.size();
-  return work == Work::mass_matrix ? nv * nv : work == Work::inverse_osim ? m * m : nv;
+  switch (work) {
+    case Work::mass_matrix:
+      return nv * nv;
+    case Work::inverse_osim:
+      return m * m;
+    case Work::jacobian:
+      return 6 * nv;
+    case Work::jacobians:
+      return 6 * nv * robot.links.size();
+    case Work::placements:
+      return 12 * robot.links.size();
+    default:
+      return nv;
+  }
 }
 
 /// Espalier's algorithm for problem P.
@@ -59,6 +73,63 @@ class Ours final : public Contestant {
   const Robot& robot_;
   std::unique_ptr<P> algorithm_;
   std::vector<double> out_;
+};
+
+/// Jacobians of the robot's links, or of the last one.
+class OurJacobians final : public Contestant {
+ public:
+  OurJacobians(const Host& host, const Robot& robot, Work what)
+      : Contestant(what, "Espalier", "body-jacobians", our_agreement),
+        robot_(robot),
+        algorithm_(host.create<BodyJacobians<double>>("body-jacobians", robot.model)),
+        out_(result_size(Work::jacobian, robot)) {
+    for (const std::string& link : robot.links) links_.push_back(&robot.model->link(link));
+    if (what == Work::jacobian) links_ = {links_.back()};
+  }
+  void call(int k) override {
+    algorithm_->evaluate(robot_.states[k].q);
+    for (const Link* link : links_) algorithm_->jacobian(*link, out_);
+  }
+  std::vector<double> result(int k) override {
+    std::vector<double> all;
+    algorithm_->evaluate(robot_.states[k].q);
+    for (const Link* link : links_) {
+      algorithm_->jacobian(*link, out_);
+      all.insert(all.end(), out_.begin(), out_.end());
+    }
+    return all;
+  }
+
+ private:
+  const Robot& robot_;
+  std::unique_ptr<BodyJacobians<double>> algorithm_;
+  std::vector<const Link*> links_;
+  std::vector<double> out_;
+};
+
+/// Where the links are, from positions alone.
+class OurPlacements final : public Contestant {
+ public:
+  OurPlacements(const Robot& robot)
+      : Contestant(Work::placements, "Espalier", "Placements", our_agreement),
+        robot_(robot),
+        placements_(robot.model) {}
+  void call(int k) override { placements_.update(robot_.states[k].q.data()); }
+  std::vector<double> result(int) override {
+    std::vector<double> all;
+    for (const std::string& name : robot_.links) {
+      const auto& links = robot_.model->links();
+      const Link& link = robot_.model->link(name);
+      const Transform<double> X = placements_.link(static_cast<int>(&link - links.data()));
+      for (int i = 0; i < 3; ++i) all.push_back(X.r[i]);
+      for (int i = 0; i < 9; ++i) all.push_back(X.E(i % 3, i / 3));
+    }
+    return all;
+  }
+
+ private:
+  const Robot& robot_;
+  Placements placements_;
 };
 
 /// A peer's own model of the robot, shared by its contestants.
@@ -95,6 +166,9 @@ bool is_batch(int way) {
 Work work_of(int way) {
   if (way == espalier_peer_forward_batch) return Work::forward;
   if (way == espalier_peer_inverse_batch) return Work::inverse;
+  if (way == espalier_peer_jacobian) return Work::jacobian;
+  if (way == espalier_peer_jacobians) return Work::jacobians;
+  if (way == espalier_peer_placements) return Work::placements;
   return static_cast<Work>(std::min(way, static_cast<int>(Work::inverse_osim)));
 }
 
@@ -133,6 +207,10 @@ Contestants our_contestants(const Host& host, const Robot& robot, Works works) {
   all.push_back(std::make_unique<Forward>(host, robot, "aba"));
   all.push_back(std::make_unique<Inverse>(host, robot, "rnea"));
   all.push_back(std::make_unique<Matrix>(host, robot, "crba"));
+  for (const Work what : {Work::jacobian, Work::jacobians}) {
+    all.push_back(std::make_unique<OurJacobians>(host, robot, what));
+  }
+  all.push_back(std::make_unique<OurPlacements>(robot));
   if (works == Works::calls) return all;
   all.push_back(std::make_unique<Forward>(host, robot, "crba-ltl"));
   for (const char* name : {"pv-osimr", "pv-osim", "efpa", "ltl-osim"}) {
@@ -157,7 +235,8 @@ Contestants Peer::contestants(const Robot& robot, Works works) const {
   const auto shared = std::make_shared<PeerRobot>(*table_, robot);
   Contestants all;
   for (int way = 0; way < espalier_peer_way_count; ++way) {
-    if (works == Works::calls && way >= espalier_peer_inverse_osim) break;
+    const bool more = way >= espalier_peer_inverse_osim && way <= espalier_peer_inverse_batch;
+    if (works == Works::calls && more) continue;
     if (table_->names[way] != nullptr) all.push_back(std::make_unique<Theirs>(way, shared));
   }
   return all;

@@ -35,12 +35,12 @@ class Contestant {
 };
 using Contestants = std::vector<std::unique_ptr<Contestant>>;
 
-/// What is compared on a robot: single calls of forward and inverse dynamics and of the mass
-/// matrix, or inverse OSIM and batches, too.
+/// What is compared on a robot: single calls of forward and inverse dynamics, mass matrix,
+/// Jacobians and placements, or inverse OSIM and batches, too.
 enum class Works { calls, all };
 
-/// aba, rnea and crba; crba-ltl, the algorithms for inverse OSIM and batches. The first for each
-/// work is the reference for all others.
+/// aba, rnea, crba, body-jacobians and Placements; crba-ltl, the algorithms for inverse OSIM and
+/// batches. The first for each work is the reference for all others.
 Contestants our_contestants(const Host& host, const Robot& robot, Works works);
 
 /// A library that is no part of Espalier, in a module of its own.

@@ -19,6 +19,12 @@ const char* to_string(Work work) {
       return "mass matrix";
     case Work::inverse_osim:
       return "inverse OSIM";
+    case Work::jacobian:
+      return "Jacobian of one link";
+    case Work::jacobians:
+      return "Jacobians of all links";
+    case Work::placements:
+      return "placements of all links";
   }
   return "";
 }

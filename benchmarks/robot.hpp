@@ -7,8 +7,16 @@
 
 namespace espalier::bench {
 
-/// What is timed; the order is that of peers/peer.h.
-enum class Work { forward, inverse, mass_matrix, inverse_osim };
+/// What is timed; the order of the first four is that of peers/peer.h.
+enum class Work {
+  forward,
+  inverse,
+  mass_matrix,
+  inverse_osim,
+  jacobian,   ///< of the last of the robot's links
+  jacobians,  ///< of all of them, one after the other into one matrix
+  placements  ///< of all of them, from positions alone
+};
 const char* to_string(Work work);
 
 /// Every call takes the next of so many random states, so that no branch or value repeats itself.
@@ -33,7 +41,7 @@ struct Robot {
   ModelPtr model;
   std::string root;                 ///< link
   std::vector<std::string> joints;  ///< besides the root's, in the order of q and of v
-  std::vector<std::string> links;   ///< that hang on them
+  std::vector<std::string> links;   ///< that hang on them, their frames where the joints are
   std::vector<std::string> held;    ///< held_links()
   std::vector<RandomState> states;
 

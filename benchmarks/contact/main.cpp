@@ -3,13 +3,18 @@
 // do there is compared. See docs/contact.md.
 //
 //   espalier_bench_contact [--markdown FILE] [--rounds N] [--only NAME]
+//   espalier_bench_contact --long STATES [--markdown FILE] [--only NAME]
+//
+// With --long ours alone: how many of so many states were not solved.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <random>
+#include <set>
 
+#include "benchmarks/contact/long_run.hpp"
 #include "benchmarks/contact/rollout.hpp"
 #include "benchmarks/machine.hpp"
 #include "benchmarks/markdown.hpp"
@@ -98,9 +103,31 @@ bool stands(const Contestant& c) {
   return std::abs(c.rest.normal_force - 1.0) < 1e-2 && c.rest.opening < 1e-10;
 }
 
+/// Standing robots alone, kicked gently and hard.
+std::string long_runs(const Host& host, double states, const std::string& only, int robots) {
+  Table table({"case", "kicks (m/s)", "states", "unsolved", "largest residual (m/s)",
+               "otherwise not ok", "stood up again", "allocations"},
+              1);
+  std::set<std::string> files;  // ours is the same beside two of MuJoCo's
+  for (const Case& test : cases()) {
+    if (test.flies || test.name.find(only) == std::string::npos) continue;
+    if (!files.insert(test.ours.file).second) continue;
+    const StandingRobot robot = stand(host, test.ours, false);
+    for (const double speed : {0.3, 1.0}) {
+      const LongRun run = run_long(host, robot, states, speed, robots);
+      table.add({robot.model->name(), format("%.1f", speed), format("%.1e", run.states),
+                 format("%.0f", run.unsolved), run.unsolved > 0 ? format("%.1e", run.worst) : "",
+                 format("%.0f", run.others), format("%.0f", run.falls),
+                 format("%ld", run.allocations)});
+    }
+  }
+  return table.text();
+}
+
 int run(int count, char** words) {
   CLI::App app("Times steps with rigid contact, beside MuJoCo");
   std::string markdown, only;
+  double states = 0.0;
   int rounds = 7, robots = 512;
   app.add_option("--markdown", markdown,
                  "file in which the table is written between <!-- contact:begin --> and "
@@ -109,9 +136,17 @@ int run(int count, char** words) {
       ->check(CLI::PositiveNumber);
   app.add_option("--robots", robots, "robots of a batch")->check(CLI::PositiveNumber);
   app.add_option("--only", only, "cases whose name has this text");
+  app.add_option("--long", states, "instead: states of each case whose residuals are counted")
+      ->check(CLI::PositiveNumber);
   if (const std::optional<int> code = parse(app, {words, words + count})) return *code;
 
   const Host host;
+  if (states > 0.0) {
+    const std::string text = long_runs(host, states, only, robots);
+    std::printf("%s", text.c_str());
+    if (!markdown.empty()) replace_section(markdown, "contact-long", text);
+    return 0;
+  }
   Table table({"case", "who", "thousand steps/s", "batch is faster by", "sinks (mm)",
                "is carried (weights)", "loops open by", "unsolved"},
               2);

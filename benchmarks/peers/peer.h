@@ -18,10 +18,13 @@ enum {
   espalier_peer_inverse_osim_2, /* another way to do the same */
   espalier_peer_inverse_osim_3,
   espalier_peer_forward_batch, /* the library's own loop over espalier_peer_batch_size states */
-  espalier_peer_inverse_batch
+  espalier_peer_inverse_batch,
+  espalier_peer_jacobian,  /* of the last of the links */
+  espalier_peer_jacobians, /* of all of them, one after the other into one matrix */
+  espalier_peer_placements /* of all of them, from positions alone */
 };
 enum {
-  espalier_peer_way_count = 8,
+  espalier_peer_way_count = 11,
   espalier_peer_state_count = 16,
   espalier_peer_batch_size = 4096
 };
@@ -54,8 +57,9 @@ typedef struct espalier_peer {
   /* The work for one of the states, or for a batch that has the states in turn (whatever `state`):
      what is timed. */
   void (*run[espalier_peer_way_count])(void* handle, int state);
-  /* Result of the last run for this state: vdot, tau, or the matrix by rows (inverse osim: axes of
-     the links, angular first). */
+  /* Result of the last run for this state: vdot, tau, or the matrix by rows (inverse osim and
+     Jacobians: axes of the links, angular first; of all links one below the other). Placements: of
+     each link its origin and the rotation to world axes by rows. */
   void (*read[espalier_peer_way_count])(void* handle, int state, double* result);
 } espalier_peer;
 

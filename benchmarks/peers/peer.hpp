@@ -122,8 +122,8 @@ struct Given {
 ///   void forward(int), inverse(int), mass_matrix(int)                       what is timed
 ///   void read_forward(int, double*), read_inverse(int, double*), read_mass_matrix(int, double*)
 template <class P>
-espalier_peer table(const char* library, std::array<const char*, 3> names,
-                    const char* remark, double agreement) {
+espalier_peer table(const char* library, std::array<const char*, 3> names, const char* remark,
+                    double agreement) {
   espalier_peer t{};
   t.library = library;
   for (std::size_t w = 0; w < names.size(); ++w) t.names[w] = names[w];
@@ -163,6 +163,29 @@ void add_inverse_osim(espalier_peer& t, const char* name) {
   t.run[at] = [](void* p, int k) { static_cast<P*>(p)->template inverse_osim<way>(k); };
   t.read[at] = [](void* p, int, double* out) {
     static_cast<P*>(p)->template read_inverse_osim<way>(out);
+  };
+}
+
+/// Adds Jacobians and placements: void jacobian(int state), jacobians(int state),
+/// placements(int state), and read_jacobian(int, double*), read_jacobians(int, double*),
+/// read_placements(int, double*).
+template <class P>
+void add_kinematics(espalier_peer& t, const char* jacobian, const char* jacobians,
+                    const char* placements) {
+  t.names[espalier_peer_jacobian] = jacobian;
+  t.run[espalier_peer_jacobian] = [](void* p, int k) { static_cast<P*>(p)->jacobian(k); };
+  t.read[espalier_peer_jacobian] = [](void* p, int k, double* out) {
+    static_cast<P*>(p)->read_jacobian(k, out);
+  };
+  t.names[espalier_peer_jacobians] = jacobians;
+  t.run[espalier_peer_jacobians] = [](void* p, int k) { static_cast<P*>(p)->jacobians(k); };
+  t.read[espalier_peer_jacobians] = [](void* p, int k, double* out) {
+    static_cast<P*>(p)->read_jacobians(k, out);
+  };
+  t.names[espalier_peer_placements] = placements;
+  t.run[espalier_peer_placements] = [](void* p, int k) { static_cast<P*>(p)->placements(k); };
+  t.read[espalier_peer_placements] = [](void* p, int k, double* out) {
+    static_cast<P*>(p)->read_placements(k, out);
   };
 }
 

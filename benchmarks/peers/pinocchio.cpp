@@ -3,6 +3,8 @@
 #include <pinocchio/algorithm/contact-cholesky.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/delassus.hpp>
+#include <pinocchio/algorithm/jacobian.hpp>
+#include <pinocchio/algorithm/kinematics.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 #include <pinocchio/multibody/data.hpp>
 #include <pinocchio/multibody/model.hpp>
@@ -25,6 +27,7 @@ class Pinocchio {
       }
       const pinocchio::JointIndex index = model_.getJointId(robot.joints[j]);
       coordinates_.joint.push_back(model_.idx_vs[index]);
+      joints_.push_back(index);
       position_.push_back(model_.idx_qs[index]);
       unbounded_.push_back(model_.nqs[index] == 2);
     }
@@ -40,6 +43,7 @@ class Pinocchio {
     }
     const int m = 6 * robot.held_count;
     osim_.setZero(m, m);
+    jacobian_.setZero(6, model_.nv);
     pinocchio::initConstraintDynamics(model_, data_, held_);
     pinocchio::initPvDelassus(model_, data_, held_);
     cholesky_.allocate(model_, held_);
@@ -70,6 +74,19 @@ class Pinocchio {
   void forward(int k) { pinocchio::aba(model_, data_, q_[k], v_[k], tau_[k]); }
   void inverse(int k) { pinocchio::rnea(model_, data_, q_[k], v_[k], vdot_[k]); }
   void mass_matrix(int k) { pinocchio::crba(model_, data_, q_[k]); }
+
+  void jacobian(int k) {
+    jacobian_.setZero();
+    pinocchio::computeJointJacobian(model_, data_, q_[k], joints_.back(), jacobian_);
+  }
+  void jacobians(int k) {
+    pinocchio::computeJointJacobians(model_, data_, q_[k]);
+    for (const pinocchio::JointIndex joint : joints_) {
+      jacobian_.setZero();
+      pinocchio::getJointJacobian(model_, data_, joint, pinocchio::LOCAL, jacobian_);
+    }
+  }
+  void placements(int k) { pinocchio::forwardKinematics(model_, data_, q_[k]); }
 
   /// The states in turn, each in a column of its own, as are the results.
   void forward_batch() {
@@ -110,6 +127,27 @@ class Pinocchio {
     }
   }
 
+  void read_jacobian(int k, double* J) {
+    jacobian(k);
+    write_jacobian(J);
+  }
+  void read_jacobians(int k, double* J) {
+    pinocchio::computeJointJacobians(model_, data_, q_[k]);
+    for (const pinocchio::JointIndex joint : joints_) {
+      jacobian_.setZero();
+      pinocchio::getJointJacobian(model_, data_, joint, pinocchio::LOCAL, jacobian_);
+      write_jacobian(J);
+      J += jacobian_.size();
+    }
+  }
+  void read_placements(int, double* out) const {
+    for (const pinocchio::JointIndex joint : joints_) {
+      const pinocchio::SE3& M = data_.oMi[joint];
+      for (int i = 0; i < 3; ++i) *out++ = M.translation()[i];
+      for (int i = 0; i < 9; ++i) *out++ = M.rotation()(i / 3, i % 3);
+    }
+  }
+
   void read_forward(int k, double* vdot) const {
     coordinates_.accelerations_from(given_[k].q.data(), given_[k].v.data(), data_.ddq.data(), vdot);
   }
@@ -139,6 +177,17 @@ class Pinocchio {
     return model;
   }
 
+  /// In Espalier's order: angular first, of rows and of the root's columns.
+  void write_jacobian(double* J) const {
+    const int nv = coordinates_.nv(), root = coordinates_.root_rates();
+    for (int r = 0; r < 6; ++r) {
+      for (int c = 0; c < nv; ++c) {
+        const int theirs = c < root ? (c + 3) % 6 : coordinates_.joint[c - root];
+        J[r * nv + c] = jacobian_((r + 3) % 6, theirs);
+      }
+    }
+  }
+
   /// Lays out the batches' columns when they are first called.
   void lay_out() {
     if (many_q_.cols() == espalier_peer_batch_size) return;
@@ -158,6 +207,8 @@ class Pinocchio {
   std::vector<pinocchio::RigidConstraintData> held_data_;
   pinocchio::ContactCholeskyDecomposition cholesky_;
   Eigen::MatrixXd osim_;
+  pinocchio::Data::Matrix6x jacobian_;
+  std::vector<pinocchio::JointIndex> joints_;
   peers::Coordinates coordinates_;
   std::vector<int> position_;
   std::vector<bool> unbounded_;
@@ -177,6 +228,8 @@ const espalier_peer* espalier_peer_table(void) {
     peers::add_inverse_osim<Pinocchio, 0>(t, "computeDelassusMatrix");
     peers::add_inverse_osim<Pinocchio, 1>(t, "computePvDelassusMatrix");
     peers::add_inverse_osim<Pinocchio, 2>(t, "crba, ContactCholeskyDecomposition");
+    peers::add_kinematics<Pinocchio>(t, "computeJointJacobian", "getJointJacobian, local",
+                                     "forwardKinematics");
     peers::add_batches<Pinocchio>(t, "aba, loop over 4096", "rnea, loop over 4096");
     return t;
   }();

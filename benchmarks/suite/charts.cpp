@@ -25,6 +25,7 @@ std::string ratio_chart(const Measured& m) {
   std::vector<std::string> robots;
   for (const std::string& robot : m.robots(to_string(Work::mass_matrix))) {
     if (robot.starts_with("chain_") && robot != "chain_20") continue;
+    if (robot.starts_with("tree_") && robot != "tree_60") continue;
     robots.push_back(robot);
     const std::size_t gap = robot.find('_');
     chart.groups.push_back(

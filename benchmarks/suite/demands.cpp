@@ -26,6 +26,16 @@ Demand single_calls(const Measured& m, const std::string& title,
   return d;
 }
 
+/// One work on some robots against Pinocchio, by Espalier's fastest way.
+Demand against_pinocchio(const Measured& m, const std::string& title, const std::string& work,
+                         const std::vector<std::string>& robots, double wanted) {
+  Demand d{.work = title, .wanted = wanted};
+  for (const std::string& robot : robots) {
+    d.add(robot, m.theirs(robot, work, "Pinocchio") / m.theirs(robot, work, "Espalier"));
+  }
+  return d;
+}
+
 /// Doubles differ by rounding alone.
 void note_difference(Demand& d, double difference) {
   if (difference > 1e-8) d.note = format("largest relative difference %.0e", difference);
@@ -145,6 +155,23 @@ std::vector<Demand> demands(const Measured& m) {
                              {"humanoid", "atlas"}, 3, 4.5));
   all.push_back(
       single_calls(m, "ABA and RNEA, one call, six-axis arm, against Pinocchio", {"ur5"}, 3, 5));
+  const std::vector<std::string> trees{"tree_60", "tree_60_ternary", "tree_254"};
+  all.push_back(against_pinocchio(m, "ABA, one call, branching trees, against Pinocchio", forward,
+                                  trees, 3.5));
+  all.push_back(against_pinocchio(m, "RNEA, one call, branching trees, against Pinocchio", inverse,
+                                  trees, 3));
+  all.push_back(against_pinocchio(m, "CRBA, one call, branching trees of 60, against Pinocchio",
+                                  to_string(Work::mass_matrix), {"tree_60", "tree_60_ternary"},
+                                  1.8));
+  all.push_back(against_pinocchio(m, "Jacobians of all links, against Pinocchio",
+                                  to_string(Work::jacobians),
+                                  {"humanoid", "talos", "chain_100", "tree_254"}, 2));
+  all.push_back(against_pinocchio(m, "Jacobian of one link, against Pinocchio",
+                                  to_string(Work::jacobian), {"humanoid", "chain_100", "tree_254"},
+                                  2));
+  all.push_back(against_pinocchio(m, "placements of all links, against Pinocchio",
+                                  to_string(Work::placements), {"humanoid", "panda", "tree_60"},
+                                  3));
   all.push_back(batches(
       m, "ABA, batch of 4096, double, humanoids, per core, against Pinocchio's loop", "", 12, 16));
   all.push_back(batches(m, "the same, float", ", float", 20, std::nullopt));

@@ -84,6 +84,7 @@ class Suite {
 
   void add_all() {
     for (Robot& robot : tree_robots(host_, measured_.absent)) add(std::move(robot), Works::all);
+    for (Robot& robot : branching_trees(host_)) add(std::move(robot), Works::calls);
     for (Robot& robot : chains(host_)) add(std::move(robot), Works::calls);
     for (LoopRobot& robot : paper_robots(host_)) add(std::move(robot));
     add_compile();

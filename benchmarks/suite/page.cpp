@@ -62,6 +62,30 @@ std::string calls(const Measured& m) {
   return table.text();
 }
 
+/// Jacobians and placements beside the peers that have them.
+std::string kinematics_table(const Measured& m) {
+  std::vector<std::string> peers = m.peers();
+  std::erase_if(peers, [&](const std::string& peer) {
+    return std::isnan(m.theirs("humanoid", to_string(Work::jacobians), peer));
+  });
+  std::vector<std::string> head{"robot", "call", "Espalier"};
+  head.insert(head.end(), peers.begin(), peers.end());
+  Table table(head, 2);
+  for (const std::string& robot : m.robots(to_string(Work::jacobians))) {
+    std::string name = size_of(m, robot);
+    for (const Work what : {Work::jacobian, Work::jacobians, Work::placements}) {
+      const std::string work = to_string(what);
+      const double ours = m.theirs(robot, work, "Espalier");
+      std::vector<std::string> line{std::exchange(name, ""), work, cell("%.0f", ours)};
+      for (const std::string& peer : peers) {
+        line.push_back(beside(m.theirs(robot, work, peer), ours));
+      }
+      table.add(line);
+    }
+  }
+  return table.text();
+}
+
 std::string batch_table(const Measured& m) {
   std::vector<std::string> head{"robot", "algorithm", "single call"};
   const std::vector<BatchKind> kinds = batch_kinds();
@@ -208,6 +232,10 @@ std::string page(const Measured& m) {
   std::string out = m.where + "\n\n### Wanted and measured\n\n" + wanted_table(m) +
                     "\n### Single calls\n\nNanoseconds (best), in brackets over Espalier's.\n\n" +
                     calls(m) + "\n" + growth_lines(m) +
+                    "\n### Jacobians and placements\n\nNanoseconds (best), in brackets over "
+                    "Espalier's. A Jacobian is 6 x nv in the link's axes, zeros written; "
+                    "placements are from positions alone.\n\n" +
+                    kinematics_table(m) +
                     "\n### Batches of 4096 states\n\nNanoseconds a state (best), in brackets how "
                     "many times faster than the single call.\n\n" +
                     batch_table(m) +

@@ -41,6 +41,14 @@ std::vector<Robot> chains(const Host& host) {
   return robots;
 }
 
+std::vector<Robot> branching_trees(const Host& host) {
+  std::vector<Robot> robots;
+  robots.emplace_back(host, "tree_60", chain_urdf(60, 2), false);
+  robots.emplace_back(host, "tree_60_ternary", chain_urdf(60, 3), false);
+  robots.emplace_back(host, "tree_254", chain_urdf(254, 2), false);
+  return robots;
+}
+
 std::string without_floating_joint(const std::string& urdf) {
   tinyxml2::XMLDocument document;
   document.Parse(urdf.data(), urdf.size());

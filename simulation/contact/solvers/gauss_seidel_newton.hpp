@@ -35,13 +35,15 @@ class GaussSeidelNewton final : public ContactImpulses<T> {
     directions_.prepare(p);
     directions_.run(p, 200, effort.tolerance, p.lam, report);
     newton_.run(p, sweeps_, most_rounds, effort.tolerance, p.lam, p.slip, report);
+    // Redundant points at the edge of slipping hold Newton's method up: directions go on from there.
+    directions_.run(p, patience, effort.tolerance, p.lam, report);
     live = ~less_equal(report.residual, T(effort.tolerance));
     if (live.any()) restart(p, effort.tolerance, live, report);
     return report;
   }
 
  private:
-  static constexpr int most_rounds = 12;
+  static constexpr int most_rounds = 12, patience = 3000;
 
   /// Once more from no impulses at all, and longer: a bad start can hold directions up.
   void restart(ImpulseProblem<T>& p, double tolerance, Mask<T> live, ImpulseReport<T>& report) {
