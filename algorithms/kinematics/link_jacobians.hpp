@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/kinematics/tree_columns.hpp"
+#include "algorithms/kinematics/joint_columns.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems/jacobian.hpp"
 
@@ -81,7 +81,7 @@ class LinkJacobians final : public BodyJacobians<T> {
 
   std::vector<Stretch> stretches_;  ///< per body, up from it
   SpanningMotion<T> motion_;
-  mutable TreeColumns<T> columns_;  ///< filled as links ask
+  mutable JointColumns<T> columns_;  ///< filled as links ask
 };
 
 }  // namespace espalier

@@ -14,9 +14,9 @@ namespace espalier {
 /// structure of arrays. That frame moves with the robot: far from the world's origin no digits are
 /// lost. Bodies are placed when somebody asks for them, with all that are above them.
 template <class T>
-class TreeColumns {
+class JointColumns {
  public:
-  explicit TreeColumns(const Model& model)
+  explicit JointColumns(const Model& model)
       : model_(model),
         X_(model.body_count() + 1),
         placed_(model.body_count() + 1, 0),
