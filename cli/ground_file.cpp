@@ -20,7 +20,8 @@ using contact::World;
 
 class Reader {
  public:
-  Reader(const Model& model, const std::string& file) : model_(model), form_{file} {}
+  Reader(const Model& model, const std::string& file, std::vector<std::string>& left_out)
+      : model_(model), form_{file}, left_out_(left_out) {}
 
   World read() {
     const Json all = parse_json(form_.file, "ground");
@@ -39,7 +40,7 @@ class Reader {
       if (!all["shapes"].is_array()) form_.refuse("'shapes'", all["shapes"], "a list of objects");
       for (const Json& item : all["shapes"]) world.shapes.push_back(shape(item));
     } else {
-      World of_model = contact::world_of(model_, surface_);
+      World of_model = contact::world_of(model_, surface_, &left_out_);
       std::move(of_model.shapes.begin(), of_model.shapes.end(), std::back_inserter(world.shapes));
       world.excluded = std::move(of_model.excluded);
     }
@@ -171,17 +172,19 @@ class Reader {
   const Model& model_;
   JsonForm form_;
   Surface surface_;
+  std::vector<std::string>& left_out_;
 };
 
 }  // namespace
 
-contact::World read_ground(const Model& model, const std::string& plane_or_file) {
+contact::World read_ground(const Model& model, const std::string& plane_or_file,
+                           std::vector<std::string>& left_out) {
   World world;
   if (plane_or_file == "plane") {
-    world = contact::world_of(model);
+    world = contact::world_of(model, {}, &left_out);
     world.shapes.insert(world.shapes.begin(), World::ground());
   } else {
-    world = Reader(model, plane_or_file).read();
+    world = Reader(model, plane_or_file, left_out).read();
   }
   const auto moves = [&](const PlacedShape& s) {
     return !s.link.empty() && model.link(s.link).body != 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/session.hpp"
 #include "espalier/simulation/contact/shape.hpp"
@@ -21,6 +22,8 @@ namespace espalier::cli {
 /// Without "shapes", the collision shapes of the model's file touch; "link": "" is the ground.
 /// @throws Failure (wrong form: exit code 2), UnknownName, SizeMismatch; InvalidModel if nothing of
 ///         the robot can touch
-contact::World read_ground(const Model& model, const std::string& plane_or_file);
+/// @param[out] left_out  links and kinds of collision shapes of the model that cannot touch
+contact::World read_ground(const Model& model, const std::string& plane_or_file,
+                           std::vector<std::string>& left_out);
 
 }  // namespace espalier::cli

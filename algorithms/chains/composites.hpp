@@ -109,8 +109,8 @@ class ChainComposites : public ChainUnits<T> {
     for (std::size_t k = 0; k < std::size(b.boundary); ++k) {
       if (b.boundary[k] < 0) continue;
       const int lane = static_cast<int>(k);
-      auto on = CompositeMoments<T>::from(
-          congruence(b.F[k]->inverse(), attachments_[b.boundary[k]].composite));
+      auto on = ModelFrame(*b.F[k]).to_chain(
+          CompositeMoments<T>::from(attachments_[b.boundary[k]].composite));
       const auto add = [&](S& to, const T& x) { Base::lane_of(to, lane) += x; };
       add(I.m, on.m);
       Base::for_numbers(I.h, on.h, add);
@@ -178,7 +178,7 @@ class ChainComposites : public ChainUnits<T> {
     for (int first = 0; first < rates; first += width) {
       const int count = std::min(width, rates - first);
       const int* rate = attachment.rates.data() + first;
-      auto F = unit.bodies[body].F[lane]->force_to(attachment.wrenches[first / width]);
+      auto F = ModelFrame(*unit.bodies[body].F[lane]).to_chain(attachment.wrenches[first / width]);
       const auto meet = [&](const auto& b, auto& at) ESPALIER_INLINED {
         for (int l = 0; l < count; ++l) {
           const T x = row_of<T>(&at.n.z, l);

@@ -210,35 +210,35 @@ class ChainSweeps : public ChainUnits<T> {
   // in registers.
   template <class Body, class S>
   [[gnu::noinline]] void show_motion(const Body& b, BodyMotion<S> m) {
-    for_boundaries(b, [&](int k, BoundaryState<T>& boundary, const Transform<double>& F) {
-      // The origin of the model's frame stands at -F.r here.
-      const Vec3<S> a = m.a + scale(-F.r.z, m.Om.column(2));
-      boundary.omega = transpose_times(F.E, of_lane(m.omega, k));
-      boundary.alpha = transpose_times(F.E, of_lane(m.alpha, k));
-      boundary.a = transpose_times(F.E, of_lane(a, k));
+    for_boundaries(b, [&](int k, BoundaryState<T>& boundary, const ModelFrame& frame) {
+      // The origin of the model's frame stands at (0, 0, -slide) here.
+      const Vec3<S> a = m.a + scale(-frame.slide(), m.Om.column(2));
+      boundary.omega = frame.to_model(of_lane(m.omega, k));
+      boundary.alpha = frame.to_model(of_lane(m.alpha, k));
+      boundary.a = frame.to_model(of_lane(a, k));
       boundary.IA = ArticulatedInertia<T>::zero();
       boundary.pA = Force<T>::zero();
     });
   }
   template <class Body, class S>
   [[gnu::noinline]] void add_boundaries(const Body& b, ArticulatedInertia<S>& I, Force<S>& p) {
-    for_boundaries(b, [&](int k, BoundaryState<T>& boundary, const Transform<double>& F) {
-      ArticulatedInertia<T> IA = congruence(F.inverse(), boundary.IA);
+    for_boundaries(b, [&](int k, BoundaryState<T>& boundary, const ModelFrame& frame) {
+      ArticulatedInertia<T> IA = frame.to_chain(boundary.IA);
       for_numbers(I, IA, [&](S& to, T& from) { lane_of(to, k) += from; });
     });
     add_boundaries(b, p);
   }
   template <class Body, class S>
   [[gnu::noinline]] void add_boundaries(const Body& b, Force<S>& p) {
-    for_boundaries(b, [&](int k, BoundaryState<T>& boundary, const Transform<double>& F) {
-      Force<T> pA = F.force_to(boundary.pA);
+    for_boundaries(b, [&](int k, BoundaryState<T>& boundary, const ModelFrame& frame) {
+      Force<T> pA = frame.to_chain(boundary.pA);
       for_numbers(p, pA, [&](S& to, T& from) { lane_of(to, k) += from; });
     });
   }
   template <class Body, class S>
   [[gnu::noinline]] void show_acceleration(const Body& b, Motion<S> m) {
-    for_boundaries(b, [&](int k, BoundaryState<T>& boundary, const Transform<double>& F) {
-      boundary.da = F.inverse_times(Motion<T>{of_lane(m.w, k), of_lane(m.v, k)});
+    for_boundaries(b, [&](int k, BoundaryState<T>& boundary, const ModelFrame& frame) {
+      boundary.da = frame.to_model(Motion<T>{of_lane(m.w, k), of_lane(m.v, k)});
     });
   }
 

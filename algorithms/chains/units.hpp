@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/chains/attachments.hpp"
+#include "algorithms/chains/model_frame.hpp"
 #include "algorithms/chains/pairs.hpp"
 #include "algorithms/chains/row_lanes.hpp"
 
@@ -120,7 +121,7 @@ class ChainUnits {
     Wrench& U() { return pA; }
     /// And in composite bodies: of a unit acceleration of its rate, at the body it has reached.
     Wrench& column() { return pA; }
-    S u;                  ///< (tau - S^T pA) / D
+    S u;  ///< (tau - S^T pA) / D
     S D_inverse;
     int body[lanes];      ///< lanes whose chain has ended repeat its last one
     int rate[lanes];      ///< independent, which is that of its joint
@@ -233,12 +234,13 @@ class ChainUnits {
                    number([](const Vec3<T>& v) { return v.y; }),
                    number([](const Vec3<T>& v) { return v.z; })};
   }
-  /// Calls f(lane, boundary, F) for the bodies of a unit that have one.
+  /// Calls f(lane, boundary, frame) for the bodies of a unit that have one.
   template <class Body, class Do>
   void for_boundaries(const Body& b, Do&& f) {
     if (!b.boundaries) return;
     for (std::size_t k = 0; k < std::size(b.boundary); ++k) {
-      if (b.boundary[k] >= 0) f(static_cast<int>(k), boundaries_[b.boundary[k]], *b.F[k]);
+      if (b.boundary[k] >= 0)
+        f(static_cast<int>(k), boundaries_[b.boundary[k]], ModelFrame(*b.F[k]));
     }
   }
   /// One lane of a vector.

@@ -1,8 +1,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <exception>
@@ -13,6 +11,7 @@
 #include "cli/controller_file.hpp"
 #include "cli/ground_file.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/motion_table.hpp"
 #include "cli/positions.hpp"
 #include "cli/progress.hpp"
 #include "cli/results.hpp"
@@ -42,63 +41,7 @@ struct Summary {
   }
 };
 
-/// Rows of numbers under a header of names.
-class Csv {
- public:
-  /// @param more  names of columns beside those of all motions
-  Csv(const std::string& path, const Model& model, const std::vector<std::string>& more)
-      : file_(path, input_files().kept()) {
-    std::string header = "time";
-    for (const Joint& joint : model.joints()) {
-      for (int k = 0; k < joint.nq; ++k) {
-        const std::string index = joint.nq == 1 ? "" : "[" + std::to_string(k) + "]";
-        header += "," + quoted("q." + joint.name + index);
-      }
-    }
-    for (const Coordinate& c : model.coordinates()) {
-      for (int k = 0; k < c.size; ++k) {
-        header += "," + quoted("v." + c.name + (c.size == 1 ? "" : "[" + std::to_string(k) + "]"));
-      }
-    }
-    header += ",kinetic,gravity,springs,energy,loop_residual";
-    for (const std::string& name : more) header += "," + quoted(name);
-    file_.write(header + "\n");
-  }
-
-  void row(const Sample& s, const std::vector<double>& more) {
-    line_.clear();
-    add(s.t);
-    for (const auto& numbers : {s.q, s.v}) {
-      for (const double x : numbers) add(x);
-    }
-    for (const double x : {s.kinetic, s.gravity, s.springs, s.energy(), s.residual}) add(x);
-    for (const double x : more) add(x);
-    line_.back() = '\n';
-    file_.write(line_);
-  }
-  void close() { file_.commit(); }
-
- private:
-  static std::string quoted(const std::string& name) {
-    if (name.find_first_of(",\"\n") == std::string::npos) return name;
-    std::string text = "\"";
-    for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
-    return text + "\"";
-  }
-
-  /// Shortest digits that read back as the same number.
-  void add(double x) {
-    std::array<char, 32> digits;  // the longest double has 24 characters
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), x);
-    line_.append(digits.data(), end.ptr);
-    line_ += ',';
-  }
-
-  OutputFile file_;
-  std::string line_;
-};
-
-/// Columns of a CSV that say what touches: the force on each shape of the robot.
+/// Columns that say what touches: the force on each shape of the robot.
 class ContactColumns {
  public:
   explicit ContactColumns(const contact::ContactSimulation& simulation) : simulation_(simulation) {
@@ -168,8 +111,9 @@ class Simulate final : public Command {
                    "of contact impulses: see 'list algorithms --problem contact-impulses'")
         ->type_name("NAME")
         ->capture_default_str();
-    app.add_option("--output", output_, "CSV of the motion")->type_name("FILE.csv");
-    app.add_option("--every", every_, "rows of the CSV: one every so many steps")
+    app.add_option("--output", output_, "the motion as CSV, or as arrays of NumPy")
+        ->type_name("FILE.csv|FILE.npz");
+    app.add_option("--every", every_, "rows of the output: one every so many steps")
         ->check(CLI::Range(1, 1000000000))
         ->capture_default_str();
     app.add_flag("!--no-passive", simulation_.passive,
@@ -221,7 +165,8 @@ Ground file (JSON): what the robot touches, and with what; all of it may be left
 
 CSV: time, q.<joint> and v.<joint> ([k] for the k-th of several), kinetic, gravity, springs and
 their sum energy [J], loop_residual; with --ground contact.<shape>.fx, fy, fz [N, world axes], the
-number of points that bear load, and contact_residual [m/s].
+number of points that bear load, and contact_residual [m/s]. A FILE.npz has an array of each name,
+numpy.load("motion.npz")["q.knee"]; its rows wait in memory until the end.
 
 Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output motion.csv)");
   }
@@ -270,8 +215,11 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
       step.closing = simulation_.closing;
       if (!simulation_.passive) step.friction = contact::StepOptions::Friction::none;
       host.registry().find_algorithm(contact::ContactImpulses<double>::problem, steps_.solver);
-      contact::ContactSimulation simulation(host.registry(), model, read_ground(*model, *ground_),
-                                            step, steps_, std::move(controllers));
+      std::vector<std::string> left_out;
+      const contact::World world = read_ground(*model, *ground_, left_out);
+      warn_of_shapes(session, left_out);
+      contact::ContactSimulation simulation(host.registry(), model, world, step, steps_,
+                                            std::move(controllers));
       ContactColumns columns(simulation);
       return move(session, *model, simulation, state, columns.names,
                   [&] { return columns.values(); });
@@ -291,8 +239,8 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
     simulation.set_wrenches(state.inputs.wrenches);
     simulation.start(state.inputs.q, state.inputs.v);
 
-    std::optional<Csv> csv;
-    if (output_) csv.emplace(*output_, model, more);
+    std::unique_ptr<MotionTable> table;
+    if (output_) table = motion_table(*output_, model, more);
     Summary summary;
     const auto start = std::chrono::steady_clock::now();
     const auto tell = [&] {
@@ -302,9 +250,9 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
     try {
       const Interrupt interrupt;
       Progress progress("simulate " + model.name());
-      simulation.run(duration_, dt_, csv ? every_ : std::max(every_, quiet_every()),
+      simulation.run(duration_, dt_, table ? every_ : std::max(every_, quiet_every()),
                      [&](const Sample& now) {
-                       if (csv) csv->row(now, values());
+                       if (table) table->row(now, values());
                        summary.take(now);
                        progress.show(duration_ > 0.0 ? now.t / duration_ : 1.0);
                        return !Interrupt::asked();
@@ -315,7 +263,7 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
       stopped = std::current_exception();
     }
     tell();
-    if (csv) csv->close();  // with all rows until here
+    if (table) table->close();  // with all rows until here
     if (stopped) std::rethrow_exception(stopped);
     summary.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -326,6 +274,16 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
         "espalier: simulate: interrupted at {:g} s of {:g} s{}\n", summary.duration, duration_,
         output_ ? fmt::format("; {} holds {} rows", *output_, summary.samples) : "");
     return interrupted;
+  }
+
+  void warn_of_shapes(Session& session, const std::vector<std::string>& left_out) const {
+    if (left_out.empty()) return;
+    session.warn({Finding::Severity::warning,
+                  fmt::format("simulate: collision shapes that touch nothing are {}, expected "
+                              "planes, boxes, spheres, capsules and cylinders (give what is to "
+                              "touch as \"shapes\" in a file for --ground)",
+                              fmt::join(left_out, ", ")),
+                  ""});
   }
 
   /// Warnings; that other joints are independent for a while is part of the report.

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import zipfile
 
 import numpy as np
 import pytest
@@ -131,3 +132,21 @@ def test_sweep_writes_the_same_numbers_to_csv_and_hdf5(command_line, tmp_path):
     words = [command_line, "sweep", str(plan), "--output", str(tmp_path / "no" / "table.h5")]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "table.h5: cannot be written" in done.stderr
+
+
+def test_motion_in_arrays_has_the_bits_of_the_csv(command_line, tmp_path):
+    """`simulate --output FILE.npz` is what NumPy loads, name by name as in the CSV."""
+    files = [tmp_path / "motion.csv", tmp_path / "motion.npz"]
+    for file in files:
+        words = [command_line, "simulate", str(ROOT / "robots" / "four_bar_leg.yaml")]
+        words += ["--duration", "0.05", "--dt", "0.001", "--output", str(file)]
+        subprocess.run(words, check=True, capture_output=True)
+    table = np.genfromtxt(files[0], delimiter=",", names=True, deletechars="", encoding="utf-8")
+    names = files[0].read_text().splitlines()[0].split(",")
+    with zipfile.ZipFile(files[1]) as archive:
+        assert archive.testzip() is None
+    with np.load(files[1]) as arrays:
+        assert arrays.files == names
+        assert len(arrays["time"]) == 51
+        for name, column in zip(names, table.dtype.names, strict=True):
+            np.testing.assert_array_equal(arrays[name], table[column])

@@ -31,6 +31,33 @@ TYPED_TEST(ChainCompositeTest, CompositeToTheParentIsTheCongruence) {
   });
 }
 
+/// What others exchange with a body of a chain, against the transform that the frame is.
+TYPED_TEST(ChainCompositeTest, ModelFrameIsItsTransform) {
+  ESPALIER_HERE;
+  for (const double slide : {0.0, 0.7}) {
+    const auto turn = random.template turn<double>();
+    const Transform<double> F{rotation_z(turn.s, turn.c), {0.0, 0.0, slide}};
+    const ModelFrame frame(F);
+    EXPECT_EQ(frame.slide(), slide);
+    const auto v = random.template vec<S>();
+    const auto m = random.template motion<S>();
+    const auto f = random.template force<S>();
+    const auto I = random.template articulated<S>();
+    const auto body = random_composite<S>(random);
+    const Matrix6d X = dense(F), back = X.inverse();
+    for (int k = 0; k < lanes; ++k) {
+      const Eigen::Matrix3d E = dense(F.E);
+      this->expect_close(dense(one(frame.to_model(v), k)), E.transpose() * dense(one(v, k)));
+      this->expect_close(dense(one(frame.to_model(m), k)), back * dense(one(m, k)));
+      this->expect_close(dense(one(frame.to_chain(f), k)), back.transpose() * dense(one(f, k)));
+      this->expect_close(dense(one(frame.to_chain(I), k)),
+                         back.transpose() * dense(one(I, k)) * back);
+      this->expect_close(dense_body(frame.to_chain(body), k),
+                         back.transpose() * dense_body(body, k) * back);
+    }
+  }
+}
+
 TYPED_TEST(ChainCompositeTest, BodyIsAddedToTheComposite) {
   ESPALIER_HERE;
   const auto b = random.template chain_moments<C>();

@@ -23,8 +23,8 @@ std::string command(const std::string& model, const std::string& state, const st
 
 TEST(GroundTest, BallOfTheFileComesToRestOnThePlane) {
   const TemporaryFile model(".urdf", ball), state(".json", above), csv(".csv");
-  const Answer a = run(command(model.path(), state.path(),
-                               "--ground plane --json --output '" + csv.path() + "'"));
+  const Answer a = run(
+      command(model.path(), state.path(), "--ground plane --json --output '" + csv.path() + "'"));
   ASSERT_EQ(a.code, 0) << a.err;
   const Json out = a.json();
   EXPECT_NEAR(out["final"]["q"]["root"][2].get<double>(), 0.1, 1e-6);
@@ -34,7 +34,8 @@ TEST(GroundTest, BallOfTheFileComesToRestOnThePlane) {
   std::string header, line, last;
   std::getline(text, header);
   while (std::getline(text, line)) last = line;
-  const std::string ending = ",contact.ball.fx,contact.ball.fy,contact.ball.fz,contacts,contact_residual";
+  const std::string ending =
+      ",contact.ball.fx,contact.ball.fy,contact.ball.fz,contacts,contact_residual";
   ASSERT_GE(header.size(), ending.size());
   EXPECT_EQ(header.substr(header.size() - ending.size()), ending);
   // The last two cells but one: what carries 2 kg, and one point that bears it.
@@ -50,15 +51,28 @@ TEST(GroundTest, GroundFileBringsShapesHeightsAndBounce) {
   const TemporaryFile model(".urdf", ghost), state(".json", above);
   const TemporaryFile flat(".json", R"({"plane": {"height": 0.05}, "restitution": 0.9,
       "shapes": [{"link": "ball", "sphere": 0.2}]})");
-  const Answer a = run(command(model.path(), state.path(), "--ground '" + flat.path() + "' --json"));
+  const Answer a =
+      run(command(model.path(), state.path(), "--ground '" + flat.path() + "' --json"));
   ASSERT_EQ(a.code, 0) << a.err;
   EXPECT_GE(a.json()["final"]["q"]["root"][2].get<double>(), 0.25 - 1e-6);
   const TemporaryFile field(".json", R"({"height_field": {"columns": 2, "rows": 2, "spacing": 10,
       "heights": [0.1, 0.1, 0.1, 0.1], "xyz": [-5, -5, 0]}, "friction": 1,
       "shapes": [{"link": "ball", "box": [0.1, 0.1, 0.1]}]})");
-  const Answer b = run(command(model.path(), state.path(), "--ground '" + field.path() + "' --json"));
+  const Answer b =
+      run(command(model.path(), state.path(), "--ground '" + field.path() + "' --json"));
   ASSERT_EQ(b.code, 0) << b.err;
   EXPECT_NEAR(b.json()["final"]["q"]["root"][2].get<double>(), 0.2, 1e-6);
+}
+
+TEST(GroundTest, ShapesThatTouchNothingAreNamed) {
+  const std::string two = std::string(ball).substr(0, std::string(ball).find("</link>")) +
+                          R"(<collision><geometry><mesh filename="horn.stl"/></geometry></collision>
+  </link></robot>)";
+  const TemporaryFile model(".urdf", two), state(".json", above);
+  const Answer a = run(command(model.path(), state.path(), "--ground plane"));
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_NE(a.err.find("collision shapes that touch nothing are ball (mesh)"), std::string::npos)
+      << a.err << a.out;
 }
 
 TEST(GroundTest, UnusableGroundsAreRefusedByName) {
