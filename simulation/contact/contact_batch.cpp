@@ -196,21 +196,23 @@ void ContactBatch::Impl::save(const StepState<Pack>& s, int first, double h) {
     const Plan::Pair& pair = plan_->pairs()[plan_->pair_of(point)];
     const Pack* kept = s.memory.data() + 4 * static_cast<std::size_t>(point);
     for (int i = 0; i < 3; ++i) {
+      const Pack forces = kept[i] / Pack(h);
       for (int k = first; k < end; ++k) {
-        const double force = kept[i][k - first] / h;
+        const double force = forces[k - first];
         forces_[(3 * static_cast<std::size_t>(pair.a) + i) * N_ + k] += force;
         forces_[(3 * static_cast<std::size_t>(pair.b) + i) * N_ + k] -= force;
       }
     }
   }
   const double tolerance = plan_->options().tolerance;
+  Pack zero(0.0);  // NaN in lanes with a number that is none
+  for (const Pack& x : s.q) zero += Pack(0.0) * x;
+  for (const Pack& x : s.v) zero += Pack(0.0) * x;
   for (int k = first; k < end; ++k) {
     const int lane = k - first;
-    const auto none = [lane](const Pack& x) { return !std::isfinite(x[lane]); };
     if (stuck_[k] != 0) {
       status_[k] = RobotStatus::loop_open;
-    } else if (std::any_of(s.q.begin(), s.q.end(), none) ||
-               std::any_of(s.v.begin(), s.v.end(), none)) {
+    } else if (zero[lane] != 0.0) {
       status_[k] = RobotStatus::not_finite;
     } else if (s.depth[lane] > 1.0) {
       status_[k] = RobotStatus::too_deep;

@@ -34,7 +34,7 @@ struct StepState {
   std::vector<Mask<T>> near;    ///< of all points: within the margin
   std::vector<Vec3<T>> t1, t2;  ///< tangents of the problem's contacts
   std::vector<T> factor;        ///< of the mass matrix: L, M = L^T L; 1 / L_ii on the diagonal
-  std::vector<T> J, Y;          ///< rows of the problem, and L^-T J^T by rows, m x nv
+  std::vector<T> J, Y;  ///< rows of the problem, and L^-T J^T by rows, m x nv, at their supports
   std::vector<const std::vector<int>*> support;  ///< of the rows
   std::vector<T> vf, qd, before;                 ///< free rates; spanning rates; J v of the rows
   std::vector<T> compliance, bounce;             ///< of contacts: R, and b of restitution

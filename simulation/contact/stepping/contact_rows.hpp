@@ -61,8 +61,7 @@ class ContactRows {
     const int contacts = static_cast<int>(s.contacts.size()), nv = plan_.model().nv();
     s.problem.resize(contacts, plan_.scalar_rows());
     const std::size_t m = s.problem.size();
-    s.J.assign(m * nv, T(0.0));
-    s.Y.resize(m * nv);
+    s.J.resize(m * nv), s.Y.resize(m * nv);  // entries outside of the rows' supports mean nothing
     s.support.resize(m);
     s.t1.resize(contacts), s.t2.resize(contacts);
     s.compliance.assign(contacts, T(0.0)), s.bounce.assign(contacts, T(0.0));
@@ -73,8 +72,9 @@ class ContactRows {
     absent_.assign(m, Mask<T>::none());
     for (const Plan::JointRow& limit : plan_.limits()) add_limit(s, motion, limit, row++, h);
     for (const Plan::JointRow& friction : plan_.frictions()) {
-      add_joint_row(motion, friction.rate, T(1.0), J(s, row));
       s.support[row] = &friction.support;
+      clear(s, row);
+      add_joint_row(motion, friction.rate, T(1.0), J(s, row));
       s.problem.lower[row - 3 * contacts] = T(-h * friction.bound);
       s.problem.upper[row - 3 * contacts] = T(h * friction.bound);
       ++row;
@@ -85,7 +85,7 @@ class ContactRows {
   /// g, diagonals and the warm start, once G is there.
   void finish(StepState<T>& s, double h) {
     ImpulseProblem<T>& p = s.problem;
-    const int m = p.size(), nv = plan_.model().nv();
+    const int m = p.size();
     const T infinite(std::numeric_limits<double>::infinity());
     s.bounces = false;
     for (int i = 0; i < m; ++i) {
@@ -111,7 +111,7 @@ class ContactRows {
       } else if (pair.surface.restitution > 0.0) {
         const T* row = J(s, 3 * c);
         T rate(0.0);
-        for (int k = 0; k < nv; ++k) rate += row[k] * s.v[k];
+        for (const int k : *s.support[3 * c]) rate += row[k] * s.v[k];
         const Mask<T> bounces =
             near & less(gap + T(h) * rate, T(0.0)) & less(rate, T(-plan_.options().impact_rate));
         const T back = T(pair.surface.restitution) * rate;
@@ -194,6 +194,12 @@ class ContactRows {
     return s.J.data() + static_cast<std::size_t>(row) * plan_.model().nv();
   }
 
+  /// A row at its support.
+  void clear(StepState<T>& s, int row) const {
+    T* entries = J(s, row);
+    for (const int i : *s.support[row]) entries[i] = T(0.0);
+  }
+
   /// Whether the spheres around two solids meet in some lane; NaN meets nothing.
   bool meet(const Plan::Pair& pair, const T& margin) const {
     const Vec3<T> d = poses_[pair.a].r - poses_[pair.b].r;
@@ -247,7 +253,7 @@ class ContactRows {
     s.t1[c] = scale(inverse, t);
     s.t2[c] = cross(n, s.t1[c]);
     const Vec3<T>* axes[3] = {&n, &s.t1[c], &s.t2[c]};
-    for (int k = 0; k < 3; ++k) s.support[3 * c + k] = &pair.support;
+    for (int k = 0; k < 3; ++k) s.support[3 * c + k] = &pair.support, clear(s, 3 * c + k);
     const auto add = [&](int site, double sign) {
       if (site < 0) return;
       const Vec3<T> arm = touch.point - X_[plan_.sites()[site].body].r;
@@ -284,8 +290,9 @@ class ContactRows {
     const T gap = limit_gap(s, limit);
     const Mask<T> near = less(gap, T(plan_.options().limit_margin));
     absent_[row] = ~near;
-    add_joint_row(motion, limit.rate, select(near, T(limit.side), T(0.0)), J(s, row));
     s.support[row] = &limit.support;
+    clear(s, row);
+    add_joint_row(motion, limit.rate, select(near, T(limit.side), T(0.0)), J(s, row));
     const int k = row - 3 * s.problem.contacts;
     s.problem.upper[k] = T(std::numeric_limits<double>::infinity());
     s.problem.g[row] = larger(gap, T(0.0)) * T(1.0 / h);

@@ -263,7 +263,10 @@ class Moreau final : public ContactStep<T> {
   /// Y = L^-T J^T by rows, and the problem's G.
   void respond_to_rows(StepState<T>& s) {
     const int m = s.problem.size();
-    std::copy(s.J.begin(), s.J.end(), s.Y.begin());
+    for (int i = 0; i < m; ++i) {
+      const std::size_t start = static_cast<std::size_t>(i) * nv_;
+      for (const int k : *s.support[i]) s.Y[start + k] = s.J[start + k];
+    }
     for (int i = 0; i < m; i += rows_of_block(s, i)) {
       T* rows = s.Y.data() + static_cast<std::size_t>(i) * nv_;
       if (rows_of_block(s, i) == 3) {
