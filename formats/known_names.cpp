@@ -14,17 +14,30 @@ class KnownNames {
  public:
   template <class Parts>
   KnownNames(const char* kind, const Parts& parts) : kind_(kind) {
-    for (const auto& part : parts) names_.insert(part.name);
+    add(parts);
+  }
+  /// @throws InvalidModel if a name is given twice
+  template <class Parts>
+  void add(const Parts& parts) {
+    for (const auto& part : parts) {
+      if (names_.insert(part.name).second) continue;
+      throw InvalidModel(kind_ + (" " + text::quoted(part.name)) + in_brackets(part.where) +
+                         ": name is given twice, expected unique names (rename one)");
+    }
   }
 
   void expect(const std::string& who, const std::string& name, const SourceLocation& where) const {
     if (names_.contains(name)) return;
-    const std::string place = where.text();
-    throw InvalidModel(who + (place.empty() ? "" : " (" + place + ")") + ": " + kind_ + " " +
-                       text::quoted(name) + " is unknown, expected one that the robot has");
+    throw InvalidModel(who + in_brackets(where) + ": " + kind_ + " " + text::quoted(name) +
+                       " is unknown, expected one that the robot has");
   }
 
  private:
+  static std::string in_brackets(const SourceLocation& where) {
+    const std::string place = where.text();
+    return place.empty() ? "" : " (" + place + ")";
+  }
+
   const char* kind_;
   std::set<std::string> names_;
 };
@@ -33,6 +46,9 @@ class KnownNames {
 
 void expect_known_names(const Description& robot) {
   const KnownNames links("link", robot.links), joints("joint", robot.joints);
+  KnownNames constraints("constraint", robot.loops);
+  constraints.add(robot.couplings);
+  constraints.add(robot.laws);
   for (const JointDescription& j : robot.joints) {
     for (const std::string& link : {j.parent, j.child}) {
       links.expect("joint " + text::quoted(j.name), link, j.where);
@@ -52,6 +68,23 @@ void expect_known_names(const Description& robot) {
   for (const LawDescription& l : robot.laws) {
     for (const std::string& joint : l.joints) {
       joints.expect("law " + text::quoted(l.name), joint, l.where);
+    }
+  }
+  for (const NamedState& s : robot.states) {
+    for (const auto* values : {&s.positions, &s.velocities}) {
+      for (const auto& [joint, numbers] : *values) {
+        joints.expect("state " + text::quoted(s.name), joint, s.where);
+      }
+    }
+  }
+  for (const ActuatorDescription& a : robot.actuators) {
+    for (const auto& [joint, gear] : a.gear) {
+      joints.expect("actuator " + text::quoted(a.name), joint, a.where);
+    }
+  }
+  for (const PairDescription& pair : robot.excluded_contacts) {
+    for (const std::string& link : {pair.first, pair.second}) {
+      links.expect("excluded contact", link, pair.where);
     }
   }
 }

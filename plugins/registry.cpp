@@ -133,7 +133,8 @@ std::string obstacle(const Capabilities& capabilities, const Model& model, Tie& 
       return text + (capabilities.loops ? ", expected a tree or loops" : ", expected a tree");
     }
     if (c.supports.size() > 1 && !capabilities.several_supports) {
-      return who + " hangs on " + std::to_string(c.supports.size()) + " output bodies, expected one";
+      return who + " hangs on " + std::to_string(c.supports.size()) +
+             " output bodies, expected one";
     }
   }
   tie = Tie::none;
@@ -197,7 +198,7 @@ std::string_view to_string(Kind kind) {
 }
 
 std::string suggest(std::string_view name, const std::vector<std::string>& known) {
-  if (known.empty()) return ", but none is known";
+  if (known.empty()) return ", expected none (none is known)";
   const std::string wanted = lower(name);
   // A third of the letters may be wrong, but never all of them.
   std::size_t best = std::max<std::size_t>(2, wanted.size() / 3) + 1;
@@ -338,9 +339,8 @@ const Entry* Registry::known(Kind kind, std::string_view problem, std::string_vi
     return it == by_key_.end() ? nullptr : it->second;
   };
   if (const Entry* e = find()) return e;
-  open_promised([&](const Name& n) {
-    return n.kind == kind && n.problem == problem && n.name == name;
-  });
+  open_promised(
+      [&](const Name& n) { return n.kind == kind && n.problem == problem && n.name == name; });
   return find();
 }
 
@@ -517,7 +517,8 @@ std::unique_ptr<Integrator> Registry::create_integrator(std::string_view name, c
                       (known.empty() ? ", expected none" : suggest(option, known)));
   }
   if (setup.model == nullptr) {
-    throw InvalidModel(title(e) + ": model is null, expected a compiled model (see Model::compile)");
+    throw InvalidModel(title(e) +
+                       ": model is null, expected a compiled model (see Model::compile)");
   }
   return made_by(e, "an integrator", [&] { return e.integrator(setup, spec); });
 }

@@ -15,7 +15,7 @@ class Convert final : public Command {
     app.add_option("MODEL", file_, "robot file (see 'espalier list formats')")
         ->required()
         ->type_name("FILE");
-    app.add_option("-o,--output", output_, "file to write; its ending says the format")
+    app.add_option("-o,--output,OUTPUT", output_, "file to write; its ending says the format")
         ->required()
         ->type_name("FILE");
     app.add_flag("--strict", strict_, "refuse to write what the format cannot say whole");

@@ -18,13 +18,6 @@ Transform<double> shifted(const Vec3<double>& by) { return {Mat3<double>::identi
 
 bool is_zero(const Vec3<double>& v) { return v.x == 0.0 && v.y == 0.0 && v.z == 0.0; }
 
-/// Newer files may give coefficients of higher order after the first one.
-double first_of(const Element& e, std::string_view attribute) {
-  const std::vector<double> values = e.numbers(attribute, 0);
-  if (values.empty()) e.fail("attribute " + in_quotes(attribute) + " is empty, expected a number");
-  return values[0];
-}
-
 }  // namespace
 
 void Reader::read_world(const XmlNode& node) {
@@ -197,6 +190,22 @@ void Reader::read_joints(const XmlNode& node, int body, const std::string& child
   if (nodes.empty()) fix();
 }
 
+/// A coefficient of stiffness or damping, zero where it is not given. Newer files may give those of
+/// higher order after it.
+double Reader::coefficient(const Element& e, std::string_view attribute) {
+  if (!e.has(attribute)) return 0.0;
+  const std::vector<double> values = e.numbers(attribute, 0);
+  if (values.empty()) e.fail("attribute " + in_quotes(attribute) + " is empty, expected a number");
+  if (std::any_of(values.begin() + 1, values.end(), [](double x) { return x != 0.0; })) {
+    lose(e.node(),
+         "attribute " + in_quotes(attribute) +
+             " has coefficients of higher order, which have no "
+             "counterpart",
+         true);
+  }
+  return values[0];
+}
+
 /// Limits, passive terms, armature.
 void Reader::read_joint_terms(const Element& e, ReadJoint::Type type, JointDescription& joint) {
   using Type = ReadJoint::Type;
@@ -223,19 +232,19 @@ void Reader::read_joint_terms(const Element& e, ReadJoint::Type type, JointDescr
     lose(e.node(), "attribute 'armature' of a free joint is not 0", true);
     joint.armature = 0.0;
   }
-  joint.passive.damping = e.has("damping") ? first_of(e, "damping") : 0.0;
+  joint.passive.damping = coefficient(e, "damping");
   joint.passive.friction = e.number("frictionloss", 0.0);
-  const double stiffness = e.has("stiffness") ? first_of(e, "stiffness") : 0.0;
+  const double stiffness = coefficient(e, "stiffness");
   if (single) {
     joint.passive.stiffness = stiffness;
     joint.passive.rest = e.angle("springref", 0.0, angle);
   } else if (stiffness != 0.0) {
-    lose(e.node(), "attribute 'stiffness' of a joint of several rates has no counterpart", false);
+    lose(e.node(), "attribute 'stiffness' of a joint of several rates has no counterpart", true);
   }
   if (e.has("springdamper")) {
     const auto values = e.numbers("springdamper", 2);
     if (values[0] != 0.0 || values[1] != 0.0) {
-      lose(e.node(), "attribute 'springdamper' makes MuJoCo choose stiffness and damping", false);
+      lose(e.node(), "attribute 'springdamper' makes MuJoCo choose stiffness and damping", true);
     }
   }
 }

@@ -128,7 +128,11 @@ Geom read_geom(const Element& e, const Assets& assets) {
     X = {z_onto(line), scale(0.5, from + to)};
   }
   shape.shape = read_shape(e, type, assets, length);
-  if (type == "mesh") X = assets.meshes.find(e.name("mesh"))->second.reference.inverse() * X;
+  if (type == "mesh") {
+    const MeshAsset& mesh = assets.meshes.find(e.name("mesh"))->second;
+    X = mesh.reference.inverse() * X;
+    geom.shell = mesh.shell;
+  }
   shape.origin = pose_of(X);
   if (e.has("material")) {
     shape.material = e.name("material");
@@ -152,13 +156,14 @@ Geom read_geom(const Element& e, const Assets& assets) {
 
 RigidInertia<double> inertia_of(const Element& e, const Geom& geom, const ReadOptions& options,
                                 const std::string& robot_file) {
-  if (e.boolean("shellinertia", false) || e.text("shellinertia") == "true") {
-    e.fail("attribute 'shellinertia' is true, expected solid geoms (give the body an <inertial>)");
-  }
   const double density = e.number("density", 1000.0);
   const std::optional<double> mass =
       e.has("mass") ? std::optional<double>(e.number("mass", 0.0)) : std::nullopt;
   if (mass == 0.0 || (!mass && density == 0.0)) return RigidInertia<double>::zero();
+  if (geom.shell || e.boolean("shellinertia", false)) {
+    e.fail(
+        "mass is on the surface of the geom, expected solid geoms (give the body an <inertial>)");
+  }
   const Transform<double> X = geom.shape.origin.transform();
   RigidInertia<double> I = RigidInertia<double>::zero();
   if (const auto* mesh = std::get_if<Mesh>(&geom.shape.shape)) {

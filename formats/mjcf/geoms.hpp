@@ -14,6 +14,7 @@ struct MeshAsset {
   std::string file;
   Vec3<double> scale{1, 1, 1};
   Transform<double> reference = Transform<double>::identity();  ///< refpos, refquat
+  bool shell = false;  ///< whether its mass is on its surface
   SourceLocation where;
 };
 struct Assets {
@@ -25,7 +26,7 @@ struct Assets {
 /// A <geom>: its shape and, where bodies are weighed by their geoms, its mass.
 struct Geom {
   ShapeDescription shape;  ///< origin in the body's frame
-  bool visual = true, collision = true;
+  bool visual = true, collision = true, shell = false;
   int group = 0;
 };
 

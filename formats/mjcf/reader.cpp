@@ -168,6 +168,12 @@ void Reader::read_option(const XmlNode& node) {
   if (const XmlNode* flag = node.child("flag")) {
     const Element f(*flag, "flag", compiler_, nullptr);
     if (!f.boolean("gravity", true)) robot_.gravity = {0, 0, 0};
+    for (const char* part : {"equality", "passive", "spring", "damper", "frictionloss"}) {
+      if (!f.boolean(part, true)) {
+        lose(*flag, std::string("attribute '") + part + "' is disabled, which has no counterpart",
+             true);
+      }
+    }
   }
 }
 
@@ -184,6 +190,7 @@ void Reader::read_assets(const XmlNode& node) {
       mesh.where = child.where;
       mesh.file = file_of();
       mesh.scale = e.vector("scale", mesh.scale);
+      mesh.shell = e.text("inertia") == "shell";
       Mat3<double> E = Mat3<double>::identity();
       if (e.has("refquat")) {
         const auto v = e.numbers("refquat", 4);

@@ -60,6 +60,7 @@ class Reader {
                  const Transform<double>& frame);
   void read_joints(const XmlNode& node, int body, const std::string& childclass,
                    const Transform<double>& placement);
+  double coefficient(const Element& e, std::string_view attribute);
   void read_joint_terms(const Element& e, ReadJoint::Type type, JointDescription& joint);
   void read_inertial(const XmlNode& node, int body);
   void read_geom_of(const XmlNode& node, int body, const std::string& childclass,

@@ -4,6 +4,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "formats/mjcf/writer.hpp"
+#include "formats/shapes.hpp"
 #include "formats/text.hpp"
 
 namespace espalier::mjcf {
@@ -60,6 +61,11 @@ void Writer::site(const std::string& name, const Pose& origin) {
 }
 
 void Writer::geom(const ShapeDescription& shape, bool visual, bool collision) {
+  if (formats::is_flat(shape.shape)) {
+    lose(std::string(shape_kind(shape.shape)) + " " + in_quotes(shape.name) +
+         ": MuJoCo has no sizes of zero");
+    return;
+  }
   open("geom");
   if (!shape.name.empty() && geom_names_.insert(shape.name).second) {
     text("name", shape.name, "geom");

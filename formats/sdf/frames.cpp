@@ -57,6 +57,8 @@ void Reader::read_member(const XmlNode& node, const std::string& scope, bool is_
     add_joint(node, scope);
   } else if (node.name == "model") {
     nest(node, scope, is_static);
+  } else if (node.name == "plugin") {
+    lose(node, "code of the simulator", false);
   }
 }
 

@@ -116,6 +116,17 @@ void Reader::turn_round(const ReadJoint& from, JointDescription& joint) {
   }
 }
 
+PassiveDynamics Reader::passive_of(const XmlNode& axis, const std::string& who) const {
+  PassiveDynamics passive;
+  if (const XmlNode* dynamics = axis.child("dynamics")) {
+    passive.damping = number(*dynamics, who, "damping", 0.0);
+    passive.friction = number(*dynamics, who, "friction", 0.0);
+    passive.stiffness = number(*dynamics, who, "spring_stiffness", 0.0);
+    passive.rest = number(*dynamics, who, "spring_reference", 0.0);
+  }
+  return passive;
+}
+
 void Reader::read_terms(const ReadJoint& from, JointDescription& joint) {
   const std::string who = "joint " + in_quotes(from.name);
   if (const std::string* i = from.node->find("espalier:independent"))
@@ -126,11 +137,17 @@ void Reader::read_terms(const ReadJoint& from, JointDescription& joint) {
   const XmlNode* axis = from.node->child("axis");
   if (axis == nullptr || joint.type == "fixed") return;
   if (const XmlNode* limit = axis->child("limit")) read_limits(*limit, who, joint);
-  if (const XmlNode* dynamics = axis->child("dynamics")) {
-    joint.passive.damping = number(*dynamics, who, "damping", 0.0);
-    joint.passive.friction = number(*dynamics, who, "friction", 0.0);
-    joint.passive.stiffness = number(*dynamics, who, "spring_stiffness", 0.0);
-    joint.passive.rest = number(*dynamics, who, "spring_reference", 0.0);
+  joint.passive = passive_of(*axis, who);
+  if (joint.type == "universal" || joint.type == "spherical") {
+    // One damping and friction for all rates, and no spring.
+    const XmlNode* axis2 = joint.type == "universal" ? from.node->child("axis2") : nullptr;
+    const PassiveDynamics first = joint.passive, second = axis2 ? passive_of(*axis2, who) : first;
+    if (first.damping != second.damping || first.friction != second.friction ||
+        first.stiffness != 0.0 || second.stiffness != 0.0) {
+      lose(*from.node, "a spring, or damping or friction of one axis, of a joint of several rates",
+           true);
+    }
+    joint.passive.stiffness = joint.passive.rest = 0.0;
   }
   if (const XmlNode* mimic = axis->child("mimic")) {
     const std::string* leader = mimic->find("joint");
@@ -160,7 +177,20 @@ void Reader::read_limits(const XmlNode& limit, const std::string& who,
   read("effort", joint.limits.effort, true), read("velocity", joint.limits.velocity, true);
 }
 
+/// A joint that closes a loop. Where it has a spring, damping or armature, which loops have not, it
+/// leads to a link of its own, and that is welded to the child.
 void Reader::read_loop(const ReadJoint& from) {
+  JointDescription joint;
+  read_kind(from, joint);
+  read_terms(from, joint);
+  const PassiveDynamics& p = joint.passive;
+  if (p.damping != 0.0 || p.friction != 0.0 || p.stiffness != 0.0 || joint.armature != 0.0 ||
+      joint.mimic) {
+    return read_loop_with_terms(from, std::move(joint));
+  }
+  if (joint.limits.lower || joint.limits.upper) {
+    lose(*from.node, "limit of a joint that closes a loop", false);
+  }
   LoopDescription loop;
   loop.name = unused(from.name), loop.where = from.node->where;
   read_kind(from, loop);
@@ -170,6 +200,23 @@ void Reader::read_loop(const ReadJoint& from) {
   loop.successor_origin = pose_of(frame * resolve(from.child).inverse());
   if (loop.type == "continuous") loop.type = "revolute";
   robot_.loops.push_back(std::move(loop));
+}
+
+void Reader::read_loop_with_terms(const ReadJoint& from, JointDescription joint) {
+  const Transform<double> frame = resolve(from.name);
+  LinkDescription end;
+  end.name = from.name + "_end", end.where = from.node->where;
+  while (links_.contains(end.name)) end.name += "_";
+  joint.name = unused(from.name), joint.where = from.node->where;
+  joint.parent = from.parent, joint.child = end.name;
+  joint.origin = pose_of(frame * resolve(from.parent).inverse());
+  LoopDescription weld;
+  weld.name = unused(from.name + "_loop"), weld.where = from.node->where;
+  weld.type = "fixed", weld.predecessor = end.name, weld.successor = from.child;
+  weld.successor_origin = pose_of(frame * resolve(from.child).inverse());
+  robot_.links.push_back(std::move(end));
+  robot_.joints.push_back(std::move(joint));
+  robot_.loops.push_back(std::move(weld));
 }
 
 /// theta2 = -ratio theta1, from the reference body to the child about axis2 and to the parent

@@ -6,6 +6,7 @@
 #include "espalier/kernel/errors.hpp"
 #include "espalier/plugins/registry.hpp"
 #include "formats/sdf/reader.hpp"
+#include "formats/shapes.hpp"
 #include "formats/text.hpp"
 
 namespace espalier::sdf {
@@ -24,6 +25,9 @@ void Reader::read_link(const std::string& link_name) {
   if (const XmlNode* falls = node.child("gravity");
       falls && !formats::parse_bool(trimmed(falls->text)).value_or(true)) {
     lose(*falls, "<gravity> of a link: gravity of some links only", true);
+  }
+  if (const XmlNode* decay = node.child("velocity_decay")) {
+    lose(*decay, "<velocity_decay>, which some simulators have,", false);
   }
   if (const XmlNode* inertial = node.child("inertial")) {
     if (const std::string* from_shapes = inertial->find("auto");
@@ -80,6 +84,7 @@ ShapeDescription Reader::read_shape(const XmlNode& node, const std::string& who,
     }
   }
   shape.shape = read_geometry(node, who);
+  if (const auto wrong = formats::wrong_size(shape.shape)) node.fail(who, *wrong);
   if (const XmlNode* material = node.child("material")) {
     const XmlNode* diffuse = material->child("diffuse");
     if (diffuse != nullptr) {

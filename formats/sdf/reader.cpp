@@ -20,6 +20,9 @@ Description Reader::read(std::string_view text) {
   expand_includes(root_, origin_, options_, robot_.findings);
   const XmlNode* world = root_.child("world");
   const XmlNode& within = world ? *world : root_;
+  for (const XmlNode& node : root_.children) {
+    if (node.name == "world" && &node != world) lose(node, "a second world", false);
+  }
   std::vector<const XmlNode*> models;
   bool alone = true;  // whether names need no model before them
   for (const XmlNode& node : within.children) {
@@ -41,7 +44,7 @@ Description Reader::read(std::string_view text) {
   } else {
     if (world != nullptr && world->find("name")) robot_.name = name_of(*world, "world");
     for (const XmlNode& node : within.children) {
-      if (node.name != "link") read_member(node, "", false);
+      if (node.name != "link" && node.name != "plugin") read_member(node, "", false);
     }
   }
   place_models();

@@ -92,9 +92,11 @@ class Reader {
   void read_kind(const ReadJoint& joint, Part& part);
   void read_tree_joint(const ReadJoint& from, bool reversed);
   void turn_round(const ReadJoint& from, JointDescription& joint);
+  PassiveDynamics passive_of(const XmlNode& axis, const std::string& who) const;
   void read_terms(const ReadJoint& from, JointDescription& joint);
   void read_limits(const XmlNode& limit, const std::string& who, JointDescription& joint) const;
   void read_loop(const ReadJoint& from);
+  void read_loop_with_terms(const ReadJoint& from, JointDescription joint);
   void read_gearbox(const ReadJoint& from);
 
   // own.cpp: what Espalier wrote of things that SDF cannot say

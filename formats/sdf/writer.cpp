@@ -26,6 +26,9 @@ class SdfWriter {
       if (!children.contains(link.name)) root_ = &link;
     }
     if (root_ == nullptr) throw Unsupported("sdf: robot has no root link, expected one");
+    if (robot.links.size() == 1 && root_->name == "world") {
+      throw Unsupported("sdf: robot has no link but 'world', expected one that moves");
+    }
     // Links, joints and frames share their names in SDF.
     for (const JointDescription& joint : robot.joints) {
       std::string name = joint.name;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
+#include "formats/shapes.hpp"
 #include "formats/text.hpp"
 
 namespace espalier::urdf {
@@ -43,7 +44,9 @@ ShapeDescription Shapes::read_shape(const std::string& who, const XMLElement& e)
   const char* shape_name = e.Attribute("name");
   if (shape_name != nullptr && *shape_name) shape.name = in_.name(who, e, "name");
   shape.origin = in_.pose(who, e);
-  shape.shape = read_geometry(who, in_.required_child(who, e, "geometry"));
+  const XMLElement& geometry = in_.required_child(who, e, "geometry");
+  shape.shape = read_geometry(who, geometry);
+  if (const auto wrong = formats::wrong_size(shape.shape)) in_.fail(who, geometry, *wrong);
   if (const XMLElement* material = in_.child(who, e, "material")) {
     const char* text = material->Attribute("name");
     if (text != nullptr && *text) shape.material = in_.name(who, *material, "name");

@@ -1,6 +1,7 @@
 // Reads Espalier YAML: instances -> links, joints, loops, couplings and laws of one flat robot.
 
 #include "espalier/kernel/errors.hpp"
+#include "formats/shapes.hpp"
 #include "formats/text.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "formats/yaml/yaml_compose.hpp"
@@ -189,6 +190,8 @@ class Expander {
     const Fields fields = shape_fields(link, value);
     ShapeDescription shape;
     shape.shape = fields.shape();
+    if (const auto wrong = formats::wrong_size(shape.shape))
+      fields.fail(fields.where().line, *wrong);
     if (fields.has("name")) shape.name = instance.prefix + fields.text("name");
     shape.origin = fields.pose();
     if (fields.has("color")) {

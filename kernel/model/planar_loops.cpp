@@ -6,13 +6,26 @@
 
 namespace espalier {
 
+namespace {
+
+/// Rounding of products of rotations, for sines. A cosine is 1 to the same digits at an angle of
+/// 1e-6, as of axes that a file gives to six digits: pins of such a loop bear forces across it.
+constexpr double rounding = 1e-12;
+
+bool parallel(const Vec3<double>& a, const Vec3<double>& b) {
+  const Vec3<double> sine = cross(a, b);
+  return dot(a, b) > 0.0 && dot(sine, sine) <= rounding * rounding;
+}
+
+}  // namespace
+
 std::optional<PlanarLoops> PlanarLoops::find(const Model& model, const Cluster& c,
                                              const ClusterConstraint& constraint) {
   if (constraint.loops.empty() || c.supports.size() != 1) return std::nullopt;
   PlanarLoops out;
   Vec3<double>&u = out.u, &w = out.w;
   Vec3<double> n{0, 0, 0};
-  const double parallel = 1e-12;  // rounding of products of rotations
+  const Vec3<double> z{0, 0, 1};
   for (int i = c.first; i < c.first + c.count; ++i) {
     const Body& body = model.body(i);
     const BodyRun& run = model.runs()[body.run];
@@ -20,13 +33,13 @@ std::optional<PlanarLoops> PlanarLoops::find(const Model& model, const Cluster& 
     const Transform<double>& X = body.placement;
     Bar bar;
     if (body.parent >= c.first) {
-      if (!(X.E.row[2].z > 1.0 - parallel)) return std::nullopt;
+      if (!parallel(X.E.row[2], z)) return std::nullopt;
       bar.parent = body.parent - c.first;
       bar.x = X.r.x, bar.y = X.r.y;
     } else {
       if (out.bars.empty()) {
         u = X.E.row[0], w = X.E.row[1], n = X.E.row[2];
-      } else if (!(dot(X.E.row[2], n) > 1.0 - parallel)) {
+      } else if (!parallel(X.E.row[2], n)) {
         return std::nullopt;
       }
       bar.x = dot(X.r, u), bar.y = dot(X.r, w);
@@ -52,7 +65,7 @@ std::optional<PlanarLoops> PlanarLoops::find(const Model& model, const Cluster& 
       if (row.kind != LoopRow::Kind::along || row.value != 0.0) return std::nullopt;
       const Vec3<double> a = transpose_times(loop.at_predecessor.E, row.a);
       const double out_of_plane = loop.predecessor >= c.first ? a.z : dot(a, n);
-      if (std::abs(out_of_plane) > parallel) return std::nullopt;
+      if (std::abs(out_of_plane) > rounding) return std::nullopt;
     }
     for (const auto& [body, sign] : loop.path) pin.path.emplace_back(body - c.first, sign);
     out.pins.push_back(std::move(pin));

@@ -1,6 +1,5 @@
 #include "espalier/kernel/model/validate.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,11 +11,6 @@
 namespace espalier::detail {
 
 namespace {
-
-/// Squares of larger numbers, times others, overflow: no robot is described by them.
-bool finite(double x) { return std::abs(x) <= 1e100; }
-bool finite(const Vec3<double>& v) { return finite(v.x) && finite(v.y) && finite(v.z); }
-bool finite(const Pose& p) { return finite(p.xyz) && finite(p.rpy); }
 
 std::string number(double x) {
   std::string text = std::to_string(x);
@@ -58,48 +52,6 @@ class NameCheck {
   Findings& findings_;
   std::map<std::string, SourceLocation> where_;
 };
-
-void check_inertial(const LinkDescription& link, const CompileOptions& options,
-                    Findings& findings) {
-  const std::string who = "link '" + link.name + "'";
-  const Inertial& in = *link.inertial;
-  const Sym3<double>& I = in.I;
-  if (!finite(in.origin) || !finite(in.mass) || !finite({I.xx, I.yy, I.zz}) ||
-      !finite({I.xy, I.xz, I.yz})) {
-    findings.error(
-        link.where,
-        who + ": inertial has a number that is not finite or beyond 1e100, expected numbers");
-    return;
-  }
-  if (in.mass < 0.0) {
-    findings.error(link.where, who + ": mass is " + number(in.mass) +
-                                   " kg, expected a positive number (correct the file)");
-    return;
-  }
-  Eigen::Matrix3d M;
-  M << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
-  const Eigen::Vector3d e =
-      Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(M, Eigen::EigenvaluesOnly).eigenvalues();
-  const double largest = e.cwiseAbs().maxCoeff();
-  // Rounded figures in files leave principal moments at zero or slightly below it: a millionth of
-  // the largest one, or what a millionth of a metre of the mass's extent would be.
-  const double rounding = 1e-6 * largest + 1e-12 * in.mass + 1e-18;
-  if (e[0] < -rounding) {
-    findings.doubt(options, link.where,
-                   who + ": smallest principal moment of inertia is " + number(e[0]) +
-                       " kg·m², expected a positive number (the inertia of no body; it is used as "
-                       "written: check signs and units)");
-  } else if (e[0] + e[1] < e[2] * (1.0 - 1e-3) - rounding) {
-    findings.warning(link.where, who + ": principal moments of inertia are " + number(e[0]) + ", " +
-                                     number(e[1]) + ", " + number(e[2]) +
-                                     " kg·m², expected each to be at most the sum of the other two "
-                                     "(no rigid body has such an inertia)");
-  }
-  if (in.mass == 0.0 && largest > 0.0) {
-    findings.warning(link.where,
-                     who + ": mass is zero but inertia is not, expected both or neither");
-  }
-}
 
 void check_passive(const JointDescription& joint, Findings& findings) {
   const std::string who = "joint '" + joint.name + "'";
@@ -171,9 +123,8 @@ void check_type(const std::string& who, const JointDescription& joint, const Mod
     check_parameter_names(who, "joints of type '" + joint.type + "'", joint.parameters,
                           type.parameter_names(), joint.where, findings);
     const double length = std::sqrt(dot(joint.axis, joint.axis));
-    const bool about_axis =
-        type.nv() > 0 && type.subspace() != SubspaceKind::free &&
-        type.subspace() != SubspaceKind::spherical;
+    const bool about_axis = type.nv() > 0 && type.subspace() != SubspaceKind::free &&
+                            type.subspace() != SubspaceKind::spherical;
     if (!std::isfinite(length) || (about_axis && length < 1e-9)) {
       findings.error(joint.where, who + ": axis has length " + number(length) +
                                       ", expected a direction (give three numbers, not all zero)");
@@ -227,8 +178,7 @@ std::string list_of(const std::vector<std::string>& names) {
 
 JointSpec spec_of(const JointDescription& joint) {
   const double length = std::sqrt(dot(joint.axis, joint.axis));
-  const Vec3<double> axis =
-      length > 1e-9 ? scale(1.0 / length, joint.axis) : Vec3<double>{0, 0, 1};
+  const Vec3<double> axis = length > 1e-9 ? scale(1.0 / length, joint.axis) : Vec3<double>{0, 0, 1};
   JointSpec spec;
   spec.name = joint.name, spec.parameters = joint.parameters, spec.where = joint.where.text();
   spec.axis = axis;
@@ -249,10 +199,8 @@ class Validation {
       findings_.error(robot_.where,
                       "gravity has a number that is not finite or beyond 1e100, expected numbers");
     }
-    for (const LinkDescription& link : robot_.links) {
-      links_.add(link.name, link.where);
-      if (link.inertial) check_inertial(link, options_, findings_);
-    }
+    for (const LinkDescription& link : robot_.links) links_.add(link.name, link.where);
+    check_inertias(robot_, options_, findings_);
     if (options_.root == CompileOptions::Root::floating)
       joints_.add("root", {"--root floating", 0});
     for (const JointDescription& joint : robot_.joints) {

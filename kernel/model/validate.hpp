@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,11 @@ class Findings {
   bool doubted_ = false;
 };
 
+/// Squares of larger numbers, times others, overflow: no robot is described by them.
+inline bool finite(double x) { return std::abs(x) <= 1e100; }
+inline bool finite(const Vec3<double>& v) { return finite(v.x) && finite(v.y) && finite(v.z); }
+inline bool finite(const Pose& p) { return finite(p.xyz) && finite(p.rpy); }
+
 /// "'a', 'b', 'c'", cut after a dozen names.
 std::string list_of(const std::vector<std::string>& names);
 
@@ -45,6 +51,9 @@ std::string list_of(const std::vector<std::string>& names);
 /// knowing what hangs on what.
 void validate(const Description& robot, const ModelTypes& types, const CompileOptions& options,
               Findings& findings);
+
+/// Masses and moments of inertia of links, by themselves.
+void check_inertias(const Description& robot, const CompileOptions& options, Findings& findings);
 
 /// What a joint's type is told of it; the axis is normalised.
 JointSpec spec_of(const JointDescription& joint);

@@ -37,6 +37,7 @@ def results_of(document):
         }
     out = {}
     skip = ("model", "algorithm", "problem", "problems", "gravity", "coordinates", "state")
+    skip += ("warnings",)
     for name, value in document.items():
         if name == "jacobians":
             out.update((link, flat(J)) for link, J in value.items())

@@ -35,6 +35,7 @@ std::string robot(const std::string& antenna, const std::string& finger) {
 
 constexpr const char* good = R"(ixx="1e-6" iyy="1e-6" izz="1e-6" ixy="0" ixz="0" iyz="0")";
 constexpr const char* negative = R"(ixx="1e-6" iyy="1e-6" izz="-4e-8" ixy="0" ixz="0" iyz="0")";
+constexpr const char* slim = R"(ixx="1e-6" iyy="1e-6" izz="3e-6" ixy="0" ixz="0" iyz="0")";
 constexpr const char* rounded = R"(ixx="0" iyy="0" izz="0" ixy="0" ixz="2.4e-35" iyz="0")";
 
 std::size_t count(const std::string& text, const std::string& part) {
@@ -64,6 +65,25 @@ TEST(ImperfectFileTest, InertiaThatNoBodyHasIsComputedAndSaidOnce) {
 
 TEST(ImperfectFileTest, StrictAndCheckRefuseIt) {
   const TemporaryFile file(".urdf", robot(negative, ""));
+  for (const std::string& command : {"info " + file.path() + " --strict", "check " + file.path()}) {
+    const Answer a = run(command);
+    EXPECT_EQ(a.code, 1) << command;
+    EXPECT_NE((a.out + a.err).find("link 'antenna'"), std::string::npos) << a.out << a.err;
+  }
+}
+
+TEST(ImperfectFileTest, MomentsThatNoBodyHasAreSaidOnceByEveryCommand) {
+  const TemporaryFile file(".urdf", robot(slim, ""));
+  for (const char* command : {"info ", "eval --problem mass-matrix ", "graph ", "compare "}) {
+    const Answer a = run(command + file.path());
+    EXPECT_EQ(a.code, 0) << command << a.err;
+    EXPECT_EQ(count(a.err, "warning: "), 1u) << command << a.err;
+    for (const std::string& part :
+         {std::string("link 'antenna'"), file.path() + ":7", std::string("1e-06, 1e-06 and 3e-06"),
+          std::string("at least 2e-06"), std::string("check signs, units and axes")}) {
+      EXPECT_NE(a.err.find(part), std::string::npos) << part << " in: " << a.err;
+    }
+  }
   for (const std::string& command : {"info " + file.path() + " --strict", "check " + file.path()}) {
     const Answer a = run(command);
     EXPECT_EQ(a.code, 1) << command;

@@ -5,7 +5,8 @@
 #include "tests/formats/support.hpp"
 #include "tests/support/simple_robot.hpp"
 
-// Formats that resolve names while they write refuse robots that name what they have not.
+// Formats that resolve names while they write refuse robots that name what they have not, and names
+// that are given twice.
 
 namespace espalier::test {
 namespace {
@@ -53,6 +54,32 @@ TEST(KnownNamesTest, JointsThatAMimicOrLawNames) {
   law.name = "tie", law.type = "linear", law.joints = {"joint1", "nobody"};
   robot.laws.push_back(law);
   expect_refused(robot, {"law 'tie'", "joint 'nobody' is unknown"});
+}
+
+TEST(KnownNamesTest, JointsThatAStateOrActuatorNamesAndLinksOfPairs) {
+  Description robot = arm();
+  robot.states.push_back({"home", {{"nobody", {0.0}}}, {}, {}});
+  expect_refused(robot, {"state 'home'", "joint 'nobody' is unknown", "expected"});
+  robot = arm();
+  robot.actuators.push_back({"motor", {{"nobody", {1.0}}}, {}, {}, {}});
+  expect_refused(robot, {"actuator 'motor'", "joint 'nobody' is unknown", "expected"});
+  robot = arm();
+  robot.excluded_contacts.push_back({"link1", "nobody", {}});
+  expect_refused(robot, {"excluded contact", "link 'nobody' is unknown", "expected"});
+}
+
+TEST(KnownNamesTest, NamesThatAreGivenTwice) {
+  Description robot = arm();
+  robot.links.push_back(robot.links.back());
+  expect_refused(robot, {"link 'link2'", "name is given twice", "expected unique names"});
+  robot = arm();
+  robot.joints.push_back(robot.joints.back());
+  expect_refused(robot, {"joint 'joint2' (robot.test:201)", "name is given twice"});
+  robot = arm();
+  LawDescription law;
+  law.name = "tie", law.type = "linear", law.joints = {"joint1", "joint2"};
+  robot.laws = {law, law};
+  expect_refused(robot, {"constraint 'tie'", "name is given twice"});
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ TEST(InertiaFindingTest, SmallRobotsAreNoMasslessOnes) {
 TEST(InertiaFindingTest, NegativeMassIsAnError) {
   Description robot = arm();
   inertial(robot, 1).mass = -2.0;
-  expect_error(robot, {"link 'link1'", "mass is -2.0", "kg"}, "robot.test:101");
+  expect_error(robot, {"link 'link1'", "mass is -2 kg", "kg"}, "robot.test:101");
 }
 
 TEST(InertiaFindingTest, NumbersThatAreNoneAreErrors) {
@@ -217,7 +217,18 @@ TEST(InertiaFindingTest, CoupledLinksWithoutMassAreRefusedByName) {
 TEST(InertiaFindingTest, InertiaThatBreaksTheTriangleInequalityIsAWarning) {
   Description robot = arm();
   inertial(robot, 1).I = {0.1, 0, 0, 0.1, 0, 0.5};
-  expect_warning(robot, {"link 'link1'", "0.1", "0.5", "sum of the other two"}, "robot.test:101");
+  expect_warning(robot, {"link 'link1'", "0.1", "0.5", "expected a smallest one of at least 0.4"},
+                 "robot.test:101");
+  CompileOptions strict;
+  strict.strict = true;
+  EXPECT_THROW(host().compile(robot, strict), InvalidModel);
+  EXPECT_EQ(host().compile(robot)->extras().warnings.size(), 1u);
+}
+
+TEST(InertiaFindingTest, LinksThatAreAlikeAreOneWarning) {
+  Description robot = arm();
+  for (const int i : {1, 2}) inertial(robot, i).I = {0.1, 0, 0, 0.1, 0, 0.5};
+  expect_warning(robot, {"link 'link1'", "so are 'link2' (robot.test:102)"}, "robot.test:101");
 }
 
 TEST(InertiaFindingTest, InertiaWithoutMassIsAWarning) {
@@ -500,6 +511,12 @@ TEST(RecogniseTest, GearsBeltsAndFourBarsAreNamed) {
   const ModelPtr model = host().compile(robot);
   EXPECT_NE(model->clusters()[0].recognised.find("planar four-bar"), std::string::npos)
       << model->clusters()[0].recognised;
+  // A cosine does not see this tilt, but the bearings bear forces across the plane by it.
+  robot.joints[1].axis = {1e-9, 1, 0};
+  const ModelPtr tilted = host().compile(robot);
+  EXPECT_NE(tilted->clusters()[0].recognised.find("spatial loop"), std::string::npos)
+      << tilted->clusters()[0].recognised;
+  EXPECT_EQ(tilted->nv(), model->nv());
 }
 
 }  // namespace

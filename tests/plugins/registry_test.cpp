@@ -235,9 +235,10 @@ TEST_F(RegistryTest, UnknownNameListsTheKnownOnesAndWhereMoreComeFrom) {
 
 TEST_F(RegistryTest, UnknownAlgorithmNamesTheProblemsThatItsNamesakeSolves) {
   add_algorithm("x", {});
-  expect_contains(error_of<UnknownName>([&] { registry_.find_algorithm("forward-dynamics", "x"); }),
-                  "algorithm 'x' for forward-dynamics is unknown, but none is known; 'x' solves "
-                  "test-doubling;");
+  expect_contains(
+      error_of<UnknownName>([&] { registry_.find_algorithm("forward-dynamics", "x"); }),
+      "algorithm 'x' for forward-dynamics is unknown, expected none (none is known); 'x' solves "
+      "test-doubling;");
 }
 
 TEST_F(RegistryTest, FormatIsFoundByTheLongestEndingInAnyCase) {
@@ -354,7 +355,9 @@ TEST(SuggestTest, NothingNearIsNotAsked) {
   EXPECT_EQ(suggest("", {"y"}), ", expected y");
 }
 
-TEST(SuggestTest, NothingKnownIsSaid) { EXPECT_EQ(suggest("x", {}), ", but none is known"); }
+TEST(SuggestTest, NothingKnownIsSaid) {
+  EXPECT_EQ(suggest("x", {}), ", expected none (none is known)");
+}
 
 }  // namespace
 }  // namespace espalier

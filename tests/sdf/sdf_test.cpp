@@ -7,6 +7,7 @@
 
 #include "espalier/kernel/sub_mechanism.hpp"
 #include "tests/formats/support.hpp"
+#include "tests/support/host.hpp"
 
 namespace espalier {
 namespace {
@@ -115,6 +116,78 @@ TEST(SdfTest, JointsBeyondTheTreeAreLoopsAndReversedOnesAreTurnedRound) {
   EXPECT_NEAR(d.predecessor_origin.xyz.x, 0.3, rounding);
   EXPECT_NEAR(d.predecessor_origin.xyz.z, 0.05, rounding);
   EXPECT_NEAR(d.successor_origin.xyz.z, 0.15, rounding);
+}
+
+/// The four-bar whose joint `d` closes the loop, with `inside` in that joint's axis.
+Description four_bar(const std::string& inside) {
+  const std::string file = ESPALIER_SOURCE_DIR "/tests/fuzz/corpus/sdf/four_bar.sdf";
+  std::string text = test::contents(file);
+  const std::size_t closing = text.find("name=\"d\""), axis = text.find("</axis>", closing);
+  if (closing == text.npos || axis == text.npos) throw std::runtime_error("no joint d");
+  return read(text.insert(axis, inside));
+}
+
+TEST(SdfTest, JointsThatCloseLoopsKeepTheirDampingAndSprings) {
+  EXPECT_TRUE(four_bar("").findings.empty());
+  const Description robot =
+      four_bar("<dynamics><damping>0.3</damping><spring_stiffness>2</spring_stiffness></dynamics>");
+  EXPECT_TRUE(robot.findings.empty());
+  const JointDescription& d = joint(robot, "d");
+  EXPECT_EQ(d.passive.damping, 0.3);
+  EXPECT_EQ(d.passive.stiffness, 2.0);
+  ASSERT_EQ(robot.loops.size(), 1u);
+  EXPECT_EQ(robot.loops[0].type, "fixed");
+  EXPECT_EQ(robot.loops[0].predecessor, d.child);
+  // The same mechanism: one degree of freedom and the same inertia of it.
+  const ModelPtr plain = test::host().compile(four_bar("")), damped = test::host().compile(robot);
+  ASSERT_EQ(plain->nv(), 1);
+  ASSERT_EQ(damped->nv(), 1);
+  const auto inertia = [](const ModelPtr& model) {
+    std::vector<double> q(model->nq());
+    double M = 0.0;
+    model->neutral(q.data());
+    test::any<MassMatrix<double>>(model)->evaluate(q, {&M, 1});
+    return M;
+  };
+  EXPECT_EQ(plain->coordinates()[0].name, damped->coordinates()[0].name);
+  EXPECT_NEAR(inertia(plain), inertia(damped), 1e-12 * inertia(plain));
+  // A limit alone is not what the equations are made of.
+  const Description limited = four_bar("<limit><lower>-1</lower><upper>1</upper></limit>");
+  ASSERT_EQ(limited.findings.size(), 1u);
+  EXPECT_EQ(limited.findings[0].severity, Finding::Severity::warning);
+  expect_in(limited.findings[0].text, {"limit of a joint that closes a loop"});
+}
+
+TEST(SdfTest, SpringsOfJointsOfSeveralRatesAreRefused) {
+  const auto universal = [](const std::string& first, const std::string& second) {
+    const auto axis = [](const std::string& values) {
+      return "<xyz>0 0 1</xyz><dynamics>" + values + "</dynamics>";
+    };
+    return read(
+        "<sdf version='1.9'><model name='m'><link name='a'/><link name='b'/>"
+        "<joint name='j' type='universal'><parent>a</parent><child>b</child><axis>" +
+        axis(first) + "</axis><axis2>" + axis(second) + "</axis2></joint></model></sdf>");
+  };
+  const std::string damped = "<damping>1</damping>",
+                    sprung = "<spring_stiffness>1</spring_stiffness>";
+  EXPECT_TRUE(universal(damped, damped).findings.empty());
+  EXPECT_EQ(joint(universal(damped, damped), "j").passive.damping, 1.0);
+  for (const Description& robot : {universal(damped, ""), universal(sprung, sprung)}) {
+    ASSERT_EQ(robot.findings.size(), 1u);
+    EXPECT_EQ(robot.findings[0].severity, Finding::Severity::error);
+    expect_in(robot.findings[0].text, {"joint (robot.sdf:1)", "several rates", "--lenient"});
+  }
+}
+
+TEST(SdfTest, WhatASimulatorAddsIsAWarning) {
+  const Description robot = read(
+      "<sdf version='1.9'><world name='w'><model name='m'><link name='a'>\n<velocity_decay/></link>"
+      "\n<plugin name='p' filename='f'/></model></world>\n<world name='v'/></sdf>");
+  ASSERT_EQ(robot.findings.size(), 3u);
+  for (const Finding& f : robot.findings) EXPECT_EQ(f.severity, Finding::Severity::warning);
+  expect_in(robot.findings[0].text, {"robot.sdf:4", "second world"});
+  expect_in(robot.findings[1].text, {"plugin (robot.sdf:3)"});
+  expect_in(robot.findings[2].text, {"robot.sdf:2", "<velocity_decay>"});
 }
 
 TEST(SdfTest, ScrewsAdvanceByTheirPitch) {

@@ -7,6 +7,21 @@ import type {Answer, Scene} from './types';
 const colors = ['#ffc857', '#6fb7ff', '#ff7a90', '#7ddf9b', '#c79bff', '#ff9f6b'];
 const kept = 1500;  // points
 
+/** About four round numbers between two, residuals of 1e-13 as well as forces of 1e6. */
+export function roundNumbers(low: number, high: number): number[] {
+  const span = high - low;
+  if (!(span > 0) || !Number.isFinite(span)) return [low];
+  const power = 10 ** Math.floor(Math.log10(span / 4));
+  const step = [1, 2, 5, 10].map((k) => k * power).find((s) => span / s <= 4.5) ?? 10 * power;
+  const out: number[] = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * span; ++k) out.push(k * step);
+  return out;
+}
+function written(x: number): string {
+  const plain = x === 0 || (Math.abs(x) < 1e5 && Math.abs(x) >= 1e-3);
+  return plain ? String(Number(x.toPrecision(4))) : x.toExponential(1).replace('.0e', 'e');
+}
+
 export class Chart {
   private readonly plot: uPlot;
   private data: number[][];
@@ -20,7 +35,8 @@ export class Chart {
       cursor: {y: false, points: {size: 5}},
       legend: {live: false},
       scales: {x: {time: false}},
-      axes: [{...axis, size: 24}, {...axis, size: 46}],
+      axes: [{...axis, size: 24}, {...axis, size: 54,
+        splits: (_, __, low, high) => roundNumbers(low, high), values: (_, splits) => splits.map(written)}],
       series: [{label: 't [s]'}, ...names.map((label, i) =>
         ({label, stroke: colors[i % colors.length], width: 1.5, points: {show: false}}))],
     }, this.data as uPlot.AlignedData, holder);
@@ -32,12 +48,18 @@ export class Chart {
     this.data[0].push(t);
     values.forEach((v, i) => this.data[i + 1].push(v));
     if (this.data[0].length > kept) this.data = this.data.map((d) => d.slice(-kept * 0.8));
-    this.plot.setData(this.data as uPlot.AlignedData);
+    this.draw();
   }
   set(data: number[][]) {
     this.data = data;
-    this.plot.setData(data as uPlot.AlignedData);
+    this.draw();
   }
+  /** What is not known is a gap. */
+  private draw() {
+    this.plot.setData(this.data.map((d) => d.map((x) => Number.isFinite(x) ? x : null)) as uPlot.AlignedData);
+  }
+  /** Least and largest value that the chart shows; null before there is any. */
+  get range(): (number | null | undefined)[] { return [this.plot.scales.y.min, this.plot.scales.y.max]; }
   clear() { this.set(this.data.map(() => [])); }
   /** Marks a time. */
   at(t: number) {

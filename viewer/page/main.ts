@@ -94,7 +94,7 @@ function player(motion: Motion, scene: Scene, robot: Robot, panel: Panel) {
     clock.textContent = `${time.toFixed(2)} s of ${last.toFixed(2)} s`;
     chart.at(time);
     residual.at(time);
-    Object.assign(page, {time});
+    Object.assign(page, {time, charts: [chart, residual]});
   };
   slider.addEventListener('input', () => { time = Number(slider.value); show(); });
   const loop = (now: number) => {
@@ -145,7 +145,7 @@ function sweeper(sweep: Sweep, scene: Scene, panel: Panel) {
     panel.slide(which, value);
     margin.at(value);
     residual.at(value);
-    Object.assign(page, {swept: value});
+    Object.assign(page, {swept: value, charts: [margin, residual]});
   };
   requestAnimationFrame(loop);
 }

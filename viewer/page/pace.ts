@@ -2,7 +2,7 @@
 import type * as THREE from 'three';
 
 /** Part of the pixels along each edge. */
-const coarseness = [1, 0.6, 0.4];
+const coarseness = [1, 1, 0.6, 0.4];  // without shadows from the second on
 const slow = 45;  // a frame that moves [ms]; 33 would be 30 a second
 
 /** Whether edges are smoothed: without a GPU that takes as long again, and only pictures are worth it. */
@@ -21,7 +21,10 @@ export class Pace {
   private shown = 0;
   private readonly ratio: number;
 
-  constructor(private readonly renderer: THREE.WebGLRenderer) { this.ratio = renderer.getPixelRatio(); }
+  /** @param castShadows  switches shadows, which take half the time of a pixel */
+  constructor(private readonly renderer: THREE.WebGLRenderer, private readonly castShadows: (on: boolean) => void) {
+    this.ratio = renderer.getPixelRatio();
+  }
 
   /** A frame of a motion took so long. */
   take(milliseconds: number) {
@@ -37,8 +40,7 @@ export class Pace {
     if (wanted === this.shown) return;
     this.shown = wanted;
     this.renderer.setPixelRatio(this.ratio * coarseness[wanted]);
-    this.renderer.shadowMap.autoUpdate = wanted < 2;
-    this.renderer.shadowMap.needsUpdate = true;
+    this.castShadows(wanted === 0);
   }
   get isDraft() { return this.shown > 0; }
 }

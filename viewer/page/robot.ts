@@ -38,6 +38,7 @@ export class Robot {
   readonly size: number;
   links = 0;  // drawn
   private readonly renderer: THREE.WebGLRenderer;
+  private readonly smooth = smooth();
   private readonly world = new THREE.Scene();
   private readonly camera = new THREE.PerspectiveCamera(38, 1, 0.001, 500);
   readonly controls: OrbitControls;
@@ -52,6 +53,8 @@ export class Robot {
   seeThrough: boolean;
   readonly forces: Forces;
   private readonly pace: Pace;
+  private sun?: THREE.DirectionalLight;
+  private floor?: THREE.Mesh;  // on which shadows fall
   private needed = true;
   private moving = false;
   private drawnAt = 0;
@@ -59,13 +62,13 @@ export class Robot {
   private readonly resizing = new ResizeObserver(() => this.resize());
 
   constructor(readonly container: HTMLElement, readonly scene: Scene, pose: number[], source: MeshSource) {
-    this.renderer = new THREE.WebGLRenderer({antialias: smooth(), preserveDrawingBuffer: true});
+    this.renderer = new THREE.WebGLRenderer({antialias: this.smooth, preserveDrawingBuffer: true});
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
     this.renderer.toneMappingExposure = 1.1;
-    this.pace = new Pace(this.renderer);
+    this.pace = new Pace(this.renderer, (on) => this.castShadows(on));
     this.canvas = this.renderer.domElement;
     container.prepend(this.canvas);
     this.hasShapes = scene.links.some((l) => l.visuals.length + l.collisions.length > 0);
@@ -166,6 +169,7 @@ export class Robot {
 
   /** Looks from the same side at all that is drawn, and at what stands beside. */
   fit(beside?: Robot) {
+    this.resize();  // a pane that is new or has a neighbour has another shape than the last frame
     const box = this.bounds();
     if (this.forces.group.children.length > 0) box.expandByObject(this.forces.group);
     if (beside) box.union(beside.bounds());
@@ -191,7 +195,9 @@ export class Robot {
   /** Goes along with a robot that leaves the view. */
   follow() {
     if (this.inView) return;
-    const way = this.bounds().getCenter(new THREE.Vector3()).sub(this.controls.target);
+    const box = new THREE.Box3();  // of what moves: the ground stays behind
+    this.groups.forEach((group, i) => { if (i > 0) box.expandByPoint(group.getWorldPosition(new THREE.Vector3())); });
+    const way = box.getCenter(new THREE.Vector3()).sub(this.controls.target);
     this.camera.position.add(way);
     this.controls.target.add(way);
     this.controls.update();
@@ -373,6 +379,7 @@ export class Robot {
       bottom: -this.size, near: 0.01 * this.size, far: 5 * this.size});
     sun.shadow.bias = -0.0005;
     this.world.add(sun, sun.target);
+    this.sun = sun;
     const fill = new THREE.DirectionalLight(0x9fc0ff, 0.7);
     fill.position.set(-1, 1, 0.4);
     this.world.add(fill);
@@ -389,6 +396,12 @@ export class Robot {
     shadow.position.copy(grid.position).setZ(floor - 0.001 * this.size);
     shadow.receiveShadow = true;
     this.world.add(grid, shadow);
+    this.floor = shadow;
+  }
+  private castShadows(on: boolean) {
+    if (!this.sun || !this.floor) return;
+    this.sun.castShadow = this.floor.visible = on;
+    this.renderer.shadowMap.needsUpdate = true;
   }
 
   private readonly loading: Promise<void>[] = [];
@@ -438,7 +451,7 @@ export class Robot {
     for (const [k, loop] of s.loops.entries()) {
       if (loop.ends.length === 2) this.addRod(k, thin);
       for (const end of loop.ends) {
-        const pin = new THREE.Mesh(new THREE.SphereGeometry(1.5 * thin, 20, 14),
+        const pin = new THREE.Mesh(new THREE.SphereGeometry(1.5 * thin, this.steps(20), this.steps(14)),
             this.metal(0xf4f6fa));
         pin.position.fromArray(end.point);
         this.add('skeleton', end.body, pin);
@@ -468,6 +481,8 @@ export class Robot {
     });
   }
 
+  /** Edges that stand for something round: fewer where no GPU draws them. */
+  private steps(fine: number) { return this.smooth ? fine : Math.max(4, Math.round(0.55 * fine)); }
   private metal(color: number) {
     return new THREE.MeshStandardMaterial({color, roughness: 0.35, metalness: 0.5});
   }
@@ -481,7 +496,7 @@ export class Robot {
   }
   private bar(from: THREE.Vector3, to: THREE.Vector3, radius: number, material: THREE.Material) {
     const length = from.distanceTo(to);
-    const mesh = new THREE.Mesh(new THREE.CapsuleGeometry(radius, Math.max(length, 1e-9), 6, 16), material);
+    const mesh = new THREE.Mesh(new THREE.CapsuleGeometry(radius, Math.max(length, 1e-9), this.steps(6), this.steps(16)), material);
     mesh.position.copy(from).add(to).multiplyScalar(0.5);
     mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0),
         to.clone().sub(from).normalize());
@@ -519,7 +534,7 @@ export class Robot {
       const joint = s.joints[s.bodies[body].joint];
       const knob = new THREE.Mesh(
           joint && joint.unit !== 'rad' ? new THREE.BoxGeometry(3.4 * thin, 3.4 * thin, 3.4 * thin) :
-            new THREE.CylinderGeometry(1.7 * thin, 1.7 * thin, 3.6 * thin, 24),
+            new THREE.CylinderGeometry(1.7 * thin, 1.7 * thin, 3.6 * thin, this.steps(24)),
           joint && !joint.independent ? this.metal(0x4f8fd0) : this.metal(0xf0b740));
       knob.rotation.x = Math.PI / 2;
       this.add('skeleton', body, knob, link);
@@ -568,9 +583,9 @@ export class Robot {
   private addRotor(body: number, link: number, thin: number) {
     const cluster = this.scene.bodies[body].cluster;
     const group = new THREE.Group();
-    const ring = new THREE.Mesh(new THREE.TorusGeometry(3.2 * thin, 0.55 * thin, 12, 40), this.material(cluster));
+    const ring = new THREE.Mesh(new THREE.TorusGeometry(3.2 * thin, 0.55 * thin, this.steps(12), this.steps(40)), this.material(cluster));
     const spoke = new THREE.Mesh(new THREE.BoxGeometry(6.2 * thin, 0.7 * thin, 0.7 * thin), this.metal(0x2a2f38));
-    const mark = new THREE.Mesh(new THREE.SphereGeometry(0.8 * thin, 14, 10), this.metal(0xffffff));
+    const mark = new THREE.Mesh(new THREE.SphereGeometry(0.8 * thin, this.steps(14), this.steps(10)), this.metal(0xffffff));
     mark.position.x = 3.2 * thin;
     group.add(ring, spoke, mark);
     this.add('rotors', body, group, link);
@@ -580,7 +595,7 @@ export class Robot {
     const least = 0.003 * this.size;
     const cluster = this.scene.bodies[link.body].cluster;
     if (!this.isRotor(link.body)) {
-      const mesh = new THREE.Mesh(new THREE.SphereGeometry(1, 40, 28), this.material(cluster, undefined, 0.32));
+      const mesh = new THREE.Mesh(new THREE.SphereGeometry(1, this.steps(40), this.steps(28)), this.material(cluster, undefined, 0.32));
       mesh.scale.set(...(inertia.radii.map((r) => Math.max(r, least)) as [number, number, number]));
       const holder = new THREE.Group();
       place(holder, inertia.at);
@@ -595,7 +610,7 @@ export class Robot {
 
   /** A rod between the two ends of a loop, which lie on different bodies. */
   private addRod(loop: number, thin: number) {
-    const mesh = new THREE.Mesh(new THREE.CylinderGeometry(0.7 * thin, 0.7 * thin, 1, 16), this.metal(0xdfe5ee));
+    const mesh = new THREE.Mesh(new THREE.CylinderGeometry(0.7 * thin, 0.7 * thin, 1, this.steps(16)), this.metal(0xdfe5ee));
     mesh.castShadow = true;
     const rod = {mesh, loop};
     this.rods.push(rod);
@@ -635,11 +650,11 @@ export class Robot {
         put(new THREE.BoxGeometry(x, y, z));
         break;
       }
-      case 'sphere': put(new THREE.SphereGeometry(shape.radius, 32, 24)); break;
-      case 'cylinder': put(new THREE.CylinderGeometry(shape.radius, shape.radius, shape.length, 40), true); break;
-      case 'capsule': put(new THREE.CapsuleGeometry(shape.radius, shape.length, 12, 32), true); break;
+      case 'sphere': put(new THREE.SphereGeometry(shape.radius, this.steps(32), this.steps(24))); break;
+      case 'cylinder': put(new THREE.CylinderGeometry(shape.radius, shape.radius, shape.length, this.steps(40)), true); break;
+      case 'capsule': put(new THREE.CapsuleGeometry(shape.radius, shape.length, this.steps(12), this.steps(32)), true); break;
       case 'ellipsoid':
-        put(new THREE.SphereGeometry(1, 32, 24)).scale.fromArray(shape.radii!);
+        put(new THREE.SphereGeometry(1, this.steps(32), this.steps(24))).scale.fromArray(shape.radii!);
         break;
       case 'plane':
         put(new THREE.PlaneGeometry(size[0] || 4 * this.size, size[1] || 4 * this.size)).castShadow = false;

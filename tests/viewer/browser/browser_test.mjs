@@ -304,6 +304,8 @@ test('exported trajectory plays', async () => {
     const after = await places();
     const moved = Math.max(...after.map((p, i) => Math.hypot(...p.map((x, k) => x - before[i][k]))));
     assert.ok(moved > 1e-3, `bodies moved by ${moved} m`);
+    await until(page, () => window.espalier.time >= 0.5);
+    assert.ok(await page.evaluate(() => window.espalier.robot.inView), 'the view follows the robot that falls');
     await picture(page, 'trajectory');
   });
 });

@@ -216,6 +216,10 @@ export function panelTests({test, serve, open, until, idle, slide, pose, picture
       assert.ok(Math.hypot(...after.map((x, i) => x - before[i])) > 0.01);
       // Between samples 0.026 rad apart gaps are sixteen times below those of 0.105 rad: 2 mm / 16.
       assert.ok((await gaps(page))[0] < 1.3e-4);
+      // The crank does not turn round: charts have gaps where the loop does not close, and lines elsewhere.
+      const [margins, residuals] = await page.evaluate(() => window.espalier.charts.map((c) => c.range));
+      assert.ok(margins[0] < 0.1 && margins[1] > 0.3, `margins from ${margins}`);
+      assert.ok(residuals[1] > residuals[0] && residuals[1] < 1e-10, `residuals from ${residuals}`);
       await picture(page, 'sweep');
     });
   });

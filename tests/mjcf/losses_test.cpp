@@ -1,0 +1,99 @@
+#include "espalier/kernel/errors.hpp"
+#include "formats/mjcf/mjcf.hpp"
+#include "tests/formats/support.hpp"
+#include "tests/support/host.hpp"
+
+// What has no counterpart: a warning with element and line where the motion stays what it is, else
+// an error that --lenient turns into a warning.
+
+namespace espalier::test {
+namespace {
+
+std::string file(const std::string& options, const std::string& joint, const std::string& after) {
+  return "<mujoco>" + options + R"(
+<worldbody><body name="a"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+)" + joint +
+         R"(<site name="s"/>
+<body name="b" pos="1 0 0"><joint name="k"/><geom size="0.1"/><site name="t"/></body></body>
+</worldbody>
+)" + after +
+         "</mujoco>";
+}
+
+std::vector<Finding> findings(const std::string& text) {
+  return MjcfFormat().read(text, "robot.xml", host().registry()).findings;
+}
+
+void expect_one(const std::string& text, Finding::Severity severity, const std::string& where,
+                const std::vector<std::string>& words) {
+  const std::vector<Finding> found = findings(text);
+  ASSERT_EQ(found.size(), 1u) << words[0];
+  EXPECT_EQ(found[0].severity, severity) << found[0].text;
+  EXPECT_EQ(found[0].negotiable, severity == Finding::Severity::error);
+  expect_in(found[0].text, words);
+  expect_in(found[0].text, {where});
+}
+
+const std::string hinge = R"(<joint name="j"/>)";
+constexpr auto error = Finding::Severity::error, warning = Finding::Severity::warning;
+
+TEST(MjcfLossTest, WhatChangesTheMotionIsRefusedUnlessLenient) {
+  EXPECT_TRUE(findings(file("", hinge, "")).empty());
+  for (const auto& [option, word] : std::vector<std::pair<std::string, std::string>>{
+           {R"(<option density="1.2"/>)", "'density'"},
+           {R"(<option viscosity="0.1"/>)", "'viscosity'"},
+           {R"(<option><flag equality="disable"/></option>)", "'equality' is disabled"},
+           {R"(<option><flag passive="disable"/></option>)", "'passive' is disabled"},
+           {R"(<option><flag frictionloss="disable"/></option>)", "'frictionloss' is disabled"},
+           {"<deformable/>", "rigid bodies alone"}}) {
+    expect_one(file(option, hinge, ""), error, "robot.xml:1", {word, "--lenient"});
+  }
+  for (const auto& [joint, word] : std::vector<std::pair<std::string, std::string>>{
+           {R"(<joint type="ball" stiffness="2"/>)", "several rates"},
+           {R"(<joint springdamper="0.1 1"/>)", "'springdamper'"},
+           {R"(<joint damping="1 0 0.5"/>)", "higher order"},
+           {R"(<freejoint/><composite type="rope"/>)", "<composite>"},
+           {R"(<joint/><flexcomp name="f"/>)", "<flexcomp>"},
+           {R"(<joint/><replicate count="2"/>)", "<replicate>"},
+           {R"(<joint/><attach model="m"/>)", "<attach>"}}) {
+    expect_one(file("", joint, ""), error, "robot.xml:3", {word, "--lenient"});
+  }
+  expect_one(file("", hinge,
+                  R"(<tendon><fixed name="n" stiffness="3"><joint joint="j"/></fixed></tendon>)"),
+             error, "robot.xml:6", {"stiffness, damping", "--lenient"});
+  expect_one(file("", hinge, R"(<equality><flex flex="f"/></equality>)"), error, "robot.xml:6",
+             {"<flex> of <equality>", "--lenient"});
+}
+
+TEST(MjcfLossTest, WhatDoesNotIsAWarning) {
+  EXPECT_TRUE(findings(file("", R"(<joint damping="1 0 0"/>)", "")).empty());
+  expect_one(file("", R"(<joint type="ball" limited="true" range="0 90"/>)", ""), warning,
+             "robot.xml:3", {"range of a ball"});
+  for (
+      const auto& [after, word] : std::vector<std::pair<std::string, std::string>>{
+          {R"(<tendon><spatial name="n"><site site="s"/><pulley/><site site="t"/></spatial></tendon>)",
+           "spatial tendon"},
+          {R"(<actuator><muscle name="m" joint="j"/></actuator>)", "<muscle>"},
+          {R"(<actuator><position name="m" joint="j" kp="3"/></actuator>)", "gains of <position>"},
+          {R"(<extension><plugin plugin="p"/></extension>)", "<extension>"}}) {
+    expect_one(file("", hinge, after), warning, "robot.xml:6", {word, "(left out)"});
+  }
+}
+
+TEST(MjcfLossTest, ShellsGiveNoMass) {
+  const auto text = [](const std::string& mesh, const std::string& geom) {
+    return "<mujoco><compiler meshdir='models/parts'/><asset><mesh name='m' file='wedge.stl'" +
+           mesh + "/></asset><worldbody><body name='b'><joint/><geom " + geom +
+           "/></body></worldbody></mujoco>";
+  };
+  const auto refusal = [](const std::string& robot) {
+    return message_of([&] {
+      MjcfFormat().read(robot, ESPALIER_SOURCE_DIR "/tests/mjcf/robot.xml", host().registry());
+    });
+  };
+  expect_in(refusal(text(" inertia='shell'", "type='mesh' mesh='m'")), {"geom", "surface"});
+  expect_in(refusal(text("", "size='1' shellinertia='true'")), {"geom", "surface"});
+}
+
+}  // namespace
+}  // namespace espalier::test
