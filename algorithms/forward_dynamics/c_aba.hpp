@@ -1,6 +1,7 @@
 #pragma once
 
 #include "algorithms/segments/chain_group.hpp"
+#include "algorithms/segments/cluster_by_fronts.hpp"
 #include "algorithms/segments/cluster_on_one.hpp"
 #include "algorithms/segments/cluster_on_several.hpp"
 #include "algorithms/segments/floating_base.hpp"
@@ -21,6 +22,7 @@ namespace espalier {
 ///   Mqq = sum J^T IA J,  Moq = sum Xo^T IA J,  Moo = sum Xo^T IA Xo
 ///   Ia = Moo - Moq Mqq^-1 Moq^T,  pa = po + Moq Mqq^-1 r,  r = tau - sum J^T pA
 ///   ydd = Mqq^-1 (r - Moq^T da_o).
+/// A cluster of many independent rates is passed without J (ClusterByFronts).
 /// @tparam Kinds  of segments that have fast code; ClusterOnSeveral alone is enough for any robot
 template <class T, class... Kinds>
 class CAbaOver : public ForwardDynamics<T> {
@@ -46,7 +48,7 @@ class CAbaOver : public ForwardDynamics<T> {
 };
 
 template <class T>
-using CAba = CAbaOver<T, ChainGroup, PlainRun, FloatingBase, GearedBody, ClusterOnOne,
-                      ClusterOnSeveral>;
+using CAba = CAbaOver<T, ChainGroup, PlainRun, FloatingBase, GearedBody, ClusterByFronts,
+                      ClusterOnOne, ClusterOnSeveral>;
 
 }  // namespace espalier

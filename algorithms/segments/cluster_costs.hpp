@@ -1,10 +1,19 @@
 #pragma once
 
+#include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "algorithms/linear_algebra/front_plan.hpp"
 #include "espalier/kernel/model/model.hpp"
 
 namespace espalier {
+
+/// Multiplications of a body's part of Mqq, Moq and r by columns.
+inline double columns_of_body(int nv, bool articulated, bool moving) {
+  return nv * (39 + (articulated ? 12 : 0) + (moving ? 12 : 0)) + 3.0 * nv * (nv + 1);
+}
 
 /// Multiplications that body columns take less than rate by rate (cluster_on_one.hpp), of all rates
 /// of a cluster with one supporting body; theory/large-clusters C.2.
@@ -18,8 +27,7 @@ inline double saved_by_columns(const Model& m, const Cluster& c,
     const Body& body = m.body(i);
     const int between = body.parent >= c.first ? depth[body.parent - c.first] : 0;
     depth[i - c.first] = between + body.nv;
-    const double columns =
-        n * (39 + (articulated[i] ? 12 : 0) + (c.supports[0] != 0 ? 12 : 0)) + 3 * square;
+    const double columns = columns_of_body(c.nv, articulated[i], c.supports[0] != 0);
     double rates = 0.0;
     for (int k = 0; k < body.nv; ++k) {
       rates += 12 + (articulated[i] ? 90 : 24) + 6 * n + square + (between + k) * (9 + n + n * n);
@@ -36,6 +44,55 @@ inline std::vector<bool> supporting_bodies(const Model& m) {
     for (const int o : c.supports) out[o] = true;
   }
   return out;
+}
+
+/// Rows of a cluster's spanning mass matrix H that meet: calls f(row, column) for each rate and
+/// itself, those of its body before it, those of the bodies between it and the supporting body,
+/// and, if that moves, the six components of its acceleration, numbers spanning_nv and on.
+template <class F>
+void for_each_inertia(const Model& m, const Cluster& c, F&& f) {
+  for (int i = c.first + c.count; i-- > c.first;) {
+    const Body& body = m.body(i);
+    for (int k = 0; k < body.nv; ++k) {
+      const int row = body.v + k - c.spanning_v;
+      for (int l = 0; l <= k; ++l) f(row, row - l);
+      for (int at = body.parent; at >= c.first; at = m.body(at).parent) {
+        for (int l = 0; l < m.body(at).nv; ++l) f(row, m.body(at).v + l - c.spanning_v);
+      }
+      for (int l = 0; c.supports[0] != 0 && l < 6; ++l) f(row, c.spanning_nv + l);
+    }
+  }
+}
+
+/// With fewer independent rates G is small, and code of fixed sizes is faster than any count says.
+inline constexpr int fewest_rates_of_fronts = 6;
+
+/// Time of a multiplication in fronts, over one with G, whose loops are longer.
+inline constexpr double fronts_over_G = 1.5;
+
+/// Fronts (cluster_by_fronts.hpp) for a cluster with one supporting body, or nullopt where its
+/// constraints are not eliminated in blocks, it drives rotors, or G takes fewer operations.
+inline std::optional<FrontPlan> fronts_that_pay(const Model& m, const Cluster& c) {
+  if (c.constraint == nullptr || !c.constraint->blocks || c.rotors > 0 ||
+      c.nv < fewest_rates_of_fronts) {
+    return std::nullopt;
+  }
+  const std::vector<bool> articulated = supporting_bodies(m);
+  const bool moving = c.supports[0] != 0;
+  const double n = c.nv, saved = saved_by_columns(m, c, articulated);
+  double by_G = n * n * n / 6 + 3 * n * c.rows() + std::min(0.0, saved);
+  for (int i = c.first; i < c.first + c.count; ++i) {
+    by_G += columns_of_body(c.nv, articulated[i], moving);
+  }
+  for (const LoopBlocks::Block& block : c.constraint->blocks->blocks) {
+    by_G += n * (block.outside_end - block.outside + block.size * block.size);
+  }
+  std::vector<std::pair<int, int>> pairs;
+  for_each_inertia(m, c, [&](int row, int column) { pairs.emplace_back(row, column); });
+  FrontPlan plan = plan_fronts(*c.constraint, moving ? 6 : 0, pairs);
+  const double by_fronts = plan.multiplications + 10.0 * pairs.size() + 40.0 * c.rows();
+  if (by_fronts * fronts_over_G > by_G) return std::nullopt;
+  return plan;
 }
 
 }  // namespace espalier

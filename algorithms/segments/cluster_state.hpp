@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/segments/joint_supplied_dynamics.hpp"
+#include "algorithms/linear_algebra/fronts.hpp"
 #include "algorithms/segments/articulated_state.hpp"
+#include "algorithms/segments/joint_supplied_dynamics.hpp"
 #include "algorithms/segments/multi_support_cluster.hpp"
 
 namespace espalier {
@@ -29,9 +30,10 @@ struct ClusterState : ArticulatedState<T> {
     spins.resize(rotors);
     for (MultiSupportCluster<T>& cluster : multi_support) cluster.connect(multi_support);
     tau_.reserve(m.nv());
+    start_fronts(layout);
     for (const auto& [rate, inertia] : m.armature()) {
       const Cluster& c = m.clusters()[m.body(m.joint_of_rate(rate).body).cluster];
-      if (c.constraint != nullptr && c.row(rate) < c.spanning_nv) {
+      if (c.constraint != nullptr && c.row(rate) < c.spanning_nv && !is_by_fronts(c)) {
         loop_armature_.push_back({&c, rate, inertia});
       }
     }
@@ -73,9 +75,28 @@ struct ClusterState : ArticulatedState<T> {
   std::vector<Vec3<T>> from_support;   ///< of one cluster: where each body is
   std::vector<MultiSupportCluster<T>> multi_support;    ///< per ClusterOnSeveral
   std::vector<Spin> spins;             ///< of the rotors of one
+  std::vector<Fronts<T>> fronts;       ///< per ClusterByFronts
+  std::vector<T> rates;                ///< of one: accelerations, those of the supporting body last
   JointSuppliedDynamics<T> own;
 
  private:
+  void start_fronts(ScheduleLayout& layout) {
+    if (layout.by_fronts.empty()) return;
+    without_G_.resize(this->model.clusters().size(), false);
+    std::size_t most = 0;
+    for (auto& [c, plan] : layout.by_fronts) {
+      without_G_[c - this->model.clusters().data()] = true;
+      most = std::max<std::size_t>(most, plan.variables + plan.kept);
+      fronts.emplace_back(*c->constraint, std::move(plan));
+    }
+    layout.by_fronts.clear();
+    rates.resize(most);
+    this->motion.leave_out_G(without_G_);
+  }
+  bool is_by_fronts(const Cluster& c) const {
+    return !without_G_.empty() && without_G_[&c - this->model.clusters().data()];
+  }
+
   struct LoopArmature {
     const Cluster* cluster;
     int rate;
@@ -109,6 +130,7 @@ struct ClusterState : ArticulatedState<T> {
     return tau_.data();
   }
 
+  std::vector<bool> without_G_;  ///< per cluster: ClusterByFronts; empty if there is none
   std::vector<LoopArmature> loop_armature_;
   std::vector<T> tau_;
 };

@@ -17,7 +17,9 @@ struct RneaState : NewtonEulerState<T> {
   enum class Joints { needed, all };
 
   /// @param layout  whose chains become those of the state
-  /// @param which   all: `motion` has those joints, too, whose placements only chains need
+  /// @param which   all: `motion` has those joints, too, whose placements only chains need, and G
+  /// of
+  ///                all clusters
   RneaState(const Model& m, ScheduleLayout& layout, Joints which)
       : NewtonEulerState<T>(m, layout.chains->inertia),
         motion(m, SpanningMotion<T>::Rotors::skip),
@@ -26,6 +28,7 @@ struct RneaState : NewtonEulerState<T> {
     layout.chains.reset();
     motion.leave_out(which == Joints::all ? std::vector<bool>{} : chains.whole_runs(),
                      chains.whole_clusters());
+    if (which == Joints::needed) leave_out_G();
     if (!m.bodies_with_equations().empty()) supplied_tau_.resize(m.spanning_nv());
     if (!m.is_tree()) qdd_.resize(m.spanning_nv()), this->tau_spanning.resize(m.spanning_nv());
     for (const Cluster& c : m.clusters()) {
@@ -96,6 +99,17 @@ struct RneaState : NewtonEulerState<T> {
   ChainSweeps<T> chains;
 
  private:
+  /// Of clusters whose G would be multiplied more often than K block by block: v, vdot and tau pass
+  /// it once each. Rotors of approximate-rnea read their rows of G.
+  void leave_out_G() {
+    constexpr int most_rates_with_G = 4;
+    std::vector<bool> without;
+    for (const Cluster& c : this->model.clusters()) {
+      without.push_back(c.constraint != nullptr && c.constraint->blocks && c.rotors == 0 &&
+                        c.nv > most_rates_with_G);
+    }
+    motion.leave_out_G(without);
+  }
   /// qdd = G vdot + g, or nullptr where it is zero.
   const T* spanning_accelerations(const T* vdot) {
     if (this->model.is_tree()) return vdot;

@@ -45,6 +45,12 @@ struct ClusterOnOne {
   int workspace;    ///< start of nv (nv + 1) numbers
   bool by_columns;  ///< body_columns.hpp takes fewer operations than rate by rate
 };
+/// A cluster with one supporting body and so many independent rates that it is passed without G.
+struct ClusterByFronts {
+  const Cluster* cluster;
+  std::vector<PlainRun> bodies;
+  int index;  ///< among clusters of this kind
+};
 /// A cluster with several supporting bodies, or supporting such a one, or with a joint that supplies
 /// dynamics of its own. The most general kind: any body is one.
 struct ClusterOnSeveral {
@@ -64,6 +70,7 @@ struct ScheduleLayout {
   int workspace = 0, largest = 0;    ///< of ClusterOnOne: numbers in all, most rates of one
   int columns = 0, most_bodies = 0;  ///< of one by columns: most bodies times rates, most bodies
   std::vector<const Cluster*> multi_support;  ///< ClusterOnSeveral by index
+  std::vector<std::pair<const Cluster*, FrontPlan>> by_fronts;  ///< ClusterByFronts by index
 };
 
 /// Segments in the order in which recursive algorithms pass them, parents before children.
@@ -123,9 +130,10 @@ class Segments {
 /// `Kinds` are those that the algorithm's passes have overloads for. A part of the robot that would
 /// be of a kind that is not among them becomes the next more general one:
 ///   ChainGroup -> PlainRun and GearedBody;  FloatingBase -> PlainRun;
-///   GearedBody -> ClusterOnOne;  ClusterOnOne, PlainRun -> ClusterOnSeveral,
+///   GearedBody, ClusterByFronts -> ClusterOnOne;  ClusterOnOne, PlainRun -> ClusterOnSeveral,
 /// so that `Schedule<ClusterOnSeveral>` passes every robot. Where no kind of cluster is among them,
-/// clusters dissolve into runs of bodies: for algorithms that work on the rates of the spanning tree.
+/// clusters dissolve into runs of bodies: for algorithms that work on the rates of the spanning
+/// tree.
 template <class... Kinds>
 class Schedule : public ScheduleLayout, public Segments<Kinds...> {
  public:
@@ -216,7 +224,7 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
     if (several) {
       add_if_taken(ClusterOnSeveral{&c, ranges(m, c), static_cast<int>(multi_support.size())}, order);
       multi_support.push_back(&c);
-    } else {
+    } else if (!add_by_fronts(m, c, order)) {
       const bool by_columns = c.rows() > 4 && saved_by_columns(m, c, supporting_bodies(m)) > 0.0;
       if (by_columns) {
         columns = std::max(columns, c.count * c.nv), most_bodies = std::max(most_bodies, c.count);
@@ -224,6 +232,14 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
       add_if_taken(ClusterOnOne{&c, ranges(m, c), workspace, by_columns}, order);
       workspace += c.nv * (c.nv + 1), largest = std::max(largest, c.nv);
     }
+  }
+  bool add_by_fronts(const Model& m, const Cluster& c, int order) {
+    if constexpr (!has<ClusterByFronts>) return false;
+    std::optional<FrontPlan> plan = fronts_that_pay(m, c);
+    if (!plan) return false;
+    add_if_taken(ClusterByFronts{&c, ranges(m, c), static_cast<int>(by_fronts.size())}, order);
+    by_fronts.emplace_back(&c, std::move(*plan));
+    return true;
   }
   void dissolve(const Model& m, const Cluster& c, int order) {
     for (PlainRun bodies : ranges(m, c)) {

@@ -18,17 +18,28 @@ namespace espalier::detail {
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+/// Singular values, largest first. Of large matrices by their squares, the eigenvalues of the
+/// smaller product of A with itself: several times as fast, and good to eight digits below the
+/// largest, while singular counts what is within six or three.
+inline Eigen::VectorXd singular_values(const RowMatrix& A) {
+  constexpr Eigen::Index small = 40;
+  if (std::min(A.rows(), A.cols()) <= small) return Eigen::JacobiSVD<RowMatrix>(A).singularValues();
+  const bool wide = A.rows() < A.cols();
+  const Eigen::MatrixXd square =
+      wide ? Eigen::MatrixXd(A * A.transpose()) : Eigen::MatrixXd(A.transpose() * A);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(square, Eigen::EigenvaluesOnly);
+  return solver.eigenvalues().reverse().cwiseMax(0.0).cwiseSqrt();
+}
+
 /// Smallest of the first `rank` singular values of A over `measure`; 1 for rank 0.
 inline double margin_of(const RowMatrix& A, Eigen::Index rank, double measure) {
   if (rank == 0) return 1.0;
   if (A.rows() < rank || !A.allFinite() || !(measure > 0.0)) return 0.0;
-  return Eigen::JacobiSVD<RowMatrix>(A).singularValues()(rank - 1) / measure;
+  return singular_values(A)(rank - 1) / measure;
 }
 
 /// The largest singular value.
-inline double largest_of(const RowMatrix& A) {
-  return Eigen::JacobiSVD<RowMatrix>(A).singularValues()(0);
-}
+inline double largest_of(const RowMatrix& A) { return singular_values(A)(0); }
 
 /// One cluster whose G depends on the position.
 class ClusterEquations {

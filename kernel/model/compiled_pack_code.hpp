@@ -60,6 +60,14 @@ class CompiledPackCode final : public PackCode {
       const override {                                                                            \
     detail::reduce(clusters, G, x, out);                                                          \
   }                                                                                               \
+  void expand_in_blocks(const Cluster& cluster, ConstraintWorkspace<P>& w, const P* x, P* out)    \
+      const override {                                                                            \
+    detail::expand_in_blocks(cluster, w, x, out);                                                 \
+  }                                                                                               \
+  void reduce_in_blocks(const Cluster& cluster, ConstraintWorkspace<P>& w, P* x, P* out)          \
+      const override {                                                                            \
+    detail::reduce_in_blocks(cluster, w, x, out);                                                 \
+  }                                                                                               \
   void take_margin(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P& least)      \
       const override {                                                                            \
     const P margin = detail::margin(constraint, w);                                               \

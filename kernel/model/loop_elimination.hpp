@@ -7,7 +7,8 @@
 #include "espalier/kernel/model/constraint_code.hpp"
 
 /// From what constraints say to qd = G v and qdd = G vdot + g, for SpanningMotion and batches; for
-/// whoever compiles it, as constraint_code.hpp.
+/// whoever compiles it, as constraint_code.hpp; of algorithms, for those that go on with the blocks
+/// that it keeps (SpanningMotion::constraint_work()).
 
 namespace espalier::detail {
 
@@ -79,6 +80,21 @@ static void qr_solve(const T* A, int m, int n, const T* beta, T* b) {
   back_substitute(A, n, n, beta, b);
 }
 
+/// A^T x = b in place, A square.
+template <class T>
+static void qr_solve_transposed(const T* A, int n, const T* beta, T* b) {
+  for (int j = 0; j < n; ++j) {
+    for (int l = 0; l < j; ++l) b[j] -= A[l * n + j] * b[l];
+    b[j] *= beta[n + j];
+  }
+  for (int j = n - 1; j >= 0; --j) {
+    T s = T(0.0);
+    for (int i = j; i < n; ++i) s += A[i * n + j] * b[i];
+    s *= beta[j];
+    for (int i = j; i < n; ++i) b[i] -= s * A[i * n + j];
+  }
+}
+
 /// K's dependent columns, row-major.
 template <class T>
 static void take_dependents(const ClusterConstraint& constraint, const ConstraintWorkspace<T>& w,
@@ -140,6 +156,21 @@ static void solve_block(const LoopBlocks::Block& block, const ConstraintWorkspac
     qr_solve(A, block.size, block.size, w.beta.data() + 2 * block.first, b);
   }
 }
+/// A^T x = b in place.
+template <class T>
+static void solve_block_transposed(const LoopBlocks::Block& block, const ConstraintWorkspace<T>& w,
+                                   T* b) {
+  const T* A = w.factor.data() + block.factor;
+  if (block.size == 1) {
+    b[0] *= A[0];
+  } else if (block.size == 2) {
+    const T x = b[0], y = b[1];
+    b[0] = A[0] * x + A[2] * y;
+    b[1] = A[1] * x + A[3] * y;
+  } else {
+    qr_solve_transposed(A, block.size, w.beta.data() + 2 * block.first, b);
+  }
+}
 /// spoil_singular() of a factored block.
 template <class T>
 static void spoil_singular_block(const LoopBlocks& all, const LoopBlocks::Block& block,
@@ -165,8 +196,8 @@ static void factor_blocks(const LoopBlocks& all, ConstraintWorkspace<T>& w) {
 /// K x = b for the dependent rates from factored blocks, those of the independent ones given.
 /// @param x  of the model's spanning rates
 template <class T>
-static void solve_blocks(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w,
-                         const T* b, T* x) {
+static void solve_blocks(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w, const T* b,
+                         T* x) {
   const LoopBlocks& all = *constraint.blocks;
   T* right = w.right.data();
   const T* K = w.K.data();
@@ -181,6 +212,42 @@ static void solve_blocks(const ClusterConstraint& constraint, ConstraintWorkspac
       x[constraint.rate[all.columns[block.first + i]]] = right[i];
     }
   }
+}
+/// factor_blocks(), singular ones spoilt.
+template <class T>
+static void factor_checked_blocks(const LoopBlocks& all, ConstraintWorkspace<T>& w) {
+  for (const LoopBlocks::Block& block : all.blocks) {
+    factor_block(all, block, w);
+    spoil_singular_block(all, block, w);
+  }
+}
+/// out = G x of a cluster from its factored blocks. @param x  of the model's independent rates
+template <class T>
+static void expand_in_blocks(const Cluster& c, ConstraintWorkspace<T>& w, const T* x, T* out) {
+  const ClusterConstraint& constraint = *c.constraint;
+  for (int j = 0; j < c.nv; ++j) out[constraint.rate[constraint.independent[j]]] = x[c.v + j];
+  std::fill(w.k.begin(), w.k.begin() + constraint.rows(), T(0.0));
+  solve_blocks(constraint, w, w.k.data(), out);
+}
+/// out = G^T x likewise: what the dependent rates' forces take through the constraints, from the
+/// last block to the first. @param x  of the model's spanning rates; the cluster's are overwritten
+template <class T>
+static void reduce_in_blocks(const Cluster& c, ConstraintWorkspace<T>& w, T* x, T* out) {
+  const ClusterConstraint& constraint = *c.constraint;
+  const LoopBlocks& all = *constraint.blocks;
+  T* force = w.right.data();  // of the block's dependents, then of its rows
+  for (std::size_t k = all.blocks.size(); k-- > 0;) {
+    const LoopBlocks::Block& block = all.blocks[k];
+    for (int i = 0; i < block.size; ++i) {
+      force[i] = x[constraint.rate[all.columns[block.first + i]]];
+    }
+    solve_block_transposed(block, w, force);
+    for (int e = block.outside; e < block.outside_end; ++e) {
+      const LoopBlocks::Outside& entry = all.outside[e];
+      x[constraint.rate[entry.column]] -= w.K[entry.value] * force[entry.row];
+    }
+  }
+  for (int j = 0; j < c.nv; ++j) out[c.v + j] = x[constraint.rate[constraint.independent[j]]];
 }
 /// Dependent rows of G, block by block; keeps the factors. @param nv  columns, `fixed` unless 0
 template <int fixed, class T>
@@ -368,7 +435,8 @@ static void eliminate_biases(const Model& model, std::span<const Cluster* const>
 /// For some clusters G and, unless v is null, qd = G v, to which at.qd points, and g.
 /// @param work  one for all clusters, which then stays in the cache, or one for each
 /// @param v     independent rates of the model
-/// @param G     of all clusters, each rows() x nv, row-major
+/// @param G     of all clusters, each rows() x nv, row-major; nullptr for clusters in blocks, whose
+///              blocks are factored instead: then each cluster has a work of its own
 /// @param qd    of the model's spanning rates
 /// @param g     likewise; nullptr where at.bias waits for qd: then each cluster has a work of its
 ///              own, and eliminate_biases() follows
@@ -380,10 +448,14 @@ static void eliminate_loops(const Model& model, std::span<const Cluster* const> 
     const Cluster& c = *loops[i];
     ConstraintWorkspace<T>& w = work[work.size() > 1 ? i : 0];
     jacobian(*c.constraint, model, c, at, w);
-    eliminate(*c.constraint, w, G + c.G_start);
-    if (v == nullptr) continue;
-    expand(loops.subspan(i, 1), G, v, qd);
-    if (g == nullptr) continue;
+    if (G != nullptr) {
+      eliminate(*c.constraint, w, G + c.G_start);
+      if (v != nullptr) expand(loops.subspan(i, 1), G, v, qd);
+    } else {
+      factor_checked_blocks(*c.constraint->blocks, w);
+      if (v != nullptr) expand_in_blocks(c, w, v, qd);
+    }
+    if (v == nullptr || g == nullptr) continue;
     bias(*c.constraint, model, c, at, w);
     eliminate_bias(*c.constraint, w, g);
   }

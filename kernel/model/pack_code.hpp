@@ -44,6 +44,10 @@ class ESPALIER_API PackCode {
       const = 0;                                                                                   \
   virtual void reduce(std::span<const Cluster* const> clusters, const P* G, const P* x, P* out)    \
       const = 0;                                                                                   \
+  virtual void expand_in_blocks(const Cluster& cluster, ConstraintWorkspace<P>& w, const P* x,     \
+                                P* out) const = 0;                                                 \
+  virtual void reduce_in_blocks(const Cluster& cluster, ConstraintWorkspace<P>& w, P* x, P* out)   \
+      const = 0;                                                                                   \
   /** least: the smaller of it and the singularity margin of K as jacobian() left it, a lower      \
       bound; see LoopProjector. What eliminate_loops() keeps is overwritten. */                    \
   virtual void take_margin(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w,         \

@@ -40,6 +40,33 @@ void SpanningMotion<T>::leave_out(std::vector<bool> runs, const std::vector<bool
 }
 
 template <class T>
+void SpanningMotion<T>::leave_out_G(const std::vector<bool>& clusters) {
+  in_blocks_.clear();
+  std::vector<const Cluster*> others;
+  std::vector<ConstraintWorkspace<T>> other_work;
+  block_work_.clear();
+  for (std::size_t i = 0; i < loops_.size(); ++i) {
+    const Cluster& c = *loops_[i];
+    if (clusters[&c - model_.clusters().data()]) {
+      in_blocks_.push_back(&c);
+      block_work_.emplace_back();
+      c.constraint->allocate(c, block_work_.back());
+    } else {
+      others.push_back(&c);
+      if (waits_) other_work.push_back(std::move(work_[i]));
+    }
+  }
+  loops_ = std::move(others);
+  if (!in_blocks_.empty()) forces_.resize(model_.spanning_nv());
+  if (waits_) work_ = std::move(other_work);
+}
+
+template <class T>
+const ConstraintWorkspace<T>& SpanningMotion<T>::constraint_work(const Cluster& c) const {
+  return block_work_[std::find(in_blocks_.begin(), in_blocks_.end(), &c) - in_blocks_.begin()];
+}
+
+template <class T>
 void SpanningMotion<T>::expand_rows(std::span<const Cluster* const> clusters, const T* x,
                                     T* out) const {
   if constexpr (is_pack<T>) {
@@ -53,6 +80,13 @@ template <class T>
 void SpanningMotion<T>::expand(const T* x, T* out) const {
   expand_rows(constant_, x, out);
   expand_rows(loops_, x, out);
+  for (std::size_t i = 0; i < in_blocks_.size(); ++i) {
+    if constexpr (is_pack<T>) {
+      model_.pack_code().expand_in_blocks(*in_blocks_[i], block_work_[i], x, out);
+    } else {
+      detail::expand_in_blocks(*in_blocks_[i], block_work_[i], x, out);
+    }
+  }
 }
 
 template <class T>
@@ -62,6 +96,19 @@ void SpanningMotion<T>::reduce(const T* x, T* out) const {
       model_.pack_code().reduce(clusters, G_.data(), x, out);
     } else {
       detail::reduce(clusters, G_.data(), x, out);
+    }
+  }
+  if (!in_blocks_.empty()) reduce_in_blocks(x, out);
+}
+
+template <class T>
+void SpanningMotion<T>::reduce_in_blocks(const T* x, T* out) const {
+  std::copy(x, x + forces_.size(), forces_.begin());
+  for (std::size_t i = 0; i < in_blocks_.size(); ++i) {
+    if constexpr (is_pack<T>) {
+      model_.pack_code().reduce_in_blocks(*in_blocks_[i], block_work_[i], forces_.data(), out);
+    } else {
+      detail::reduce_in_blocks(*in_blocks_[i], block_work_[i], forces_.data(), out);
     }
   }
 }
@@ -80,7 +127,7 @@ void SpanningMotion<T>::update(const T* q, const T* v) {
     return;
   }
   qd_now_ = moving_ ? qd_.data() : nullptr;
-  if (loops_.empty()) {
+  if (g_.empty()) {
     if (moving_) expand(v, qd_.data());
     for (const BodyRun& run : runs) kinematics(run, qd_now_);
     return;
@@ -89,21 +136,38 @@ void SpanningMotion<T>::update(const T* q, const T* v) {
   for (const BodyRun& run : runs) kinematics(run, nullptr);
   SpanningView<T> at{q, qd_.data(), joints.X.data(), joints.S.data(), joints.bias.data()};
   T* g = waits_ ? nullptr : g_.data();
-  if constexpr (is_pack<T>) {
-    model_.pack_code().eliminate_loops(model_, loops_, work_, at, v, G_.data(), qd_.data(), g);
-  } else {
-    detail::eliminate_loops<T>(model_, loops_, work_, at, v, G_.data(), qd_.data(), g);
-  }
+  eliminate(loops_, work_, at, v, G_.data(), g);
+  eliminate(in_blocks_, block_work_, at, v, nullptr, g);
   if (!moving_) return;
   expand_rows(constant_, v, qd_.data());
   for (const BodyRun& run : runs) {  // their bias needs the rates
     if (run.subspace == SubspaceKind::dense) kinematics(run, qd_.data());
   }
   if (!waits_) return;
+  eliminate_biases(loops_, work_, at);
+  eliminate_biases(in_blocks_, block_work_, at);
+}
+
+template <class T>
+void SpanningMotion<T>::eliminate(std::span<const Cluster* const> clusters,
+                                  std::span<ConstraintWorkspace<T>> work, const SpanningView<T>& at,
+                                  const T* v, T* G, T* g) {
+  if (clusters.empty()) return;
   if constexpr (is_pack<T>) {
-    model_.pack_code().eliminate_biases(model_, loops_, work_, at, g_.data());
+    model_.pack_code().eliminate_loops(model_, clusters, work, at, v, G, qd_.data(), g);
   } else {
-    detail::eliminate_biases<T>(model_, loops_, work_, at, g_.data());
+    detail::eliminate_loops<T>(model_, clusters, work, at, v, G, qd_.data(), g);
+  }
+}
+template <class T>
+void SpanningMotion<T>::eliminate_biases(std::span<const Cluster* const> clusters,
+                                         std::span<ConstraintWorkspace<T>> work,
+                                         const SpanningView<T>& at) {
+  if (clusters.empty()) return;
+  if constexpr (is_pack<T>) {
+    model_.pack_code().eliminate_biases(model_, clusters, work, at, g_.data());
+  } else {
+    detail::eliminate_biases<T>(model_, clusters, work, at, g_.data());
   }
 }
 

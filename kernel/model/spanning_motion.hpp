@@ -26,6 +26,14 @@ class ESPALIER_API SpanningMotion {
   ///                  none of their constraints has a G that depends on q
   void leave_out(std::vector<bool> runs, const std::vector<bool>& clusters);
 
+  /// Computes no G of some clusters: rates and forces then pass through K block by block, at a cost
+  /// that does not grow with the number of independent rates. Nobody asks for their G().
+  /// @param clusters  per cluster: whether; these are eliminated in blocks
+  ///                  (ClusterConstraint::blocks)
+  void leave_out_G(const std::vector<bool>& clusters);
+  /// K of such a cluster, and its factored blocks.
+  const ConstraintWorkspace<T>& constraint_work(const Cluster& c) const;
+
   /// @param q  spanning positions
   /// @param v  independent rates, or nullptr: then qd, bias and g are those of rest
   void update(const T* q, const T* v);
@@ -38,7 +46,7 @@ class ESPALIER_API SpanningMotion {
   /// Rates of all spanning joints, valid until the next update (on a tree, v itself).
   const T* qd() const { return qd_now_; }
   /// Spanning accelerations at vdot = 0, or nullptr where they all are zero.
-  const T* g() const { return !loops_.empty() && moving_ ? g_.data() : nullptr; }
+  const T* g() const { return !g_.empty() && moving_ ? g_.data() : nullptr; }
   /// G of a constrained cluster, rows x nv, row-major; rows as Cluster::rate() says.
   const T* G(const Cluster& c) const { return G_.data() + c.G_start; }
 
@@ -50,6 +58,11 @@ class ESPALIER_API SpanningMotion {
 
  private:
   void expand_rows(std::span<const Cluster* const> clusters, const T* x, T* out) const;
+  void reduce_in_blocks(const T* x, T* out) const;
+  void eliminate(std::span<const Cluster* const> clusters, std::span<ConstraintWorkspace<T>> work,
+                 const SpanningView<T>& at, const T* v, T* G, T* g);
+  void eliminate_biases(std::span<const Cluster* const> clusters,
+                        std::span<ConstraintWorkspace<T>> work, const SpanningView<T>& at);
 
   const Model& model_;
   bool all_;            ///< rotors are placed
@@ -59,7 +72,10 @@ class ESPALIER_API SpanningMotion {
   std::vector<bool> left_out_;
   std::vector<const Cluster*> constant_;      ///< whose G is constant and who are not left out
   std::vector<const Cluster*> loops_;         ///< whose G depends on the position
+  std::vector<const Cluster*> in_blocks_;     ///< likewise, of whom no G is computed
   std::vector<ConstraintWorkspace<T>> work_;  ///< one for all loops; if waits_, one for each
+  mutable std::vector<ConstraintWorkspace<T>> block_work_;  ///< one for each in blocks
+  mutable std::vector<T> forces_;  ///< spanning, where some are in blocks: a copy to reduce
   const T* qd_now_ = nullptr;
   std::vector<T> G_, qd_, g_;
 };

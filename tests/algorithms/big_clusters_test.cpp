@@ -100,11 +100,12 @@ Description with_arms(Description robot, const std::vector<std::string>& on) {
 INSTANTIATE_TEST_SUITE_P(
     Mechanisms, BigClustersTest,
     testing::Values(ladder(6), ladder(16, 7), ladder(31, 0), scissor_lift(5), scissor_lift(20),
-                    net(2, 2), net(3, 3), stewart_platform(), random_loops(20, 2, 1),
+                    net(2, 2), net(3, 3), net(5, 4), stewart_platform(), random_loops(20, 2, 1),
                     random_loops(30, 3, 2), random_loops(40, 4, 3),
                     with_arms(ladder(12, 5), {"crank_link3", "coupler_link6"}),
                     with_arms(scissor_lift(12), {"rising_link4", "falling_link11"}),
                     with_arms(net(2, 3), {"bar1_2", "cross0_0"}),
+                    with_arms(net(5, 2), {"bar0_0", "bar3_1", "cross4_1"}),
                     with_arms(stewart_platform(), {"platform"}),
                     with_arms(random_loops(25, 3, 7), {"link9", "link25"})),
     [](const auto& robot) { return robot.param.name; });

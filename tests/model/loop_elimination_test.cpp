@@ -136,6 +136,86 @@ TEST(BigClusters, MeetTheirEquations) {
   }
 }
 
+/// qd, g, G x and G^T x of a model at each lane's state, all numbers of a lane after one another.
+template <class T>
+std::vector<std::vector<double>> passes(const Model& model, const std::vector<State>& states,
+                                        bool with_G) {
+  SpanningMotion<T> motion(model);
+  if (!with_G) {
+    std::vector<bool> without;
+    for (const Cluster& c : model.clusters()) {
+      without.push_back(c.constraint != nullptr && c.constraint->blocks && c.rotors == 0);
+    }
+    motion.leave_out_G(without);
+  }
+  constexpr int lanes = sizeof(T) / sizeof(double);
+  const auto take = [](T& x, int lane, double value) {
+    if constexpr (lanes > 1) {
+      x.set(lane, value);
+    } else {
+      x = value;
+    }
+  };
+  const int n = model.spanning_nv();
+  std::vector<T> q(model.nq()), v(model.nv()), x(model.nv()), f(n), qdd(n), tau(model.nv());
+  std::vector<std::vector<double>> out;
+  for (std::size_t first = 0; first + lanes <= states.size(); first += lanes) {
+    for (int k = 0; k < lanes; ++k) {
+      const State& s = states[first + k];
+      for (int i = 0; i < model.nq(); ++i) take(q[i], k, s.q[i]);
+      for (int i = 0; i < model.nv(); ++i) take(v[i], k, s.v[i]), take(x[i], k, s.vdot[i]);
+      for (int i = 0; i < n; ++i) take(f[i], k, std::sin(i + 1.0 + k));
+    }
+    motion.update(q.data(), v.data());
+    motion.expand(x.data(), qdd.data());
+    motion.reduce(f.data(), tau.data());
+    for (int k = 0; k < lanes; ++k) {
+      const auto lane = [&](const T& number) {
+        if constexpr (lanes > 1) {
+          return number[k];
+        } else {
+          return number;
+        }
+      };
+      out.emplace_back();
+      for (int i = 0; i < n; ++i) {
+        out.back().insert(out.back().end(),
+                          {lane(motion.qd()[i]), lane(motion.g()[i]), lane(qdd[i])});
+      }
+      for (const T& force : tau) out.back().push_back(lane(force));
+    }
+  }
+  return out;
+}
+
+// Blocks of one, two, three and more, several of these in one cluster.
+TEST(BigClusters, PassRatesAndForcesWithoutG) {
+  for (const Description& robot : big_clusters()) {
+    SCOPED_TRACE(robot.name);
+    const ModelPtr model = host().compile(robot);
+    if (!only_cluster(*model).constraint->blocks) continue;
+    std::vector<State> states;
+    for (int k = 0; k < Pack::size; ++k) states.push_back(big_cluster_state(*model, k + 1));
+    const auto expected = passes<double>(*model, states, true);
+    const auto one = passes<double>(*model, states, false);
+    for (std::size_t k = 0; k < one.size(); ++k) {
+      EXPECT_LE(relative_difference(one[k], expected[k]), agreed);
+    }
+    const auto lanes = passes<Pack>(*model, states, false);
+    const auto expected_lanes = passes<Pack>(*model, states, true);
+    for (std::size_t k = 0; k < lanes.size(); ++k) {
+      EXPECT_LE(relative_difference(lanes[k], expected_lanes[k]), agreed);
+    }
+  }
+}
+
+// Deep nets have levers that dwarf the columns that their loops are solved for.
+TEST(BigClusters, NetsAreSolvedLoopByLoop) {
+  for (const Description& robot : {net(4, 4), net(3, 10), net(12, 5)}) {
+    EXPECT_EQ(only_cluster(*host().compile(robot)).constraint->blocks->largest, 3) << robot.name;
+  }
+}
+
 /// Dependent columns of K at a position, in the order of the constraint.
 Matrix dependent_columns(const Model& model, const Cluster& c, const State& s,
                          SpanningMotion<double>& motion) {
