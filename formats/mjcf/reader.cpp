@@ -177,6 +177,39 @@ void Reader::read_option(const XmlNode& node) {
   }
 }
 
+void Reader::read_mesh(const XmlNode& child, const Element& e, const std::string& file) {
+  MeshAsset mesh;
+  mesh.where = child.where;
+  mesh.file = file;
+  mesh.scale = e.vector("scale", mesh.scale);
+  mesh.shell = e.text("inertia") == "shell";
+  Mat3<double> E = Mat3<double>::identity();
+  const Vec3<double>& s = mesh.scale;
+  if (e.has("refquat")) {
+    const auto v = e.numbers("refquat", 4);
+    const double norm = std::hypot(std::hypot(v[0], v[1], v[2]), v[3]);
+    if (!(norm > 1e-14)) e.fail("attribute 'refquat' is zero, expected a quaternion");
+    const double q[4] = {v[1] / norm, v[2] / norm, v[3] / norm, v[0] / norm};
+    E = quaternion_to_E(q);
+    const bool turned = v[1] != 0.0 || v[2] != 0.0 || v[3] != 0.0;
+    if (turned && (s.x != s.y || s.y != s.z)) {
+      lose(child, "mesh is turned (refquat) before it is stretched, which has no counterpart",
+           true);
+    }
+  }
+  // MuJoCo moves by refpos, turns by refquat and scales then.
+  const Vec3<double> origin = e.vector("refpos", {0, 0, 0});
+  mesh.reference = {E, {s.x * origin.x, s.y * origin.y, s.z * origin.z}};
+  const std::string stem = std::filesystem::path(mesh.file).stem().string();
+  const std::string name = e.text("name", stem);
+  if (mesh.file.empty()) {
+    lose(child, "mesh is given by its vertices, which have no counterpart", false);
+    mesh.file = name;
+  }
+  if (!formats::is_name(mesh.file)) e.fail("attribute 'file' is no name, expected a file");
+  assets_.meshes.emplace(name, mesh);
+}
+
 void Reader::read_assets(const XmlNode& node) {
   for (const XmlNode& child : node.children) {
     const Element e = element(child, child.name, "");
@@ -186,28 +219,7 @@ void Reader::read_assets(const XmlNode& node) {
       return whole ? file : (std::filesystem::path(compiler_.mesh_folder) / file).string();
     };
     if (child.name == "mesh") {
-      MeshAsset mesh;
-      mesh.where = child.where;
-      mesh.file = file_of();
-      mesh.scale = e.vector("scale", mesh.scale);
-      mesh.shell = e.text("inertia") == "shell";
-      Mat3<double> E = Mat3<double>::identity();
-      if (e.has("refquat")) {
-        const auto v = e.numbers("refquat", 4);
-        const double norm = std::hypot(std::hypot(v[0], v[1], v[2]), v[3]);
-        if (!(norm > 1e-14)) e.fail("attribute 'refquat' is zero, expected a quaternion");
-        const double q[4] = {v[1] / norm, v[2] / norm, v[3] / norm, v[0] / norm};
-        E = quaternion_to_E(q);
-      }
-      mesh.reference = {E, e.vector("refpos", {0, 0, 0})};
-      const std::string stem = std::filesystem::path(mesh.file).stem().string();
-      const std::string name = e.text("name", stem);
-      if (mesh.file.empty()) {
-        lose(child, "mesh is given by its vertices, which have no counterpart", false);
-        mesh.file = name;
-      }
-      if (!formats::is_name(mesh.file)) e.fail("attribute 'file' is no name, expected a file");
-      assets_.meshes.emplace(name, mesh);
+      read_mesh(child, e, file_of());
     } else if (child.name == "hfield") {
       HeightField field;
       field.file = file_of();

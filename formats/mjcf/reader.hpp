@@ -48,6 +48,7 @@ class Reader {
   void include(XmlNode& node, int depth);
   void read_compiler(const XmlNode& node);
   void read_option(const XmlNode& node);
+  void read_mesh(const XmlNode& child, const Element& e, const std::string& file);
   void read_assets(const XmlNode& node);
   void read_contact(const XmlNode& node);
   void refuse_unknown(const XmlNode& root);

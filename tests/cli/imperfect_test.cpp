@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "tests/cli/run.hpp"
 
@@ -111,6 +112,51 @@ TEST(ImperfectFileTest, SingularMassMatricesAreRefusedByNameBeforeAnythingIsComp
     EXPECT_EQ(a.out, "") << command;
     EXPECT_NE(a.err.find("joint 'grip'"), std::string::npos) << a.err;
     EXPECT_NE(a.err.find("'finger'"), std::string::npos) << a.err;
+  }
+}
+
+TEST(ImperfectFileTest, CheckNamesFileAndLineInEveryFormat) {
+  const std::vector<std::pair<const char*, const char*>> files{
+      {".urdf", R"(<robot name="r"><link name="base"/>
+<joint name="j" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+<link name="arm"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="-1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>)"},
+      {".yaml", R"(espalier: 1
+joints: {j: {type: revolute, parent: base, child: arm, axis: [0, 0, 1]}}
+links:
+  base: {}
+  arm: {mass: 1, inertia: [1, 1, -1, 0, 0, 0]}
+)"},
+      {".xml", R"(<mujoco><worldbody>
+
+<body name="arm">
+<joint name="j"/>
+<inertial pos="0 0 0" mass="1" diaginertia="1 1 -1"/></body></worldbody></mujoco>)"},
+      {".sdf", R"(<sdf version="1.9"><model name="m">
+<joint name="j" type="revolute"><parent>world</parent><child>arm</child>
+<axis><xyz>0 0 1</xyz></axis></joint>
+<link name="arm">
+<inertial><inertia><izz>-1</izz></inertia></inertial></link></model></sdf>)"}};
+  const std::map<std::string, std::string> lines{
+      {".urdf", ":4"}, {".yaml", ":5"}, {".xml", ":3"}, {".sdf", ":4"}};
+  for (const auto& [ending, text] : files) {
+    const TemporaryFile file(ending, text);
+    const Answer a = run("check " + file.path());
+    EXPECT_EQ(a.code, 1) << ending << a.out;
+    for (const std::string& part : {file.path() + lines.at(ending), std::string("link 'arm'")}) {
+      EXPECT_NE(a.out.find(part), std::string::npos) << part << " in: " << a.out;
+    }
+  }
+}
+
+TEST(ConvertLossTest, TheOutputIsTheSecondFileOrThatOfAnOption) {
+  const TemporaryFile source(".urdf", robot(good, "")), target(".xml");
+  for (const char* option : {" ", " -o ", " --output "}) {
+    std::filesystem::remove(target.path());
+    const Answer a = run("convert " + source.path() + option + target.path());
+    EXPECT_EQ(a.code, 0) << option << a.err;
+    EXPECT_TRUE(std::filesystem::exists(target.path())) << option;
   }
 }
 

@@ -45,6 +45,8 @@ TEST(MjcfLossTest, WhatChangesTheMotionIsRefusedUnlessLenient) {
            {R"(<option><flag equality="disable"/></option>)", "'equality' is disabled"},
            {R"(<option><flag passive="disable"/></option>)", "'passive' is disabled"},
            {R"(<option><flag frictionloss="disable"/></option>)", "'frictionloss' is disabled"},
+           {R"(<asset><mesh name="m" file="m.stl" scale="1 2 1" refquat="1 1 0 0"/></asset>)",
+            "turned (refquat) before it is stretched"},
            {"<deformable/>", "rigid bodies alone"}}) {
     expect_one(file(option, hinge, ""), error, "robot.xml:1", {word, "--lenient"});
   }

@@ -3,7 +3,7 @@ import type * as THREE from 'three';
 
 /** Part of the pixels along each edge. */
 const coarseness = [1, 1, 0.6, 0.4];  // without shadows from the second on
-const slow = 45;  // a frame that moves [ms]; 33 would be 30 a second
+const slow = 34;  // a frame that moves [ms]: 30 a second
 
 /** Whether edges are smoothed: without a GPU that takes as long again, and only pictures are worth it. */
 export function smooth(): boolean {
@@ -31,7 +31,8 @@ export class Pace {
     if (milliseconds > 2000) return;  // a page that was hidden
     this.usual = this.usual === 0 ? milliseconds : 0.7 * this.usual + 0.3 * milliseconds;
     if (this.usual < slow || this.level === coarseness.length - 1) return;
-    ++this.level;
+    // Far from fast enough: at once as coarse as it gets, since each change of size costs a frame or two.
+    this.level = this.usual > 2 * slow ? coarseness.length - 1 : this.level + 1;
     this.usual = 0.5 * slow;
   }
   /** Before a frame. */

@@ -58,6 +58,7 @@ export class Robot {
   private needed = true;
   private moving = false;
   private drawnAt = 0;
+  private askedAt = 0;
   private gone = false;
   private readonly resizing = new ResizeObserver(() => this.resize());
 
@@ -112,7 +113,8 @@ export class Robot {
       requestAnimationFrame(loop);
       if (!this.needed) {
         this.moving = false;
-        if (this.pace.isDraft && now - this.drawnAt > 250) this.render(now, false);
+        // Finely when nothing has asked for a frame for a while: the canvas changes its size, which takes its time.
+        if (this.pace.isDraft && performance.now() - this.askedAt > 400) this.render(now, false);
         return;
       }
       // What stood still may have stood for long.
@@ -130,6 +132,7 @@ export class Robot {
   private started = false;
   draw() {
     this.needed = true;
+    this.askedAt = performance.now();
     if (this.picture && this.started) this.render(performance.now(), false);
   }
   frames = 0;  // drawn

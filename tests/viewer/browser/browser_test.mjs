@@ -131,8 +131,8 @@ test('page draws every link, joint and cluster', async () => {
     await idle(page);
     assert.ok((await pose(page)).residual < 1e-10);
     // Frames while sliders move.
-    const rate = await page.evaluate(async () => {
-      const before = performance.now();
+    const [rate, drawn] = await page.evaluate(async () => {
+      const before = performance.now(), drawnBefore = window.espalier.robot.frames;
       let frames = 0, x = 0;
       while (performance.now() - before < 2000) {
         const input = document.getElementById('slider-3');
@@ -143,9 +143,10 @@ test('page draws every link, joint and cluster', async () => {
         while (!window.espalier.connection.idle) await new Promise((r) => setTimeout(r, 1));
         frames += window.espalier.connection.next > id - 1 ? 1 : 0;
       }
-      return frames / 2;
+      return [frames / 2, (window.espalier.robot.frames - drawnBefore) / 2];
     });
-    console.log(`  tello: ${rate} poses a second with a slider moving`);
+    console.log(`  tello: ${rate} poses and ${drawn} frames a second with a slider moving`);
+    assert.ok(drawn > 0, 'nothing is drawn while a slider moves');
     assert.ok(rate > 10, `${rate} poses a second`);  // software rendering on a loaded machine
   });
   await server.stop();
