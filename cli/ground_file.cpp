@@ -18,9 +18,9 @@ using contact::Shape;
 using contact::Surface;
 using contact::World;
 
-class Reader {
+class GroundReader {
  public:
-  Reader(const Model& model, const std::string& file) : model_(model), form_{file} {}
+  GroundReader(const Model& model, const std::string& file) : model_(model), form_{file} {}
 
   World read() {
     const Json all = parse_json(form_.file, "ground");
@@ -181,7 +181,7 @@ contact::World read_ground(const Model& model, const std::string& plane_or_file)
     world = contact::world_of(model);
     world.shapes.insert(world.shapes.begin(), World::ground());
   } else {
-    world = Reader(model, plane_or_file).read();
+    world = GroundReader(model, plane_or_file).read();
   }
   const auto moves = [&](const PlacedShape& s) {
     return !s.link.empty() && model.link(s.link).body != 0;
