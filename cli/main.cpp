@@ -115,7 +115,8 @@ class Help : public CLI::Formatter {
 
  private:
   static std::string wrapped(const std::string& text, std::size_t indent) {
-    const std::size_t width = 100 - indent;
+    constexpr std::size_t columns = 94;  // --help-all moves commands in by up to six
+    const std::size_t width = columns - indent;
     std::string out;
     std::size_t line = 0;  // where it begins in `out`
     for (const char c : text) {

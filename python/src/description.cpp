@@ -131,7 +131,7 @@ void parameters(py::class_<P>& c) {
       [](const P& p, const py::dict& given) {
         Parameters all;
         for (const auto& [key, value] : given) {
-          const bool several = py::isinstance<py::sequence>(value) || py::hasattr(value, "__len__");
+          const bool several = !py::isinstance<py::str>(value) && py::hasattr(value, "__len__");
           const std::string name = key.cast<std::string>();
           const auto numbers = py::reinterpret_borrow<py::object>(value);
           all[name] = several ? taken<std::vector<double>>(p.name, name.c_str(), numbers)
