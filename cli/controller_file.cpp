@@ -14,9 +14,9 @@ namespace espalier::cli {
 
 namespace {
 
-class Reader {
+class ControllerReader {
  public:
-  Reader(const Model& model, const std::string& file) : model_(model), file_(file) {}
+  ControllerReader(const Model& model, const std::string& file) : model_(model), file_(file) {}
 
   std::vector<std::unique_ptr<Controller>> read() {
     Json document;
@@ -207,7 +207,7 @@ class Reader {
 
 std::vector<std::unique_ptr<Controller>> read_controllers(const Model& model,
                                                           const std::string& file) {
-  return Reader(model, file).read();
+  return ControllerReader(model, file).read();
 }
 
 }  // namespace espalier::cli

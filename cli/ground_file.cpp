@@ -18,9 +18,9 @@ using contact::Shape;
 using contact::Surface;
 using contact::World;
 
-class Reader {
+class GroundReader {
  public:
-  Reader(const Model& model, const std::string& file, std::vector<std::string>& left_out)
+  GroundReader(const Model& model, const std::string& file, std::vector<std::string>& left_out)
       : model_(model), form_{file}, left_out_(left_out) {}
 
   World read() {
@@ -184,7 +184,7 @@ contact::World read_ground(const Model& model, const std::string& plane_or_file,
     world = contact::world_of(model, {}, &left_out);
     world.shapes.insert(world.shapes.begin(), World::ground());
   } else {
-    world = Reader(model, plane_or_file, left_out).read();
+    world = GroundReader(model, plane_or_file, left_out).read();
   }
   const auto moves = [&](const PlacedShape& s) {
     return !s.link.empty() && model.link(s.link).body != 0;

@@ -13,7 +13,7 @@ bool is_hdf5(const std::string& file) { return file.ends_with(".h5") || file.end
 
 void write_hdf5(const std::string& file, const std::vector<FileColumn>& columns) {
   // Found beside the libraries that the program is linked to; nobody else pays for HDF5.
-  void* library = dlopen("libespalier_hdf5.so", RTLD_NOW);
+  void* library = dlopen("libespalier_hdf5.so." ESPALIER_SOVERSION, RTLD_NOW);
   if (library == nullptr) {
     throw Failure(unusable, "Unsupported",
                   file + ": HDF5 is missing (" + dlerror() +

@@ -5,6 +5,7 @@
 #include <boost/core/demangle.hpp>
 #include <cstring>
 #include <iostream>
+#include <sstream>
 
 #include "cli/command.hpp"
 #include "cli/session.hpp"
@@ -96,10 +97,47 @@ void expect_subcommand(int argc, char** argv) {
   }
 }
 
+/// Help of at most 100 columns: descriptions go on below where they begin.
+class Help : public CLI::Formatter {
+ public:
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped(CLI::Formatter::make_option_desc(option), column_width_);
+  }
+  std::string make_subcommand(const CLI::App* sub) const override {
+    std::stringstream out;
+    CLI::detail::format_help(out, sub->get_display_name(true),
+                             wrapped(sub->get_description(), column_width_), column_width_);
+    return out.str();
+  }
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(CLI::Formatter::make_description(app), 0);
+  }
+
+ private:
+  static std::string wrapped(const std::string& text, std::size_t indent) {
+    constexpr std::size_t columns = 94;  // --help-all moves commands in by up to six
+    const std::size_t width = columns - indent;
+    std::string out;
+    std::size_t line = 0;  // where it begins in `out`
+    for (const char c : text) {
+      out += c;
+      if (c == '\n') line = out.size();
+      if (out.size() - line <= width) continue;
+      const std::size_t space = out.rfind(' ');
+      if (space == std::string::npos || space <= line) continue;  // a word as long as the line
+      out[space] = '\n';
+      line = space + 1;
+    }
+    return out;
+  }
+};
+
 int run(Session& session, int argc, char** argv) {
-  CLI::App app("espalier " ESPALIER_VERSION
-               ": dynamics of robots whose chains contain gears, differentials, belts and four-bars",
-               "espalier");
+  CLI::App app(
+      "espalier " ESPALIER_VERSION
+      ": dynamics of robots whose chains contain gears, differentials, belts and four-bars",
+      "espalier");
+  app.formatter(std::make_shared<Help>());  // of all subcommands, which are made after this
   app.footer(footer);
   app.set_version_flag(
       "--version", [&session] { return version_text(session.plugin_folders); },

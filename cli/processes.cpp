@@ -35,7 +35,7 @@ bool under_mpirun() {
 std::unique_ptr<Processes> processes() {
   if (!under_mpirun()) return std::make_unique<Alone>();
   // Found beside the libraries that the program is linked to. MPI's own plugins want its symbols.
-  void* library = dlopen("libespalier_mpi.so", RTLD_NOW | RTLD_GLOBAL);
+  void* library = dlopen("libespalier_mpi.so." ESPALIER_SOVERSION, RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) {
     throw Failure(unusable, "Unsupported",
                   std::string("several processes are wanted, but MPI is missing (") + dlerror() +

@@ -44,8 +44,8 @@ std::vector<Sensor::Row> rows(const Json& list, const std::string& who, const Js
   return out;
 }
 
-Sensor read_one(const Json& item, const std::string& who, const JsonForm& form,
-                const Model& model) {
+Sensor read_sensor(const Json& item, const std::string& who, const JsonForm& form,
+                   const Model& model) {
   form.object(item, who);
   form.expect_keys(item, " of " + who,
                    {"kind", "name", "joint", "link", "xyz", "rpy", "rows", "covariance", "value"});
@@ -122,7 +122,7 @@ SensorFile read_sensors(const std::string& file, const Model& model) {
   out.file = form.file;
   const Json& list = document["sensors"];
   for (std::size_t k = 0; k < list.size(); ++k) {
-    out.sensors.push_back(read_one(list[k], who_of(k), form, model));
+    out.sensors.push_back(read_sensor(list[k], who_of(k), form, model));
     out.values.push_back(list[k].contains("value")
                              ? numbers(list[k]["value"], "value of " + who_of(k), form)
                              : std::vector<double>{});

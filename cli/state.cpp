@@ -25,9 +25,9 @@ std::string label_of(const std::string& file) {
 }
 
 /// Reads one state file into a State.
-class Reader {
+class StateReader {
  public:
-  Reader(const ModelPtr& model, const std::string& file)
+  StateReader(const ModelPtr& model, const std::string& file)
       : model_(*model),
         form_{label_of(file)},
         state_(neutral_state(model)),
@@ -35,17 +35,17 @@ class Reader {
         wrenches_(std::make_shared<Wrenches<double>>(model)) {}
 
   State read(const Json& document) {
-    using Field = void (Reader::*)(const Json&);
+    using Field = void (StateReader::*)(const Json&);
     static const std::vector<std::pair<std::string, Field>> fields{
-        {"q", &Reader::positions},
-        {"v", &Reader::velocities},
-        {"tau", &Reader::forces},
-        {"vdot", &Reader::accelerations},
-        {"gravity", &Reader::gravity},
-        {"external_wrenches", &Reader::external_wrenches},
-        {"end_effectors", &Reader::end_effectors},
-        {"inputs", &Reader::actuation},
-        {"groups", &Reader::groups}};
+        {"q", &StateReader::positions},
+        {"v", &StateReader::velocities},
+        {"tau", &StateReader::forces},
+        {"vdot", &StateReader::accelerations},
+        {"gravity", &StateReader::gravity},
+        {"external_wrenches", &StateReader::external_wrenches},
+        {"end_effectors", &StateReader::end_effectors},
+        {"inputs", &StateReader::actuation},
+        {"groups", &StateReader::groups}};
     std::vector<std::string> known;
     for (const auto& f : fields) known.push_back(f.first);
     form_.expect_keys(form_.object(document, "state"), "", known);
@@ -230,7 +230,7 @@ State neutral_state(const ModelPtr& model) {
 }
 
 State read_state(const ModelPtr& model, const std::string& file) {
-  return Reader(model, file).read(parse_json(file, "state"));
+  return StateReader(model, file).read(parse_json(file, "state"));
 }
 
 State random_state(const ModelPtr& model, unsigned long long seed,

@@ -15,9 +15,9 @@ namespace espalier::cli {
 namespace {
 
 /// Reads keys of a YAML mapping and refuses what it does not know.
-class Reader {
+class PlanReader {
  public:
-  Reader(std::string file, YAML::Node node, std::string what)
+  PlanReader(std::string file, YAML::Node node, std::string what)
       : file_(std::move(file)), node_(std::move(node)), what_(std::move(what)) {
     if (!node_.IsMap()) refuse("is no mapping", "a mapping");
   }
@@ -80,7 +80,7 @@ class Reader {
 
 SweepParameter read_parameter(const std::string& file, const std::string& name,
                               const YAML::Node& node) {
-  const Reader reader(file, node, "parameter '" + name + "'");
+  const PlanReader reader(file, node, "parameter '" + name + "'");
   reader.expect_keys({"set", "scale", "list", "range", "count", "uniform", "normal"});
   SweepParameter out;
   out.name = name;
@@ -122,7 +122,7 @@ SweepParameter read_parameter(const std::string& file, const std::string& name,
 }
 
 SweepRecord read_record(const std::string& file, const std::string& name, const YAML::Node& node) {
-  const Reader reader(file, node, "record '" + name + "'");
+  const PlanReader reader(file, node, "record '" + name + "'");
   reader.expect_keys({"result", "row", "reduce"});
   SweepRecord out;
   out.name = name;
@@ -230,7 +230,7 @@ SweepPlan SweepPlan::read(const std::string& file) {
     throw usage_error(file + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg +
                       ", expected YAML");
   }
-  const Reader reader(file, document, "the sweep");
+  const PlanReader reader(file, document, "the sweep");
   reader.expect_keys({"robot", "root", "mimic", "problem", "algorithm", "seed", "parameters",
                       "samples", "states", "record"});
   SweepPlan plan;
@@ -260,7 +260,7 @@ SweepPlan SweepPlan::read(const std::string& file) {
     reader.refuse("has " + std::to_string(plan.samples) + " samples", "at least 1");
   }
   if (reader.has("states")) {
-    const Reader states(file, reader["states"], "states");
+    const PlanReader states(file, reader["states"], "states");
     states.expect_keys({"random"});
     plan.random_states = states.get<int>("random");
     if (plan.random_states < 1) states.refuse("are less than one", "at least 1");

@@ -1,5 +1,6 @@
 # Debian packages by CPack: espalier (program, libraries, plugins, robots), libespalier-dev (headers
-# and the CMake package) and espalier-doc. `./espalier package` configures, builds and checks them.
+# and the CMake package), espalier-doc and, where they are built, python3-espalier and espalier-mpi.
+# `./espalier package` configures, builds and checks them.
 set(packaging ${CMAKE_CURRENT_SOURCE_DIR}/packaging/debian)
 set(doc ${CMAKE_INSTALL_DATADIR}/doc)
 
@@ -16,10 +17,19 @@ if(ESPALIER_GZIP)
   install(FILES ${CMAKE_BINARY_DIR}/packaging/espalier.1.gz
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
 endif()
-foreach(component runtime dev doc)
+set(components runtime dev doc)
+if(ESPALIER_PYTHON)
+  list(APPEND components python)
+endif()
+if(TARGET espalier_mpi)
+  list(APPEND components mpi)
+endif()
+foreach(component IN LISTS components)
   set(name_runtime espalier)
   set(name_dev libespalier-dev)
   set(name_doc espalier-doc)
+  set(name_python python3-espalier)
+  set(name_mpi espalier-mpi)
   install(FILES ${packaging}/copyright DESTINATION ${doc}/${name_${component}}
     COMPONENT ${component})
   if(ESPALIER_GZIP)
@@ -44,7 +54,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-set(CPACK_COMPONENTS_ALL runtime dev doc)
+set(CPACK_COMPONENTS_ALL ${components})
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -65,7 +75,17 @@ finds the loops, grows a tree of clusters and runs recursive algorithms on
 it. Joints, sub-mechanisms, file formats and algorithms are plugins.
 
 This package has the command line, the libraries, the plugins and robots.")
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${packaging}/triggers)
+# What other packages that link to the libraries depend on.
+set(shlibs)
+set(soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+foreach(library espalier espalier_kernel espalier_plugins espalier_sensing espalier_control
+    espalier_simulation espalier_contact espalier_hdf5)
+  string(APPEND shlibs "lib${library} ${soversion} espalier (= ${PROJECT_VERSION}-1)\n")
+endforeach()
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/packaging/shlibs CONTENT "${shlibs}" @ONLY)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${packaging}/triggers
+  ${CMAKE_BINARY_DIR}/packaging/shlibs)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "espalier-mpi, python3-espalier, libespalier-dev")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libespalier-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "espalier (= ${PROJECT_VERSION}-1), libeigen3-dev (>= 3.4)")
@@ -83,4 +103,35 @@ Espalier computes the dynamics of robots whose limbs contain gears,
 differentials, belts and four-bars.
 
 This package has the documentation, the theory and the examples.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-espalier)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+if(ESPALIER_PYTHON)
+  math(EXPR next_minor "${ESPALIER_PYTHON_MINOR} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "espalier (= ${PROJECT_VERSION}-1), python3-numpy, \
+python3 (>= 3.${ESPALIER_PYTHON_MINOR}), python3 (<< 3.${next_minor})")
+endif()
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS
+  "python3-matplotlib, python3-pandas, python3-h5py, python3-distributed, python3-torch")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${packaging}/python/postinst
+  ${packaging}/python/prerm)
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION "dynamics of robots with closed loops - Python 3 module
+Espalier computes the dynamics of robots whose limbs contain gears,
+differentials, belts and four-bars.
+
+This package has the Python module: arrays of NumPy in and out, one state or
+thousands at once.")
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME espalier-mpi)
+set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "espalier (= ${PROJECT_VERSION}-1), openmpi-bin")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/packaging/mpi/shlibs @ONLY
+  CONTENT "libespalier_mpi ${soversion} espalier-mpi (= ${PROJECT_VERSION}-1)\n")
+set(CPACK_DEBIAN_MPI_PACKAGE_CONTROL_EXTRA ${packaging}/triggers
+  ${CMAKE_BINARY_DIR}/packaging/mpi/shlibs)
+set(CPACK_DEBIAN_MPI_DESCRIPTION "dynamics of robots with closed loops - sweeps by MPI
+Espalier computes the dynamics of robots whose limbs contain gears,
+differentials, belts and four-bars.
+
+This package has what `espalier sweep` opens under mpirun, where it divides
+designs among many processes.")
 include(CPack)

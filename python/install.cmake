@@ -14,8 +14,9 @@ set(package_dir ${ESPALIER_PYTHON_INSTALL_DIR}/espalier)
 file(RELATIVE_PATH to_libraries /${package_dir} /${CMAKE_INSTALL_LIBDIR})
 # In a wheel the libraries are in espalier/lib, and the plugins where the loader looks beside them.
 set_target_properties(espalier_python PROPERTIES INSTALL_RPATH "$ORIGIN/lib;$ORIGIN/${to_libraries}")
-install(TARGETS espalier_python LIBRARY DESTINATION ${package_dir})
-install(FILES ${python_files} ${module_dir}/problems.json DESTINATION ${package_dir})
+install(TARGETS espalier_python LIBRARY DESTINATION ${package_dir} COMPONENT python)
+install(FILES ${python_files} ${module_dir}/problems.json DESTINATION ${package_dir}
+  COMPONENT python)
 
 set(wheel COMPONENT python_wheel EXCLUDE_FROM_ALL)
 set(libraries espalier_kernel espalier_plugins espalier_host espalier_sensing espalier_control

@@ -21,9 +21,9 @@ class List final : public Command {
   void add_options(CLI::App& app) override {
     std::vector<std::string> words;
     for (const Section& s : sections()) words.push_back(s.name);
-    app.add_option("WHAT", what_, "what to list; default: all")
+    app.add_option("WHAT", what_, "what to list: " + joined(words, ", ") + "; default: all")
         ->check(CLI::IsMember(words).description(""))
-        ->type_name(joined(words, "|"));
+        ->type_name("NAME");
     auto* model = app.add_option("--model", model_.file,
                                  "tell which algorithms can run on this model, and what stands in "
                                  "the way of the others")

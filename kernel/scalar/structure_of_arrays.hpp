@@ -65,9 +65,13 @@ inline void prefetch(const double* row, int count) {
   for (int k = 0; k < count; k += 8) __builtin_prefetch(row + k);
 }
 
-/// Eight numbers side by side.
+/// Eight numbers side by side. In a class, since g++ ignores the attribute in an alias template.
 template <class E>
-using Eight = E __attribute__((vector_size(8 * sizeof(E))));
+struct EightOf {
+  using type [[gnu::vector_size(8 * sizeof(E))]] = E;
+};
+template <class E>
+using Eight = typename EightOf<E>::type;
 
 /// Rows of an 8 x 8 matrix become its columns, by 24 shuffles.
 template <class V>
@@ -125,29 +129,111 @@ inline void store_eight(const P* pack, int r, double* first, long numbers) {
   }
 }
 
-/// States that stand one after the other; the last eight numbers overlap the ones before.
+/// The same of states of four to seven numbers: eight reach into the next state, and those of the
+/// last state begin in the one before.
+template <int numbers, class P>
+inline void load_few(const double* first, P* pack) {
+  static_assert(numbers >= 4 && numbers < 8);  // the last but one state ends with the pack
+  using E = typename P::Element;
+  constexpr int n = numbers, before = 8 - numbers;
+  for (int l = 0; l < P::size; l += 8) {
+    Eight<E> column[8];
+    for (int k = 0; k < 8; ++k) {
+      const bool last = l + k + 1 == P::size;
+      Eight<double> x;
+      std::memcpy(&x, first + (l + k) * n - (last ? before : 0), sizeof x);
+      if (last) {
+        x = __builtin_shufflevector(x, x, before, before + 1, before + 2, before + 3, before + 4,
+                                    before + 5, before + 6, before + 7);
+      }
+      column[k] = __builtin_convertvector(x, Eight<E>);
+    }
+    transpose(column);
+    for (int r = 0; r < n; ++r) {
+      std::memcpy(reinterpret_cast<char*>(&pack[r].lanes) + l * sizeof(E), &column[r],
+                  sizeof column[r]);
+    }
+  }
+}
+/// What is written beyond a state is written over with the next one.
+template <int numbers, class P>
+inline void store_few(const P* pack, double* first) {
+  static_assert(numbers >= 4 && numbers < 8);
+  using E = typename P::Element;
+  constexpr int n = numbers;
+  for (int l = 0; l < P::size; l += 8) {
+    Eight<E> column[8] = {};
+    for (int r = 0; r < n; ++r) {
+      std::memcpy(&column[r], reinterpret_cast<const char*>(&pack[r].lanes) + l * sizeof(E),
+                  sizeof column[r]);
+    }
+    transpose(column);
+    for (int k = 0; k < 8; ++k) {
+      const bool last = l + k + 1 == P::size;
+      const Eight<double> x = __builtin_convertvector(column[k], Eight<double>);
+      std::memcpy(first + (l + k) * n, &x, (last ? n : 8) * sizeof(double));
+    }
+  }
+}
+
+/// One pack of states that stand one after the other; the last eight numbers overlap the ones
+/// before.
+template <class P>
+inline void load_pack(const double* first, int numbers, P* pack) {
+  switch (numbers) {
+    case 4:
+      return load_few<4>(first, pack);
+    case 5:
+      return load_few<5>(first, pack);
+    case 6:
+      return load_few<6>(first, pack);
+    case 7:
+      return load_few<7>(first, pack);
+    default:
+      break;
+  }
+  if (numbers < 8) {
+    for (int r = 0; r < numbers; ++r) pack[r] = gather<P>(first + r, {numbers, 1}, 0, P::size);
+    return;
+  }
+  for (int r = 0; r + 8 < numbers; r += 8) load_eight(first, numbers, r, pack);
+  load_eight(first, numbers, numbers - 8, pack);
+}
+template <class P>
+inline void store_pack(const P* pack, int numbers, double* first) {
+  switch (numbers) {
+    case 4:
+      return store_few<4>(pack, first);
+    case 5:
+      return store_few<5>(pack, first);
+    case 6:
+      return store_few<6>(pack, first);
+    case 7:
+      return store_few<7>(pack, first);
+    default:
+      break;
+  }
+  if (numbers < 8) {
+    for (int r = 0; r < numbers; ++r) scatter(pack[r], first + r, {numbers, 1}, 0, P::size);
+    return;
+  }
+  for (int r = 0; r + 8 < numbers; r += 8) store_eight(pack, r, first, numbers);
+  store_eight(pack, numbers - 8, first, numbers);
+}
+
+/// Packs of states that stand one after the other.
 template <class P>
 void load_states(const double* first, int numbers, std::span<P* const> packs) {
   for (P* const pack : packs) {
     prefetch(first + static_cast<long>(P::size) * numbers, P::size * numbers);  // the next pack's
-    if (numbers < 8) {
-      for (int r = 0; r < numbers; ++r) pack[r] = gather<P>(first + r, {numbers, 1}, 0, P::size);
-    } else {
-      for (int r = 0; r + 8 < numbers; r += 8) load_eight(first, numbers, r, pack);
-      load_eight(first, numbers, numbers - 8, pack);
-    }
+    load_pack(first, numbers, pack);
     first += static_cast<long>(P::size) * numbers;
   }
 }
 template <class P>
 void store_states(std::span<const P* const> packs, int numbers, double* first) {
   for (const P* const pack : packs) {
-    if (numbers < 8) {
-      for (int r = 0; r < numbers; ++r) scatter(pack[r], first + r, {numbers, 1}, 0, P::size);
-    } else {
-      for (int r = 0; r + 8 < numbers; r += 8) store_eight(pack, r, first, numbers);
-      store_eight(pack, numbers - 8, first, numbers);
-    }
+    store_pack(pack, numbers, first);
     first += static_cast<long>(P::size) * numbers;
   }
 }

@@ -12,7 +12,9 @@
 from __future__ import annotations
 
 import os as _os
+from importlib import import_module as _import_module
 from pathlib import Path as _Path
+from typing import Any as _Any
 
 from .description import Composer, Description, from_dict, read, read_text
 from .errors import (
@@ -54,6 +56,13 @@ __all__ = [
     "State", "Sweep", "UnknownName", "Unsupported", "VectorEnv", "View", "algorithms", "default_host", "from_dict", "load",
     "load_plugin", "mechanism", "plugins", "problems", "read", "read_text", "robot_file", "sweep", "where",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """espalier.torch, which is imported when it is first asked for."""
+    if name == "torch":
+        return _import_module("espalier.torch")
+    raise AttributeError(f"module 'espalier' has no attribute '{name}'")
 
 
 def robot_file(name: str) -> str:

@@ -7,6 +7,7 @@ generator of its own, so that results are the same bits for any number of worker
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 import time
 import traceback
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import current_process, get_context
 from pathlib import Path
 from typing import Any
 
@@ -288,6 +289,7 @@ def sweep(
     not computed again. partial: called with the results so far. A shard that fails, or whose worker
     is killed, is run again; one that fails three times is reported in `failures`.
     """
+    _expect_no_import_by_workers()
     items = list(parameters)
     count = len(items)
     if states is not None and len(states) != count:
@@ -322,12 +324,33 @@ def sweep(
         elif workers == 1 or len(shards) < 2:
             _here(function, shards, states, done, failed)
         else:
+            _expect_sendable(function)
             _on_cores(workers, function, shards, states, done, failed)
     finally:  # also where the user has interrupted it
         saved.save(results, force=True)
         bar.end()
     failures.sort(key=lambda f: f.items)
     return Sweep([results.get(k) for k in range(count)], failures)
+
+
+def _expect_no_import_by_workers() -> None:
+    """A process of a pool imports the program that made it, which must not sweep again there."""
+    if getattr(current_process(), "_inheriting", False):
+        raise RuntimeError(
+            "sweep: program is imported by its own worker processes, expected the call below "
+            "`if __name__ == '__main__':`"
+        )
+
+
+def _expect_sendable(function: Callable[..., Any]) -> None:
+    """Other processes are told where a function is, not what it does."""
+    try:
+        pickle.dumps(function)
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        raise TypeError(
+            f"sweep: function is {getattr(function, '__qualname__', repr(function))}, expected one "
+            f"of a module, which other processes import ({error}; workers=1 stays in this process)"
+        ) from None
 
 
 def _own_states(shard: _Shard, states: Any) -> Any:

@@ -39,12 +39,43 @@ using LoopPart = Part<LoopDescription, &Description::loops>;
 using CouplingPart = Part<CouplingDescription, &Description::couplings>;
 using LawPart = Part<LawDescription, &Description::laws>;
 
+/// What a member of this type is set to.
+template <class X>
+constexpr const char* wanted = "a number";
+template <>
+constexpr const char* wanted<std::string> = "a text";
+template <>
+constexpr const char* wanted<std::vector<std::string>> = "a list of names";
+template <>
+constexpr const char* wanted<std::vector<double>> = "a number or several";
+template <>
+constexpr const char* wanted<Triple> = "three numbers";
+template <>
+constexpr const char* wanted<std::array<Triple, 3>> = "3 x 3 numbers";
+template <>
+constexpr const char* wanted<std::optional<double>> = "a number or None";
+template <>
+constexpr const char* wanted<std::optional<bool>> = "True, False or None";
+
+/// A value from Python for what is called `name` of a part.
+/// @throws py::type_error
+template <class X>
+X taken(const std::string& part, const char* name, const py::object& value) {
+  try {
+    return py::cast<X>(value);
+  } catch (const py::cast_error&) {
+    throw py::type_error("'" + part + "': " + name + " is " + std::string(py::repr(value)) +
+                         ", expected " + wanted<X>);
+  }
+}
+
 /// A property of a part's member, or of a member of that.
 template <auto member, class P>
 void field(py::class_<P>& c, const char* name, const char* doc) {
+  using X = std::decay_t<decltype(std::declval<P>().get().*member)>;
   c.def_property(
       name, [](const P& p) { return p.get().*member; },
-      [](const P& p, const std::decay_t<decltype(p.get().*member)>& x) { p.get().*member = x; },
+      [name](const P& p, const py::object& x) { p.get().*member = taken<X>(p.name, name, x); },
       doc);
 }
 template <auto outer, auto member, class P>
@@ -53,18 +84,25 @@ void field_in(py::class_<P>& c, const char* name, const char* doc) {
   if constexpr (std::is_same_v<X, Vec3<double>>) {
     c.def_property(
         name, [](const P& p) { return triple((p.get().*outer).*member); },
-        [](const P& p, const Triple& x) { (p.get().*outer).*member = vec(x); }, doc);
+        [name](const P& p, const py::object& x) {
+          (p.get().*outer).*member = vec(taken<Triple>(p.name, name, x));
+        },
+        doc);
   } else {
     c.def_property(
         name, [](const P& p) { return (p.get().*outer).*member; },
-        [](const P& p, const X& x) { (p.get().*outer).*member = x; }, doc);
+        [name](const P& p, const py::object& x) {
+          (p.get().*outer).*member = taken<X>(p.name, name, x);
+        },
+        doc);
   }
 }
 template <class P>
 void axis_field(py::class_<P>& c) {
   c.def_property(
       "axis", [](const P& p) { return triple(p.get().axis); },
-      [](const P& p, const Triple& x) { p.get().axis = vec(x); }, "Axis, joint frame.");
+      [](const P& p, const py::object& x) { p.get().axis = vec(taken<Triple>(p.name, "axis", x)); },
+      "Axis, joint frame.");
 }
 
 template <class P>
@@ -93,9 +131,11 @@ void parameters(py::class_<P>& c) {
       [](const P& p, const py::dict& given) {
         Parameters all;
         for (const auto& [key, value] : given) {
-          const bool several = py::isinstance<py::sequence>(value) || py::hasattr(value, "__len__");
-          all[key.cast<std::string>()] = several ? value.cast<std::vector<double>>()
-                                                 : std::vector<double>{value.cast<double>()};
+          const bool several = !py::isinstance<py::str>(value) && py::hasattr(value, "__len__");
+          const std::string name = key.cast<std::string>();
+          const auto numbers = py::reinterpret_borrow<py::object>(value);
+          all[name] = several ? taken<std::vector<double>>(p.name, name.c_str(), numbers)
+                              : std::vector<double>{taken<double>(p.name, name.c_str(), numbers)};
         }
         p.get().parameters = std::move(all);
       },
@@ -118,7 +158,8 @@ std::array<Triple, 3> inertia_matrix(const LinkPart& p) {
   return {{{I.xx, I.xy, I.xz}, {I.xy, I.yy, I.yz}, {I.xz, I.yz, I.zz}}};
 }
 
-void set_inertia(const LinkPart& p, const std::array<Triple, 3>& I) {
+void set_inertia(const LinkPart& p, const py::object& value) {
+  const auto I = taken<std::array<Triple, 3>>(p.name, "inertia", value);
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < i; ++j) {
       if (I[i][j] == I[j][i]) continue;
@@ -170,13 +211,18 @@ void bind_description(py::module_& module) {
   common(link);
   link.def_property(
       "mass", [](const LinkPart& p) { return p.get().inertial ? p.get().inertial->mass : 0.0; },
-      [](const LinkPart& p, double m) { inertial(p).mass = m; }, "[kg]");
+      [](const LinkPart& p, const py::object& m) {
+        inertial(p).mass = taken<double>(p.name, "mass", m);
+      },
+      "[kg]");
   link.def_property(
       "com",
       [](const LinkPart& p) {
         return p.get().inertial ? triple(p.get().inertial->origin.xyz) : Triple{};
       },
-      [](const LinkPart& p, const Triple& x) { inertial(p).origin.xyz = vec(x); },
+      [](const LinkPart& p, const py::object& x) {
+        inertial(p).origin.xyz = vec(taken<Triple>(p.name, "com", x));
+      },
       "Centre of mass, link frame [m].");
   link.def_property("inertia", &inertia_matrix, &set_inertia,
                     "3 x 3, about the centre of mass, link axes [kg·m²].");
@@ -251,7 +297,10 @@ void bind_description(py::module_& module) {
   d.def_readwrite("name", &Description::name);
   d.def_property(
       "gravity", [](const Description& x) { return triple(x.gravity); },
-      [](Description& x, const Triple& g) { x.gravity = vec(g); }, "[m/s²], world axes.");
+      [](Description& x, const py::object& g) {
+        x.gravity = vec(taken<Triple>(x.name, "gravity", g));
+      },
+      "[m/s²], world axes.");
   d.def("copy", [](const Description& x) { return std::make_shared<Description>(x); });
   add_list<LinkDescription, &Description::links>(d, "_links", "_link", "_remove_link");
   add_list<JointDescription, &Description::joints>(d, "_joints", "_joint", "_remove_joint");

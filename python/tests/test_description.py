@@ -17,6 +17,24 @@ def test_editing_masses_changes_the_next_compile_only(arm):
     assert heavier.description.links[name].mass == 2 * arm.description.links[name].mass
 
 
+@pytest.mark.parametrize("kind, part, field, bad, wanted", [
+    ("links", "forearm", "mass", "heavy", "a number"),
+    ("links", "forearm", "com", [0, 0], "three numbers"),
+    ("links", "forearm", "inertia", 1.0, "3 x 3 numbers"),
+    ("joints", "elbow", "xyz", 0.1, "three numbers"),
+    ("joints", "elbow", "lower", "none", "a number or None"),
+    ("joints", "elbow", "parent", 3, "a text"),
+    ("joints", "elbow", "independent", [], "True, False or None"),
+    ("joints", "elbow", "parameters", {"pitch": "steep"}, "a number"),
+])
+def test_value_of_a_wrong_kind_is_named(arm, kind, part, field, bad, wanted):
+    value = bad["pitch"] if isinstance(bad, dict) else bad
+    with pytest.raises(TypeError) as caught:
+        setattr(getattr(arm.description, kind)[part], field, bad)
+    name = "pitch" if isinstance(bad, dict) else field
+    assert str(caught.value) == f"'{part}': {name} is {value!r}, expected {wanted}"
+
+
 def test_editing_lengths_moves_the_hand(arm):
     d = arm.description
     joint = d.joints["elbow"]

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -46,6 +47,25 @@ def test_robots_and_states_are_sent(models):
     here = esp.sweep(functions.dynamics, [robot] * 6, states, workers=1)
     same(here, esp.sweep(functions.dynamics, [robot] * 6, states, workers=2, shard_size=2))
     assert esp.sweep(functions.robot_mass, [robot], workers=1).results == [robot.mass]
+
+
+def test_function_that_other_processes_cannot_import_is_refused():
+    with pytest.raises(TypeError, match="function is .*<lambda>, expected one of a module"):
+        esp.sweep(lambda p: p, [1, 2, 3], workers=2, shard_size=1)
+    assert esp.sweep(lambda p: 2 * p, [1, 2, 3], workers=1).results == [2, 4, 6]
+
+
+def test_program_without_a_guard_is_told_so(tmp_path):
+    """Its workers import it, and would sweep again."""
+    program = tmp_path / "unguarded.py"
+    program.write_text(
+        "import espalier as esp, sweep_functions\n"
+        "found = esp.sweep(sweep_functions.draw, [{'a': 1.0}] * 2, workers=2, shard_size=1)\n"
+        "raise SystemExit(not found.complete)\n"
+    )
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "expected the call below `if __name__ == '__main__':`" in done.stderr
 
 
 def test_shard_that_fails_three_times_is_reported_and_the_rest_kept():

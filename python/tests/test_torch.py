@@ -14,6 +14,14 @@ def test_espalier_does_not_import_torch():
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
+def test_it_is_there_without_an_import_of_its_own():
+    pytest.importorskip("torch")
+    program = "import espalier; espalier.torch.wrap"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+    with pytest.raises(AttributeError, match="no attribute 'trch'"):
+        esp.trch
+
+
 def test_tensors_in_and_out(tello):
     torch = pytest.importorskip("torch")
     import espalier.torch as est

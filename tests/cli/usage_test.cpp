@@ -1,3 +1,5 @@
+#include <sstream>
+
 #include "tests/cli/run.hpp"
 
 /// Words that are wrong, help, exit codes.
@@ -27,6 +29,15 @@ TEST(UsageTest, EveryCommandHasHelpAndJson) {
     EXPECT_EQ(a.code, 0) << command;
     EXPECT_NE(a.out.find("--json"), std::string::npos) << a.out;
   }
+}
+
+TEST(UsageTest, HelpOfAllCommandsFitsAHundredColumns) {
+  std::istringstream lines(run("--help-all").out);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    EXPECT_LE(line.size(), 100U) << line;
+  }
+  EXPECT_GT(count, 100);
 }
 
 TEST(UsageTest, VersionIsPrinted) {
