@@ -15,6 +15,8 @@ class CRneaAdjoint final : public InverseDynamicsAdjoint<T> {
         state_(this->model(), VariationState<T>::Columns::skip),
         sweep_(this->model()) {}
 
+  T margin() override { return state_.motion.margin(); }
+
  private:
   void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* by_q, T* by_v,
                T* by_vdot, const Loads<T>* loads) override {
@@ -40,6 +42,8 @@ class CAbaAdjoint final : public ForwardDynamicsAdjoint<T> {
         factor_(this->model()),
         M_(static_cast<std::size_t>(this->model().nv()) * this->model().nv()),
         by_vdot_(this->model().nv()) {}
+
+  T margin() override { return state_.motion.margin(); }
 
  private:
   void compute(const T* q, const T* v, const T* tau, const T* nu, T* vdot, T* by_q, T* by_v,

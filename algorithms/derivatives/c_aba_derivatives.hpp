@@ -21,6 +21,8 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
         Dq_(M_.size()),
         Dv_(M_.size()) {}
 
+  T margin() override { return state_.motion.margin(); }
+
  private:
   void compute(const T* q, const T* v, const T* tau, T* vdot, T* dvdot_dq, T* dvdot_dv,
                T* dvdot_dtau, const Loads<T>* loads) override {

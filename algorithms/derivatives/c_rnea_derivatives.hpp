@@ -14,6 +14,8 @@ class CRneaDerivatives final : public InverseDynamicsDerivatives<T> {
   explicit CRneaDerivatives(ModelPtr model)
       : InverseDynamicsDerivatives<T>(std::move(model)), state_(this->model()), sweep_(state_) {}
 
+  T margin() override { return state_.motion.margin(); }
+
  private:
   void compute(const T* q, const T* v, const T* vdot, T* tau, T* dtau_dq, T* dtau_dv, T* M,
                const Loads<T>* loads) override {

@@ -22,6 +22,8 @@ class CompositeCentroidal final : public CentroidalDynamics<T> {
     answer_.com_by_q.resize(3 * n);
   }
 
+  T margin() override { return state_.motion.margin(); }
+
  private:
   using typename CentroidalDynamics<T>::Answer;
 

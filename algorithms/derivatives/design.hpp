@@ -16,6 +16,8 @@ class AdjointDesign final : public DesignDerivatives<T> {
         sweep_(this->model()),
         scratch_(3UL * this->model().nv()) {}
 
+  T margin() override { return state_.motion.margin(); }
+
  private:
   using Kind = DesignParameter::Kind;
 

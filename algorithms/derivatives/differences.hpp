@@ -6,6 +6,7 @@
 
 #include "algorithms/oracles/dense.hpp"
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/model/spanning_variation.hpp"
 #include "espalier/kernel/problems/derivatives.hpp"
 
 /// Derivatives by central differences of order 8 of the dense algorithms, loops closed by Newton's
@@ -17,7 +18,16 @@ namespace espalier {
 
 class ClosedDifferences {
  public:
-  explicit ClosedDifferences(const Model& model) : model_(model), motion_(model) {}
+  explicit ClosedDifferences(const Model& model)
+      : model_(model), motion_(model), variation_(model), here_(model.nq()) {}
+
+  /// Remembers the position that margin() speaks of.
+  void start(const double* q) { std::copy_n(q, here_.size(), here_.begin()); }
+  /// As analytical algorithms have it.
+  double margin() {
+    variation_.update(here_.data(), nullptr);
+    return variation_.margin();
+  }
 
   /// q moved by t along independent coordinate k.
   std::vector<double> moved(const double* q, int k, double t) {
@@ -34,29 +44,40 @@ class ClosedDifferences {
     if (model_.has_variable_constraints()) project(model_, out.data(), {.tolerance = 1e-15});
     return out;
   }
-  /// Matrix whose column k is the derivative of f(t, k) by t.
+  /// Derivative of f(t), a vector, by t at 0.
   template <class F>
-  void matrix(F&& f, double* out) const {
+  static std::vector<double> along(F&& f) {
     static constexpr double weight[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
+    std::vector<double> last, best;
+    double least = HUGE_VAL;
+    for (double h = 1.6e-2; h > 6e-5; h *= 0.5) {
+      std::vector<double> now;
+      for (int i = 1; i <= 4; ++i) {
+        const std::vector<double> a = f(i * h), b = f(-i * h);
+        now.resize(a.size(), 0.0);
+        for (std::size_t j = 0; j < a.size(); ++j) now[j] += weight[i - 1] * (a[j] - b[j]) / h;
+      }
+      double change = 0.0;
+      for (std::size_t j = 0; j < last.size(); ++j) {
+        change = std::max(change, std::abs(now[j] - last[j]));
+      }
+      if (!last.empty() && change <= least) least = change, best = now;
+      last = std::move(now);
+    }
+    return best.empty() ? last : best;
+  }
+  /// Matrix of `rows` rows whose column k is the derivative of f(t, k) by t.
+  template <class F>
+  void matrix(F&& f, double* out, int rows) const {
     const int n = model_.nv();
     for (int k = 0; k < n; ++k) {
-      std::vector<double> last, best;
-      double least = HUGE_VAL;
-      for (double h = 1.6e-2; h > 6e-5; h *= 0.5) {
-        std::vector<double> now(n, 0.0);
-        for (int i = 1; i <= 4; ++i) {
-          const std::vector<double> a = f(i * h, k), b = f(-i * h, k);
-          for (int j = 0; j < n; ++j) now[j] += weight[i - 1] * (a[j] - b[j]) / h;
-        }
-        double change = 0.0;
-        for (std::size_t j = 0; j < last.size(); ++j) {
-          change = std::max(change, std::abs(now[j] - last[j]));
-        }
-        if (!last.empty() && change <= least) least = change, best = now;
-        last = std::move(now);
-      }
-      for (int i = 0; i < n; ++i) out[i * n + k] = best.empty() ? last[i] : best[i];
+      const std::vector<double> column = along([&](double t) { return f(t, k); });
+      for (int i = 0; i < rows; ++i) out[static_cast<long>(i) * n + k] = column[i];
     }
+  }
+  template <class F>
+  void matrix(F&& f, double* out) const {
+    matrix(std::forward<F>(f), out, model_.nv());
   }
   static std::vector<double> shifted(const double* x, int n, int k, double t) {
     std::vector<double> out(x, x + n);
@@ -74,6 +95,8 @@ class ClosedDifferences {
  private:
   const Model& model_;
   SpanningMotion<double> motion_;
+  SpanningVariation<double> variation_;
+  std::vector<double> here_;
 };
 
 template <class T>
@@ -85,12 +108,15 @@ class DifferenceInverse final : public InverseDynamicsDerivatives<T> {
         inertia_(model),
         differences_(this->model()) {}
 
+  T margin() override { return differences_.margin(); }
+
  private:
   void compute(const double* q, const double* v, const double* vdot, double* tau, double* dtau_dq,
                double* dtau_dv, double* M, const Loads<double>* loads) override {
     const Model& model = this->model();
     const int n = model.nv();
     ClosedDifferences::expect_plain(loads);
+    differences_.start(q);
     dynamics_.set_gravity(this->gravity());
     const auto tau_at = [&](const double* position, const double* rates) {
       std::vector<double> out(n);
@@ -124,12 +150,15 @@ class DifferenceForward final : public ForwardDynamicsDerivatives<T> {
         inertia_(model),
         differences_(this->model()) {}
 
+  T margin() override { return differences_.margin(); }
+
  private:
   void compute(const double* q, const double* v, const double* tau, double* vdot, double* dvdot_dq,
                double* dvdot_dv, double* dvdot_dtau, const Loads<double>* loads) override {
     const Model& model = this->model();
     const int n = model.nv();
     ClosedDifferences::expect_plain(loads);
+    differences_.start(q);
     dynamics_.set_gravity(this->gravity());
     const auto vdot_at = [&](const double* position, const double* rates) {
       std::vector<double> out(n);

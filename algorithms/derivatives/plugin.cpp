@@ -5,6 +5,8 @@
 #include "algorithms/derivatives/c_rnea_derivatives.hpp"
 #include "algorithms/derivatives/centroidal.hpp"
 #include "algorithms/derivatives/christoffel_symbols.hpp"
+#include "algorithms/derivatives/constrained_differences.hpp"
+#include "algorithms/derivatives/constrained_dynamics_derivatives.hpp"
 #include "algorithms/derivatives/coriolis_matrix.hpp"
 #include "algorithms/derivatives/design.hpp"
 #include "algorithms/derivatives/design_variation.hpp"
@@ -51,6 +53,13 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
                              .cost = "O(n^4)"};
   registrar.algorithm_at_double<DifferenceInverse>(by_differences, differences);
   registrar.algorithm_at_double<DifferenceForward>(by_differences, differences);
+  registrar.algorithm_at_double<DifferenceConstrained>(by_differences, differences);
+  registrar.algorithm_at_double<VariationConstrainedDynamics>(
+      {.name = "variation-constrained",
+       .summary = "derivatives of accelerations and constraint forces of held end-effectors",
+       .source = "theory/derivatives 15.2 and 15.3",
+       .cost = "O(n^2 d + m n^2)"},
+      loops);
   registrar.algorithm_at_double<LtlInverseMassMatrix>(
       {.name = "ltl-inverse-mass-matrix",
        .summary = "M^-1 from M and its sparse factor",

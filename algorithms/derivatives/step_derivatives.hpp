@@ -22,6 +22,9 @@ class DifferentiableStep : public StepDerivatives<T> {
         nv_(model->nv()),
         Fq_(nv_, nv_), Fv_(nv_, nv_), Fu_(nv_, nv_), moved_(nv_, 3 * nv_) {}
 
+  /// That of the last stage.
+  T margin() override { return dynamics_.margin(); }
+
  protected:
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 

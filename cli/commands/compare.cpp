@@ -1,6 +1,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "cli/command.hpp"
 #include "cli/number_options.hpp"
@@ -9,6 +10,7 @@
 #include "cli/table.hpp"
 #include "cli/timing.hpp"
 #include "espalier/kernel/problems/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/constrained_dynamics_derivatives.hpp"
 #include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/problems/operational_space.hpp"
 
@@ -40,7 +42,10 @@ double relative_difference(const Results& x, const Results& reference) {
 double amplification(const Registry& registry, const std::string& problem, const Setup& setup,
                      const State& state) {
   constexpr std::string_view inverts = OperationalSpace<double>::problem;
-  if (problem != inverts && problem != ConstrainedDynamics<double>::problem) return 1.0;
+  if (problem != inverts && problem != ConstrainedDynamics<double>::problem &&
+      problem != ConstrainedDynamicsDerivatives<double>::problem) {
+    return 1.0;
+  }
   const auto solvers = registry.algorithms(inverts);
   if (solvers.empty()) return 1.0;
   Results results;
@@ -104,8 +109,8 @@ class Compare final : public Command {
     app.footer(R"(
 Inputs of input-matrix are those of a random state of 'eval'. The reference is --against where it
 can run, else the first exact algorithm. Exit code 1 if an exact algorithm differs by more than the
-tolerance; approximate ones are only shown. In operational-space and constrained-dynamics, the
-tolerance of a state grows with the condition of J M^-1 J^T where that is over 1e4, as of
+tolerance; approximate ones are only shown. In operational-space, constrained-dynamics
+and its derivatives, the tolerance of a state grows with the condition of J M^-1 J^T where that is over 1e4, as of
 end-effectors that are nearly dependent.)");
   }
 
@@ -121,7 +126,11 @@ end-effectors that are nearly dependent.)");
       });
     } else {
       expect_problem(registry, problem_);
-      if (against_ != "dense") registry.find_algorithm(problem_, against_);  // or UnknownName
+      const auto all = registry.algorithms(problem_);
+      const bool own = std::any_of(all.begin(), all.end(), [&](const Entry* e) {
+        return e->about.name.ends_with("-" + against_);
+      });
+      if (against_ != "dense" && !own) registry.find_algorithm(problem_, against_);  // or it throws
     }
     const ModelPtr model = model_.load(session);
     const Setup setup{model, end_effectors_.read(*model), default_inputs(*model), {},
@@ -160,9 +169,12 @@ end-effectors that are nearly dependent.)");
         out.refused.emplace_back(e, verdict.obstacle);
       }
     }
-    // The oracle first, then exact ones, then the rest.
+    // The oracle first, then exact ones, then the rest. Algorithms whose answers are their own
+    // (time steps of an order) have oracles of their own: that of x is x-differences.
+    const std::string own = "-" + against_;
     const auto rank = [&](const Row& r) {
-      return r.entry->about.name == against_ ? 0 : r.entry->capabilities.exact ? 1 : 2;
+      const std::string& name = r.entry->about.name;
+      return name == against_ || name.ends_with(own) ? 0 : r.entry->capabilities.exact ? 1 : 2;
     };
     std::stable_sort(out.rows.begin(), out.rows.end(),
                      [&](const Row& a, const Row& b) { return rank(a) < rank(b); });
@@ -172,7 +184,9 @@ end-effectors that are nearly dependent.)");
       tolerances.push_back(tolerance_ * amplification(registry, problem, setup, state));
     }
     std::vector<Results> reference;
+    std::map<std::string, std::vector<Results>> own_references;
     for (Row& row : out.rows) {
+      bool counts = row.entry->capabilities.exact;
       try {
         const auto algorithm = registry.create(*row.entry, setup);
         std::vector<Results> answers;
@@ -186,8 +200,16 @@ end-effectors that are nearly dependent.)");
           out.reference = row.entry->about.name;
           reference = answers;
         }
+        const std::string& name = row.entry->about.name;
+        const std::vector<Results>* against = &reference;
+        if (const auto found = own_references.find(name + own); found != own_references.end()) {
+          against = &found->second;
+          counts = true;
+        } else if (name.ends_with(own)) {
+          against = &(own_references[name] = answers);
+        }
         for (std::size_t k = 0; k < answers.size(); ++k) {
-          const double difference = relative_difference(answers[k], reference[k]);
+          const double difference = relative_difference(answers[k], (*against)[k]);
           row.difference = std::max(row.difference, difference);
           row.agrees = row.agrees && difference <= tolerances[k];
         }
@@ -195,7 +217,7 @@ end-effectors that are nearly dependent.)");
       } catch (const Error& error) {
         row.error = error.what();
       }
-      if (!row.entry->capabilities.exact) continue;
+      if (!counts) continue;
       if (!row.error.empty() || !row.agrees) out.agree = false;
     }
     // Of all problems, those that nobody solves for this model are told beside the others.
