@@ -22,8 +22,12 @@ class CRneaDerivatives final : public InverseDynamicsDerivatives<T> {
     state_.update(q, v, this->gravity(), loads);
     state_.accelerate(vdot);
     state_.compose();
-    const long n = this->model().nv();
-    for (T* out : {dtau_dq, dtau_dv, M}) std::fill(out, out + n * n, T(0.0));
+    if constexpr (std::is_same_v<T, double>) {
+      const long n = this->model().nv();  // one long stretch is faster than many short ones
+      for (T* out : {dtau_dq, dtau_dv, M}) std::fill(out, out + n * n, T(0.0));
+    } else {
+      sweep_.clear_unrelated({dtau_dq, dtau_dv, M});
+    }
     sweep_.inverse_dynamics(state_, tau, dtau_dq, dtau_dv, M);
   }
 

@@ -29,9 +29,9 @@ class DifferenceConstrained final : public ConstrainedDynamicsDerivatives<T> {
     dynamics_.set_compliance(this->compliance());
     // Accelerations, and forces behind them.
     const auto at = [&](const double* position, const double* rates, const double* forces) {
-      const auto& answer = dynamics_.evaluate({position, model.nq()}, {rates, n}, {forces, n},
-                                              {acceleration, m},
-                                              loads == nullptr ? nullptr : loads->wrenches);
+      const auto& answer =
+          dynamics_.evaluate({position, model.nq()}, {rates, n}, {forces, n}, {acceleration, m},
+                             loads == nullptr ? nullptr : loads->wrenches);
       std::vector<double> both = answer.vdot;
       both.insert(both.end(), answer.force.begin(), answer.force.end());
       return both;
@@ -42,19 +42,15 @@ class DifferenceConstrained final : public ConstrainedDynamicsDerivatives<T> {
     answer_.rank = here.rank, answer_.conflict = here.conflict;
     std::vector<double> all(static_cast<std::size_t>(n + m) * n);
     differences_.matrix(
-        [&](double t, int k) { return at(differences_.moved(q, k, t).data(), v, tau); },
-        all.data(), n + m);
+        [&](double t, int k) { return at(differences_.moved(q, k, t).data(), v, tau); }, all.data(),
+        n + m);
     split(all, n, answer_.dvdot_dq, answer_.dforce_dq);
     differences_.matrix(
-        [&](double t, int k) {
-          return at(q, ClosedDifferences::shifted(v, n, k, t).data(), tau);
-        },
+        [&](double t, int k) { return at(q, ClosedDifferences::shifted(v, n, k, t).data(), tau); },
         all.data(), n + m);
     split(all, n, answer_.dvdot_dv, answer_.dforce_dv);
     differences_.matrix(
-        [&](double t, int k) {
-          return at(q, v, ClosedDifferences::shifted(tau, n, k, t).data());
-        },
+        [&](double t, int k) { return at(q, v, ClosedDifferences::shifted(tau, n, k, t).data()); },
         all.data(), n + m);
     split(all, n, answer_.dvdot_dtau, answer_.dforce_dtau);
     return answer_;

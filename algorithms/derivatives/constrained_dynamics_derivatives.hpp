@@ -12,12 +12,12 @@
 
 namespace espalier {
 
-/// Derivatives of constrained dynamics on a cluster tree: those of inverse dynamics at the solution,
-/// constraint forces being wrenches in the frames of their rows; M^-1 applied to them; and a small
-/// system for the variation of the forces,
+/// Derivatives of constrained dynamics on a cluster tree: those of inverse dynamics at the
+/// solution, constraint forces being wrenches in the frames of their rows; M^-1 applied to them;
+/// and a small system for the variation of the forces,
 ///   df = A^+ (J M^-1 D - dA),  dvdot = -M^-1 D + M^-1 J^T df,  A = J M^-1 J^T + c,
 /// with dA the variation of the rows' accelerations.
-/// Source: theory/derivatives 15.2 and 15.3; Golub, Pereyra (1973) for the pseudo-inverse.
+/// Source: theory/derivatives 15, (15.2) and (15.3); Golub, Pereyra (1973) for the pseudo-inverse.
 template <class T>
 class VariationConstrainedDynamics final : public ConstrainedDynamicsDerivatives<T> {
  public:
@@ -181,7 +181,7 @@ class VariationConstrainedDynamics final : public ConstrainedDynamicsDerivatives
   VariationState<double> state_;
   VariationState<double> still_;  ///< the same positions at other rates
   DerivativeSweep<double> sweep_;
-  IndependentLtl factor_;
+  IndependentLtl<double> factor_;
   TaskVariation<double> rows_;
   SemidefiniteFactor delassus_;
   FramedWrenches<double> constraint_wrenches_;

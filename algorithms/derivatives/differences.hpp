@@ -10,9 +10,9 @@
 #include "espalier/kernel/problems/derivatives.hpp"
 
 /// Derivatives by central differences of order 8 of the dense algorithms, loops closed by Newton's
-/// method at every point: a reference that shares no formula with the analytical ones. Of steps from
-/// 1.6e-2 to 6e-5 each column takes the one that agrees best with its neighbour; that leaves errors
-/// of 1e-13 to 1e-9. Allocates.
+/// method at every point: a reference that shares no formula with the analytical ones. Of steps
+/// from 1.6e-2 to 6e-5 each column takes the one that agrees best with its neighbour; that leaves
+/// errors of 1e-13 to 1e-9. Allocates.
 
 namespace espalier {
 
@@ -31,8 +31,14 @@ class ClosedDifferences {
 
   /// q moved by t along independent coordinate k.
   std::vector<double> moved(const double* q, int k, double t) {
-    std::vector<double> unit(model_.nv(), 0.0), step(model_.spanning_nv(), 0.0), out(model_.nq());
-    unit[k] = t;
+    std::vector<double> unit(model_.nv(), 0.0);
+    unit[k] = 1.0;
+    return moved_along(q, unit.data(), t);
+  }
+  /// q moved along rates v for time t.
+  std::vector<double> moved_along(const double* q, const double* v, double t) {
+    std::vector<double> unit(v, v + model_.nv()), step(model_.spanning_nv(), 0.0), out(model_.nq());
+    for (double& x : unit) x *= t;
     if (model_.is_tree()) {
       step = unit;
     } else {
@@ -130,9 +136,7 @@ class DifferenceInverse final : public InverseDynamicsDerivatives<T> {
     differences_.matrix(
         [&](double t, int k) { return tau_at(differences_.moved(q, k, t).data(), v); }, dtau_dq);
     differences_.matrix(
-        [&](double t, int k) {
-          return tau_at(q, ClosedDifferences::shifted(v, n, k, t).data());
-        },
+        [&](double t, int k) { return tau_at(q, ClosedDifferences::shifted(v, n, k, t).data()); },
         dtau_dv);
   }
 
@@ -174,9 +178,7 @@ class DifferenceForward final : public ForwardDynamicsDerivatives<T> {
     differences_.matrix(
         [&](double t, int k) { return vdot_at(differences_.moved(q, k, t).data(), v); }, dvdot_dq);
     differences_.matrix(
-        [&](double t, int k) {
-          return vdot_at(q, ClosedDifferences::shifted(v, n, k, t).data());
-        },
+        [&](double t, int k) { return vdot_at(q, ClosedDifferences::shifted(v, n, k, t).data()); },
         dvdot_dv);
   }
 

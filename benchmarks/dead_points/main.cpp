@@ -24,8 +24,8 @@ using Wide = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<
                                            boost::multiprecision::et_off>;
 
 // As in four_bar.yaml.
-const Wide crank = Wide(2) / 10, coupler = Wide(5) / 10, rocker = Wide(4) / 10,
-           base = Wide(6) / 10, gravity = Wide(981) / 100;
+const Wide crank = Wide(2) / 10, coupler = Wide(5) / 10, rocker = Wide(4) / 10, base = Wide(6) / 10,
+           gravity = Wide(981) / 100;
 
 /// Angles of the bars against the ground, coupler ahead of the crank by a given angle.
 struct Position {
@@ -64,8 +64,8 @@ Dynamics dynamics(const Wide& angle, double guess) {
   const Wide M = (rod(bench::crank) + bench::crank * bench::crank / 4) * c * c +
                  rod(bench::coupler) * b * b + vx * vx + vy * vy + rod(bench::rocker) +
                  bench::rocker * bench::rocker / 4;
-  const Wide weight = gravity * (bench::crank / 2 * c * cos(p.crank) + vy +
-                                 bench::rocker / 2 * cos(p.rocker));
+  const Wide weight =
+      gravity * (bench::crank / 2 * c * cos(p.crank) + vy + bench::rocker / 2 * cos(p.rocker));
   return {M, weight, p.rocker};
 }
 
@@ -98,8 +98,7 @@ Derivatives exact(const Wide& angle, double guess, double v, double vdot, double
 int run(const std::string& svg) {
   const Host host;
   const ModelPtr robot = host.load(ESPALIER_SOURCE_DIR "/benchmarks/dead_points/four_bar.yaml");
-  const auto inverse =
-      host.create<InverseDynamicsDerivatives<double>>("c-rnea-derivatives", robot);
+  const auto inverse = host.create<InverseDynamicsDerivatives<double>>("c-rnea-derivatives", robot);
   const auto forward = host.create<ForwardDynamicsDerivatives<double>>("c-aba-derivatives", robot);
   const std::vector<double> v{0.7}, vdot{1.3}, tau{0.9};
   charts::Chart chart;
@@ -112,7 +111,7 @@ int run(const std::string& svg) {
   Table table({"margin", "dtau/dq", "relative error", "dtau/dv", "dvdot/dq", "dvdot/dv", "flag"},
               0);
   for (int i = 0; i <= 40; ++i) {
-    const double angle = std::pow(10.0, -10.0 + 0.25 * i) ;
+    const double angle = std::pow(10.0, -10.0 + 0.25 * i);
     const Position p = position(Wide(angle), 0.7);
     std::vector<double> q(robot->nq()), x(1), Dq(1), Dv(1), M(1), Fq(1), Fv(1), Ft(1), a(1);
     q[robot->joint("crank").q] = static_cast<double>(p.crank);
@@ -124,8 +123,8 @@ int run(const std::string& svg) {
     const auto error = [](double x, double reference) {
       return std::max(std::abs(x - reference) / std::abs(reference), 1e-17);
     };
-    const double errors[4] = {error(Dq[0], e.tau_q), error(Dv[0], e.tau_v),
-                              error(Fq[0], e.vdot_q), error(Fv[0], e.vdot_v)};
+    const double errors[4] = {error(Dq[0], e.tau_q), error(Dv[0], e.tau_v), error(Fq[0], e.vdot_q),
+                              error(Fv[0], e.vdot_v)};
     const double margin = inverse->margin();
     chart.x.push_back(std::log10(margin));
     for (int k = 0; k < 4; ++k) lines[k].y.push_back(std::log10(errors[k]));

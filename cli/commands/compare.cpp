@@ -69,6 +69,8 @@ struct Row {
   const Entry* entry;
   double difference = 0.0;
   bool agrees = true;
+  bool counts = true;  ///< exact, or held against a reference of its own
+  bool is_reference = false;
   double ns = 0.0;
   std::string error{};  ///< why there are no numbers
 };
@@ -133,8 +135,8 @@ end-effectors that are nearly dependent.)");
       if (against_ != "dense" && !own) registry.find_algorithm(problem_, against_);  // or it throws
     }
     const ModelPtr model = model_.load(session);
-    const Setup setup{model, end_effectors_.read(*model), default_inputs(*model), {},
-                      forward_sensors(*model)};
+    const Setup setup{
+        model, end_effectors_.read(*model), default_inputs(*model), {}, forward_sensors(*model)};
     std::vector<State> states;
     for (int k = 0; k < samples_; ++k) {
       states.push_back(random_state(model, seed_ + static_cast<unsigned long long>(k),
@@ -186,9 +188,16 @@ end-effectors that are nearly dependent.)");
     std::vector<Results> reference;
     std::map<std::string, std::vector<Results>> own_references;
     for (Row& row : out.rows) {
-      bool counts = row.entry->capabilities.exact;
+      row.counts = row.entry->capabilities.exact;
       try {
-        const auto algorithm = registry.create(*row.entry, setup);
+        std::unique_ptr<Algorithm> algorithm;
+        try {
+          algorithm = registry.create(*row.entry, setup);
+        } catch (const Unsupported& refusal) {  // of a joint, which no capability speaks of
+          out.refused.emplace_back(row.entry, refusal.what());
+          row.entry = nullptr;
+          continue;
+        }
         std::vector<Results> answers;
         for (const State& state : states) {
           Results answer;
@@ -197,6 +206,7 @@ end-effectors that are nearly dependent.)");
           answers.push_back(std::move(answer));
         }
         if (out.reference.empty()) {
+          row.is_reference = true;
           out.reference = row.entry->about.name;
           reference = answers;
         }
@@ -204,9 +214,10 @@ end-effectors that are nearly dependent.)");
         const std::vector<Results>* against = &reference;
         if (const auto found = own_references.find(name + own); found != own_references.end()) {
           against = &found->second;
-          counts = true;
+          row.counts = true;
         } else if (name.ends_with(own)) {
           against = &(own_references[name] = answers);
+          row.is_reference = true;
         }
         for (std::size_t k = 0; k < answers.size(); ++k) {
           const double difference = relative_difference(answers[k], (*against)[k]);
@@ -217,10 +228,11 @@ end-effectors that are nearly dependent.)");
       } catch (const Error& error) {
         row.error = error.what();
       }
-      if (!counts) continue;
+      if (!row.counts) continue;
       if (!row.error.empty() || !row.agrees) out.agree = false;
     }
     // Of all problems, those that nobody solves for this model are told beside the others.
+    std::erase_if(out.rows, [](const Row& row) { return row.entry == nullptr; });
     if (out.reference.empty() && problem_ != "all") {
       std::string text = "compare: number of algorithms that solve " + problem + " for '" +
                          model->name() + "' is 0, expected at least one";
@@ -285,12 +297,11 @@ end-effectors that are nearly dependent.)");
         notes += row.error + "\n";
         continue;
       }
-      const bool exact = row.entry->capabilities.exact;
       table.row({name, fmt::format("{:.2e}", row.difference), fmt::format("{:.0f}", row.ns),
-                 name == c.reference ? "reference"
-                 : !exact            ? "approximate"
-                 : row.agrees        ? "agrees"
-                                     : "DIFFERS"});
+                 row.is_reference ? "reference"
+                 : !row.counts    ? "approximate"
+                 : row.agrees     ? "agrees"
+                                  : "DIFFERS"});
     }
     for (const auto& [e, obstacle] : c.refused) {
       notes += fmt::format("{} cannot: {}\n", e->about.name, obstacle);

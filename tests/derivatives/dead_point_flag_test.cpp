@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "espalier/kernel/model/closure.hpp"
@@ -13,29 +14,31 @@ namespace {
 
 const FourBar bars{.independent = "rocker"};
 
-/// Crank angle at which coupler and crank enclose a small angle: by bisection between the dead
-/// point, where they are in line and the rocker turns back, and half a radian behind it.
-double crank_at(double angle) {
-  const auto enclosed = [](double crank) { return std::abs(solve(bars, crank, 1.0).coupler); };
-  double least = 0.0;
-  for (double c = -3.1; c < 3.1; c += 1e-3) {
-    if (solve(bars, c, 1.0).reachable && enclosed(c) < enclosed(least)) least = c;
-  }
-  double near = least, far = least + 0.5;
-  for (int k = 0; k < 200; ++k) {
+/// Crank, coupler and rocker of an assembly whose coupler stands at an angle to the crank. At zero
+/// both are in line, and the rocker turns back.
+std::array<double, 3> assembled(double angle) {
+  const auto end = [&](double crank) {
+    return std::array{
+        bars.crank * std::cos(crank) + bars.coupler * std::cos(crank + angle) - bars.base,
+        bars.crank * std::sin(crank) + bars.coupler * std::sin(crank + angle)};
+  };
+  double near = 0.0, far = 2.0;  // of the rocker's pivot
+  for (int k = 0; k < 100; ++k) {
     const double middle = 0.5 * (near + far);
-    (enclosed(middle) < angle ? near : far) = middle;
+    const auto [x, y] = end(middle);
+    (std::hypot(x, y) < bars.rocker ? near : far) = middle;
   }
-  return far;
+  const auto [x, y] = end(near);
+  return {near, angle, std::atan2(y, x)};
 }
 
 struct AtAngle {
   explicit AtAngle(double angle, const FourBar& b = bars)
       : model(host().compile(four_bar(b))), q(model->nq()) {
-    const double crank = crank_at(angle);
-    const FourBarAngles dependent = solve(b, crank, 1.0);
-    const auto set = [&](const char* joint, double x) { q[model->joint(joint).q] = x; };
-    set("crank", crank), set("coupler", dependent.coupler), set("rocker", dependent.rocker);
+    const auto [crank, coupler, rocker] = assembled(angle);
+    q[model->joint("crank").q] = crank;
+    q[model->joint("coupler").q] = coupler;
+    q[model->joint("rocker").q] = rocker;
   }
   ModelPtr model;
   std::vector<double> q;
@@ -45,8 +48,8 @@ struct AtAngle {
 TEST(DeadPointFlagTest, MarginIsThatOfTheClosureFromBelow) {
   for (const double angle : {0.3, 1e-2, 1e-4, 1e-6}) {
     const AtAngle at(angle);
-    const auto algorithm = host().create<InverseDynamicsDerivatives<double>>("c-rnea-derivatives",
-                                                                             at.model);
+    const auto algorithm =
+        host().create<InverseDynamicsDerivatives<double>>("c-rnea-derivatives", at.model);
     const std::vector<double> one{1.0};
     std::vector<double> x(1);
     algorithm->evaluate(at.q, one, one, x, x, x, x);
@@ -59,13 +62,14 @@ TEST(DeadPointFlagTest, MarginIsThatOfTheClosureFromBelow) {
 }
 
 TEST(DeadPointFlagTest, ResultsCarryAFlagWhereDigitsAreLost) {
-  for (const auto& [problem, name] : {std::pair{"inverse-dynamics-derivatives", "c-rnea-derivatives"},
-                                      {"forward-dynamics-derivatives", "c-aba-derivatives"},
-                                      {"inverse-dynamics-adjoint", "c-rnea-adjoint"},
-                                      {"forward-dynamics-adjoint", "c-aba-adjoint"},
-                                      {"kinematics-derivatives", "variation-kinematics"},
-                                      {"centroidal-dynamics", "composite-centroidal"},
-                                      {"design-derivatives", "adjoint-design"}}) {
+  for (const auto& [problem, name] :
+       {std::pair{"inverse-dynamics-derivatives", "c-rnea-derivatives"},
+        {"forward-dynamics-derivatives", "c-aba-derivatives"},
+        {"inverse-dynamics-adjoint", "c-rnea-adjoint"},
+        {"forward-dynamics-adjoint", "c-aba-adjoint"},
+        {"kinematics-derivatives", "variation-kinematics"},
+        {"centroidal-dynamics", "composite-centroidal"},
+        {"design-derivatives", "adjoint-design"}}) {
     SCOPED_TRACE(problem);
     const auto flag = [&, problem = problem, name = name](const AtAngle& at) {
       const Entry& entry = host().registry().find_algorithm(problem, name);

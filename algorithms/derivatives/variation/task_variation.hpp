@@ -76,8 +76,8 @@ class TaskVariation {
     each_column(s, [&](const Task::Part& part, const VariationColumn<T>& column, long j) {
       const Motion<T>& v = s.body[part.body].v;
       const Vec3<T>& x = points_[&part - task_.parts().data()];
-      Motion<T> along_q = column.psi2 - cross(v, column.psi1) +
-                          cross(column.S, s.ground(part.body));
+      Motion<T> along_q =
+          column.psi2 - cross(v, column.psi1) + cross(column.S, s.ground(part.body));
       Motion<T> along_v = column.ups - cross(v, column.S);
       if (part.world) {
         const Vec3<T> v_x = point_velocity(v, x);
@@ -144,8 +144,7 @@ class TaskVariation {
   }
   /// Components in axes that do not turn with the link: those of the point's vector change by
   /// turn x it, here about the common frame's origin.
-  static void add_turn(const Vec3<T>& turn, const Motion<T>& of, const Vec3<T>& x,
-                       Motion<T>& out) {
+  static void add_turn(const Vec3<T>& turn, const Motion<T>& of, const Vec3<T>& x, Motion<T>& out) {
     const Vec3<T> angular = cross(turn, of.w), linear = cross(turn, of.v + cross(of.w, x));
     out.w += angular;
     out.v += linear - cross(angular, x);
