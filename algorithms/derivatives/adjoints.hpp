@@ -1,23 +1,42 @@
 #pragma once
 
+#include <memory>
+
 #include "algorithms/derivatives/variation/adjoint_sweep.hpp"
 #include "algorithms/derivatives/variation/derivative_sweep.hpp"
 #include "algorithms/derivatives/variation/independent_ltl.hpp"
+#include "algorithms/derivatives/variation/lane_adjoint.hpp"
 
 namespace espalier {
 
-/// Gradient of lambda^T tau. Source: theory/derivatives 19.1.
+/// Gradient of lambda^T tau. Limbs of trees are computed side by side. Source: theory/derivatives
+/// 19.1.
 template <class T>
 class CRneaAdjoint final : public InverseDynamicsAdjoint<T> {
  public:
   explicit CRneaAdjoint(ModelPtr model)
       : InverseDynamicsAdjoint<T>(std::move(model)),
         state_(this->model(), VariationState<T>::Columns::skip),
-        sweep_(this->model()) {}
+        sweep_(this->model()) {
+    if constexpr (std::is_same_v<T, double>) {
+      if (LaneTree::fits(this->model())) lanes_ = std::make_unique<LaneAdjoint>(this->model());
+    }
+  }
+
+  T margin() override { return state_.motion.margin(); }
 
  private:
-  void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* by_q, T* by_v,
-               T* by_vdot, const Loads<T>* loads) override {
+  void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* by_q, T* by_v, T* by_vdot,
+               const Loads<T>* loads) override {
+    if constexpr (std::is_same_v<T, double>) {
+      const bool loaded =
+          loads != nullptr &&
+          (loads->wrenches != nullptr || loads->framed != nullptr || loads->joints != nullptr);
+      if (lanes_ != nullptr && !loaded) {
+        lanes_->evaluate(q, v, vdot, lambda, this->gravity(), by_q, by_v, by_vdot);
+        return;
+      }
+    }
     state_.update(q, v, this->gravity(), loads);
     state_.accelerate(vdot);
     sweep_.evaluate(state_, lambda, by_q, by_v, by_vdot);
@@ -25,6 +44,7 @@ class CRneaAdjoint final : public InverseDynamicsAdjoint<T> {
 
   VariationState<T> state_;
   AdjointSweep<T> sweep_;
+  std::unique_ptr<LaneAdjoint> lanes_;
 };
 
 /// Gradient of nu^T vdot: that of -(M^-1 nu)^T tau at the accelerations. M is factored sparsely.
@@ -40,6 +60,10 @@ class CAbaAdjoint final : public ForwardDynamicsAdjoint<T> {
         factor_(this->model()),
         M_(static_cast<std::size_t>(this->model().nv()) * this->model().nv()),
         by_vdot_(this->model().nv()) {}
+
+  /// x = M^-1 x at the position of the last evaluate().
+  void apply_inverse_mass(T* x) const { factor_.solve(x); }
+  T margin() override { return state_.motion.margin(); }
 
  private:
   void compute(const T* q, const T* v, const T* tau, const T* nu, T* vdot, T* by_q, T* by_v,
@@ -62,7 +86,7 @@ class CAbaAdjoint final : public ForwardDynamicsAdjoint<T> {
   VariationState<T> state_;
   DerivativeSweep<T> derivatives_;
   AdjointSweep<T> sweep_;
-  IndependentLtl factor_;
+  IndependentLtl<T> factor_;
   std::vector<T> M_;  ///< zero where no coordinate carries the other
   std::vector<T> by_vdot_;
 };

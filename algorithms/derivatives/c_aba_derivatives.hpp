@@ -21,6 +21,13 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
         Dq_(M_.size()),
         Dv_(M_.size()) {}
 
+  T margin() override { return state_.motion.margin(); }
+  /// The same at any position; margin() speaks of it then, too.
+  T margin_at(const T* q) {
+    state_.motion.update(q, nullptr);
+    return state_.motion.margin();
+  }
+
  private:
   void compute(const T* q, const T* v, const T* tau, T* vdot, T* dvdot_dq, T* dvdot_dv,
                T* dvdot_dtau, const Loads<T>* loads) override {
@@ -41,7 +48,7 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
 
   VariationState<T> state_;
   DerivativeSweep<T> sweep_;
-  IndependentLtl factor_;
+  IndependentLtl<T> factor_;
   std::vector<T> bias_;
   std::vector<T> M_, Dq_, Dv_;  ///< zero where no coordinate carries the other
 };

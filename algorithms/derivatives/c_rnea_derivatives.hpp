@@ -14,14 +14,20 @@ class CRneaDerivatives final : public InverseDynamicsDerivatives<T> {
   explicit CRneaDerivatives(ModelPtr model)
       : InverseDynamicsDerivatives<T>(std::move(model)), state_(this->model()), sweep_(state_) {}
 
+  T margin() override { return state_.motion.margin(); }
+
  private:
   void compute(const T* q, const T* v, const T* vdot, T* tau, T* dtau_dq, T* dtau_dv, T* M,
                const Loads<T>* loads) override {
     state_.update(q, v, this->gravity(), loads);
     state_.accelerate(vdot);
     state_.compose();
-    const long n = this->model().nv();
-    for (T* out : {dtau_dq, dtau_dv, M}) std::fill(out, out + n * n, T(0.0));
+    if constexpr (std::is_same_v<T, double>) {
+      const long n = this->model().nv();  // one long stretch is faster than many short ones
+      for (T* out : {dtau_dq, dtau_dv, M}) std::fill(out, out + n * n, T(0.0));
+    } else {
+      sweep_.clear_unrelated({dtau_dq, dtau_dv, M});
+    }
     sweep_.inverse_dynamics(state_, tau, dtau_dq, dtau_dv, M);
   }
 

@@ -15,12 +15,14 @@ class CompositeCentroidal final : public CentroidalDynamics<T> {
       : CentroidalDynamics<T>(std::move(model)), state_(this->model()) {
     const std::size_t n = this->model().nv();
     answer_.momentum.resize(6), answer_.rate.resize(6), answer_.com.resize(3);
-    for (auto* m : {&answer_.matrix, &answer_.momentum_by_q, &answer_.rate_by_q,
-                    &answer_.rate_by_v}) {
+    for (auto* m :
+         {&answer_.matrix, &answer_.momentum_by_q, &answer_.rate_by_q, &answer_.rate_by_v}) {
       m->resize(6 * n);
     }
     answer_.com_by_q.resize(3 * n);
   }
+
+  T margin() override { return state_.motion.margin(); }
 
  private:
   using typename CentroidalDynamics<T>::Answer;
@@ -78,8 +80,8 @@ class CompositeCentroidal final : public CentroidalDynamics<T> {
         for (int r = cluster.rotor; r < cluster.rotor + cluster.rotors; ++r) {
           const Rotor& rotor = model.rotors()[r];
           const Vec3<T> K = state_.momentum(rotor);
-          const Vec3<T> vK = rotor.parent == 0 ? Vec3<T>::zero()
-                                                : cross(state_.body[rotor.parent].v.w, K);
+          const Vec3<T> vK =
+              rotor.parent == 0 ? Vec3<T>::zero() : cross(state_.body[rotor.parent].v.w, K);
           const auto entry = [&](const T* m) { return m[cluster.row(rotor.v) * cluster.nv + k]; };
           const T p = entry(state_.motion.G(cluster));
           const bool varies = state_.motion.varies(cluster);
@@ -95,7 +97,9 @@ class CompositeCentroidal final : public CentroidalDynamics<T> {
         Force<T>* const all[] = {&by_v, &by_q, &rate_by_v, &rate_by_q};
         for (Force<T>* f : all) *f = X.transpose_times_force(*f);
         const Vec3<T> dc = scale(inverse, by_v.f);
-        const auto about = [&](const Force<T>& f) -> Force<T> { return {f.n - cross(c, f.f), f.f}; };
+        const auto about = [&](const Force<T>& f) -> Force<T> {
+          return {f.n - cross(c, f.f), f.f};
+        };
         by_q.n -= cross(dc, h.f);
         rate_by_q.n -= cross(dc, hd.f);
         const long j = cluster.v + k;

@@ -16,6 +16,8 @@ class AdjointDesign final : public DesignDerivatives<T> {
         sweep_(this->model()),
         scratch_(3UL * this->model().nv()) {}
 
+  T margin() override { return state_.motion.margin(); }
+
  private:
   using Kind = DesignParameter::Kind;
 
@@ -30,10 +32,18 @@ class AdjointDesign final : public DesignDerivatives<T> {
     for (std::size_t k = 0; k < all.size();) {
       const DesignParameter& p = all[k];
       switch (p.kind) {
-        case Kind::inertial: inertial_rows(state_, sweep_, p.body, gradient + k), k += 10; break;
-        case Kind::rotor: gradient[k++] = rotor(p.body); break;
-        case Kind::placement: placement_rows(state_, sweep_, p.body, gradient + k), k += 6; break;
-        case Kind::ratio: gradient[k++] = ratio(p, q, v, vdot, lambda); break;
+        case Kind::inertial:
+          inertial_rows(state_, sweep_, p.body, gradient + k), k += 10;
+          break;
+        case Kind::rotor:
+          gradient[k++] = rotor(p.body);
+          break;
+        case Kind::placement:
+          placement_rows(state_, sweep_, p.body, gradient + k), k += 6;
+          break;
+        case Kind::ratio:
+          gradient[k++] = ratio(p, q, v, vdot, lambda);
+          break;
       }
     }
   }
@@ -49,8 +59,7 @@ class AdjointDesign final : public DesignDerivatives<T> {
     const Vec3<T>& s = sweep_.twist(rotor.parent).w;
     return dot(s, scale(wd, z) + scale(rate, cross(o.v.w, z))) + by_rate * (dot(z, o.a.w) + wd);
   }
-  T ratio(const DesignParameter& p, const T* q, const T* v, const T* vdot,
-          const T* lambda) const {
+  T ratio(const DesignParameter& p, const T* q, const T* v, const T* vdot, const T* lambda) const {
     const Model& m = this->model();
     const Cluster& c = m.clusters()[p.body];
     const int rate = c.rate(p.component / c.nv), j = c.v + p.component % c.nv;

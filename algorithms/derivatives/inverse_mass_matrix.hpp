@@ -28,7 +28,7 @@ class LtlInverseMassMatrix final : public InverseMassMatrix<T> {
 
   VariationState<T> state_;
   DerivativeSweep<T> sweep_;
-  IndependentLtl factor_;
+  IndependentLtl<T> factor_;
   std::vector<T> M_;
 };
 

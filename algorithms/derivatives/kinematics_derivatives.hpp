@@ -43,6 +43,8 @@ class VariationKinematics final : public KinematicsDerivatives<T> {
     }
   }
 
+  T margin() override { return state_.motion.margin(); }
+
  private:
   void compute(const T* q, const T* v, const T* vdot) override {
     state_.update(q, v, {0, 0, 0}, nullptr);

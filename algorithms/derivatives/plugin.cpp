@@ -5,53 +5,50 @@
 #include "algorithms/derivatives/c_rnea_derivatives.hpp"
 #include "algorithms/derivatives/centroidal.hpp"
 #include "algorithms/derivatives/christoffel_symbols.hpp"
+#include "algorithms/derivatives/constrained_dynamics_derivatives.hpp"
 #include "algorithms/derivatives/coriolis_matrix.hpp"
 #include "algorithms/derivatives/design.hpp"
 #include "algorithms/derivatives/design_variation.hpp"
-#include "algorithms/derivatives/differences.hpp"
 #include "algorithms/derivatives/inverse_mass_matrix.hpp"
 #include "algorithms/derivatives/kinematics_derivatives.hpp"
+#include "algorithms/derivatives/references.hpp"
 #include "algorithms/derivatives/step_derivatives.hpp"
 
 ESPALIER_PLUGIN("derivatives", "0.1.0") {
   using namespace espalier;
   const Capabilities tree{};
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
-  registrar.algorithm_at_double<CRneaDerivatives>(
+  registrar.algorithm_at<CRneaDerivatives, double, Pack>(
       {.name = "rnea-derivatives",
        .summary = "derivatives of inverse dynamics, and M",
        .source = "Singh, Russell, Wensing (2022); theory/derivatives 12",
        .cost = "O(n d)"},
       tree);
-  registrar.algorithm_at_double<CRneaDerivatives>(
+  registrar.algorithm_at<CRneaDerivatives, double, Pack>(
       {.name = "c-rnea-derivatives",
        .summary = "derivatives of inverse dynamics on the cluster tree, and M",
        .source = "Singh, Russell, Wensing (2022); theory/derivatives 13",
        .cost = "O(n d)"},
       loops);
-  registrar.algorithm_at_double<CAbaDerivatives>(
+  registrar.algorithm_at<CAbaDerivatives, double, Pack>(
       {.name = "aba-derivatives",
        .summary = "derivatives of forward dynamics, and M^-1",
        .source = "Carpentier, Mansard (2018); theory/derivatives 15",
        .cost = "O(n^2)"},
       tree);
-  registrar.algorithm_at_double<CAbaDerivatives>(
+  registrar.algorithm_at<CAbaDerivatives, double, Pack>(
       {.name = "c-aba-derivatives",
        .summary = "derivatives of forward dynamics on the cluster tree, and M^-1",
        .source = "Carpentier, Mansard (2018); theory/derivatives 15",
        .cost = "O(n^2)"},
       loops);
-  const Capabilities differences{
-      .couplings = true, .loops = true, .several_supports = true, .exact = false};
-  const About by_differences{.name = "differences",
-                             .summary =
-                                 "approximates: central differences of order 8 of 'dense', "
-                                 "loops closed; allocates",
-                             .source = "theory/derivatives 22",
-                             .cost = "O(n^4)"};
-  registrar.algorithm_at_double<DifferenceInverse>(by_differences, differences);
-  registrar.algorithm_at_double<DifferenceForward>(by_differences, differences);
-  registrar.algorithm_at_double<LtlInverseMassMatrix>(
+  registrar.algorithm_at_double<VariationConstrainedDynamics>(
+      {.name = "variation-constrained",
+       .summary = "derivatives of accelerations and constraint forces of held end-effectors",
+       .source = "theory/derivatives 15",
+       .cost = "O(n^2 d + m n^2)"},
+      loops);
+  registrar.algorithm_at<LtlInverseMassMatrix, double, Pack>(
       {.name = "ltl-inverse-mass-matrix",
        .summary = "M^-1 from M and its sparse factor",
        .source = "Featherstone (2008), Tables 6.2 to 6.5; theory/derivatives 15",
@@ -70,15 +67,15 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
        .cost = "O(n d^2) or O(n^2 d)"},
       loops);
   registrar.algorithm_at_double<CRneaAdjoint>({.name = "c-rnea-adjoint",
-                                     .summary = "gradient of lambda^T tau",
-                                     .source = "theory/derivatives 19.1",
-                                     .cost = "O(n)"},
-                                    loops);
+                                               .summary = "gradient of lambda^T tau",
+                                               .source = "theory/derivatives 19.1",
+                                               .cost = "O(n)"},
+                                              loops);
   registrar.algorithm_at_double<CAbaAdjoint>({.name = "c-aba-adjoint",
-                                    .summary = "gradient of nu^T vdot",
-                                    .source = "theory/derivatives 15 and 19.1",
-                                    .cost = "O(n d^2)"},
-                                   loops);
+                                              .summary = "gradient of nu^T vdot",
+                                              .source = "theory/derivatives 15 and 19.1",
+                                              .cost = "O(n d^2)"},
+                                             loops);
   registrar.algorithm_at_double<VariationKinematics>(
       {.name = "variation-kinematics",
        .summary = "derivatives of links' twists and accelerations, and of their Jacobians",
@@ -118,4 +115,6 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
        .source = "Celledoni, Marthinsen, Owren (2003); theory/derivatives 19.3",
        .cost = "O(n^3)"},
       steps);
+  add_hessian_products(registrar);
+  add_differences(registrar);
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "algorithms/derivatives/c_aba_derivatives.hpp"
 #include "algorithms/derivatives/variation/step_chart.hpp"
@@ -20,11 +22,23 @@ class DifferentiableStep : public StepDerivatives<T> {
         dynamics_(model),
         chart_(model),
         nv_(model->nv()),
-        Fq_(nv_, nv_), Fv_(nv_, nv_), Fu_(nv_, nv_), moved_(nv_, 3 * nv_) {}
+        start_(model->nq()),
+        Fq_(nv_, nv_),
+        Fv_(nv_, nv_),
+        Fu_(nv_, nv_),
+        moved_(nv_, 3 * nv_) {}
+
+  /// At the step's start.
+  T margin() override { return dynamics_.margin_at(start_.data()); }
 
  protected:
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+  /// Takes in where a step starts.
+  void start(const double* q) {
+    chart_.restart();
+    std::copy_n(q, start_.size(), start_.begin());
+  }
   /// Accelerations at a state and their variation.
   void accelerate(const double* q, const double* v, const double* u, const Matrix& dq,
                   const Matrix& dv, const Loads<T>* loads, double* a, Matrix& da) {
@@ -59,6 +73,7 @@ class DifferentiableStep : public StepDerivatives<T> {
   CAbaDerivatives<T> dynamics_;
   StepChart chart_;
   long nv_;
+  std::vector<double> start_;
   Matrix Fq_, Fv_, Fu_, moved_;
 };
 
@@ -77,7 +92,7 @@ class SemiImplicitEulerDerivatives final : public DifferentiableStep<T> {
   void compute(const double* q, const double* v, const double* tau, double h, double* q_next,
                double* v_next, double* A, double* B, const Loads<T>* loads) override {
     const long n = this->nv_;
-    this->chart_.restart();
+    this->start(q);
     this->identity(dq_, dv_, n);
     this->accelerate(q, v, tau, dq_, dv_, loads, a_.data(), da_);
     for (long i = 0; i < n; ++i) v_next[i] = v[i] + h * a_[i], d_[i] = h * v_next[i];
@@ -101,7 +116,9 @@ class Rk4Derivatives final : public DifferentiableStep<T> {
  public:
   explicit Rk4Derivatives(ModelPtr model)
       : DifferentiableStep<T>(std::move(model)),
-        q2_(this->model().nq()), q_(this->model().nq()), d_(this->nv_) {
+        q2_(this->model().nq()),
+        q_(this->model().nq()),
+        d_(this->nv_) {
     const long n = this->nv_;
     for (Matrix* m : {&dq0_, &dv0_, &dq2_, &dq_, &dd_}) m->resize(n, 3 * n);
     for (Stage& s : k_) {
@@ -126,7 +143,7 @@ class Rk4Derivatives final : public DifferentiableStep<T> {
           "rk4-step: joint forces at the start are given, expected none (they change between "
           "stages; use semi-implicit-euler-step)");
     }
-    this->chart_.restart();
+    this->start(q);
     this->identity(dq0_, dv0_, n);
     const Eigen::Map<const Eigen::VectorXd> v0(v, n);
     const auto flow = [&](const double* from, const Matrix& d_from, const Weights& w, double* to,

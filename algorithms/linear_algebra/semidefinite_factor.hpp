@@ -11,7 +11,8 @@
 namespace espalier {
 
 /// A symmetric positive semidefinite matrix by its rank: P^T A P = R R^T with R m x rank, found by
-/// diagonal pivoting, so that A^+ b = R (R^T R)^-2 R^T b is the shortest x of least |A x - b|.
+/// diagonal pivoting, so that A^+ b = R (R^T R)^-2 R^T b is the shortest x of least |A x - b|; of a
+/// regular matrix it is R^-T R^-1 b.
 /// All memory is taken at the start. Source: Higham (2002), section 10.3.
 class SemidefiniteFactor {
  public:
@@ -55,6 +56,7 @@ class SemidefiniteFactor {
       }
       ++rank_;
     }
+    if (rank_ == n_) return;            // R is triangular
     for (long a = 0; a < rank_; ++a) {  // R^T R, lower triangle
       for (long b = 0; b <= a; ++b) {
         double sum = 0.0;
@@ -72,6 +74,10 @@ class SemidefiniteFactor {
       std::fill_n(x, n_, std::numeric_limits<double>::quiet_NaN());
       return;
     }
+    if (rank_ == n_) {
+      solve_regular(x);
+      return;
+    }
     for (long a = 0; a < rank_; ++a) {
       x_[a] = 0.0;
       for (long i = a; i < n_; ++i) x_[a] += R_[i * n_ + a] * x[order_[i]];
@@ -86,6 +92,19 @@ class SemidefiniteFactor {
   }
 
  private:
+  /// x = R^-T R^-1 x, whose rounding grows with the condition of A and not with its square.
+  void solve_regular(double* x) {
+    for (long i = 0; i < n_; ++i) {
+      double sum = x[order_[i]];
+      for (long k = 0; k < i; ++k) sum -= R_[i * n_ + k] * x_[k];
+      x_[i] = sum / R_[i * n_ + i];
+    }
+    for (long i = n_; i-- > 0;) {
+      x_[i] /= R_[i * n_ + i];
+      for (long k = 0; k < i; ++k) x_[k] -= R_[i * n_ + k] * x_[i];
+      x[order_[i]] = x_[i];
+    }
+  }
   /// Swaps rows and columns i < j of what is left, of which the lower triangle is kept.
   void exchange(long i, long j) {
     if (i == j) return;

@@ -1,6 +1,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "cli/command.hpp"
 #include "cli/number_options.hpp"
@@ -10,6 +11,7 @@
 #include "cli/timing.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/problems/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/constrained_dynamics_derivatives.hpp"
 #include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/problems/operational_space.hpp"
 
@@ -54,7 +56,10 @@ double amplification_by_loops(const Model& model, const State& state) {
 double amplification_by_tasks(const Registry& registry, const std::string& problem,
                               const Setup& setup, const State& state) {
   constexpr std::string_view inverts = OperationalSpace<double>::problem;
-  if (problem != inverts && problem != ConstrainedDynamics<double>::problem) return 1.0;
+  if (problem != inverts && problem != ConstrainedDynamics<double>::problem &&
+      problem != ConstrainedDynamicsDerivatives<double>::problem) {
+    return 1.0;
+  }
   const auto solvers = registry.algorithms(inverts);
   if (solvers.empty()) return 1.0;
   Results results;
@@ -78,6 +83,8 @@ struct Row {
   const Entry* entry;
   double difference = 0.0;
   bool agrees = true;
+  bool counts = true;  ///< exact, or held against a reference of its own
+  bool is_reference = false;
   double ns = 0.0;
   std::string error{};  ///< why there are no numbers
 };
@@ -121,8 +128,8 @@ Inputs of input-matrix are those of a random state of 'eval'. The reference is -
 can run, else the first exact algorithm. Exit code 1 if an exact algorithm differs by more than the
 tolerance; approximate ones are only shown. The tolerance of a state grows with its condition where
 that is over 1e4: with the reciprocal of the singularity margin near a dead point of loops, and in
-operational-space and constrained-dynamics with the condition of J M^-1 J^T, as of end-effectors
-that are nearly dependent.)");
+operational-space, constrained-dynamics and its derivatives with the condition of J M^-1 J^T, as of
+end-effectors that are nearly dependent.)");
   }
 
   int run(Session& session) override {
@@ -137,7 +144,11 @@ that are nearly dependent.)");
       });
     } else {
       expect_problem(registry, problem_);
-      if (against_ != "dense") registry.find_algorithm(problem_, against_);  // or UnknownName
+      const auto all = registry.algorithms(problem_);
+      const bool own = std::any_of(all.begin(), all.end(), [&](const Entry* e) {
+        return e->about.name.ends_with("-" + against_);
+      });
+      if (against_ != "dense" && !own) registry.find_algorithm(problem_, against_);  // or it throws
     }
     const ModelPtr model = model_.load(session);
     const Setup setup{
@@ -176,9 +187,12 @@ that are nearly dependent.)");
         out.refused.emplace_back(e, verdict.obstacle);
       }
     }
-    // The oracle first, then exact ones, then the rest.
+    // The oracle first, then exact ones, then the rest. Algorithms whose answers are their own
+    // (time steps of an order) have oracles of their own: that of x is x-differences.
+    const std::string own = "-" + against_;
     const auto rank = [&](const Row& r) {
-      return r.entry->about.name == against_ ? 0 : r.entry->capabilities.exact ? 1 : 2;
+      const std::string& name = r.entry->about.name;
+      return name == against_ || name.ends_with(own) ? 0 : r.entry->capabilities.exact ? 1 : 2;
     };
     std::stable_sort(out.rows.begin(), out.rows.end(),
                      [&](const Row& a, const Row& b) { return rank(a) < rank(b); });
@@ -190,9 +204,18 @@ that are nearly dependent.)");
     }
     out.tolerance = *std::max_element(tolerances.begin(), tolerances.end());
     std::vector<Results> reference;
+    std::map<std::string, std::vector<Results>> own_references;
     for (Row& row : out.rows) {
+      row.counts = row.entry->capabilities.exact;
       try {
-        const auto algorithm = registry.create(*row.entry, setup);
+        std::unique_ptr<Algorithm> algorithm;
+        try {
+          algorithm = registry.create(*row.entry, setup);
+        } catch (const Unsupported& refusal) {  // of a joint, which no capability speaks of
+          out.refused.emplace_back(row.entry, refusal.what());
+          row.entry = nullptr;
+          continue;
+        }
         std::vector<Results> answers;
         for (const State& state : states) {
           Results answer;
@@ -201,11 +224,21 @@ that are nearly dependent.)");
           answers.push_back(std::move(answer));
         }
         if (out.reference.empty()) {
+          row.is_reference = true;
           out.reference = row.entry->about.name;
           reference = answers;
         }
+        const std::string& name = row.entry->about.name;
+        const std::vector<Results>* against = &reference;
+        if (const auto found = own_references.find(name + own); found != own_references.end()) {
+          against = &found->second;
+          row.counts = true;
+        } else if (name.ends_with(own)) {
+          against = &(own_references[name] = answers);
+          row.is_reference = true;
+        }
         for (std::size_t k = 0; k < answers.size(); ++k) {
-          const double difference = relative_difference(answers[k], reference[k]);
+          const double difference = relative_difference(answers[k], (*against)[k]);
           row.difference = std::max(row.difference, difference);
           row.agrees = row.agrees && difference <= tolerances[k];
         }
@@ -213,10 +246,11 @@ that are nearly dependent.)");
       } catch (const Error& error) {
         row.error = error.what();
       }
-      if (!row.entry->capabilities.exact) continue;
+      if (!row.counts) continue;
       if (!row.error.empty() || !row.agrees) out.agree = false;
     }
     // Of all problems, those that nobody solves for this model are told beside the others.
+    std::erase_if(out.rows, [](const Row& row) { return row.entry == nullptr; });
     if (out.reference.empty() && problem_ != "all") {
       std::string text = "compare: number of algorithms that solve " + problem + " for '" +
                          model->name() + "' is 0, expected at least one";
@@ -279,12 +313,11 @@ that are nearly dependent.)");
         notes += row.error + "\n";
         continue;
       }
-      const bool exact = row.entry->capabilities.exact;
       table.row({name, fmt::format("{:.2e}", row.difference), fmt::format("{:.0f}", row.ns),
-                 name == c.reference ? "reference"
-                 : !exact            ? "approximate"
-                 : row.agrees        ? "agrees"
-                                     : "DIFFERS"});
+                 row.is_reference ? "reference"
+                 : !row.counts    ? "approximate"
+                 : row.agrees     ? "agrees"
+                                  : "DIFFERS"});
     }
     for (const auto& [e, obstacle] : c.refused) {
       notes += fmt::format("{} cannot: {}\n", e->about.name, obstacle);

@@ -139,6 +139,21 @@ void SpanningVariation<T>::update(const T* q, const T* v) {
 }
 
 template <class T>
+T SpanningVariation<T>::margin() {
+  T least = T(1.0);
+  for (LoopState& loop : loops_) {
+    const ClusterConstraint& constraint = *loop.cluster->constraint;
+    if constexpr (is_pack<T>) {
+      model_.pack_code().take_margin(constraint, loop.work, least);
+    } else {
+      const T margin = detail::margin(constraint, loop.work);
+      least = select_less(margin, least, margin, least);
+    }
+  }
+  return least;
+}
+
+template <class T>
 void SpanningVariation<T>::accelerate(const T* vdot) {
   expand(vdot == nullptr ? zero_.data() : vdot, qdd_.data());
   for (LoopState& loop : loops_) {

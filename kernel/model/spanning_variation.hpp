@@ -30,6 +30,10 @@ class ESPALIER_API SpanningVariation {
   /// qdd and P after update(). @param vdot  independent accelerations, or nullptr for zero
   void accelerate(const T* vdot);
 
+  /// Least singularity margin of the loops at the position of the last update(), a lower bound by
+  /// Frobenius norms; 1 where there are none. Overwrites what accelerate() needs of update().
+  T margin();
+
   TreeKinematics<T> joints;
 
   const T* q() const { return q_; }

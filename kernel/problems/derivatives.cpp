@@ -51,6 +51,7 @@ void StepDerivatives<T>::by_name(const BasicInputs<Value>& in, BasicResults<Valu
   put("v_next", ResultAxis::rates, nv, ResultAxis::one, 1, v_next);
   put("A", ResultAxis::components, 2 * nv, ResultAxis::components, 2 * nv, A);
   put("B", ResultAxis::components, 2 * nv, ResultAxis::rates, nv, B);
+  this->add_margin(m, out, k);
 }
 
 template <class T>
@@ -68,6 +69,7 @@ void KinematicsDerivatives<T>::by_name(const BasicInputs<Value>& in, BasicResult
       write(link, {p, p + n, p + 2 * n, p + 3 * n, p + 4 * n});
     });
   }
+  this->add_margin(model(), out, k);
 }
 
 template <class T>
@@ -90,6 +92,7 @@ void CentroidalDynamics<T>::by_name(const BasicInputs<Value>& in, BasicResults<V
   put("drate_dv", 6, nv, a.rate_by_v);
   put("center_of_mass", 3, 1, a.com);
   put("dcenter_of_mass_dq", 3, nv, a.com_by_q);
+  this->add_margin(model(), out, k);
 }
 
 std::string_view to_string(DesignParameter::Kind kind) {
@@ -171,6 +174,7 @@ void DesignDerivatives<T>::by_name(const BasicInputs<Value>& in, BasicResults<Va
     gradient(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot),
              detail::multipliers<T>(in, model().nv()), x, &loads);
   });
+  this->add_margin(model(), out, 1);
 }
 
 #define ESPALIER_INSTANTIATE(T)                  \

@@ -155,9 +155,40 @@ std::vector<T> multipliers(const BasicInputs<V>& in, int nv) {
 }
 }  // namespace detail
 
+/// What algorithms for derivatives say of their answers besides the numbers. Derivatives through
+/// loops grow like powers of the inverse of the loops' margin, and lose as many digits.
+template <class T>
+class ESPALIER_API DifferentiatesLoops {
+ public:
+  /// Below this margin is_near_dead_point(): cond(K) of dependent joints above 1e8.
+  static constexpr double least_margin = 1e-8;
+  virtual ~DifferentiatesLoops() = default;
+
+  /// Smallest singular value of the loops' dependent columns over the largest of all, bounded from
+  /// below, at the position of the last evaluate(): 1 where there are no loops, 0 at a dead point.
+  virtual T margin() = 0;
+  /// Whether derivatives of the last evaluate() may be far off since loops are near a dead point;
+  /// one or zero for each lane. Declare other joints independent there (better_independents()).
+  T is_near_dead_point() {
+    return select_less(margin(), T(least_margin), T(1.0), T(0.0));
+  }
+
+ protected:
+  /// Appends both to named results, where a model has loops.
+  template <class V>
+  void add_margin(const Model& model, BasicResults<V>& out, std::size_t first) {
+    if (!model.has_variable_constraints()) return;
+    detail::result(out, first + 1, "near_dead_point").shape(ResultAxis::one, 1, ResultAxis::one, 1);
+    detail::result(out, first, "singularity_margin").shape(ResultAxis::one, 1, ResultAxis::one, 1);
+    out[first].values[0] = detail::lowered<V>(margin());
+    out[first + 1].values[0] = detail::lowered<V>(is_near_dead_point());
+  }
+};
+
 /// tau(q, v, vdot) with its derivatives.
 template <class T>
-class ESPALIER_API InverseDynamicsDerivatives : public AlgorithmAt<T> {
+class ESPALIER_API InverseDynamicsDerivatives : public AlgorithmAt<T>,
+                                                public DifferentiatesLoops<T> {
  public:
   /// Its name in the registry.
   static constexpr std::string_view problem = "inverse-dynamics-derivatives";
@@ -206,6 +237,7 @@ class ESPALIER_API InverseDynamicsDerivatives : public AlgorithmAt<T> {
           evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot),
                    r[0], r[1], r[2], r[3], &loads);
         });
+    this->add_margin(model(), out, 4);
   }
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot, T* tau, T* dtau_dq, T* dtau_dv,
@@ -214,7 +246,8 @@ class ESPALIER_API InverseDynamicsDerivatives : public AlgorithmAt<T> {
 
 /// vdot(q, v, tau) with its derivatives.
 template <class T>
-class ESPALIER_API ForwardDynamicsDerivatives : public AlgorithmAt<T> {
+class ESPALIER_API ForwardDynamicsDerivatives : public AlgorithmAt<T>,
+                                                public DifferentiatesLoops<T> {
  public:
   /// Its name in the registry.
   static constexpr std::string_view problem = "forward-dynamics-derivatives";
@@ -263,6 +296,7 @@ class ESPALIER_API ForwardDynamicsDerivatives : public AlgorithmAt<T> {
           evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau),
                    r[0], r[1], r[2], r[3], &loads);
         });
+    this->add_margin(model(), out, 4);
   }
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* tau, T* vdot, T* dvdot_dq, T* dvdot_dv,
@@ -306,7 +340,8 @@ class ESPALIER_API InverseMassMatrix : public AlgorithmAt<T> {
 
 /// Gradient of lambda^T tau(q, v, vdot), lambda held, in O(n).
 template <class T>
-class ESPALIER_API InverseDynamicsAdjoint : public AlgorithmAt<T> {
+class ESPALIER_API InverseDynamicsAdjoint : public AlgorithmAt<T>,
+                                            public DifferentiatesLoops<T> {
  public:
   /// Its name in the registry.
   static constexpr std::string_view problem = "inverse-dynamics-adjoint";
@@ -349,6 +384,7 @@ class ESPALIER_API InverseDynamicsAdjoint : public AlgorithmAt<T> {
           evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot),
                    detail::multipliers<T>(in, model().nv()), r[0], r[1], r[2], &loads);
         });
+    this->add_margin(model(), out, 3);
   }
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* by_q, T* by_v,
@@ -357,7 +393,8 @@ class ESPALIER_API InverseDynamicsAdjoint : public AlgorithmAt<T> {
 
 /// Gradient of nu^T vdot(q, v, tau), nu held, in O(n) after the accelerations.
 template <class T>
-class ESPALIER_API ForwardDynamicsAdjoint : public AlgorithmAt<T> {
+class ESPALIER_API ForwardDynamicsAdjoint : public AlgorithmAt<T>,
+                                            public DifferentiatesLoops<T> {
  public:
   /// Its name in the registry.
   static constexpr std::string_view problem = "forward-dynamics-adjoint";
@@ -406,6 +443,7 @@ class ESPALIER_API ForwardDynamicsAdjoint : public AlgorithmAt<T> {
           evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau),
                    detail::multipliers<T>(in, model().nv()), r[0], r[1], r[2], r[3], &loads);
         });
+    this->add_margin(model(), out, 4);
   }
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* tau, const T* nu, T* vdot, T* by_q,
@@ -454,7 +492,8 @@ class ESPALIER_API CoriolisMatrix : public AlgorithmAt<T> {
 /// the step (and after each stage); derivatives at the closed point follow from its tangent, and
 /// nothing of Newton's method is differentiated.
 template <class T>
-class ESPALIER_API StepDerivatives : public AlgorithmAt<T> {
+class ESPALIER_API StepDerivatives : public AlgorithmAt<T>,
+                                     public DifferentiatesLoops<T> {
  public:
   /// Its name in the registry.
   static constexpr std::string_view problem = "step-derivatives";
@@ -501,7 +540,8 @@ class ESPALIER_API StepDerivatives : public AlgorithmAt<T> {
 
 /// Derivatives of the links' twists and accelerations, and the rate of their Jacobians.
 template <class T>
-class ESPALIER_API KinematicsDerivatives : public AlgorithmAt<T> {
+class ESPALIER_API KinematicsDerivatives : public AlgorithmAt<T>,
+                                           public DifferentiatesLoops<T> {
  public:
   /// Its name in the registry.
   static constexpr std::string_view problem = "kinematics-derivatives";
@@ -547,7 +587,8 @@ class ESPALIER_API KinematicsDerivatives : public AlgorithmAt<T> {
 /// Momentum of all that moves about its centre of mass, world axes, angular part first, and how it
 /// varies.
 template <class T>
-class ESPALIER_API CentroidalDynamics : public AlgorithmAt<T> {
+class ESPALIER_API CentroidalDynamics : public AlgorithmAt<T>,
+                                        public DifferentiatesLoops<T> {
  public:
   /// Its name in the registry.
   static constexpr std::string_view problem = "centroidal-dynamics";
@@ -605,7 +646,8 @@ ESPALIER_API std::string_view to_string(DesignParameter::Kind kind);
 
 /// Derivatives of inverse and forward dynamics by numbers of the design.
 template <class T>
-class ESPALIER_API DesignDerivatives : public AlgorithmAt<T> {
+class ESPALIER_API DesignDerivatives : public AlgorithmAt<T>,
+                                       public DifferentiatesLoops<T> {
  public:
   /// Its name in the registry.
   static constexpr std::string_view problem = "design-derivatives";

@@ -63,6 +63,15 @@ class ESPALIER_API DesignVariation : public AlgorithmAt<T> {
     detail::expect_loads(who, loads, m);
     compute(q.data(), v.data(), vdot.data(), lambda.data(), gradient.data(), loads);
   }
+  /// Columns dtau/dp of chosen families.
+  /// @param q, v, vdot    as in evaluate()
+  /// @param chosen        names of families
+  /// @param[out] columns  nv x chosen, row-major
+  /// @param loads         what acts besides tau and gravity, or nullptr; held
+  /// Cost: nv times evaluate().
+  /// @throws SizeMismatch; UnknownName with the families there are
+  void columns(In<T> q, In<T> v, In<T> vdot, const std::vector<std::string>& chosen,
+               OutMatrix<T> columns, const Loads<T>* loads = nullptr);
   /// Of a family at the last evaluate().
   virtual const Spanning& spanning(std::size_t family) const = 0;
 

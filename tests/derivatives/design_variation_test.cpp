@@ -109,6 +109,24 @@ TEST_F(DesignVariationTest, SpanningJointsMoveAsThoseOfOtherRobots) {
   }
 }
 
+TEST_F(DesignVariationTest, ColumnsOfChosenNumbersMakeTheGradient) {
+  const auto algorithm = with_families(1e-4);
+  const std::vector<double> q = assembled(*model, 0.4, -0.7);
+  std::vector<double> gradient(LegDesign::count), columns(2 * 2);
+  algorithm->evaluate(q, v, vdot, lambda, gradient);
+  const int last = LegDesign::count - 1;
+  algorithm->columns(q, v, vdot, {LegDesign::names[last], LegDesign::names[0]}, columns);
+  const auto weighed = [&](int k) { return lambda[0] * columns[k] + lambda[1] * columns[2 + k]; };
+  EXPECT_NEAR(weighed(0), gradient[last], 1e-12 * std::abs(gradient[last]));
+  EXPECT_NEAR(weighed(1), gradient[0], 1e-12 * std::abs(gradient[0]));
+  try {
+    algorithm->columns(q, v, vdot, {"no number"}, columns);
+    FAIL() << "no refusal";
+  } catch (const UnknownName& error) {
+    EXPECT_NE(std::string(error.what()).find(LegDesign::names[0]), std::string::npos);
+  }
+}
+
 TEST_F(DesignVariationTest, OtherRobotsAndEmptyStepsAreRefusedByName) {
   auto algorithm = host().create<DesignVariation<double>>("adjoint-variation", model);
   const ModelPtr pendulum = host().load(ESPALIER_SOURCE_DIR "/robots/double_pendulum.yaml");

@@ -74,7 +74,7 @@ class DifferenceOracle {
   std::vector<double> tau(const std::vector<double>& q, const std::vector<double>& v,
                           const std::vector<double>& vdot) {
     std::vector<double> out(model_->nv());
-    const Wrenches<double> wrenches = wrenches_at(q);
+    const Wrenches<double> wrenches = this->wrenches(q);
     inverse_->evaluate(q, v, vdot, out, &wrenches);
     const std::vector<double> load = joint_loads(q, v);
     for (std::size_t i = 0; i < out.size(); ++i) out[i] -= load[i];
@@ -83,7 +83,7 @@ class DifferenceOracle {
   std::vector<double> vdot(const std::vector<double>& q, const std::vector<double>& v,
                            std::vector<double> tau) {
     std::vector<double> out(model_->nv());
-    const Wrenches<double> wrenches = wrenches_at(q);
+    const Wrenches<double> wrenches = this->wrenches(q);
     const std::vector<double> load = joint_loads(q, v);
     for (std::size_t i = 0; i < out.size(); ++i) tau[i] += load[i];
     forward_->evaluate(q, v, tau, out, &wrenches);
@@ -158,8 +158,8 @@ class DifferenceOracle {
     return x;
   }
 
- private:
-  Wrenches<double> wrenches_at(const std::vector<double>& q) {
+  /// The loads' wrenches as they are at q.
+  Wrenches<double> wrenches(const std::vector<double>& q) {
     Wrenches<double> all(model_);
     if (loads_ == nullptr) return all;
     motion_.update(q.data(), nullptr);
@@ -183,6 +183,7 @@ class DifferenceOracle {
     }
     return all;
   }
+  /// Generalized forces of the loads on joints.
   std::vector<double> joint_loads(const std::vector<double>& q, const std::vector<double>& v) {
     std::vector<double> out(model_->nv(), 0.0);
     if (loads_ == nullptr || loads_->motor.empty()) return out;
@@ -194,6 +195,7 @@ class DifferenceOracle {
     return out;
   }
 
+ private:
   ModelPtr model_;
   std::unique_ptr<InverseDynamics<double>> inverse_;
   std::unique_ptr<ForwardDynamics<double>> forward_;

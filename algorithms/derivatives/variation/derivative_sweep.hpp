@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "algorithms/derivatives/variation/path_lanes.hpp"
@@ -120,6 +121,13 @@ class DerivativeSweep {
     }
   }
 
+  /// Sets entries of coordinates of which none carries the other to zero.
+  void clear_unrelated(std::initializer_list<T*> matrices) const {
+    for (T* out : matrices) {
+      for (const auto& [begin, end] : unrelated_) std::fill(out + begin, out + end, T(0.0));
+    }
+  }
+
   /// C of (16.1).
   void coriolis(const VariationState<T>& s, T* C) {
     const long n = model_.nv();
@@ -157,9 +165,8 @@ class DerivativeSweep {
             entry += rotor.inertia * rho_j * pd;
             if (!inside) continue;
             const VariationColumn<T>&y = s.columns(rotor.parent)[j],
-                        &x = s.columns(rotor.parent)[k];
-            entry += dot(y.S.w, t3) +
-                     rho_j * (dot(K, x.ups.w - x.psi1.w) + dot(half, x.S.w));
+                  &x = s.columns(rotor.parent)[k];
+            entry += dot(y.S.w, t3) + rho_j * (dot(K, x.ups.w - x.psi1.w) + dot(half, x.S.w));
           }
           if (PairTerms<T>* slot = slot_of(outside(s, c, rotor.parent))) {
             slot->t1.n += scale(p, K);
@@ -223,6 +230,26 @@ class DerivativeSweep {
       }
     }
     lanes_.plan(paths_, visited);
+    list_unrelated();
+  }
+  void list_unrelated() {
+    const long n = model_.nv();
+    std::vector<bool> related(n * n, false);
+    for (std::size_t k = 0; k < related_.size(); ++k) {
+      const Cluster& c = model_.clusters()[k];
+      for (long i = c.v; i < c.v + c.nv; ++i) {
+        for (long j = c.v; j < c.v + c.nv; ++j) related[i * n + j] = true;
+        for (const long j : related_[k]) related[i * n + j] = related[j * n + i] = true;
+      }
+    }
+    for (long e = 0; e < n * n; ++e) {
+      if (related[e]) continue;
+      if (!unrelated_.empty() && unrelated_.back().second == e) {
+        ++unrelated_.back().second;
+      } else {
+        unrelated_.push_back({e, e + 1});
+      }
+    }
   }
   /// Sets entries of a cluster's coordinates with one another and with those that carry them to
   /// zero, for sums.
@@ -456,10 +483,10 @@ class DerivativeSweep {
           v_sum += rotor.inertia * (p * rho_W(s, c, rotor, k));
         }
         if (varies) {
-          q_sum += armature_product(s, c, j, k,
-                                    [&](int rate) { return spanning_P(s, c, rate, k); });
-          v_sum += armature_product(s, c, j, k,
-                                    [&](int rate) { return spanning_W(s, c, rate, k); });
+          q_sum +=
+              armature_product(s, c, j, k, [&](int rate) { return spanning_P(s, c, rate, k); });
+          v_sum +=
+              armature_product(s, c, j, k, [&](int rate) { return spanning_W(s, c, rate, k); });
         }
         Dq[(c.v + j) * n + c.v + k] += q_sum;
         Dv[(c.v + j) * n + c.v + k] += v_sum;
@@ -595,8 +622,20 @@ class DerivativeSweep {
     Dv[row * n + row] = own_v;
     if (o == 0) return;
     t.t4 += cross_star(x.S, b.f);
+    if constexpr (std::is_same_v<T, double>) {
+      way_lanes(s, t, k, row, Dq, Dv, M);
+    } else {
+      way(s, t, o, row, Dq, Dv, M);
+    }
+    t.body = o;
+    if (base_[o] >= 0) floating_base(s, t, row, Dq, Dv, M);
+  }
+  /// Pairs of a coordinate with those on the way to the ground, which are lanes.
+  void way_lanes(const VariationState<T>& s, const PairTerms<T>& t, int k, long row, T* Dq, T* Dv,
+                 T* M) {
+    const long n = model_.nv();
     lanes_.visit(k, s.column.data());
-    lanes_.multiply(t.t1, t.t2, t.t3, t.t4, wrenches ? &t.t5 : nullptr);
+    lanes_.multiply(t.t1, t.t2, t.t3, t.t4, s.wrenches_vary() ? &t.t5 : nullptr);
     for (int p = 0; p < lanes_.size(); ++p) {
       const long j = lanes_.coordinate(p);
       if (M != nullptr) M[row * n + j] = M[j * n + row] = lanes_.product(PathLanes::mass, p);
@@ -605,8 +644,23 @@ class DerivativeSweep {
       Dq[j * n + row] = lanes_.product(PathLanes::q_column, p);
       Dv[j * n + row] = lanes_.product(PathLanes::v_column, p);
     }
-    t.body = o;
-    if (base_[o] >= 0) floating_base(s, t, row, Dq, Dv, M);
+  }
+  /// The same one by one, where robots are lanes.
+  void way(const VariationState<T>& s, const PairTerms<T>& t, int body, long row, T* Dq, T* Dv,
+           T* M) {
+    const long n = model_.nv();
+    const bool wrenches = s.wrenches_vary();
+    for (const Step& step : paths_[body]) {
+      const VariationColumn<T>& a = s.column[step.column];
+      const long j = step.coordinate;
+      if (M != nullptr) M[row * n + j] = M[j * n + row] = dot(a.S, t.t1);
+      T by_q = dot(a.psi2, t.t1) + dot(t.t2, a.psi1.w);
+      if (wrenches) by_q += dot(t.t5.w, a.S.w) + dot(t.t5.v, a.S.v);
+      Dq[row * n + j] = by_q;
+      Dv[row * n + j] = dot(a.ups, t.t1) + dot(t.t2, a.S.w);
+      Dq[j * n + row] = dot(a.S, t.t4);
+      Dv[j * n + row] = dot(a.S, t.t3);
+    }
   }
   /// (12.2): the columns of a floating root are unit vectors.
   void floating_base(const VariationState<T>& s, const PairTerms<T>& t, long row, T* Dq, T* Dv,
@@ -657,9 +711,10 @@ class DerivativeSweep {
   std::vector<Force<T>> total_;
   std::vector<PairTerms<T>> terms_, slots_, next_;
   int count_ = 0;
-  std::vector<std::vector<Step>> paths_;  ///< per body, from its own columns to the ground
-  std::vector<int> order_;                 ///< clusters, depth first
-  std::vector<std::vector<int>> related_;  ///< per cluster: the coordinates that carry it
+  std::vector<std::vector<Step>> paths_;          ///< per body, from its own columns to the ground
+  std::vector<int> order_;                        ///< clusters, depth first
+  std::vector<std::vector<int>> related_;         ///< per cluster: the coordinates that carry it
+  std::vector<std::pair<long, long>> unrelated_;  ///< entries of matrices that are always zero
   PathLanes lanes_;
   std::vector<int> base_;  ///< per body: first coordinate of the floating root, -1 for none
 };

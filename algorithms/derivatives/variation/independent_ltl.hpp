@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <memory>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "espalier/kernel/model/model.hpp"
 #include "espalier/kernel/scalar/pack.hpp"
+#include "espalier/kernel/scalar/structure_of_arrays.hpp"
 
 /// M = L^T D L over the independent rates of a cluster tree, and solves with many columns at once.
 /// Rows of a cluster are dense among themselves and with those of the clusters that carry it.
@@ -18,11 +21,18 @@ namespace espalier {
 
 /// A row of L holds the entries of the rates that carry it, from the root on, without gaps. So the
 /// row of a rate that carries another has the places of the beginning of the other's row, and
-/// elimination is a sum of pieces of rows.
+/// elimination is a sum of pieces of rows. At Pack, robots are the lanes of the factor; many
+/// columns are solved for one robot after the other, whose columns are lanes then.
+template <class T>
 class IndependentLtl {
  public:
   explicit IndependentLtl(const Model& model) : n_(model.nv()), rows_(n_), inverse_(n_) {
     list_rows(model);
+    if constexpr (!std::is_same_v<T, double>) {
+      one_ = std::make_unique<IndependentLtl<double>>(model);
+      list_entries();
+      return;
+    }
     list_below();
     list_groups(groups_, pair);
     list_groups(wide_groups_, widest);
@@ -31,40 +41,33 @@ class IndependentLtl {
   }
 
   /// Factors M, of which it reads the rows' entries alone.
-  void factor(const double* M) {
-    std::fill(L_.begin(), L_.end(), 0.0);
+  void factor(const T* M) {
+    std::fill(L_.begin(), L_.end(), T(0.0));
     for (int k = 0; k < n_; ++k) {
       const int* path = path_.data() + rows_[k].start;
       for (int s = 0; s <= rows_[k].depth; ++s) at(k)[s] = M[static_cast<long>(k) * n_ + path[s]];
     }
     for (const int k : inward_) {
-      double* L = at(k);
+      T* L = at(k);
       const int depth = rows_[k].depth;
       const int* path = path_.data() + rows_[k].start;
-      const double inverse = inverse_[k] = 1.0 / L[depth];
-      for (int s = 0; s < depth; ++s) {
-        // Places behind a row's end take what nobody reads.
-        double* row = at(path[s]);
-        const Quad x = Quad(inverse * L[s]);
-        for (int j = 0; j <= s; j += Quad::size) {
-          (Quad::load(row + j) - x * Quad::load(L + j)).store(row + j);
-        }
-      }
+      const T inverse = inverse_[k] = T(1.0) / L[depth];
+      for (int s = 0; s < depth; ++s) subtract(inverse * L[s], L, s + 1, at(path[s]));
       for (int s = 0; s < depth; ++s) L[s] *= inverse;
     }
   }
   /// x = M^-1 x.
-  void solve(double* x) const {
+  void solve(T* x) const {
     for (const int k : inward_) {
-      const double* L = at(k);
+      const T* L = at(k);
       const int* path = path_.data() + rows_[k].start;
-      const double x_k = x[k];
+      const T x_k = x[k];
       for (int s = 0; s < rows_[k].depth; ++s) x[path[s]] -= L[s] * x_k;
     }
     for (int k = 0; k < n_; ++k) {
-      const double* L = at(k);
+      const T* L = at(k);
       const int* path = path_.data() + rows_[k].start;
-      double sum = inverse_[k] * x[k];
+      T sum = inverse_[k] * x[k];
       for (int s = 0; s < rows_[k].depth; ++s) sum -= L[s] * x[path[s]];
       x[k] = sum;
     }
@@ -73,36 +76,31 @@ class IndependentLtl {
   /// rows that carry j or that j carries, the others are not read. Columns are lanes: an entry of L
   /// is loaded once for all of a group.
   /// @param A, B  with readable numbers behind their ends for a Pack
-  void solve(const double* A, const double* B, double* X, double* Y, double* Z) {
-    clear({X, Y, Z});
-    for (const Group& g : groups_) {
-      if (g.first.size() == 1) {
-        solve_group<1>(g, A, B, {X, Y, Z});
-      } else {
-        solve_group<2>(g, A, B, {X, Y, Z});
+  void solve(const T* A, const T* B, T* X, T* Y, T* Z) {
+    if constexpr (std::is_same_v<T, double>) {
+      solve_columns(A, B, X, Y, Z);
+    } else {
+      Robots& r = *robots_;
+      for (int lane = 0; lane < T::size; ++lane) {
+        one_->take(*this, lane);
+        for (const int e : r.entries) r.A[e] = A[e][lane], r.B[e] = B[e][lane];
+        const long at = lane * r.size;
+        one_->solve(r.A.data(), r.B.data(), r.X.data() + at, r.Y.data() + at, r.Z.data() + at);
       }
+      r.write(r.X, X), r.write(r.Y, Y), r.write(r.Z, Z);
     }
   }
   /// Writes Z = M^-1, row-major.
-  void invert(double* Z) {
-    clear({Z});
-    for (const Group& g : wide_groups_) {
-      switch (g.first.size()) {
-        case 1:
-          invert_group<1>(g, Z);
-          break;
-        case 2:
-          invert_group<2>(g, Z);
-          break;
-        case 3:
-          invert_group<3>(g, Z);
-          break;
-        case 4:
-          invert_group<4>(g, Z);
-          break;
-        default:
-          invert_group<widest>(g, Z);
+  void invert(T* Z) {
+    if constexpr (std::is_same_v<T, double>) {
+      invert_columns(Z);
+    } else {
+      Robots& r = *robots_;
+      for (int lane = 0; lane < T::size; ++lane) {
+        one_->take(*this, lane);
+        one_->invert(r.Z.data() + lane * r.size);
       }
+      r.write(r.Z, Z);
     }
   }
   int size() const { return n_; }
@@ -131,9 +129,87 @@ class IndependentLtl {
     std::vector<int> outward;    ///< all from begin to end, each behind those that carry it
   };
   static constexpr int pair = 2, widest = 5;
+  /// Matrices of one robot after the other, where robots are lanes of T.
+  struct Robots {
+    std::vector<int> entries;     ///< of coordinates of which one carries the other
+    long size = 0;                ///< nv * nv
+    std::vector<double> A, B;     ///< of one robot; zero elsewhere
+    std::vector<double> X, Y, Z;  ///< of all
 
-  double* at(int k) { return L_.data() + rows_[k].start; }
-  const double* at(int k) const { return L_.data() + rows_[k].start; }
+    void write(const std::vector<double>& from, Pack* to) const {
+      detail::load_states<Pack>(from.data(), static_cast<int>(size),
+                                std::span<Pack* const>(&to, 1));
+    }
+  };
+  template <class>
+  friend class IndependentLtl;
+
+  T* at(int k) { return L_.data() + rows_[k].start; }
+  const T* at(int k) const { return L_.data() + rows_[k].start; }
+  /// row -= x L, of count entries.
+  static void subtract(const T& x, const T* L, int count, T* row) {
+    if constexpr (std::is_same_v<T, double>) {
+      // Places behind a row's end take what nobody reads.
+      const Quad all = Quad(x);
+      for (int j = 0; j < count; j += Quad::size) {
+        (Quad::load(row + j) - all * Quad::load(L + j)).store(row + j);
+      }
+    } else {
+      for (int j = 0; j < count; ++j) row[j] -= x * L[j];
+    }
+  }
+  /// The factor of one robot of several.
+  template <class P>
+  void take(const IndependentLtl<P>& robots, int lane) {
+    for (std::size_t e = 0; e < L_.size(); ++e) L_[e] = robots.L_[e][lane];
+    for (int k = 0; k < n_; ++k) inverse_[k] = robots.inverse_[k][lane];
+  }
+  void list_entries() {
+    robots_ = std::make_unique<Robots>();
+    Robots& r = *robots_;
+    r.size = static_cast<long>(n_) * n_;
+    for (int k = 0; k < n_; ++k) {
+      for (int s = 0; s <= rows_[k].depth; ++s) {
+        const int j = path_[rows_[k].start + s];
+        r.entries.push_back(k * n_ + j);
+        if (j != k) r.entries.push_back(j * n_ + k);
+      }
+    }
+    std::sort(r.entries.begin(), r.entries.end());
+    for (auto* x : {&r.A, &r.B}) x->assign(r.size + Pack::size, 0.0);
+    for (auto* x : {&r.X, &r.Y, &r.Z}) x->resize(r.size * Pack::size);
+  }
+  void solve_columns(const double* A, const double* B, double* X, double* Y, double* Z) {
+    clear({X, Y, Z});
+    for (const Group& g : groups_) {
+      if (g.first.size() == 1) {
+        solve_group<1>(g, A, B, {X, Y, Z});
+      } else {
+        solve_group<2>(g, A, B, {X, Y, Z});
+      }
+    }
+  }
+  void invert_columns(double* Z) {
+    clear({Z});
+    for (const Group& g : wide_groups_) {
+      switch (g.first.size()) {
+        case 1:
+          invert_group<1>(g, Z);
+          break;
+        case 2:
+          invert_group<2>(g, Z);
+          break;
+        case 3:
+          invert_group<3>(g, Z);
+          break;
+        case 4:
+          invert_group<4>(g, Z);
+          break;
+        default:
+          invert_group<widest>(g, Z);
+      }
+    }
+  }
   /// One in a lane, which may be none of the pack's.
   static Pack unit(int lane) {
     if (lane < 0 || lane >= Pack::size) return Pack(0.0);
@@ -244,7 +320,7 @@ class IndependentLtl {
       }
       path_[row.start + row.depth] = k;
     }
-    L_.assign(size, 0.0);
+    L_.assign(size, T(0.0));
     inward_.resize(n_);
     std::iota(inward_.rbegin(), inward_.rend(), 0);
     std::stable_sort(inward_.begin(), inward_.end(),
@@ -312,14 +388,17 @@ class IndependentLtl {
   int n_;
   bool whole_ = true;  ///< every group covers all rows
   std::vector<Row> rows_;
-  std::vector<double> inverse_;  ///< of D
-  std::vector<double> L_;        ///< its rows, each filled up to whole Quads
-  std::vector<int> path_;        ///< the rate of every entry of L_
+  std::vector<T> inverse_;  ///< of D
+  std::vector<T> L_;        ///< its rows, each filled up to whole Quads
+  std::vector<int> path_;   ///< the rate of every entry of L_
   std::vector<Below> below_;
   /// All rates, deepest first: branches alternate, and what one waits for another computes.
   std::vector<int> inward_;
   std::vector<Group> groups_, wide_groups_;
   std::vector<Pack> lanes_;  ///< rows of a group of columns
+  // Where robots are lanes:
+  std::unique_ptr<IndependentLtl<double>> one_;
+  std::unique_ptr<Robots> robots_;
 };
 
 }  // namespace espalier

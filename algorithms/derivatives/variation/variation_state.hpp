@@ -164,6 +164,10 @@ class VariationState {
     if (loads != nullptr) place_wrenches();
   }
 
+  /// Takes memory for more wrenches than one per body.
+  void reserve_wrenches(std::size_t more) {
+    wrench_.reserve(wrench_.capacity() + more), wrench_body_.reserve(wrench_.capacity() + more);
+  }
   /// More wrenches, after update().
   void apply(const FramedWrenches<T>& more) { place_framed(more); }
 

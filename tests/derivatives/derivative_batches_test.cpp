@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+
+#include "tests/batch/support.hpp"
+#include "tests/derivatives/oracle.hpp"
+
+namespace espalier::test {
+namespace {
+
+// Packs have a sine of their own and sum in another order: that is rounding, which inverses of M
+// and derivatives near dead points amplify; the oracle's tolerance is taken.
+TEST(DerivativeBatchesTest, StatesOfABatchHaveTheResultsOfSingleCalls) {
+  constexpr int N = 11;  // a whole pack and a part of one
+  int trees = 0;
+  for (unsigned long long seed = 1; seed <= 40; ++seed) {
+    const ModelPtr model = any_robot(seed);
+    trees += model->is_tree();
+    std::vector<State> states;
+    for (int k = 0; k < N; ++k) states.push_back(any_state(*model, 100 * seed + k));
+    const States all = gathered(*model, states);
+    for (const char* name : {"c-rnea-derivatives", "c-aba-derivatives", "ltl-inverse-mass-matrix",
+                             "rnea-derivatives", "aba-derivatives"}) {
+      SCOPED_TRACE(std::string(name) + " on the robot of seed " + std::to_string(seed));
+      const bool only_trees = std::string_view(name).find("c-") != 0 && name[0] != 'l';
+      if (only_trees && !model->is_tree()) continue;
+      const std::string_view problem = name[0] == 'l' ? InverseMassMatrix<double>::problem
+                                       : std::string_view(name).find("rnea") != std::string::npos
+                                           ? InverseDynamicsDerivatives<double>::problem
+                                           : ForwardDynamicsDerivatives<double>::problem;
+      const auto batch = host().batch(problem, name, espalier::Setup{model}, {.threads = 1});
+      const auto single = host().registry().create(host().registry().find_algorithm(problem, name),
+                                                   espalier::Setup{model});
+      std::vector<BatchStatus> status(N);
+      const std::vector<Values> got = answers(*batch, N, all.with_wrenches(), &status);
+      for (int k = 0; k < N; ++k) {
+        if (status[k] != BatchStatus::ok) continue;
+        const Wrenches<double> wrenches = states[k].wrenches<double>(model);
+        Results wanted;
+        single->solve({.q = states[k].q,
+                       .v = states[k].v,
+                       .tau = states[k].tau,
+                       .vdot = states[k].vdot,
+                       .wrenches = &wrenches},
+                      wanted);
+        ASSERT_EQ(wanted.size(), got.size());
+        for (std::size_t r = 0; r < got.size(); ++r) {
+          EXPECT_LT(relative_difference(column(got[r], N, k), wanted[r].values), 1e-8)
+              << wanted[r].name << " of state " << k;
+        }
+      }
+    }
+  }
+  EXPECT_GT(trees, 10);
+}
+
+}  // namespace
+}  // namespace espalier::test
