@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/linear_algebra/front_plan.hpp"
-#include "espalier/kernel/model/loop_elimination.hpp"
+#include "espalier/kernel/model/loop_block_code.hpp"
 
 namespace espalier {
 
