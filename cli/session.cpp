@@ -126,6 +126,14 @@ void ModelArguments::honour(const Description& description) {
       *description.floating ? CompileOptions::Root::floating : CompileOptions::Root::fixed;
 }
 
+void warn_of(Session& session, const Description& description,
+             const std::vector<Finding>& findings) {
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (findings[i].severity == Finding::Severity::error) continue;
+    if (i < description.findings.size() || findings[i].negotiable) session.warn(findings[i]);
+  }
+}
+
 ModelPtr ModelArguments::load(Session& session) {
   const Host& host = session.host();
   return reading_model([&] {
@@ -139,11 +147,7 @@ ModelPtr ModelArguments::load(Session& session) {
     const auto ms = [](auto d) { return std::chrono::duration<double, std::milli>(d).count(); };
     spdlog::debug("{}: read in {:.3f} ms, compiled in {:.3f} ms", file, ms(middle - start),
                   ms(std::chrono::steady_clock::now() - middle));
-    // What the reader left out, and what is computed as written; the doctor tells the rest.
-    const std::vector<Finding>& warnings = model->extras().warnings;
-    for (std::size_t i = 0; i < warnings.size(); ++i) {
-      if (i < description.findings.size() || warnings[i].negotiable) session.warn(warnings[i]);
-    }
+    warn_of(session, description, model->extras().warnings);
     std::vector<double> neutral(model->nq());
     model->neutral(neutral.data());
     warn_near_dead_points(session, *model, neutral, "the neutral position");

@@ -69,6 +69,10 @@ struct ModelArguments {
 
   CLI::Option* root = nullptr;  ///< --root
 };
+/// Tells what the reader left out, and what is computed as written; the doctor tells the rest.
+/// @param findings  of compiling the description: those of the reader come first
+void warn_of(Session& session, const Description& description,
+             const std::vector<Finding>& findings);
 /// --search and --outside: where included files and meshes are looked for.
 void add_read_options(CLI::App& app, ReadOptions& options);
 /// --root and --mimic, also for a model given by the option --model.

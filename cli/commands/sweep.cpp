@@ -120,6 +120,9 @@ the exit code is 1.)");
       plan.options.root =
           *robot.floating ? CompileOptions::Root::floating : CompileOptions::Root::fixed;
     }
+    if (group.rank() == 0) {
+      warn_of(session, robot, diagnose(robot, host.registry(), plan.options));
+    }
     {  // what is wrong with the targets themselves is said once
       Description probe = robot;
       for (const SweepParameter& p : plan.parameters) {

@@ -150,7 +150,7 @@ Examples: espalier view robots/four_bar_leg.yaml
     input_files().add(model_.file);
     if (trajectory_) input_files().add(*trajectory_);
     reading_model([&] { model_.honour(host.read(model_.file, model_.reading)); });
-    viewer::Stage stage = load(host, model_.file);
+    viewer::Stage stage = load(session, model_.file);
     if (state_) stage.start = read_state(stage.model, *state_).inputs.q;
     std::optional<viewer::Trajectory> trajectory;
     if (trajectory_) {
@@ -165,7 +165,7 @@ Examples: espalier view robots/four_bar_leg.yaml
     }
     std::optional<viewer::Stage> other;
     if (compare_) {
-      other.emplace(load_other(host, stage));
+      other.emplace(load_other(session, stage));
       stage.other = &*other;
     }
     return serve(session, page, stage);
@@ -188,11 +188,12 @@ Examples: espalier view robots/four_bar_leg.yaml
     }
   }
 
-  viewer::Stage load(const Host& host, const std::string& file) const {
+  viewer::Stage load(Session& session, const std::string& file) const {
     viewer::Stage stage = reading_model([&] {
-      return viewer::Stage(host, file, model_.options,
-                           std::vector<fs::path>(mesh_folders_.begin(), mesh_folders_.end()));
+      return viewer::Stage(session.host(), file, model_.options, mesh_folders(), model_.reading);
     });
+    warn_of(session, stage.description, stage.model->extras().warnings);
+    warn_of_meshes(session, stage);
     if (controller_) {
       stage.controllers = [path = *controller_](const Model& model) {
         return read_controllers(model, path);
@@ -204,10 +205,49 @@ Examples: espalier view robots/four_bar_leg.yaml
     return stage;
   }
 
+  /// Folders that the user names for meshes, in options and in the variables of ROS and Gazebo.
+  std::vector<fs::path> mesh_folders() const {
+    std::vector<fs::path> folders(mesh_folders_.begin(), mesh_folders_.end());
+    folders.insert(folders.end(), model_.reading.search_paths.begin(),
+                   model_.reading.search_paths.end());
+    for (const char* variable : {"ROS_PACKAGE_PATH", "GZ_SIM_RESOURCE_PATH"}) {
+      const char* value = std::getenv(variable);
+      std::istringstream names(value != nullptr ? value : "");
+      std::error_code ignored;
+      for (std::string name; std::getline(names, name, ':');) {
+        // The root folder would allow the whole disk.
+        const fs::path folder = fs::canonical(name, ignored);
+        if (folder.has_relative_path() && fs::is_directory(folder, ignored)) {
+          folders.push_back(folder);
+        }
+      }
+    }
+    return folders;
+  }
+
+  /// Meshes that are not drawn, with the links that have them.
+  static void warn_of_meshes(Session& session, const viewer::Stage& stage) {
+    for (const LinkDescription& link : stage.description.links) {
+      for (const auto* shapes : {&link.visuals, &link.collisions}) {
+        for (const ShapeDescription& shape : *shapes) {
+          const auto* mesh = std::get_if<Mesh>(&shape.shape);
+          const int number = mesh == nullptr ? -1 : stage.meshes.find(mesh->file);
+          if (number < 0) continue;
+          const std::string& problem = stage.meshes.files()[number].problem;
+          if (problem.empty()) continue;
+          session.warn({Finding::Severity::warning,
+                        "link '" + link.name + "': mesh '" + mesh->file + "': " + problem +
+                            " (it is not drawn)",
+                        shape.where.text()});
+        }
+      }
+    }
+  }
+
   /// Another robot or, where no file has the name, this robot by another algorithm.
-  viewer::Stage load_other(const Host& host, const viewer::Stage& first) const {
+  viewer::Stage load_other(Session& session, const viewer::Stage& first) const {
     std::error_code ignored;
-    if (fs::exists(*compare_, ignored)) return load(host, *compare_);
+    if (fs::exists(*compare_, ignored)) return load(session, *compare_);
     const viewer::Json& known = first.scene["algorithms"];
     if (std::find(known.begin(), known.end(), viewer::Json(*compare_)) == known.end()) {
       std::string names;
@@ -217,7 +257,7 @@ Examples: espalier view robots/four_bar_leg.yaml
                         "', expected a robot file or an algorithm for its forward dynamics (" +
                         names + ")");
     }
-    viewer::Stage other = load(host, model_.file);
+    viewer::Stage other = load(session, model_.file);
     other.start = first.start;
     other.names.simulation.algorithm = *compare_;
     other.scene["algorithm"] = *compare_;

@@ -37,6 +37,7 @@ class Writer {
   // writer_joints.cpp
   void write_joint(const JointDescription& joint);
   void two(const JointDescription& joint, const char* second, const Vec3<double>& axis);
+  void direction(const Vec3<double>& axis);
   void one(const JointDescription& joint, const std::string& name, const char* type,
            const Vec3<double>& axis, bool whole);
   void terms(const JointDescription& joint, bool single);

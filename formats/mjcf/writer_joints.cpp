@@ -48,8 +48,12 @@ void Writer::write_joint(const JointDescription& joint) {
                         ": type is 'floating', expected it on the root link 'world' and "
                         "without origin (MJCF has free joints there only)");
     }
-    open("freejoint");
+    const bool resists = joint.passive.damping != 0.0 || joint.passive.friction != 0.0;
+    open(resists ? "joint" : "freejoint");
     text("name", joint.name, "joint");
+    if (resists) xml_.PushAttribute("type", "free");
+    if (joint.passive.damping != 0.0) number("damping", joint.passive.damping);
+    if (joint.passive.friction != 0.0) number("frictionloss", joint.passive.friction);
     close();
     if (joint.armature != 0.0) lose(joint.name + ": armature of a free joint");
   } else if (type == "universal") {
@@ -79,7 +83,7 @@ void Writer::two(const JointDescription& joint, const char* second, const Vec3<d
   open("joint");
   text("name", joint.name + "_2", "joint");
   xml_.PushAttribute("type", second);
-  vector("axis", axis);
+  direction(axis);
   if (joint.type != "helical") terms(joint, false);
   close();
   const Vec3<double>& a = joint.axis;
@@ -95,9 +99,16 @@ void Writer::one(const JointDescription& joint, const std::string& name, const c
   open("joint");
   text("name", name, "joint");
   xml_.PushAttribute("type", type);
-  vector("axis", axis);
+  direction(axis);
   terms(joint, whole);
   close();
+}
+
+void Writer::direction(const Vec3<double>& axis) {
+  if (!(dot(axis, axis) > 1e-18)) {
+    throw Unsupported(who_ + ": axis is zero, expected a direction");
+  }
+  vector("axis", axis);
 }
 
 void Writer::terms(const JointDescription& joint, bool single) {
@@ -111,8 +122,9 @@ void Writer::terms(const JointDescription& joint, bool single) {
   if (joint.armature != 0.0) number("armature", joint.armature);
   if (joint.passive.damping != 0.0) number("damping", joint.passive.damping);
   if (joint.passive.friction != 0.0) number("frictionloss", joint.passive.friction);
-  if (joint.passive.stiffness != 0.0) number("stiffness", joint.passive.stiffness);
-  if (joint.passive.rest != 0.0) number("springref", joint.passive.rest);
+  // Springs of joints of several positions do nothing.
+  if (single && joint.passive.stiffness != 0.0) number("stiffness", joint.passive.stiffness);
+  if (single && joint.passive.rest != 0.0) number("springref", joint.passive.rest);
 }
 
 /// Limits on one side, of rates and of forces.

@@ -2,6 +2,7 @@
 #include "formats/mjcf/mjcf.hpp"
 #include "tests/formats/support.hpp"
 #include "tests/support/host.hpp"
+#include "tests/support/simple_robot.hpp"
 
 // What has no counterpart: a warning with element and line where the motion stays what it is, else
 // an error that --lenient turns into a warning.
@@ -80,6 +81,25 @@ TEST(MjcfLossTest, WhatDoesNotIsAWarning) {
           {R"(<extension><plugin plugin="p"/></extension>)", "<extension>"}}) {
     expect_one(file("", hinge, after), warning, "robot.xml:6", {word, "(left out)"});
   }
+}
+
+TEST(MjcfLossTest, JointsAreWrittenWithWhatResistsThem) {
+  Description robot = chain_of(std::vector<std::string>{"floating", "spherical"});
+  robot.links[0].name = robot.joints[0].parent = "world";
+  robot.links[0].inertial.reset();
+  robot.joints[0].origin = {};
+  robot.joints[0].passive.damping = 0.5;
+  robot.joints[1].passive = {.damping = 0.25, .stiffness = 3.0};  // nothing turns against a rest
+  const Description back = MjcfFormat().read(MjcfFormat().write(robot), "robot.xml");
+  EXPECT_TRUE(back.findings.empty());
+  ASSERT_EQ(back.joints.size(), 2u);
+  EXPECT_EQ(back.joints[0].passive.damping, 0.5);
+  EXPECT_EQ(back.joints[1].passive.damping, 0.25);
+  EXPECT_EQ(back.joints[1].passive.stiffness, 0.0);
+  Description flat = chain_of(std::vector<std::string>{"prismatic"});
+  flat.joints[0].axis = {0, 0, 0};
+  expect_in(message_of<Unsupported>([&] { MjcfFormat().write(flat); }),
+            {"joint 'joint1'", "axis is zero", "expected a direction"});
 }
 
 TEST(MjcfLossTest, ShellsGiveNoMass) {

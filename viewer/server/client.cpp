@@ -23,11 +23,11 @@ constexpr int most_unseen = 2;
 }  // namespace
 
 Stage::Stage(const Host& h, const std::string& file, const CompileOptions& o,
-             const std::vector<std::filesystem::path>& mesh_folders)
+             const std::vector<std::filesystem::path>& mesh_folders, const ReadOptions& reading)
     : host(h),
       robot_file(file),
       options(o),
-      description(h.read(file)),
+      description(h.read(file, reading)),
       model(h.compile(description, options)),
       meshes(*model, file, mesh_folders),
       scene(scene_with(description, model, names)),

@@ -15,7 +15,8 @@ namespace espalier::viewer {
 struct Stage {
   /// @throws as Host::read() and compile(); InvalidModel for a mesh folder that is none
   Stage(const Host& host, const std::string& robot_file, const CompileOptions& options,
-        const std::vector<std::filesystem::path>& mesh_folders = {});
+        const std::vector<std::filesystem::path>& mesh_folders = {},
+        const ReadOptions& reading = {});
 
   /// The scene of the robot with a choice of independent coordinates, with the names of what it can
   /// run by. @param[in,out] names  what it runs by unless a client asks for another

@@ -1,7 +1,7 @@
 // Tests of the side panel: graphs, coordinates, runs, forces, comparisons. browser_test.mjs runs them.
 import assert from 'node:assert/strict';
 import {execFileSync, spawnSync} from 'node:child_process';
-import {readFileSync, readdirSync, statSync} from 'node:fs';
+import {readFileSync, readdirSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 
 export function panelTests({test, serve, open, until, idle, slide, pose, picture, gaps, together, program, source, folder}) {
@@ -237,6 +237,24 @@ export function panelTests({test, serve, open, until, idle, slide, pose, picture
       assert.match(stderr, words);
       assert.equal(got, status, `${options.join(' ')}: ${stderr}`);
     }
+  });
+
+  test('what is drawn without its mesh, or has the inertia of no body, is told once', async () => {
+    const robot = join(folder, 'wedge.urdf'), html = join(folder, 'wedge.html');
+    writeFileSync(robot, `<robot name="wedge"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><geometry><mesh filename="wedge.stl"/></geometry></visual></link>
+<joint name="j" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/></joint></robot>`);
+    const warnings = (...options) => {
+      const {status, stderr} = spawnSync(program, ['view', robot, '--html', html, ...options], {encoding: 'utf8'});
+      assert.equal(status, 0, stderr);
+      return stderr.split('\n').filter((line) => line.startsWith('warning: '));
+    };
+    const told = warnings();
+    assert.equal(told.length, 2, told.join('\n'));
+    assert.match(told[0], /wedge\.urdf:1: link 'arm': principal moments of inertia are 1, 1 and 3/);
+    assert.match(told[1], /wedge\.urdf:3: link 'arm': mesh 'wedge\.stl': file is missing/);
+    assert.equal(warnings('--search', join(source, 'tests/mjcf/models/parts')).length, 1);
   });
 
   test('pictures of the docs show robots', async () => {
