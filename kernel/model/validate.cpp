@@ -13,8 +13,10 @@ namespace espalier::detail {
 
 namespace {
 
-/// Squares of larger numbers, times others, overflow: no robot is described by them.
-bool finite(double x) { return std::abs(x) <= 1e100; }
+/// Products of larger numbers, mass times length and ratio squared, overflow: no robot is described
+/// by them.
+constexpr double most = 1e60;
+bool finite(double x) { return std::abs(x) <= most; }
 bool finite(const Vec3<double>& v) { return finite(v.x) && finite(v.y) && finite(v.z); }
 bool finite(const Pose& p) { return finite(p.xyz) && finite(p.rpy); }
 
@@ -68,7 +70,7 @@ void check_inertial(const LinkDescription& link, const CompileOptions& options,
       !finite({I.xy, I.xz, I.yz})) {
     findings.error(
         link.where,
-        who + ": inertial has a number that is not finite or beyond 1e100, expected numbers");
+        who + ": inertial has a number that is not finite or beyond 1e60, expected numbers");
     return;
   }
   if (in.mass < 0.0) {
@@ -113,7 +115,7 @@ void check_passive(const JointDescription& joint, Findings& findings) {
   check(joint.passive.friction, "friction");
   check(joint.passive.stiffness, "stiffness");
   check(joint.armature, "armature");
-  if (!std::isfinite(joint.passive.rest)) {
+  if (!finite(joint.passive.rest)) {
     findings.error(joint.where, who + ": rest position of its spring is " +
                                     number(joint.passive.rest) + ", expected a finite number");
   }
@@ -122,6 +124,11 @@ void check_passive(const JointDescription& joint, Findings& findings) {
     if (limit && std::isnan(*limit)) {
       findings.error(joint.where, who + ": a limit is not a number, expected one");
     }
+  }
+  // Limits that exclude nothing are often huge; those that exclude everything else are wrong.
+  if ((l.lower && *l.lower > most) || (l.upper && *l.upper < -most)) {
+    findings.error(joint.where, who + ": limits leave nothing but positions beyond 1e60, expected " +
+                                    "limits of a robot");
   }
   if (l.lower && l.upper && *l.lower > *l.upper) {
     findings.warning(joint.where, who + ": lower limit is " + number(*l.lower) +
@@ -247,7 +254,7 @@ class Validation {
   void run() {
     if (!finite(robot_.gravity)) {
       findings_.error(robot_.where,
-                      "gravity has a number that is not finite or beyond 1e100, expected numbers");
+                      "gravity has a number that is not finite or beyond 1e60, expected numbers");
     }
     for (const LinkDescription& link : robot_.links) {
       links_.add(link.name, link.where);
@@ -288,7 +295,7 @@ class Validation {
     if (!finite(joint.origin)) {
       findings_.error(
           joint.where,
-          who + ": origin has a number that is not finite or beyond 1e100, expected numbers");
+          who + ": origin has a number that is not finite or beyond 1e60, expected numbers");
     }
     check_type(who, joint, types_, findings_);
     check_passive(joint, findings_);
@@ -311,13 +318,13 @@ class Validation {
                                        "' itself, expected a joint that mimics none (name '" +
                                        other->second->mimic->joint + "' here)");
     }
-    if (!std::isfinite(mimic.multiplier) || mimic.multiplier == 0.0) {
+    if (!finite(mimic.multiplier) || mimic.multiplier == 0.0) {
       findings_.error(joint.where, who + ": mimic multiplier is " + number(mimic.multiplier) +
-                                       ", expected a number other than zero");
+                                       ", expected a number other than zero up to 1e60");
     }
-    if (!std::isfinite(mimic.offset)) {
+    if (!finite(mimic.offset)) {
       findings_.error(joint.where, who + ": mimic offset is " + number(mimic.offset) +
-                                       ", expected a finite number");
+                                       ", expected a finite number up to 1e60");
     }
   }
 
@@ -345,7 +352,7 @@ class Validation {
     if (!finite(loop.predecessor_origin) || !finite(loop.successor_origin)) {
       findings_.error(
           loop.where,
-          who + ": origin has a number that is not finite or beyond 1e100, expected numbers");
+          who + ": origin has a number that is not finite or beyond 1e60, expected numbers");
     }
   }
 
@@ -354,9 +361,9 @@ class Validation {
     constraints_.add(coupling.name, coupling.where);
     expect_link(who, "predecessor", coupling.predecessor, coupling.where);
     expect_link(who, "successor", coupling.successor, coupling.where);
-    if (!std::isfinite(coupling.ratio) || coupling.ratio == 0.0) {
+    if (!finite(coupling.ratio) || coupling.ratio == 0.0) {
       findings_.error(coupling.where, who + ": ratio is " + number(coupling.ratio) +
-                                          ", expected a number other than zero");
+                                          ", expected a number other than zero up to 1e60");
     }
   }
 
