@@ -91,8 +91,8 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
       massless_.push_back({&c, c.row(k), k});
     }
   }
-  /// Where ratios of a joint are huge, the rows of two dependent rates differ by less than rounding:
-  /// a pivot of the Schur complement is then no number that anything may be divided by.
+  /// Where ratios of a joint are huge, the rows of two dependent rates differ by less than
+  /// rounding: a pivot of the Schur complement is then no number that anything may be divided by.
   /// @throws Unsupported naming the dependent joint
   void expect_independent_constraints() {
     const Model& m = this->model();

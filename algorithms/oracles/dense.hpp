@@ -10,12 +10,11 @@
 #include "espalier/kernel/problems/inverse_dynamics.hpp"
 #include "espalier/kernel/problems/mass_matrix.hpp"
 
-/// The oracle: explicit body Jacobians, M = sum of J^T I J, dense solve. It shares with the recursive
-/// algorithms only what joints and constraints say, takes folded rotors as the bodies that they are,
-/// projects with G, and makes no attempt at speed. Jacobians are in each body's own frame: about the
-/// world's origin the inertia of a robot far from it drowns in mass times distance squared.
-/// Cost: O(n^3).
-/// Source: Featherstone (2008), section 3.2; theory/oracles 9.
+/// The oracle: explicit body Jacobians, M = sum of J^T I J, dense solve. It shares with the
+/// recursive algorithms only what joints and constraints say, takes folded rotors as the bodies
+/// that they are, projects with G, and makes no attempt at speed. Jacobians are in each body's own
+/// frame: about the world's origin the inertia of a robot far from it drowns in mass times distance
+/// squared. Cost: O(n^3). Source: Featherstone (2008), section 3.2; theory/oracles 9.
 
 namespace espalier {
 

@@ -127,8 +127,9 @@ void check_passive(const JointDescription& joint, Findings& findings) {
   }
   // Limits that exclude nothing are often huge; those that exclude everything else are wrong.
   if ((l.lower && *l.lower > most) || (l.upper && *l.upper < -most)) {
-    findings.error(joint.where, who + ": limits leave nothing but positions beyond 1e60, expected " +
-                                    "limits of a robot");
+    findings.error(
+        joint.where,
+        who + ": limits leave nothing but positions beyond 1e60, expected " + "limits of a robot");
   }
   if (l.lower && l.upper && *l.lower > *l.upper) {
     findings.warning(joint.where, who + ": lower limit is " + number(*l.lower) +
