@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "algorithms/oracles/dense.hpp"
@@ -34,7 +35,7 @@ class Kkt final : public ForwardDynamics<T> {
     Eigen::MatrixXd K(0, n);
     Eigen::VectorXd k(0);
     constraints(q, K, k);
-    keep_independent_rows(K, k);
+    keep_independent_rows(K, k, n - model.nv());
     const int m = static_cast<int>(K.rows());
     // Rates are measured by their inertia, so that the pivots compare like with like.
     // A joint of the tree may move no inertia of its own, up to rounding.
@@ -98,13 +99,14 @@ class Kkt final : public ForwardDynamics<T> {
     return K.rows() - 1;
   }
 
-  /// Rows of a loop that says a thing twice agree up to rounding: 1e-9 of a row's length.
-  static void keep_independent_rows(Eigen::MatrixXd& K, Eigen::VectorXd& k) {
+  /// As many as the model has found to say something: the pivots of the others are roundings of the
+  /// loops' numbers. At dead points there are fewer.
+  static void keep_independent_rows(Eigen::MatrixXd& K, Eigen::VectorXd& k, long most) {
     if (K.rows() == 0 || !K.allFinite()) return;
     const Eigen::VectorXd length = K.rowwise().norm().cwiseMax(1e-300).cwiseInverse();
     Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr((length.asDiagonal() * K).transpose());
-    qr.setThreshold(1e-9);
-    const long rank = qr.rank();
+    qr.setThreshold(1e-13);
+    const long rank = std::min(qr.rank(), most);
     Eigen::MatrixXd kept(rank, K.cols());
     Eigen::VectorXd kept_k(rank);
     for (long i = 0; i < rank; ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "algorithms/inverse_dynamics/projected_rnea.hpp"
 #include "algorithms/linear_algebra/large_ldlt.hpp"
@@ -37,6 +38,11 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
     Y_.assign(rows_.size() * x_.size(), T(0.0));
     A_.resize(rows_.size() * rows_.size());
     lambda_.resize(rows_.size());
+    if constexpr (std::is_same_v<T, double>) {
+      expect_independent_constraints();
+    } else {
+      LagrangeMultiplier<double>(this->model_ptr());
+    }
   }
 
  private:
@@ -85,6 +91,29 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
       massless_.push_back({&c, c.row(k), k});
     }
   }
+  /// Where ratios of a joint are huge, the rows of two dependent rates differ by less than
+  /// rounding: a pivot of the Schur complement is then no number that anything may be divided by.
+  /// @throws Unsupported naming the dependent joint
+  void expect_independent_constraints() {
+    const Model& m = this->model();
+    const std::size_t n = x_.size();
+    std::vector<double> q(m.nq()), zero(m.nv(), 0.0), vdot(m.nv());
+    m.random(1, q.data());
+    compute(q.data(), zero.data(), zero.data(), vdot.data(), nullptr);
+    for (std::size_t a = 0; a < rows_.size(); ++a) {
+      double diagonal = 0.0;
+      for (const int k : rows_[a].support) diagonal += Y_[a * n + k] * Y_[a * n + k];
+      const double inverse = A_[a * (rows_.size() + 1)];
+      // Not a number at a dead point, of which nothing follows elsewhere.
+      if (!(1.0 <= least_pivot * diagonal * std::abs(inverse))) continue;
+      throw Unsupported("algorithm 'lagrange-multiplier': the constraint of joint '" +
+                        m.joint_of_rate(rows_[a].rate).name +
+                        "' is one of others up to rounding, expected ratios and inertias that tell "
+                        "them apart (use 'c-aba', which needs no forces of constraints)");
+    }
+  }
+  static constexpr double least_pivot = 1e-10;  ///< six digits of the forces are left
+
   bool is_massless(int rate) const {
     return std::any_of(massless_.begin(), massless_.end(),
                        [&](const Massless& m) { return m.rate == rate; });

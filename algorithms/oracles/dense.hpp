@@ -10,10 +10,11 @@
 #include "espalier/kernel/problems/inverse_dynamics.hpp"
 #include "espalier/kernel/problems/mass_matrix.hpp"
 
-/// The oracle: explicit body Jacobians in world axes, M = sum of J^T I J, dense solve. It shares
-/// with the recursive algorithms only what joints and constraints say, takes folded rotors as the
-/// bodies that they are, projects with G, and makes no attempt at speed. Cost: O(n^3).
-/// Source: Featherstone (2008), section 3.2; theory/oracles 9.
+/// The oracle: explicit body Jacobians, M = sum of J^T I J, dense solve. It shares with the
+/// recursive algorithms only what joints and constraints say, takes folded rotors as the bodies
+/// that they are, projects with G, and makes no attempt at speed. Jacobians are in each body's own
+/// frame: about the world's origin the inertia of a robot far from it drowns in mass times distance
+/// squared. Cost: O(n^3). Source: Featherstone (2008), section 3.2; theory/oracles 9.
 
 namespace espalier {
 
@@ -46,30 +47,29 @@ class DenseEquations {
     J_.assign(n + 1, Matrix6X::Zero(6, nv));
     twist_.assign(n + 1, Vector6::Zero());
     a_.assign(n + 1, Vector6::Zero());
-    Vector6 up = Vector6::Zero();  // weight is felt as an acceleration of everything
-    up.tail<3>() = -vector(gravity);
     for (int i = 1; i <= n; ++i) {
       const Body& body = model_.body(i);
-      X_[i] = kinematics.X[i] * X_[body.parent];
-      J_[i] = J_[body.parent];
-      for (int k = 0; k < body.nv; ++k) {
-        J_[i].col(body.v + k) = vector(X_[i].inverse_times(column(body, k)));
-      }
+      const Transform<double>& X = kinematics.X[i];
+      X_[i] = X * X_[body.parent];
+      const Matrix6 from_parent = plucker(X);
+      J_[i] = from_parent * J_[body.parent];
+      for (int k = 0; k < body.nv; ++k) J_[i].col(body.v + k) = vector(column(body, k));
       const Vector6 joint = J_[i].middleCols(body.v, body.nv) * qd.segment(body.v, body.nv);
-      twist_[i] = twist_[body.parent] + joint;
-      // d/dt of the world-frame columns: they move with the body.
-      a_[i] = a_[body.parent] + cross_motion(twist_[i]) * joint;
+      twist_[i] = from_parent * twist_[body.parent] + joint;
+      a_[i] = from_parent * a_[body.parent] + cross_motion(twist_[i]) * joint;
       if (model_.runs()[body.run].subspace == SubspaceKind::dense) {
-        a_[i] += vector(X_[i].inverse_times(kinematics.bias[i]));
+        a_[i] += vector(kinematics.bias[i]);
       }
-      const Matrix6 I = inertia_in_world(X_[i], body.inertia);
+      Vector6 up = Vector6::Zero();  // weight is felt as an acceleration of everything
+      up.tail<3>() = -vector(X_[i].E * gravity);
+      const Matrix6 I = matrix(body.inertia);
       Vector6 f = I * (a_[i] + up) - cross_motion(twist_[i]).transpose() * (I * twist_[i]);
-      if (wrenches != nullptr) f -= vector(X_[i].transpose_times_force((*wrenches)[i]));
+      if (wrenches != nullptr) f -= vector((*wrenches)[i]);
       H += J_[i].transpose() * (I * J_[i]);
       C += J_[i].transpose() * f;
     }
     for (const auto& [rate, inertia] : model_.armature()) H(rate, rate) += inertia;
-    for (const int i : model_.bodies_with_equations()) add_equations(i, q, up, H, C);
+    for (const int i : model_.bodies_with_equations()) add_equations(i, q, gravity, H, C);
     H_ = H;
     C_ = C;
     M_ = G_.transpose() * H * G_;
@@ -87,7 +87,7 @@ class DenseEquations {
   using Vector6 = Eigen::Matrix<double, 6, 1>;
   using Matrix6X = Eigen::Matrix<double, 6, Eigen::Dynamic>;
 
-  // Of body i, the ground being 0; spatial vectors in world axes about the world's origin.
+  // Of body i, the ground being 0; spatial vectors in the body's frame.
   const Transform<double>& placement(int i) const { return X_[i]; }  ///< world to body
   const Vector6& twist(int i) const { return twist_[i]; }
   const Matrix6X& spanning_jacobian(int i) const { return J_[i]; }  ///< over spanning rates
@@ -111,8 +111,14 @@ class DenseEquations {
     m << skew(v.head<3>()), Eigen::Matrix3d::Zero(), skew(v.tail<3>()), skew(v.head<3>());
     return m;
   }
-  static Matrix6 inertia_in_world(const Transform<double>& X, const RigidInertia<double>& body) {
-    const RigidInertia<double> I = congruence(X, body);
+  static Matrix6 plucker(const Transform<double>& X) {
+    Eigen::Matrix3d E;
+    for (int i = 0; i < 3; ++i) E.row(i) = vector(X.E.row[i]).transpose();
+    Matrix6 m;
+    m << E, Eigen::Matrix3d::Zero(), -E * skew(vector(X.r)), E;
+    return m;
+  }
+  static Matrix6 matrix(const RigidInertia<double>& I) {
     Matrix6 m;
     const Eigen::Matrix3d h = skew({I.h.x, I.h.y, I.h.z});
     m << I.I.xx, I.I.xy, I.I.xz, 0, 0, 0, I.I.xy, I.I.yy, I.I.yz, 0, 0, 0, I.I.xz, I.I.yz, I.I.zz, 0,
@@ -131,21 +137,18 @@ class DenseEquations {
   }
 
   /// What the joint of a body says besides: it speaks of the parent's motion in the parent's frame.
-  void add_equations(int i, const double* q, const Vector6& up, Eigen::MatrixXd& H,
+  void add_equations(int i, const double* q, const Vec3<double>& gravity, Eigen::MatrixXd& H,
                      Eigen::VectorXd& C) const {
     const Body& body = model_.body(i);
     const int p = body.parent, size = 6 + body.nv;
-    const auto in_parent = [&](const Vector6& m) {
-      return vector(X_[p] * Motion<double>{{m(0), m(1), m(2)}, {m(3), m(4), m(5)}});
-    };
     Eigen::MatrixXd Z = Eigen::MatrixXd::Zero(size, model_.spanning_nv());  // y = Z qd
-    for (int k = 0; k < model_.spanning_nv(); ++k) Z.col(k).head<6>() = in_parent(J_[p].col(k));
+    Z.topRows<6>() = J_[p];
     Z.block(6, body.v, body.nv, body.nv).setIdentity();
-    const Vector6 twist = in_parent(twist_[p]);
-    const Eigen::Vector3d w = twist.head<3>();
+    const Eigen::Vector3d w = twist_[p].head<3>();
     Eigen::VectorXd yd = Eigen::VectorXd::Zero(size);
-    yd.head<6>() = in_parent(a_[p] + up);
-    yd.segment<3>(3) += w.cross(twist.tail<3>());  // of the point at the origin
+    yd.head<6>() = a_[p];
+    // Of the point at the origin, and without its weight.
+    yd.segment<3>(3) += w.cross(twist_[p].tail<3>()) - vector(X_[p].E * gravity);
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> M(size, size);
     Eigen::VectorXd h(size);
     model_.equations(i, q, motion_.qd(), Vec3<double>{w(0), w(1), w(2)}, M.data(), h.data());

@@ -60,23 +60,19 @@ class DenseTask {
  private:
   using Vector3 = Eigen::Vector3d;
 
-  /// Row k of a part: as a wrench in world axes about the world's origin it multiplies body
-  /// Jacobian and acceleration.
+  /// Row k of a part: as a wrench in the body's frame it multiplies body Jacobian and acceleration.
   void row(const Task::Part& part, int k, Eigen::MatrixXd& spanning) {
     const DenseEquations& e = equations_;
-    const Transform<double>& X = e.placement(part.body);
-    DenseEquations::Vector6 wrench;
+    DenseEquations::Vector6 wrench = e.vector(part.rows[k]);
     double turning = 0.0;
     if (part.world) {
-      wrench = e.vector(part.rows[k]);
-      const Vector3 point = e.vector(X.r + transpose_times(X.E, part.point));
-      const Vector3 force = wrench.tail<3>();
-      wrench.head<3>() += point.cross(force);
+      const Mat3<double>& E = e.placement(part.body).E;
+      const Vector3 moment = e.vector(E * part.rows[k].n), force = e.vector(E * part.rows[k].f);
+      const Vector3 point = e.vector(part.point);
+      wrench << moment + point.cross(force), force;
       // A point's ordinary acceleration is the spatial one at the point and w x its velocity.
       const Vector3 w = e.twist(part.body).head<3>(), v = e.twist(part.body).tail<3>();
       turning = force.dot(w.cross(v + w.cross(point)));
-    } else {
-      wrench = e.vector(X.transpose_times_force(part.rows[k]));
     }
     spanning.row(part.first + k) = wrench.transpose() * e.spanning_jacobian(part.body);
     bias_(part.first + k) = wrench.dot(e.bias_acceleration(part.body)) + turning;

@@ -27,10 +27,41 @@ GroupInertia<T>::GroupInertia(const Model& model, const InertiaGroup& group)
   M_.resize(n * n), diagonal_.resize(n);
 }
 
+namespace {
+
+/// Of each column of a G that depends on the position, the largest entry.
+template <class T>
+void find_largest(const InertiaGroup& group, const SpanningMotion<T>& at, std::vector<T>& largest) {
+  const Cluster* last = nullptr;
+  for (const InertiaGroup::Member& m : group.members) {
+    for (const InertiaGroup::Row& row : m.rows) {
+      if (row.tied == nullptr || row.tied == last || row.tied->constraint == nullptr) continue;
+      last = row.tied;
+      const T* G = at.G(*last);
+      for (int k = 0; k < row.count; ++k) {
+        T& most = largest[row.first + k];
+        most = T(0.0);
+        for (int i = 0; i < last->rows(); ++i) {
+          const T size = abs(G[i * row.count + k]);
+          most = select_less(most, size, size, most);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+/// While M is composed, diagonal_ holds what find_largest() found.
 template <class T>
 T GroupInertia<T>::coefficient(const InertiaGroup::Row& row, int k) const {
   if (row.tied == nullptr) return T(1.0);
-  return at_->G(*row.tied)[row.row * row.count + k];
+  const T x = at_->G(*row.tied)[row.row * row.count + k];
+  if (row.tied->constraint == nullptr) return x;
+  // Elimination leaves roundings where a rate has no share, and their squares would pass for
+  // inertia that no body has.
+  constexpr double nothing = is_single<T> ? 1e-5 : 1e-12;
+  return select_less(abs(x), T(nothing) * diagonal_[row.first + k], T(0.0), x);
 }
 
 /// M += J^T F.
@@ -55,6 +86,7 @@ void GroupInertia<T>::add_square(const InertiaGroup::Row& row, const T& inertia)
 template <class T>
 void GroupInertia<T>::compose(const SpanningMotion<T>& at, const T* q) {
   at_ = &at;
+  find_largest(group_, at, diagonal_);
   std::fill(M_.begin(), M_.end(), T(0.0));
   const auto place = [](const std::vector<int>& columns, int j) {
     return std::lower_bound(columns.begin(), columns.end(), j) - columns.begin();

@@ -65,7 +65,7 @@ void check_passive(const JointDescription& joint, Findings& findings) {
   check(joint.passive.friction, "friction");
   check(joint.passive.stiffness, "stiffness");
   check(joint.armature, "armature");
-  if (!std::isfinite(joint.passive.rest)) {
+  if (!finite(joint.passive.rest)) {
     findings.error(joint.where, who + ": rest position of its spring is " +
                                     number(joint.passive.rest) + ", expected a finite number");
   }
@@ -74,6 +74,12 @@ void check_passive(const JointDescription& joint, Findings& findings) {
     if (limit && std::isnan(*limit)) {
       findings.error(joint.where, who + ": a limit is not a number, expected one");
     }
+  }
+  // Limits that exclude nothing are often huge; those that exclude everything else are wrong.
+  if ((l.lower && *l.lower > most_number) || (l.upper && *l.upper < -most_number)) {
+    findings.error(
+        joint.where,
+        who + ": limits leave nothing but positions beyond 1e60, expected " + "limits of a robot");
   }
   if (l.lower && l.upper && *l.lower > *l.upper) {
     findings.warning(joint.where, who + ": lower limit is " + number(*l.lower) +
@@ -197,7 +203,7 @@ class Validation {
   void run() {
     if (!finite(robot_.gravity)) {
       findings_.error(robot_.where,
-                      "gravity has a number that is not finite or beyond 1e100, expected numbers");
+                      "gravity has a number that is not finite or beyond 1e60, expected numbers");
     }
     for (const LinkDescription& link : robot_.links) links_.add(link.name, link.where);
     check_inertias(robot_, options_, findings_);
@@ -236,7 +242,7 @@ class Validation {
     if (!finite(joint.origin)) {
       findings_.error(
           joint.where,
-          who + ": origin has a number that is not finite or beyond 1e100, expected numbers");
+          who + ": origin has a number that is not finite or beyond 1e60, expected numbers");
     }
     check_type(who, joint, types_, findings_);
     check_passive(joint, findings_);
@@ -259,13 +265,13 @@ class Validation {
                                        "' itself, expected a joint that mimics none (name '" +
                                        other->second->mimic->joint + "' here)");
     }
-    if (!std::isfinite(mimic.multiplier) || mimic.multiplier == 0.0) {
+    if (!finite(mimic.multiplier) || mimic.multiplier == 0.0) {
       findings_.error(joint.where, who + ": mimic multiplier is " + number(mimic.multiplier) +
-                                       ", expected a number other than zero");
+                                       ", expected a number other than zero up to 1e60");
     }
-    if (!std::isfinite(mimic.offset)) {
+    if (!finite(mimic.offset)) {
       findings_.error(joint.where, who + ": mimic offset is " + number(mimic.offset) +
-                                       ", expected a finite number");
+                                       ", expected a finite number up to 1e60");
     }
   }
 
@@ -293,7 +299,7 @@ class Validation {
     if (!finite(loop.predecessor_origin) || !finite(loop.successor_origin)) {
       findings_.error(
           loop.where,
-          who + ": origin has a number that is not finite or beyond 1e100, expected numbers");
+          who + ": origin has a number that is not finite or beyond 1e60, expected numbers");
     }
   }
 
@@ -302,9 +308,9 @@ class Validation {
     constraints_.add(coupling.name, coupling.where);
     expect_link(who, "predecessor", coupling.predecessor, coupling.where);
     expect_link(who, "successor", coupling.successor, coupling.where);
-    if (!std::isfinite(coupling.ratio) || coupling.ratio == 0.0) {
+    if (!finite(coupling.ratio) || coupling.ratio == 0.0) {
       findings_.error(coupling.where, who + ": ratio is " + number(coupling.ratio) +
-                                          ", expected a number other than zero");
+                                          ", expected a number other than zero up to 1e60");
     }
   }
 

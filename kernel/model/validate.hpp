@@ -39,8 +39,9 @@ class Findings {
   bool doubted_ = false;
 };
 
-/// Squares of larger numbers, times others, overflow: no robot is described by them.
-inline bool finite(double x) { return std::abs(x) <= 1e100; }
+/// Products of larger numbers, mass times length and ratio squared, overflow: no robot is so large.
+constexpr double most_number = 1e60;
+inline bool finite(double x) { return std::abs(x) <= most_number; }
 inline bool finite(const Vec3<double>& v) { return finite(v.x) && finite(v.y) && finite(v.z); }
 inline bool finite(const Pose& p) { return finite(p.xyz) && finite(p.rpy); }
 

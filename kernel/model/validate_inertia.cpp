@@ -18,7 +18,7 @@ std::string check_inertial(const LinkDescription& link, const CompileOptions& op
       !finite({I.xy, I.xz, I.yz})) {
     findings.error(
         link.where,
-        who + ": inertial has a number that is not finite or beyond 1e100, expected numbers");
+        who + ": inertial has a number that is not finite or beyond 1e60, expected numbers");
     return "";
   }
   if (in.mass < 0.0) {

@@ -447,13 +447,24 @@ TEST(JointFindingTest, OriginThatIsNoneIsAnError) {
 TEST(NumberFindingTest, NumbersWhoseSquaresOverflowAreRefused) {
   Description robot = chain_of(std::vector<std::string>{"revolute"});
   robot.joints[0].origin.xyz.z = 1e154;
-  expect_error(robot, {"joint 'joint1'", "origin", "beyond 1e100"});
+  expect_error(robot, {"joint 'joint1'", "origin", "beyond 1e60"});
   robot = chain_of(std::vector<std::string>{"revolute"});
   robot.links[1].inertial->I.xy = -1e200;
-  expect_error(robot, {"link 'link1'", "inertial", "beyond 1e100"});
+  expect_error(robot, {"link 'link1'", "inertial", "beyond 1e60"});
   robot.links[1].inertial->I.xy = 0.0;
   robot.joints[0].armature = 1e300;
   expect_error(robot, {"joint 'joint1'", "armature"});
+  robot.joints[0].armature = 0.0;
+  robot.joints[0].limits.lower = 1e154, robot.joints[0].limits.upper = 1e300;
+  expect_error(robot, {"joint 'joint1'", "limits", "beyond 1e60"});
+  robot.joints[0].limits.lower = -1e300;  // no limits at all
+  EXPECT_EQ(diagnosis(robot).size(), 0u) << all(diagnosis(robot));
+}
+
+TEST(NumberFindingTest, RatiosWhoseSquaresOverflowAreRefused) {
+  Description robot = chain_of(std::vector<std::string>{"revolute", "revolute"});
+  robot.joints[1].mimic = Mimic{"joint1", 1e154, 0.0};
+  expect_error(robot, {"joint 'joint2'", "mimic multiplier", "up to 1e60"});
 }
 
 // --- compile() ----------------------------------------------------------------------------------

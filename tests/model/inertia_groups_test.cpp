@@ -41,6 +41,30 @@ TEST(WeightlessMotionTest, JointsInALoopAreNamed) {
   expect_words(refusal("weightless_in_loop.urdf"), {"'ball", "'hinge'", "rates", "<inertial>"});
 }
 
+TEST(WeightlessMotionTest, RoundingsOfALoopAreNoInertia) {
+  // The rod holds the lever still, and spins. Elimination gives the lever 1e-17 of that spin: the
+  // square of it, times the lever's inertia, would be all that the mass matrix is made of.
+  Description robot = ground();
+  add_solid(robot, "lever"), add_link(robot, "rod");
+  add_joint(robot, "hinge", "revolute", "base", "lever", {0, 0, 1});
+  Pose beside;
+  beside.xyz = {0.51, 0.43, 0.07}, beside.rpy = {0.3, 0.7, -0.2};
+  add_joint(robot, "ball", "spherical", "base", "rod", {0, 0, 1}, beside);
+  LoopDescription loop;
+  loop.name = "closing", loop.type = "spherical";
+  loop.predecessor = "lever", loop.successor = "rod";
+  loop.predecessor_origin.xyz = {0.3, 0, 0};
+  const Transform<double> X = beside.transform();
+  loop.successor_origin.xyz = X.E * (loop.predecessor_origin.xyz - X.r);
+  robot.loops.push_back(loop);
+  try {
+    host().compile(robot);
+    ADD_FAILURE() << "accepted";
+  } catch (const InvalidModel& error) {
+    expect_words(error.what(), {"joint 'ball'", "no positive inertia", "<inertial>"});
+  }
+}
+
 TEST(WeightlessMotionTest, MimickedLinksWithoutMassAreNamed) {
   expect_words(refusal("weightless_mimic.urdf"), {"joint 'j", "mass matrix", "<inertial>"});
 }
@@ -231,6 +255,23 @@ TEST(InertiaOfVariantsTest, ArmatureMakesAWristRegular) {
 }
 
 // --- the open tree
+
+TEST(LagrangeMultiplierTest, RatiosThatMakeConstraintsOneAreRefused) {
+  // Beside 1e9 times a joint's rate the inertia of its followers is 1e-18 of a constraint's pivot.
+  Description robot = chain_of(std::vector<std::string>{"revolute", "revolute", "revolute"});
+  robot.joints[1].mimic = Mimic{"joint1", 1e9, 0.0};
+  robot.joints[2].mimic = Mimic{"joint1", -2e9, 0.0};
+  const ModelPtr model = host().compile(robot);
+  try {
+    host().create<ForwardDynamics<double>>("lagrange-multiplier", model);
+    ADD_FAILURE() << "accepted";
+  } catch (const Unsupported& error) {
+    expect_words(error.what(), {"'lagrange-multiplier'", "joint 'joint", "'c-aba'"});
+  }
+  robot.joints[1].mimic->multiplier = 100.0, robot.joints[2].mimic->multiplier = -200.0;
+  EXPECT_NO_THROW(
+      host().create<ForwardDynamics<double>>("lagrange-multiplier", host().compile(robot)));
+}
 
 TEST(WeightlessMotionTest, MultipliersOnATreeThatWeighsNothingAreRefusedByName) {
   // The leader moves nothing but what follows it: with the coupling open it weighs nothing.

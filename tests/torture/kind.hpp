@@ -26,6 +26,7 @@ struct Outcome {
   std::map<std::string, long> counts;
   /// Of a defect: what, the same words for the same cause, and then the particulars.
   std::string what, particulars;
+  std::string evidence;  ///< all that was computed on, for who runs the case alone
 };
 
 /// Cases of one kind. A case depends on nothing but its number.

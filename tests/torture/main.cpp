@@ -59,7 +59,8 @@ int one_case(const Kind& kind, std::uint64_t number) {
   const char* const words[] = {"good", "refused", "defect"};
   std::cout << kind.name << " " << number << ": " << words[static_cast<int>(outcome.verdict)]
             << (outcome.what.empty() ? "" : ": ") << outcome.what << '\n'
-            << outcome.particulars << '\n';
+            << outcome.particulars << '\n'
+            << outcome.evidence;
   return outcome.verdict == Outcome::Verdict::defect;
 }
 
