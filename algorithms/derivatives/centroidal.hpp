@@ -53,7 +53,8 @@ class CompositeCentroidal final : public CentroidalDynamics<T> {
       moment += Vec3<T>::from(transpose_times(rotor.placement.E, rotor.inertia.h) +
                               scale(rotor.inertia.m, rotor.placement.r));
     }
-    const T inverse = T(1.0) / mass;
+    // The centre of what has no mass stands at the origin, as center-of-mass says.
+    const T inverse = model.mass() > 0.0 ? T(1.0) / mass : T(0.0);
     const Vec3<T> c = scale(inverse, moment);
     for (const Rotor& r : model.rotors()) {
       if (r.parent != 0) continue;

@@ -76,28 +76,41 @@ void SpanningMotion<T>::expand_rows(std::span<const Cluster* const> clusters, co
   }
 }
 
+namespace {
+
 template <class T>
-void SpanningMotion<T>::expand(const T* x, T* out) const {
-  expand_rows(constant_, x, out);
-  expand_rows(loops_, x, out);
-  for (std::size_t i = 0; i < in_blocks_.size(); ++i) {
+void expand_each(const Model& model, std::span<const Cluster* const> clusters,
+                 std::span<ConstraintWorkspace<T>> work, const T* x, T* out) {
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
     if constexpr (is_pack<T>) {
-      model_.pack_code().expand_in_blocks(*in_blocks_[i], block_work_[i], x, out);
+      model.pack_code().expand_in_blocks(*clusters[i], work[i], x, out);
     } else {
-      detail::expand_in_blocks(*in_blocks_[i], block_work_[i], x, out);
+      detail::expand_in_blocks(*clusters[i], work[i], x, out);
     }
   }
 }
 
+}  // namespace
+
+template <class T>
+void SpanningMotion<T>::expand(const T* x, T* out) const {
+  expand_rows(constant_, x, out);
+  if (!loops_.empty()) expand_rows(loops_, x, out);
+  if (!in_blocks_.empty()) expand_each<T>(model_, in_blocks_, block_work_, x, out);
+}
+
 template <class T>
 void SpanningMotion<T>::reduce(const T* x, T* out) const {
-  for (const std::span<const Cluster* const> clusters : {std::span(constant_), std::span(loops_)}) {
+  const auto reduce_rows = [&](const std::vector<const Cluster*>& clusters) {
+    if (clusters.empty()) return;
     if constexpr (is_pack<T>) {
       model_.pack_code().reduce(clusters, G_.data(), x, out);
     } else {
-      detail::reduce(clusters, G_.data(), x, out);
+      detail::reduce(std::span<const Cluster* const>(clusters), G_.data(), x, out);
     }
-  }
+  };
+  reduce_rows(constant_);
+  reduce_rows(loops_);
   if (!in_blocks_.empty()) reduce_in_blocks(x, out);
 }
 

@@ -435,7 +435,8 @@ class Model:
     ) -> dict[str, Any]:
         """What a problem needs and nobody gave: tips, motors, torques."""
         if end_effectors is None and problem in (
-            "inverse-osim", "operational-space", "constrained-dynamics"
+            "inverse-osim", "operational-space", "constrained-dynamics",
+            "constrained-dynamics-derivatives",
         ):
             end_effectors = [EndEffector(link) for link in self.tips or self.links[:1]]
         if inputs is None and problem == "input-matrix":

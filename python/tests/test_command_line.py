@@ -54,7 +54,8 @@ def solve(robot, algorithm, problem, state):
     ends = [{k: v for k, v in e.items() if k != "acceleration"} for e in state["end_effectors"]]
     algo = robot.algorithm(algorithm, problem, end_effectors=ends, inputs=state["inputs"])
     roles = {key: np.array(flat(state[key])) for key in ("q", "v", "tau", "vdot")}
-    extra = {"acceleration": accelerations} if problem == "constrained-dynamics" else {}
+    held = problem.startswith("constrained-dynamics")
+    extra = {"acceleration": accelerations} if held else {}
     got = algo(*(roles[name] for name in algo.arguments), **extra)
     if not isinstance(got, esp.Results):
         return {algo.results[0]: np.ravel(got)}

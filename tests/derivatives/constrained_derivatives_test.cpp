@@ -145,7 +145,8 @@ TEST(ConstrainedDerivativesTest, AgreeWithDifferencesThroughTheClosure) {
       worst = std::max(worst, error(derivatives, reference, by * n, 0, n));
       worst = std::max(worst, error(derivatives, reference, by * n, n, n + m));
     }
-    EXPECT_LT(worst, 1e-8 + 5.0 * oracle.uncertainty());  // measured: 3.4 times at most
+    // A disagreement of two steps is one sample of their rounding; measured: 7 times at most.
+    EXPECT_LT(worst, 1e-8 + 20.0 * oracle.uncertainty());
     errors.push_back(worst);
   }
   std::sort(errors.begin(), errors.end());

@@ -117,10 +117,12 @@ TEST_F(DesignVariationTest, ColumnsOfChosenNumbersMakeTheGradient) {
   const int last = LegDesign::count - 1;
   algorithm->columns(q, v, vdot, {LegDesign::names[last], LegDesign::names[0]}, columns);
   const auto weighed = [&](int k) { return lambda[0] * columns[k] + lambda[1] * columns[2 + k]; };
-  EXPECT_NEAR(weighed(0), gradient[last], 1e-12 * std::abs(gradient[last]));
-  EXPECT_NEAR(weighed(1), gradient[0], 1e-12 * std::abs(gradient[0]));
+  // Families lie 1e-4 apart: roundings of 1e-16 of forces of some newton metres are divided by it.
+  EXPECT_NEAR(weighed(0), gradient[last], 1e-11);
+  EXPECT_NEAR(weighed(1), gradient[0], 1e-11);
+  std::vector<double> one(2);
   try {
-    algorithm->columns(q, v, vdot, {"no number"}, columns);
+    algorithm->columns(q, v, vdot, {"no number"}, one);
     FAIL() << "no refusal";
   } catch (const UnknownName& error) {
     EXPECT_NE(std::string(error.what()).find(LegDesign::names[0]), std::string::npos);
