@@ -81,6 +81,7 @@ class VariationConstrainedDynamics final : public ConstrainedDynamicsDerivatives
     rows_.wrenches(answer_.force.data(), constraint_wrenches_);
     state_.apply(constraint_wrenches_);
     state_.accelerate(answer_.vdot.data());
+    by_q_.setZero(), by_v_.setZero();  // rows write the columns that carry them
     rows_.vary_accelerations(state_, by_q_.data(), by_v_.data());
     sweep_.inverse_dynamics(state_, bias_.data(), Dq_.data(), Dv_.data(), nullptr);
     factor_.solve(Dq_.data(), Dv_.data(), answer_.dvdot_dq.data(), answer_.dvdot_dv.data(),
@@ -90,15 +91,32 @@ class VariationConstrainedDynamics final : public ConstrainedDynamicsDerivatives
         Z(answer_.dvdot_dtau.data(), n_, n_);
     Map Fq(answer_.dforce_dq.data(), m_, n_), Fv(answer_.dforce_dv.data(), m_, n_),
         Ft(answer_.dforce_dtau.data(), m_, n_);
-    Fq.noalias() = -J_.lazyProduct(Xq) - by_q_;
-    Fv.noalias() = -J_.lazyProduct(Xv) - by_v_;
-    Ft.noalias() = -J_.lazyProduct(Z);
+    Fq = -by_q_, Fv = -by_v_;
+    Ft.setZero();
+    add_product(-1.0, J_, Xq, Fq);
+    add_product(-1.0, J_, Xv, Fv);
+    add_product(-1.0, J_, Z, Ft);
     for (Map* F : {&Fq, &Fv, &Ft}) solve_columns(*F);
     if (delassus_.rank() < m_) vary_inverse(q, Fq);
-    Xq.noalias() += MinvJt_.lazyProduct(Fq);
-    Xv.noalias() += MinvJt_.lazyProduct(Fv);
-    Z.noalias() += MinvJt_.lazyProduct(Ft);
+    add_product(1.0, MinvJt_, Fq, Xq);
+    add_product(1.0, MinvJt_, Fv, Xv);
+    add_product(1.0, MinvJt_, Ft, Z);
     return answer_;
+  }
+
+  /// C += s A B, summed in one order: Eigen's products differ in the last bit with the alignment of
+  /// their arrays.
+  template <class A, class B, class C>
+  static void add_product(double s, const A& a, const B& b, C& c) {
+    const long rows = a.rows(), inner = a.cols(), columns = b.cols();
+    for (long i = 0; i < rows; ++i) {
+      double* out = c.data() + i * columns;
+      for (long l = 0; l < inner; ++l) {
+        const double x = s * a(i, l);
+        const double* row = b.data() + l * columns;
+        for (long j = 0; j < columns; ++j) out[j] += x * row[j];
+      }
+    }
   }
 
   /// Accelerations and constraint forces from bias forces and lack_.
@@ -112,7 +130,8 @@ class VariationConstrainedDynamics final : public ConstrainedDynamicsDerivatives
       factor_.solve(rates_.data());
       for (int k = 0; k < n_; ++k) MinvJt_(k, i) = rates_[k];
     }
-    A_.noalias() = J_.lazyProduct(MinvJt_);
+    A_.setZero();
+    add_product(1.0, J_, MinvJt_, A_);
     delassus_.compute(A_.data(), 0.0);
     answer_.rank = delassus_.rank();
     if (this->compliance() != 0.0) delassus_.compute(A_.data(), this->compliance());
@@ -148,6 +167,7 @@ class VariationConstrainedDynamics final : public ConstrainedDynamicsDerivatives
       for (int i = 0; i < m_; ++i) rates_[k] += MinvJt_(k, i) * column_[i];
     }
     still_.update(q, rates_.data(), {0, 0, 0}, nullptr);
+    by_q_.setZero();
     rows_.vary_velocities(still_, by_q_.data());
     for (long j = 0; j < n_; ++j) {
       // 1 - A^+ A takes out what is in A's range.
@@ -168,7 +188,9 @@ class VariationConstrainedDynamics final : public ConstrainedDynamicsDerivatives
     still_.compose();
     still_.accelerate(nullptr);
     sweep_.inverse_dynamics(still_, bias_.data(), Dq_.data(), Dv_.data(), nullptr);
-    by_q_.noalias() = -MinvJt_.transpose().lazyProduct(Map(Dq_.data(), n_, n_));
+    by_q_.setZero();
+    const Map Dq(Dq_.data(), n_, n_);
+    add_product(-1.0, MinvJt_.transpose(), Dq, by_q_);
     for (long j = 0; j < n_; ++j) {
       for (int i = 0; i < m_; ++i) column_[i] = by_q_(i, j);
       delassus_.solve(column_.data());

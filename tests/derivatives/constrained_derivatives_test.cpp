@@ -140,6 +140,11 @@ TEST(ConstrainedDerivativesTest, AgreeWithDifferencesThroughTheClosure) {
     sharp += oracle.uncertainty() < 1e-9;
     EXPECT_EQ(answer.rank, oracle.rank());
     const auto derivatives = columns(answer, n, m);
+    EXPECT_EQ(columns(algorithm->evaluate(c.state.q, c.state.v, c.state.tau, c.acceleration,
+                                          &c.bound.loads),
+                      n, m),
+              derivatives)
+        << "the second call differs";
     double worst = 0.0;
     for (int by = 0; by < 3; ++by) {
       worst = std::max(worst, error(derivatives, reference, by * n, 0, n));
