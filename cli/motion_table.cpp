@@ -7,6 +7,7 @@
 
 #include "cli/results.hpp"
 #include "cli/session.hpp"
+#include "cli/table.hpp"
 #include "espalier/host/output_file.hpp"
 
 namespace espalier::cli {
@@ -36,7 +37,7 @@ class Csv final : public MotionTable {
  public:
   Csv(const std::string& path, const std::vector<std::string>& names)
       : file_(path, input_files().kept()) {
-    for (const std::string& name : names) line_ += quoted(name) + ',';
+    for (const std::string& name : names) line_ += csv_cell(name) + ',';
     line_.back() = '\n';
     file_.write(line_);
   }
@@ -53,12 +54,6 @@ class Csv final : public MotionTable {
     }
     line_.back() = '\n';
     file_.write(line_);
-  }
-  static std::string quoted(const std::string& name) {
-    if (name.find_first_of(",\"\n") == std::string::npos) return name;
-    std::string text = "\"";
-    for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
-    return text + "\"";
   }
 
   OutputFile file_;

@@ -123,6 +123,13 @@ std::string Table::markdown() const {
 
 std::string number(double x) { return fmt::format("{:.6g}", x); }
 
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
 std::string joined(const std::vector<std::string>& words, const std::string& separator) {
   return fmt::format("{}", fmt::join(words, separator));
 }

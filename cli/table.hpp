@@ -36,6 +36,8 @@ class Table {
 
 /// Six significant digits, for people.
 std::string number(double x);
+/// A cell of CSV: in quotes where it holds a comma, a quote or the end of a line.
+std::string csv_cell(const std::string& text);
 /// "a, b, c".
 std::string joined(const std::vector<std::string>& words, const std::string& separator = ", ");
 

@@ -130,6 +130,32 @@ class DualForwardHessian final : public ForwardDynamicsHessianProduct<T> {
   std::vector<double> vdot_, lambda_, along_vdot_, h_vdot_, spare_q_, spare_v_;
 };
 
+namespace detail {
+
+/// x + t w.
+inline std::vector<double> moved(const double* x, const In<double>& w, double t) {
+  std::vector<double> out(x, x + w.size());
+  for (long i = 0; i < w.size(); ++i) out[i] += t * w.data()[i];
+  return out;
+}
+
+/// Differences of a gradient with three parts of n numbers.
+/// @param gradient  gradient(t, a, b, c) writes the parts at t along the direction
+template <class Gradient>
+void difference_gradient(long n, Gradient&& gradient, double* a, double* b, double* c) {
+  const std::vector<double> all = ClosedDifferences::along([&](double t) {
+    std::vector<double> g(3 * n);
+    const auto part = [&](long k) { return Out<double>(g.data() + k * n, n); };
+    gradient(t, part(0), part(1), part(2));
+    return g;
+  });
+  std::copy_n(all.begin(), n, a);
+  std::copy_n(all.begin() + n, n, b);
+  std::copy_n(all.begin() + 2 * n, n, c);
+}
+
+}  // namespace detail
+
 /// The same through any loops, by central differences of the gradients. Allocates.
 template <class T>
 class DifferenceInverseHessian final : public InverseDynamicsHessianProduct<T> {
@@ -146,21 +172,12 @@ class DifferenceInverseHessian final : public InverseDynamicsHessianProduct<T> {
                const Along& along, double* by_q, double* by_v, double* by_vdot) override {
     const long n = this->model().nv();
     adjoint_.set_gravity(this->gravity());
-    const auto moved = [n](const double* x, const In<double>& w, double t) {
-      std::vector<double> out(x, x + n);
-      for (long i = 0; i < n; ++i) out[i] += t * w.data()[i];
-      return out;
+    const auto gradient = [&](double t, Out<double> g_q, Out<double> g_v, Out<double> g_vdot) {
+      adjoint_.evaluate(differences_.moved_along(q, along.q.data(), t),
+                        detail::moved(v, along.v, t), detail::moved(vdot, along.vdot, t),
+                        In<double>(lambda, n), g_q, g_v, g_vdot);
     };
-    const std::vector<double> all = ClosedDifferences::along([&](double t) {
-      std::vector<double> g(3 * n);
-      adjoint_.evaluate(differences_.moved_along(q, along.q.data(), t), moved(v, along.v, t),
-                        moved(vdot, along.vdot, t), In<double>(lambda, n), Out<double>(g.data(), n),
-                        Out<double>(g.data() + n, n), Out<double>(g.data() + 2 * n, n));
-      return g;
-    });
-    std::copy_n(all.begin(), n, by_q);
-    std::copy_n(all.begin() + n, n, by_v);
-    std::copy_n(all.begin() + 2 * n, n, by_vdot);
+    detail::difference_gradient(n, gradient, by_q, by_v, by_vdot);
   }
 
   CRneaAdjoint<double> adjoint_;
@@ -183,21 +200,12 @@ class DifferenceForwardHessian final : public ForwardDynamicsHessianProduct<T> {
     const long n = this->model().nv();
     adjoint_.set_gravity(this->gravity());
     std::vector<double> vdot(n);
-    const auto moved = [n](const double* x, const In<double>& w, double t) {
-      std::vector<double> out(x, x + n);
-      for (long i = 0; i < n; ++i) out[i] += t * w.data()[i];
-      return out;
+    const auto gradient = [&](double t, Out<double> g_q, Out<double> g_v, Out<double> g_tau) {
+      adjoint_.evaluate(differences_.moved_along(q, along.q.data(), t),
+                        detail::moved(v, along.v, t), detail::moved(tau, along.tau, t),
+                        In<double>(nu, n), vdot, g_q, g_v, g_tau);
     };
-    const std::vector<double> all = ClosedDifferences::along([&](double t) {
-      std::vector<double> g(3 * n);
-      adjoint_.evaluate(differences_.moved_along(q, along.q.data(), t), moved(v, along.v, t),
-                        moved(tau, along.tau, t), In<double>(nu, n), vdot, Out<double>(g.data(), n),
-                        Out<double>(g.data() + n, n), Out<double>(g.data() + 2 * n, n));
-      return g;
-    });
-    std::copy_n(all.begin(), n, by_q);
-    std::copy_n(all.begin() + n, n, by_v);
-    std::copy_n(all.begin() + 2 * n, n, by_tau);
+    detail::difference_gradient(n, gradient, by_q, by_v, by_tau);
   }
 
   CAbaAdjoint<double> adjoint_;

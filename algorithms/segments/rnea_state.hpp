@@ -17,9 +17,8 @@ struct RneaState : NewtonEulerState<T> {
   enum class Joints { needed, all };
 
   /// @param layout  whose chains become those of the state
-  /// @param which   all: `motion` has those joints, too, whose placements only chains need, and G
-  /// of
-  ///                all clusters
+  /// @param which   all: `motion` has those joints, too, whose placements only chains need, and the
+  ///                G of every cluster
   RneaState(const Model& m, ScheduleLayout& layout, Joints which)
       : NewtonEulerState<T>(m, layout.chains->inertia),
         motion(m, SpanningMotion<T>::Rotors::skip),

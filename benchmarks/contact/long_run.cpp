@@ -1,13 +1,11 @@
 #include "benchmarks/contact/long_run.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 
+#include "benchmarks/contact/ours.hpp"
 #include "benchmarks/contact/rollout.hpp"
 #include "cli/allocations.hpp"
-#include "espalier/kernel/spatial/transform.hpp"
-#include "espalier/simulation/contact/contact_batch.hpp"
 
 namespace espalier::bench {
 
@@ -22,22 +20,16 @@ class Kicked {
  public:
   Kicked(const Host& host, const StandingRobot& robot, int robots)
       : robot_(robot),
-        batch_(host.registry(), robot.model, world(robot), options(robot)),
+        batch_(host.registry(), robot.model, world_of(robot), {.step = options_of(robot)}),
         N_(robots),
         root_(robot.model->joint("root")) {
-    const int nv = robot.model->nv();
-    std::vector<double> q, targets, friction;
-    for (const double x : robot.q) q.insert(q.end(), N_, x);
-    for (const std::string& joint : robot.drives) {
-      targets.insert(targets.end(), N_, robot.q[robot.model->joint(joint).q]);
-    }
-    batch_.start(N_, q, std::vector<double>(static_cast<std::size_t>(nv) * N_, 0.0));
-    batch_.set_targets(targets, {nullptr, 0}, {nullptr, 0});
+    start_standing(batch_, robot, N_);
+    std::vector<double> friction;
     std::uniform_real_distribution<double> factor(0.3, 1.5);
     for (int r = 0; r < N_; ++r) friction.push_back(factor(random_));
     batch_.set_friction(friction);
     saved_.resize(batch_.saved_size());
-    still_.assign(nv, 0.0);
+    still_.assign(robot.model->nv(), 0.0);
   }
 
   /// One step of all, counted.
@@ -79,21 +71,6 @@ class Kicked {
   }
 
  private:
-  static World world(const StandingRobot& robot) {
-    World world;
-    world.shapes = robot.feet;
-    world.shapes.push_back(World::ground({.friction = friction_on_ground}));
-    return world;
-  }
-  static ContactBatchOptions options(const StandingRobot& robot) {
-    ContactBatchOptions options;
-    options.step.limits = false;
-    for (const std::string& joint : robot.drives) {
-      options.step.drives.push_back({.joint = joint, .kp = robot.kp, .kd = robot.kd});
-    }
-    return options;
-  }
-
   const StandingRobot& robot_;
   ContactBatch batch_;
   int N_, steps_ = 0;

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "benchmarks/contact/ours.hpp"
 #include "benchmarks/contact/rollout.hpp"
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/simulation/contact/contact_batch.hpp"
 
 namespace espalier::bench {
-
-namespace {
 
 using namespace contact;
 
@@ -26,6 +24,18 @@ StepOptions options_of(const StandingRobot& robot) {
   }
   return options;
 }
+
+void start_standing(ContactBatch& batch, const StandingRobot& robot, int robots) {
+  std::vector<double> q, v(static_cast<std::size_t>(robot.model->nv()) * robots, 0.0), targets;
+  for (const double x : robot.q) q.insert(q.end(), robots, x);
+  for (const std::string& joint : robot.drives) {
+    targets.insert(targets.end(), robots, robot.q[robot.model->joint(joint).q]);
+  }
+  batch.start(robots, q, v);
+  batch.set_targets(targets, {nullptr, 0}, {nullptr, 0});
+}
+
+namespace {
 
 /// The linear rate of the root in body axes, for a change in world axes.
 void add_to_root(const Model& model, const double* q, const Vec3<double>& change, double* v) {
@@ -48,16 +58,7 @@ class Batch final : public Rollout {
   bool exact() const override { return true; }
   int robots() const override { return robots_; }
 
-  void start() override {
-    const int nq = robot_.model->nq(), nv = robot_.model->nv();
-    std::vector<double> q, v(static_cast<std::size_t>(nv) * robots_, 0.0), targets;
-    for (int i = 0; i < nq; ++i) q.insert(q.end(), robots_, robot_.q[i]);
-    for (const std::string& joint : robot_.drives) {
-      targets.insert(targets.end(), robots_, robot_.q[robot_.model->joint(joint).q]);
-    }
-    batch_.start(robots_, q, v);
-    batch_.set_targets(targets, {nullptr, 0}, {nullptr, 0});
-  }
+  void start() override { start_standing(batch_, robot_, robots_); }
   void step() override {
     batch_.step(step_length);
     for (const RobotStatus s : batch_.status()) unsolved_ += s != RobotStatus::ok;

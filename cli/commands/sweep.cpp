@@ -16,6 +16,7 @@
 #include "cli/results.hpp"
 #include "cli/state.hpp"
 #include "cli/sweep_plan.hpp"
+#include "cli/table.hpp"
 
 namespace espalier::cli {
 
@@ -161,8 +162,8 @@ the exit code is 1.)");
 
   static std::string header(const SweepPlan& plan) {
     std::string out = "design,state";
-    for (const SweepParameter& p : plan.parameters) out += "," + quoted(p.name);
-    for (const SweepRecord& r : plan.records) out += "," + quoted(r.name);
+    for (const SweepParameter& p : plan.parameters) out += "," + csv_cell(p.name);
+    for (const SweepRecord& r : plan.records) out += "," + csv_cell(r.name);
     return out + ",error\n";
   }
 
@@ -208,13 +209,13 @@ the exit code is 1.)");
           out += row + ",\n";
         } catch (const SingularMechanism& error) {
           failed.fetch_add(1);
-          out += begin(state) + empty + "," + quoted(error.what()) + "\n";
+          out += begin(state) + empty + "," + csv_cell(error.what()) + "\n";
         }
       }
     } catch (const InvalidModel& error) {
       for (; state < states; ++state) {
         failed.fetch_add(1);
-        out += begin(state) + empty + "," + quoted(error.what()) + "\n";
+        out += begin(state) + empty + "," + csv_cell(error.what()) + "\n";
       }
     }
     return out;
@@ -257,13 +258,6 @@ the exit code is 1.)");
     known.push_back("0 to " + std::to_string(r.values.size() - 1));
     throw usage_error("sweep: record '" + record.name + "': row is '" + record.row + "'" +
                       suggest(record.row, known));
-  }
-
-  static std::string quoted(const std::string& text) {
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-    return out + "\"";
   }
 
   std::string file_;

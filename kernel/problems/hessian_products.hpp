@@ -1,8 +1,21 @@
 #pragma once
 
+#include <initializer_list>
+#include <utility>
+
 #include "espalier/kernel/problems/derivatives.hpp"
 
 namespace espalier {
+
+namespace detail {
+
+/// @throws SizeMismatch naming the first vector that has not nv numbers
+inline void expect_rates(const char* who, const Model& model,
+                         std::initializer_list<std::pair<const char*, long>> sizes) {
+  for (const auto& [name, size] : sizes) expect_size(who, name, size, model.nv());
+}
+
+}  // namespace detail
 
 /// How the gradient of lambda^T tau(q, v, vdot) changes along a direction of (q, v, vdot), lambda
 /// held: the product of a Hessian with a vector, without the Hessian.
@@ -40,17 +53,16 @@ class ESPALIER_API InverseDynamicsHessianProduct : public AlgorithmAt<T>,
     const char* who = "inverse dynamics hessian product";
     const Model& m = model();
     expect_size(who, "q", q.size(), m.nq());
-    for (const auto& [name, size] : {std::pair{"v", v.size()},
-                                     {"vdot", vdot.size()},
-                                     {"lambda", lambda.size()},
-                                     {"along.q", along.q.size()},
-                                     {"along.v", along.v.size()},
-                                     {"along.vdot", along.vdot.size()},
-                                     {"by_q", by_q.size()},
-                                     {"by_v", by_v.size()},
-                                     {"by_vdot", by_vdot.size()}}) {
-      expect_size(who, name, size, m.nv());
-    }
+    detail::expect_rates(who, m,
+                         {{"v", v.size()},
+                          {"vdot", vdot.size()},
+                          {"lambda", lambda.size()},
+                          {"along.q", along.q.size()},
+                          {"along.v", along.v.size()},
+                          {"along.vdot", along.vdot.size()},
+                          {"by_q", by_q.size()},
+                          {"by_v", by_v.size()},
+                          {"by_vdot", by_vdot.size()}});
     this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), v.data(), vdot.data(), lambda.data(), along, by_q.data(), by_v.data(),
             by_vdot.data());
@@ -105,17 +117,16 @@ class ESPALIER_API ForwardDynamicsHessianProduct : public AlgorithmAt<T>,
     const char* who = "forward dynamics hessian product";
     const Model& m = model();
     expect_size(who, "q", q.size(), m.nq());
-    for (const auto& [name, size] : {std::pair{"v", v.size()},
-                                     {"tau", tau.size()},
-                                     {"nu", nu.size()},
-                                     {"along.q", along.q.size()},
-                                     {"along.v", along.v.size()},
-                                     {"along.tau", along.tau.size()},
-                                     {"by_q", by_q.size()},
-                                     {"by_v", by_v.size()},
-                                     {"by_tau", by_tau.size()}}) {
-      expect_size(who, name, size, m.nv());
-    }
+    detail::expect_rates(who, m,
+                         {{"v", v.size()},
+                          {"tau", tau.size()},
+                          {"nu", nu.size()},
+                          {"along.q", along.q.size()},
+                          {"along.v", along.v.size()},
+                          {"along.tau", along.tau.size()},
+                          {"by_q", by_q.size()},
+                          {"by_v", by_v.size()},
+                          {"by_tau", by_tau.size()}});
     this->expect_inertia(problem, q.data());
     compute(q.data(), v.data(), tau.data(), nu.data(), along, by_q.data(), by_v.data(),
             by_tau.data());
