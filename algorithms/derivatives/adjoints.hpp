@@ -6,6 +6,8 @@
 #include "algorithms/derivatives/variation/derivative_sweep.hpp"
 #include "algorithms/derivatives/variation/independent_ltl.hpp"
 #include "algorithms/derivatives/variation/lane_adjoint.hpp"
+#include "espalier/kernel/problems/forward_dynamics_adjoint.hpp"
+#include "espalier/kernel/problems/inverse_dynamics_adjoint.hpp"
 
 namespace espalier {
 

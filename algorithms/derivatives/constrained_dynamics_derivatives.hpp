@@ -52,8 +52,8 @@ class VariationConstrainedDynamics final : public ConstrainedDynamicsDerivatives
     for (auto* x : {&answer_.dforce_dq, &answer_.dforce_dv, &answer_.dforce_dtau}) {
       x->resize(static_cast<std::size_t>(m_) * n_);
     }
-    state_.reserve_wrenches(this->task().parts().size());
-    still_.reserve_wrenches(this->task().parts().size());
+    state_.wrenches.reserve(this->task().parts().size());
+    still_.wrenches.reserve(this->task().parts().size());
     rows_.wrenches(answer_.force.data(), constraint_wrenches_);  // takes its memory
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "algorithms/derivatives/variation/design_rows.hpp"
+#include "espalier/kernel/problems/design_derivatives.hpp"
 
 namespace espalier {
 

@@ -2,6 +2,7 @@
 
 #include "algorithms/derivatives/variation/derivative_sweep.hpp"
 #include "algorithms/derivatives/variation/independent_ltl.hpp"
+#include "espalier/kernel/problems/inverse_mass_matrix.hpp"
 
 namespace espalier {
 

@@ -5,6 +5,13 @@
 #include "algorithms/derivatives/differences.hpp"
 #include "algorithms/derivatives/step_derivatives.hpp"
 #include "espalier/kernel/problems/christoffel_symbols.hpp"
+#include "espalier/kernel/problems/centroidal_dynamics.hpp"
+#include "espalier/kernel/problems/coriolis_matrix.hpp"
+#include "espalier/kernel/problems/forward_dynamics_adjoint.hpp"
+#include "espalier/kernel/problems/inverse_dynamics_adjoint.hpp"
+#include "espalier/kernel/problems/inverse_mass_matrix.hpp"
+#include "espalier/kernel/problems/kinematics_derivatives.hpp"
+#include "espalier/kernel/problems/step_derivatives.hpp"
 
 /// The other problems of derivatives by central differences of dense equations with loops closed:
 /// references for `compare`. They allocate.

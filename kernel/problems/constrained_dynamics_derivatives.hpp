@@ -2,8 +2,9 @@
 
 #include <vector>
 
-#include "espalier/kernel/problems/derivatives.hpp"
+#include "espalier/kernel/problems/derivative_results.hpp"
 #include "espalier/kernel/problems/end_effector.hpp"
+#include "espalier/kernel/problems/loads.hpp"
 
 namespace espalier {
 

@@ -1,36 +1,6 @@
 #include "espalier/kernel/problems/derivatives.hpp"
 
-#include <array>
-#include <cmath>
-#include <string>
-
 namespace espalier {
-
-void passive_joint_forces(const Model& model, const double* q, const double* qd,
-                          double friction_rate, JointForces<double>& out) {
-  out.force.assign(model.spanning_nv(), 0.0);
-  out.by_position = out.by_rate = out.force;
-  for (const Joint& joint : model.joints()) {
-    const PassiveDynamics& p = joint.passive;
-    for (int k = 0; k < joint.nv; ++k) {
-      const double rate = qd[joint.v + k];
-      double dry = 0.0, slope = 0.0;
-      if (friction_rate > 0.0) {
-        dry = std::tanh(rate / friction_rate);
-        slope = (1.0 - dry * dry) / friction_rate;
-      } else if (rate != 0.0) {
-        dry = rate > 0.0 ? 1.0 : -1.0;
-      }
-      out.force[joint.v + k] = -p.damping * rate - p.friction * dry;
-      out.by_rate[joint.v + k] = -p.damping - p.friction * slope;
-    }
-    if (joint.nv == 1 && joint.nq == 1) {
-      out.force[joint.v] -= p.stiffness * (q[joint.q] - p.rest);
-      out.by_position[joint.v] = -p.stiffness;
-    }
-  }
-}
-
 
 template <class T>
 void StepDerivatives<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
@@ -95,99 +65,16 @@ void CentroidalDynamics<T>::by_name(const BasicInputs<Value>& in, BasicResults<V
   this->add_margin(model(), out, k);
 }
 
-std::string_view to_string(DesignParameter::Kind kind) {
-  switch (kind) {
-    case DesignParameter::Kind::inertial: return "inertial";
-    case DesignParameter::Kind::rotor: return "rotor";
-    case DesignParameter::Kind::placement: return "placement";
-    default: return "ratio";
-  }
-}
-
-template <class T>
-DesignDerivatives<T>::DesignDerivatives(ModelPtr model) : AlgorithmAt<T>(std::move(model)) {
-  static constexpr std::array<const char*, 10> inertial{"m",   "hx",  "hy",  "hz",  "Jxx",
-                                                        "Jyy", "Jzz", "Jxy", "Jxz", "Jyz"};
-  static constexpr std::array<const char*, 6> twist{"rx", "ry", "rz", "x", "y", "z"};
-  using Kind = DesignParameter::Kind;
-  const Model& m = this->model();
-  const auto add = [&](Kind kind, const std::string& owner, const std::string& what, int body,
-                       int component) {
-    parameters_.push_back({kind, owner + "." + what, owner, body, component});
-  };
-  for (int i = 1; i <= m.active_body_count(); ++i) {
-    for (int k = 0; k < 10; ++k) add(Kind::inertial, m.body_names()[i], inertial[k], i, k);
-  }
-  for (std::size_t r = 0; r < m.rotors().size(); ++r) {
-    add(Kind::rotor, m.body_names()[m.rotors()[r].body], "spin_inertia", static_cast<int>(r), 0);
-  }
-  for (int i = 1; i <= m.active_body_count(); ++i) {
-    const Cluster& c = m.clusters()[m.body(i).cluster];
-    if (c.constraint != nullptr && !c.constraint->loops.empty()) continue;  // it opens the loop
-    for (int k = 0; k < 6; ++k) {
-      add(Kind::placement, m.joints()[m.body(i).joint].name, twist[k], i, k);
-    }
-  }
-  for (std::size_t k = 0; k < m.clusters().size(); ++k) {
-    const Cluster& c = m.clusters()[k];
-    if (!c.constrained || c.constraint != nullptr) continue;
-    for (int i = 0; i < c.rows(); ++i) {
-      for (int j = 0; j < c.nv; ++j) {
-        const double entry = c.G[static_cast<std::size_t>(i) * c.nv + j];
-        if (c.rate(i) == m.independent_rates()[c.v + j] || entry == 0.0) continue;
-        add(Kind::ratio, m.joint_of_rate(c.rate(i)).name,
-            "per_" + m.joint_of_rate(m.independent_rates()[c.v + j]).name, static_cast<int>(k),
-            i * c.nv + j);
-      }
-    }
-  }
-}
-
-template <class T>
-void DesignDerivatives<T>::columns(In<T> q, In<T> v, In<T> vdot, const std::vector<int>& chosen,
-                                   OutMatrix<T> columns, const Loads<T>* loads) {
-  const int nv = model().nv();
-  columns.expect("design derivatives", "columns", nv, static_cast<long>(chosen.size()));
-  std::vector<T> lambda(nv, T(0.0)), all(parameters_.size());
-  for (int i = 0; i < nv; ++i) {
-    lambda[i] = T(1.0);
-    gradient(q, v, vdot, lambda, all, loads);
-    for (std::size_t k = 0; k < chosen.size(); ++k) {
-      columns.data()[i * chosen.size() + k] = all[chosen[k]];
-    }
-    lambda[i] = T(0.0);
-  }
-  columns.finish();
-}
-
-template <class T>
-void DesignDerivatives<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
-  const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
-  BasicResult<Value>& r = detail::result(out, 0, "design_gradient");
-  const int n = static_cast<int>(parameters_.size());
-  r.shape(ResultAxis::named, n, ResultAxis::one, 1);
-  if (static_cast<int>(r.names.size()) != n) {
-    r.names.clear();
-    for (const DesignParameter& p : parameters_) r.names.push_back(p.name);
-  }
-  detail::answer<T>(r, [&](Out<T> x) {
-    gradient(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot),
-             detail::multipliers<T>(in, model().nv()), x, &loads);
-  });
-  this->add_margin(model(), out, 1);
-}
-
-#define ESPALIER_INSTANTIATE(T)                  \
+#define ESPALIER_INSTANTIATE(T)                 \
   template class InverseDynamicsDerivatives<T>; \
   template class ForwardDynamicsDerivatives<T>; \
-  template class InverseMassMatrix<T>;           \
-  template class InverseDynamicsAdjoint<T>;      \
-  template class ForwardDynamicsAdjoint<T>;      \
-  template class CoriolisMatrix<T>;              \
-  template class StepDerivatives<T>;             \
-  template class KinematicsDerivatives<T>;       \
-  template class CentroidalDynamics<T>;          \
-  template class DesignDerivatives<T>;
+  template class InverseMassMatrix<T>;          \
+  template class InverseDynamicsAdjoint<T>;     \
+  template class ForwardDynamicsAdjoint<T>;     \
+  template class CoriolisMatrix<T>;             \
+  template class StepDerivatives<T>;            \
+  template class KinematicsDerivatives<T>;      \
+  template class CentroidalDynamics<T>;
 ESPALIER_SCALARS(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

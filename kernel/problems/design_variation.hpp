@@ -4,7 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/kernel/problems/derivatives.hpp"
+#include "espalier/kernel/problems/loads.hpp"
+#include "espalier/kernel/problems/named_results.hpp"
 
 namespace espalier {
 

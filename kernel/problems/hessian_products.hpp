@@ -3,7 +3,8 @@
 #include <initializer_list>
 #include <utility>
 
-#include "espalier/kernel/problems/derivatives.hpp"
+#include "espalier/kernel/problems/derivative_results.hpp"
+#include "espalier/kernel/problems/loads.hpp"
 
 namespace espalier {
 

@@ -27,7 +27,7 @@ class AdjointSweep {
   /// @param s  after accelerate()
   void evaluate(VariationState<T>& s, const T* lambda, T* by_q, T* by_v, T* by_vdot) {
     s.motion.expand(lambda, lambda_.data());
-    const bool wrenches = s.wrenches_vary();
+    const bool wrenches = s.wrenches.vary();
     w_[0] = Motion<T>::zero();
     for (const Cluster& c : model_.clusters()) {
       for (int i = c.first; i < c.first + c.count; ++i) {
@@ -38,8 +38,8 @@ class AdjointSweep {
         const Motion<T>& v = state.v;
         mu_[i] = state.I * w_[i];
         // Bhat^T w without the rate of the inertia.
-        beta_[i] = (cross_star(v, mu_[i]) - cross_star(w_[i], state.h) -
-                    state.I * cross(v, w_[i])).n;
+        beta_[i] =
+            (cross_star(v, mu_[i]) - cross_star(w_[i], state.h) - state.I * cross(v, w_[i])).n;
       }
       s.cluster_forces(c, total_.data() + c.first);
     }
@@ -55,13 +55,14 @@ class AdjointSweep {
       beta_[o] += scale(by_rotor, vk) + scale(s.motion.qd()[rotor.v], cross(k, w_[o].w));
       ga_[rotor.v] += dot(k, w_[o].w);
       gv_[rotor.v] = dot(vk, w_[o].w);
-      if (s.rotors_loaded()) {
-        gq_[rotor.v] = -dot(w_[o], s.turned_wrench(static_cast<int>(&rotor - model_.rotors().data())));
+      if (s.wrenches.rotors_loaded()) {
+        gq_[rotor.v] =
+            -dot(w_[o], s.wrenches.by_turn(static_cast<int>(&rotor - model_.rotors().data())));
       }
     }
     if (wrenches) {
       for (int i = 1; i <= model_.active_body_count(); ++i) {
-        epsilon_[i] = s.own_E[i].transpose_times(w_[i]);
+        epsilon_[i] = s.wrenches.own_E[i].transpose_times(w_[i]);
       }
     }
     for (int i = model_.active_body_count(); i > 0; --i) {
@@ -86,8 +87,8 @@ class AdjointSweep {
   }
 
   // Of the last evaluate().
-  const Motion<T>& twist(int i) const { return w_[i]; }        ///< under the multipliers
-  const std::vector<T>& lambda() const { return lambda_; }      ///< per spanning rate, as below
+  const Motion<T>& twist(int i) const { return w_[i]; }     ///< under the multipliers
+  const std::vector<T>& lambda() const { return lambda_; }  ///< per spanning rate, as below
   const std::vector<T>& by_position() const { return gq_; }
   const std::vector<T>& by_rate() const { return gv_; }
   const std::vector<T>& by_acceleration() const { return ga_; }
@@ -98,7 +99,7 @@ class AdjointSweep {
     const Motion<T> psi1 = cross(v, S), psi2 = cross(a, S) + cross(v, psi1);
     T sum = dot(psi2, mu_[i]) + dot(psi1.w, beta_[i]) +
             dot(cross(w_[s.model().body(i).parent], S), total_[i]);
-    if (s.wrenches_vary()) sum += dot(S.w, epsilon_[i].w) + dot(S.v, epsilon_[i].v);
+    if (s.wrenches.vary()) sum += dot(S.w, epsilon_[i].w) + dot(S.v, epsilon_[i].v);
     return sum;
   }
 
@@ -153,11 +154,11 @@ class AdjointSweep {
   }
 
   const Model& model_;
-  std::vector<Motion<T>> w_;         ///< twist of each body under the multipliers
-  std::vector<Force<T>> mu_;         ///< sum of I w
-  std::vector<Vec3<T>> beta_;        ///< sum of Bhat^T w
-  std::vector<Motion<T>> epsilon_;   ///< sum of E^T w
-  std::vector<Force<T>> total_;      ///< wrench of the subtree
+  std::vector<Motion<T>> w_;              ///< twist of each body under the multipliers
+  std::vector<Force<T>> mu_;              ///< sum of I w
+  std::vector<Vec3<T>> beta_;             ///< sum of Bhat^T w
+  std::vector<Motion<T>> epsilon_;        ///< sum of E^T w
+  std::vector<Force<T>> total_;           ///< wrench of the subtree
   std::vector<T> lambda_, ga_, gv_, gq_;  ///< per spanning rate
 };
 

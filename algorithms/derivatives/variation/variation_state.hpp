@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <vector>
 
-#include "espalier/kernel/errors.hpp"
+#include "algorithms/derivatives/variation/placed_wrenches.hpp"
+#include "algorithms/derivatives/variation/variation_terms.hpp"
 #include "espalier/kernel/model/spanning_variation.hpp"
 #include "espalier/kernel/model/subspace.hpp"
-#include "espalier/kernel/problems/derivatives.hpp"
+#include "espalier/kernel/problems/loads.hpp"
 
 /// What every algorithm for derivatives passes: how bodies move, how that varies along the
 /// coordinates of their cluster, and composite bodies.
@@ -22,79 +22,17 @@
 
 namespace espalier {
 
-/// A body along one coordinate of its own cluster.
-template <class T>
-struct VariationColumn {
-  Motion<T> S;     ///< Theta: its twist per unit of the coordinate
-  Motion<T> psi1;  ///< relative variation of its velocity along the coordinate
-  Motion<T> psi2;  ///< the same of its acceleration, plus v × psi1
-  Motion<T> ups;   ///< that of its acceleration along the coordinate's rate, plus v × S
-};
-
-/// Rate of a moving body's inertia, and its momentum (of rotors folded into it, too): what the
-/// relative variation of its wrench reads, Bhat of (11.1) in twelve numbers.
-template <class T>
-struct InertiaRate {
-  Sym3<T> J;   ///< rate of the rotational inertia
-  Force<T> h;  ///< momentum
-
-  /// Bhat x for the angular part x of a motion.
-  Force<T> times(const Vec3<T>& x) const {
-    const Vec3<T> f = cross(x, h.f);
-    return {J * x + cross(x, h.n), f + f};
-  }
-  /// Bhat^T s, which has no linear part.
-  Vec3<T> transpose_times(const Motion<T>& s) const {
-    const Vec3<T> n = cross(h.f, s.v);
-    return J * s.w + cross(h.n, s.w) + (n + n);
-  }
-  InertiaRate& operator+=(const InertiaRate& b) {
-    J += b.J, h += b.h;
-    return *this;
-  }
-};
-
-/// d/dt of the rotational inertia of a body about a point fixed in space (11.1).
-template <class T>
-inline Sym3<T> inertia_rate(const RigidInertia<T>& I, const Motion<T>& v) {
-  const Vec3<T>&w = v.w, &u = v.v, &h = I.h;
-  const Vec3<T> x = cross(w, Vec3<T>{I.I.xx, I.I.xy, I.I.xz});
-  const Vec3<T> y = cross(w, Vec3<T>{I.I.xy, I.I.yy, I.I.yz});
-  const Vec3<T> z = cross(w, Vec3<T>{I.I.xz, I.I.yz, I.I.zz});
-  const T hx = h.x * u.x, hy = h.y * u.y, hz = h.z * u.z;
-  return {T(2.0) * (x.x + (hy + hz)),     x.y + y.x - (h.x * u.y + h.y * u.x),
-          x.z + z.x - (h.x * u.z + h.z * u.x), T(2.0) * (y.y + (hx + hz)),
-          y.z + z.y - (h.y * u.z + h.z * u.y), T(2.0) * (z.z + (hx + hy))};
-}
-
-/// Relative variation of the external wrenches on a body by its twist (E of section 14): 6 x 6.
-template <class T>
-struct WrenchVariation {
-  Mat3<T> nw, nv, fw;  ///< by the angular and linear part; forces never by the linear one
-
-  static WrenchVariation zero() { return {Mat3<T>::zero(), Mat3<T>::zero(), Mat3<T>::zero()}; }
-  Force<T> times(const Motion<T>& s) const { return {nw * s.w + nv * s.v, fw * s.w}; }
-  Motion<T> transpose_times(const Motion<T>& s) const {
-    return {espalier::transpose_times(nw, s.w) + espalier::transpose_times(fw, s.v),
-            espalier::transpose_times(nv, s.w)};
-  }
-  WrenchVariation& operator+=(const WrenchVariation& b) {
-    nw = nw + b.nw, nv = nv + b.nv, fw = fw + b.fw;
-    return *this;
-  }
-};
-
 template <class T>
 class VariationState {
  public:
   struct BodyState {
-    Transform<T> X;       ///< common frame to body
-    Motion<T> v, vJ, a;   ///< vJ: of the joint; a with gravity
-    RigidInertia<T> I;    ///< with folded rotors
-    Force<T> h;           ///< momentum without that of the rotors' spin
-    Force<T> f;           ///< wrench that it needs, with all that hangs on it outside its cluster
-    RigidInertia<T> IC;   ///< the same of inertias
-    InertiaRate<T> B;     ///< the same
+    Transform<T> X;      ///< common frame to body
+    Motion<T> v, vJ, a;  ///< vJ: of the joint; a with gravity
+    RigidInertia<T> I;   ///< with folded rotors
+    Force<T> h;          ///< momentum without that of the rotors' spin
+    Force<T> f;          ///< wrench that it needs, with all that hangs on it outside its cluster
+    RigidInertia<T> IC;  ///< the same of inertias
+    InertiaRate<T> B;    ///< the same
   };
 
   enum class Columns { needed, skip };  ///< whether columns are computed
@@ -104,6 +42,7 @@ class VariationState {
         body(model.body_count() + 1),
         S(model.spanning_nv()),
         tau_s(model.spanning_nv(), T(0.0)),
+        wrenches(model),
         model_(model),
         support_(model.body_count() + 1, 0),
         first_column_(model.body_count() + 1, 0),
@@ -131,11 +70,7 @@ class VariationState {
     }
     for (const Cluster& c : model.clusters()) most_columns_ = std::max(most_columns_, c.nv);
     joint_columns_.resize(12);
-    rotor_wrench_.resize(model.rotors().size());
-    wrench_.reserve(model.body_count()), wrench_body_.reserve(model.body_count());
     gravity_.resize(model.body_count() + 1);
-    E.assign(model.body_count() + 1, WrenchVariation<T>::zero());
-    own_E = E;
   }
 
   /// Positions and velocities: all that does not depend on accelerations.
@@ -159,17 +94,11 @@ class VariationState {
         b.h = b.I * b.v;
       }
     }
-    wrench_.clear(), wrench_body_.clear();
-    wrenches_vary_ = rotors_loaded_ = false;
-    if (loads != nullptr) place_wrenches();
+    wrenches.place(loads, *this);
   }
 
-  /// Takes memory for more wrenches than one per body.
-  void reserve_wrenches(std::size_t more) {
-    wrench_.reserve(wrench_.capacity() + more), wrench_body_.reserve(wrench_.capacity() + more);
-  }
   /// More wrenches, after update().
-  void apply(const FramedWrenches<T>& more) { place_framed(more); }
+  void apply(const FramedWrenches<T>& more) { wrenches.add(more, *this); }
 
   /// Positions alone: poses, subspaces and inertias.
   void update_positions(const T* q) {
@@ -217,9 +146,10 @@ class VariationState {
       if (rotor.parent != 0) b.f.n += scale(wd, k) + scale(w, cross(b.v.w, k));
       tau_s[rotor.v] = rotor.inertia * wd;
       if (rotor.parent != 0) tau_s[rotor.v] += dot(k, b.a.w);
-      if (rotors_loaded_) tau_s[rotor.v] -= rotor_wrench_[&rotor - model_.rotors().data()].about;
+      if (!wrenches.rotors_loaded()) continue;
+      tau_s[rotor.v] -= wrenches.about_axis(static_cast<int>(&rotor - model_.rotors().data()));
     }
-    for (std::size_t k = 0; k < wrench_.size(); ++k) body[wrench_body_[k]].f -= wrench_[k];
+    wrenches.take_off(body);
     for (int i = model_.active_body_count(); i > 0; --i) {
       if (support_[i] != 0) body[support_[i]].f += body[i].f;
     }
@@ -265,13 +195,9 @@ class VariationState {
     return transpose_times(body[rotor.parent].X.E, rotor.momentum);
   }
   double armature(int rate) const { return armature_[rate]; }
-  const JointForces<T>* joint_forces() const { return loads_ == nullptr ? nullptr : loads_->joints; }
-  /// How the external wrench on a folded rotor varies as the rotor turns, on its parent; it is
-  /// constant in the rotor's axes.
-  bool rotors_loaded() const { return rotors_loaded_; }
-  const Force<T>& turned_wrench(int rotor) const { return rotor_wrench_[rotor].by_turn; }
-  /// Whether E differs from zero anywhere.
-  bool wrenches_vary() const { return wrenches_vary_; }
+  const JointForces<T>* joint_forces() const {
+    return loads_ == nullptr ? nullptr : loads_->joints;
+  }
   /// Acceleration of the ground in the common frame of a body's tree: its linear part is -g.
   Motion<T> ground(int i) const { return {Vec3<T>::zero(), gravity_[root_[i]]}; }
   /// Pose of the common frame of a body's tree in the world (world to common).
@@ -293,8 +219,8 @@ class VariationState {
       const Body& b = model_.body(i);
       if (b.parent >= c.first) total[b.parent - c.first] += total[i - c.first];
       for (int k = 0; k < b.nv; ++k) {
-        tau_s[b.v + k] = dot(S[b.v + k], total[i - c.first]) +
-                         armature_[b.v + k] * motion.qdd()[b.v + k];
+        tau_s[b.v + k] =
+            dot(S[b.v + k], total[i - c.first]) + armature_[b.v + k] * motion.qdd()[b.v + k];
       }
     }
     const JointForces<T>* joints = joint_forces();
@@ -309,8 +235,7 @@ class VariationState {
   std::vector<Motion<T>> S;                ///< per spanning rate, common frame
   std::vector<VariationColumn<T>> column;  ///< per body and coordinate of its cluster
   std::vector<T> tau_s;                    ///< forces on spanning rates
-  /// Of bodies' wrenches and of composites, where wrenches_vary().
-  std::vector<WrenchVariation<T>> own_E, E;
+  PlacedWrenches<T> wrenches;
 
  private:
   /// Pose of body i in the common frame, and its subspace there.
@@ -462,76 +387,6 @@ class VariationState {
     }
   }
 
-  /// External wrenches in the common frame, and E.
-  void place_wrenches() {
-    if (loads_->wrenches != nullptr) {
-      const Wrenches<T>& on = *loads_->wrenches;
-      for (int i = 1; i <= model_.active_body_count(); ++i) {
-        add_wrench(i, body[i].X.transpose_times_force(on[i]));
-      }
-      place_rotor_wrenches(on);
-    }
-    if (loads_->framed != nullptr) place_framed(*loads_->framed);
-  }
-  /// Wrenches in the axes of folded rotors act on their parents and, about the axis, on the rate.
-  void place_rotor_wrenches(const Wrenches<T>& on) {
-    if (model_.rotors().empty()) return;
-    for (const BodyRun& run : model_.runs().subspan(model_.active_runs().size())) {
-      motion.joints.update(run, motion.q(), nullptr);
-    }
-    rotors_loaded_ = true;
-    for (std::size_t r = 0; r < model_.rotors().size(); ++r) {
-      const Rotor& rotor = model_.rotors()[r];
-      const Transform<T> X = motion.joints.X[rotor.body] * body[rotor.parent].X;
-      const Force<T> f = X.transpose_times_force(on[rotor.body]);
-      const Motion<T> axis = X.inverse_times(
-          Motion<T>{{T(0.0), T(0.0), T(1.0)}, Vec3<T>::zero()});
-      rotor_wrench_[r] = {on[rotor.body].n.z, cross_star(axis, f)};
-      if (rotor.parent != 0) add_wrench(rotor.parent, f);
-    }
-  }
-  void place_framed(const FramedWrenches<T>& framed) {
-    for (const auto& item : framed.items()) {
-      if (item.body > model_.active_body_count()) refuse_rotor(item.body);
-      if (item.body == 0) continue;
-      if (item.frame == WrenchFrame::link) {
-        add_wrench(item.body, body[item.body].X.transpose_times_force(item.wrench));
-        continue;
-      }
-      if (!wrenches_vary_) std::fill(own_E.begin(), own_E.end(), WrenchVariation<T>::zero());
-      wrenches_vary_ = true;
-      const Transform<T> X = common(item.body);
-      WrenchVariation<T> e = WrenchVariation<T>::zero();
-      if (item.frame == WrenchFrame::world) {
-        const Force<T> W = X.force_to(item.wrench);
-        add_wrench(item.body, W);
-        // s ×* W
-        e.nw = Mat3<T>::zero() - cross_matrix(W.n);
-        e.nv = e.fw = Mat3<T>::zero() - cross_matrix(W.f);
-      } else {
-        const Vec3<T> n = X.E * item.wrench.n, f = X.E * item.wrench.f;
-        const Transform<T>& place = body[item.body].X;
-        const Vec3<T> x = place.r + transpose_times(place.E, item.point);
-        add_wrench(item.body, {n + cross(x, f), f});
-        e.fw = Mat3<T>::zero() - cross_matrix(f);
-        e.nw = cross_matrix(x) * e.fw - cross_matrix(n);
-      }
-      own_E[item.body] += e;
-    }
-    if (!wrenches_vary_) return;
-    std::copy(own_E.begin(), own_E.end(), E.begin());
-    for (int i = model_.active_body_count(); i > 0; --i) {
-      if (support_[i] != 0) E[support_[i]] += E[i];
-    }
-  }
-  void add_wrench(int i, const Force<T>& f) { wrench_.push_back(f), wrench_body_.push_back(i); }
-  [[noreturn]] void refuse_rotor(int i) const {
-    throw Unsupported("derivatives: an external wrench is on the rotor '" +
-                      model_.body_names()[i] +
-                      "', which is folded into its parent, expected none (compile the model with "
-                      "its rotors kept as bodies)");
-  }
-
   const Model& model_;
   const Loads<T>* loads_ = nullptr;
   std::vector<int> support_, first_column_, root_;
@@ -539,14 +394,7 @@ class VariationState {
   std::vector<double> armature_;
   std::vector<T> zero_, joint_columns_;
   std::vector<Vec3<T>> gravity_;  ///< per root: acceleration of the ground, -g, common frame
-  std::vector<Force<T>> wrench_;
-  std::vector<int> wrench_body_;
-  struct RotorWrench {
-    T about;          ///< moment about the axis
-    Force<T> by_turn;  ///< axis x* wrench, common frame
-  };
-  std::vector<RotorWrench> rotor_wrench_;  ///< where rotors_loaded_
-  bool wrenches_vary_ = false, rotors_loaded_ = false, skip_columns_;
+  bool skip_columns_;
   int most_columns_ = 0;
 };
 
