@@ -26,8 +26,8 @@ class BundlePlan {
   static constexpr int site_stride = site_blocks * lanes;      ///< rows, padding included
 
   struct Term {
-    int bundle = 0;            ///< that it last travels in
-    int start = 0, blocks = 0; ///< of its rows in that bundle
+    int bundle = 0;             ///< that it last travels in
+    int start = 0, blocks = 0;  ///< of its rows in that bundle
     int rows = 0;
     int part = -1;             ///< end-effector, or -1: a node
     std::vector<int> sites;    ///< of a node: bodies whose twists it is
@@ -36,25 +36,25 @@ class BundlePlan {
   struct RowBundle {
     int blocks = 0;
     std::vector<int> terms;
-    std::vector<int> rows;     ///< that are no padding
-    std::vector<int> sites;    ///< where it ends
-    int end = -1;              ///< node (term) where it ends; -1: the ground
-    int K = 0, w = 0;          ///< where its rows and w start in memory
-    int capacity = 0;          ///< sites x blocks of K at most
-    bool has_w = false;        ///< at the end of its way
-    double factors = 0;        ///< entries of K, zeros and ones left out
+    std::vector<int> rows;   ///< that are no padding
+    std::vector<int> sites;  ///< where it ends
+    int end = -1;            ///< node (term) where it ends; -1: the ground
+    int K = 0, w = 0;        ///< where its rows and w start in memory
+    int capacity = 0;        ///< sites x blocks of K at most
+    bool has_w = false;      ///< at the end of its way
+    double factors = 0;      ///< entries of K, zeros and ones left out
   };
   struct Step {
     enum class Kind { start_part, start_node, stack, cross };
     Kind kind;
-    int at = -1;               ///< node where it is taken; -1: before all others
+    int at = -1;  ///< node where it is taken; -1: before all others
     int bundle;
-    int term = -1;           ///< that starts
-    int node = -1;             ///< crossed
+    int term = -1;  ///< that starts
+    int node = -1;  ///< crossed
     /// Crossing: whether it is the bundle's first, which makes w. Stack: whether w is stacked, too.
     bool first = false;
-    std::vector<int> from;     ///< bundles that are, or right before a crossing were, stacked
-    std::vector<int> sites;    ///< of the bundle before the step
+    std::vector<int> from;   ///< bundles that are, or right before a crossing were, stacked
+    std::vector<int> sites;  ///< of the bundle before the step
     std::vector<std::vector<int>> slots;  ///< per bundle of `from`: where its sites are in `sites`
   };
 
@@ -96,6 +96,10 @@ class BundlePlan {
     }
     return reduced.cost() < plan.cost() ? std::move(reduced) : std::move(plan);
   }
+  /// Nodes wherever there is a choice, as published.
+  static BundlePlan every_node(const TaskRows<T>& task, const ArticulatedTree<T>& tree) {
+    return BundlePlan(task, tree, std::vector<bool>(tree.model().body_count() + 1, false), true);
+  }
   static BundlePlan stacked(const TaskRows<T>& task, const ArticulatedTree<T>& tree) {
     return BundlePlan(task, tree, std::vector<bool>(tree.model().body_count() + 1, false));
   }
@@ -128,8 +132,7 @@ class BundlePlan {
   }
   static void add_rows(RowBundle& p, const Term& term, int start) {
     for (int i = 0; i < term.rows; ++i) {
-      p.rows.push_back(start * lanes +
-                       (term.part >= 0 ? i : i / 6 * site_stride + i % 6));
+      p.rows.push_back(start * lanes + (term.part >= 0 ? i : i / 6 * site_stride + i % 6));
     }
   }
   /// Rows of forces along world axes have a moment of two factors and a force of none.
@@ -188,9 +191,9 @@ class BundlePlan {
     } else {
       cost_ += R * (6.0 * rates * ks + rates * rates + ko * 6.0 * rates + 6.0 * ks) + rates * pairs;
     }
-    bundle.capacity =
-        std::max(bundle.capacity, bundle.blocks * static_cast<int>(std::max(bundle.sites.size(),
-                                                                            node.supports.size())));
+    bundle.capacity = std::max(
+        bundle.capacity,
+        bundle.blocks * static_cast<int>(std::max(bundle.sites.size(), node.supports.size())));
     bundle.sites = node.supports;
     bundle.factors = 6.0 * ko * R;
     if (!node.supports.empty()) at[node.parent].push_back(p);
@@ -201,8 +204,8 @@ class BundlePlan {
     std::vector<int> out, parts;
     for (const int p : bundles) {
       const auto& terms = bundles_[p].terms;
-      const bool node = std::any_of(terms.begin(), terms.end(),
-                                    [&](int m) { return terms_[m].part < 0; });
+      const bool node =
+          std::any_of(terms.begin(), terms.end(), [&](int m) { return terms_[m].part < 0; });
       (node ? out : parts).push_back(p);
     }
     if (parts.size() > 1) parts = {stack(parts, true)};
@@ -235,8 +238,8 @@ class BundlePlan {
       bundle.has_w = bundle.has_w || part.has_w;
       std::vector<int> slots;
       for (const int site : part.sites) {
-        slots.push_back(static_cast<int>(
-            std::find(bundle.sites.begin(), bundle.sites.end(), site) - bundle.sites.begin()));
+        slots.push_back(static_cast<int>(std::find(bundle.sites.begin(), bundle.sites.end(), site) -
+                                         bundle.sites.begin()));
       }
       step.slots.push_back(std::move(slots));
     }

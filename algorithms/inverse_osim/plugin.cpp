@@ -21,6 +21,12 @@ ESPALIER_PLUGIN("inverse-osim", "0.2.0") {
        .source = "Sathya et al. (2023), Algorithm 3, corrected: theory/delassus 4",
        .cost = "O(n + m^2)"},
       {});
+  registrar.algorithm_at<PvOsimrEveryNode, double, Count>(
+      {.name = "pv-osimr-every-node",
+       .summary = "pv-osimr with the published rule: reduced wherever rows meet",
+       .source = "Sathya et al. (2023), Algorithm 3",
+       .cost = "O(n + m^2)"},
+      {});
   registrar.algorithm_at<PvOsim, double, Count>({.name = "c-pv-osim",
                                                  .summary = "pv-osim on the cluster tree",
                                                  .source = "theory/clusters 5.6",

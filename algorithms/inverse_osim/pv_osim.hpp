@@ -19,11 +19,14 @@ template <class T>
 class PvOsimBase : public InverseOsim<T> {
  public:
   using Plan = BundlePlan<T>;
-  enum class Choice { stack, least_cost };
+  /// Where rows start again from a twist: nowhere, where that is cheaper, or wherever rows meet.
+  enum class Choice { stack, least_cost, every_node };
 
   PvOsimBase(const Setup& setup, Choice choice)
       : PvOsimBase(setup, [&](const TaskRows<T>& rows, const ArticulatedTree<T>& tree) {
-          return choice == Choice::stack ? Plan::stacked(rows, tree) : Plan::best(rows, tree);
+          if (choice == Choice::stack) return Plan::stacked(rows, tree);
+          return choice == Choice::least_cost ? Plan::best(rows, tree)
+                                              : Plan::every_node(rows, tree);
         }) {}
   /// With nodes where the caller wants them. @param starts  per body
   PvOsimBase(const Setup& setup, const std::vector<bool>& starts)
@@ -37,13 +40,17 @@ class PvOsimBase : public InverseOsim<T> {
   const TaskRows<T>& rows() const { return rows_; }
 
  private:
-  template <class MakePlan>
-      PvOsimBase(const Setup& setup, MakePlan&& make_plan) requires std::is_invocable_v < MakePlan,
-      const TaskRows<T>
-  &, const ArticulatedTree<T>& > : InverseOsim<T>(setup),
-      tree_(this->model(), nullptr, TaskRows<T>::rotors(this->model(), this->task())),
-      rows_(this->task(), tree_), state_(tree_, rows_, make_plan(rows_, tree_)), bundles_(state_),
-      blocks_(state_) {}
+  template <
+      class MakePlan,
+      std::enable_if_t<std::is_invocable_v<MakePlan, const TaskRows<T>&, const ArticulatedTree<T>&>,
+                       int> = 0>
+  PvOsimBase(const Setup& setup, MakePlan&& make_plan)
+      : InverseOsim<T>(setup),
+        tree_(this->model(), nullptr, TaskRows<T>::rotors(this->model(), this->task())),
+        rows_(this->task(), tree_),
+        state_(tree_, rows_, make_plan(rows_, tree_)),
+        bundles_(state_),
+        blocks_(state_) {}
 
   void compute(const T* q, T* inverse_osim) override {
     tree_.place(q);
@@ -81,6 +88,14 @@ template <class T>
 class PvOsimr final : public PvOsimBase<T> {
  public:
   explicit PvOsimr(const Setup& setup) : PvOsimBase<T>(setup, PvOsimBase<T>::Choice::least_cost) {}
+};
+
+/// PV-OSIMr with the published rule: a node wherever rows meet, whatever it costs.
+template <class T>
+class PvOsimrEveryNode final : public PvOsimBase<T> {
+ public:
+  explicit PvOsimrEveryNode(const Setup& setup)
+      : PvOsimBase<T>(setup, PvOsimBase<T>::Choice::every_node) {}
 };
 
 }  // namespace espalier

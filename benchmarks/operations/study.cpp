@@ -7,7 +7,8 @@ namespace espalier::bench {
 namespace {
 
 const std::vector<std::string> low_complexity{"pv-osimr", "pv-osim", "efpa"};
-const std::vector<std::string> every{"pv-osimr", "pv-osim", "efpa", "ltl-osim", "kjr"};
+const std::vector<std::string> every{
+    "pv-osimr", "pv-osimr-every-node", "pv-osim", "efpa", "ltl-osim", "kjr"};
 
 void count_atlas(const Host& host, Study& out) {
   using Feet = AtlasTask::Feet;
