@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "benchmarks/input_matrix/measure.hpp"
+#include "benchmarks/input_matrix/quadratic_programs.hpp"
 #include "benchmarks/machine.hpp"
 #include "benchmarks/markdown.hpp"
 #include "benchmarks/program.hpp"
@@ -47,9 +48,8 @@ std::vector<std::string> cells(const std::string& what, const Times& t) {
 Table table_of_times(const char* on_name) {
   const std::string alone = on_name;
   return Table({"robot", "nv", "inputs", alone + ", µs", "bremer-on, µs", "iim, µs",
-                "iim-closed-form, µs", "eufm, µs", "dense, µs", "iim : bremer-on",
-                "iim : " + alone, "closed form : " + alone, "eufm : " + alone,
-                "dense : " + alone});
+                "iim-closed-form, µs", "eufm, µs", "dense, µs", "iim : bremer-on", "iim : " + alone,
+                "closed form : " + alone, "eufm : " + alone, "dense : " + alone});
 }
 
 std::vector<std::string> beside(const Published& p, const Times& t) {
@@ -135,6 +135,29 @@ class Suite {
     table.add(std::move(row));
     return table.text();
   }
+  /// The task of control as equation (1) and as equation (2).
+  std::string programs() {
+    const auto solvers = host_.registry().entries(Kind::qp_solver);
+    if (solvers.empty()) return "No solver of quadratic programs is registered.\n";
+    const std::string solver = solvers.front()->about.name;
+    Table table({"program", "limits", "variables", "equations", "inequalities", "set up, µs",
+                 "solve, µs", "in all, (1) : (2)", "unsolved"});
+    for (const bool limited : {false, true}) {
+      const Programs p = measure_programs(host_, solver, limited);
+      agree_ = agree_ && p.difference <= agreement;
+      worst_ = std::max(worst_, p.difference);
+      const auto total = [](const ProgramTimes& t) { return t.setup_ns + t.solve_ns; };
+      const auto add = [&](const char* name, const ProgramTimes& t, const std::string& ratio) {
+        table.add({name, limited ? "yes" : "no", std::to_string(t.variables),
+                   std::to_string(t.equations), std::to_string(t.rows), us(t.setup_ns),
+                   us(t.solve_ns), ratio, std::to_string(t.unsolved)});
+      };
+      add("(1): accelerations and inputs", p.with_motion,
+          format("%.1f", total(p.with_motion) / total(p.inputs_alone)));
+      add("(2): inputs alone, by `iim`", p.inputs_alone, "");
+    }
+    return table.text() + "\nSolver: `" + solver + "`.\n";
+  }
   std::string svg() const {
     Chart chart;
     chart.title = "Input matrix and free acceleration of an n-link pendulum";
@@ -182,20 +205,20 @@ int run(int count, char** words) {
   CLI::App app("Times the methods for the inertia-weighted input matrix");
   std::string markdown_file, svg_file;
   double seconds = 0.5;
-  app.add_option("--markdown", markdown_file,
-                 "file in which the tables are written between <!-- machine:begin --> and "
-                 "<!-- machine:end -->, likewise published, humanoids, pendulums and growth");
+  app.add_option(
+      "--markdown", markdown_file,
+      "file in which the tables are written between <!-- machine:begin --> and "
+      "<!-- machine:end -->, likewise published, humanoids, pendulums, growth and programs");
   app.add_option("--svg", svg_file, "file for the plot of the pendulums");
   app.add_option("--seconds", seconds, "for each robot")->check(CLI::Range(1e-3, 600.0));
   CLI11_PARSE(app, count, words);
 
   Suite suite(seconds);
   suite.run();
-  const std::pair<const char*, std::string> sections[] = {{"machine", suite.machine()},
-                                                          {"published", suite.published()},
-                                                          {"humanoids", suite.humanoids()},
-                                                          {"pendulums", suite.pendulums()},
-                                                          {"growth", suite.growth()}};
+  const std::pair<const char*, std::string> sections[] = {
+      {"machine", suite.machine()},     {"published", suite.published()},
+      {"humanoids", suite.humanoids()}, {"pendulums", suite.pendulums()},
+      {"growth", suite.growth()},       {"programs", suite.programs()}};
   for (const auto& [name, text] : sections) {
     std::printf("## %s\n\n%s\n", name, text.c_str());
     if (!markdown_file.empty()) replace_section(markdown_file, name, text);

@@ -64,9 +64,9 @@ Times measure(const Host& host, const Setup& setup, const std::string& forward, 
     }
     for (int m = iim; m < dense; ++m) {
       const auto& got = algorithms[m]->evaluate(s.q, s.v, s.tau);
-      out.difference[m] = std::max({out.difference[m],
-                                    difference(got.input_matrix, wanted.input_matrix),
-                                    difference(got.free_acceleration, wanted.free_acceleration)});
+      out.difference[m] =
+          std::max({out.difference[m], difference(got.input_matrix, wanted.input_matrix),
+                    difference(got.free_acceleration, wanted.free_acceleration)});
     }
   }
 

@@ -16,9 +16,9 @@ constexpr int method_count = 6;
 struct Times {
   std::string robot;
   int nv = 0, inputs = 0;
-  double ns[method_count] = {};         ///< per call
+  double ns[method_count] = {};          ///< per call
   double difference[method_count] = {};  ///< of the input matrix and the free acceleration from
-                                        ///< those of `dense`, relative to the largest entry
+                                         ///< those of `dense`, relative to the largest entry
   double ratio(Method m) const { return ns[m] / ns[on]; }
 };
 
