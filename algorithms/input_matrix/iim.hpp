@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "algorithms/input_matrix/column_sweeps.hpp"
 #include "algorithms/task_bias.hpp"
@@ -27,7 +30,7 @@ class Iim final : public InputMatrix<T> {
         row_(sweeps_.blocks()) {
     tree_.motion().leave_out(chains_.columns().whole_runs(), chains_.columns().whole_clusters());
     if (this->task() != nullptr) task_bias_.emplace(this->model(), *this->task());
-    find_spans();
+    find_moves();
   }
 
  private:
@@ -75,56 +78,48 @@ class Iim final : public InputMatrix<T> {
     }
   }
 
-  /// Columns that stand side by side in the sweeps and in the setup.
-  struct Span {
-    int place, column, count;
-  };
-  void find_spans() {
+  /// Finds columns that stand side by side in the sweeps and in the setup: they move as packs, the
+  /// last of which may overlap the one before it.
+  void find_moves() {
+    constexpr int lanes = Sweeps::lanes;
     const std::vector<int>& place = sweeps_.plan().place;
-    for (int k = 0; k < static_cast<int>(place.size()); ++k) {
-      if (k > 0 && place[k] == place[k - 1] + 1) {
-        ++spans_.back().count;
-      } else {
-        spans_.push_back({place[k], k, 1});
+    const int m = static_cast<int>(place.size());
+    for (int k = 0, end = 0; k < m; k = end) {
+      for (end = k + 1; end < m && place[end] == place[end - 1] + 1;) ++end;
+      if (end - k < lanes) {
+        for (int i = k; i < end; ++i) singles_.push_back({place[i], i});
+        continue;
+      }
+      for (int i = k; i < end; i += lanes) {
+        const int at = std::min(i, end - lanes);
+        packs_.push_back({place[at], at});
       }
     }
-    // Short ones are copied one by one.
-    const auto end = std::stable_partition(spans_.begin(), spans_.end(),
-                                           [](const Span& s) { return s.count >= Sweeps::lanes; });
-    for (auto s = end; s != spans_.end(); ++s) {
-      for (int k = 0; k < s->count; ++k) singles_.push_back({s->place + k, s->column + k});
-    }
-    spans_.erase(end, spans_.end());
   }
   /// All rows of M^-1 B and of the free acceleration.
   void write_rates(typename InputMatrix<T>::Answer& answer) {
     const std::size_t m = sweeps_.plan().place.size(), nv = this->model().nv();
     const std::size_t stride = static_cast<std::size_t>(sweeps_.blocks()) * Sweeps::lanes;
     const T* in = &row_of<T>(sweeps_.rate(0), 0);
-    for (const auto& [place, column] : singles_) {
-      T* out = answer.input_matrix.data() + column;
-      for (std::size_t i = 0; i < nv; ++i) out[i * m] = in[i * stride + place];
-    }
-    const int free = sweeps_.plan().free;
-    for (std::size_t i = 0; i < nv; ++i) {
-      T* out = answer.input_matrix.data() + i * m;
-      for (const Span& s : spans_) copy(in + i * stride + s.place, s.count, out + s.column);
-      answer.free_acceleration[i] = in[i * stride + free];
-    }
+    // Column by column: the same move in all rows has no decisions in it.
+    const auto rows = [&](int place, T* out, std::size_t next, std::size_t size) {
+      const T* from = in + place;
+      for (std::size_t i = 0; i < nv; ++i, from += stride, out += next) {
+        std::memcpy(out, from, size);
+      }
+    };
+    T* out = answer.input_matrix.data();
+    for (const auto& [place, column] : packs_) rows(place, out + column, m, sizeof(V));
+    for (const auto& [place, column] : singles_) rows(place, out + column, m, sizeof(T));
+    rows(sweeps_.plan().free, answer.free_acceleration.data(), 1, sizeof(T));
   }
   /// A row of an answer, from the order of the sweeps to that of the setup.
   void write(const V* x, int row, std::vector<T>& matrix, std::vector<T>& free) const {
     T* out = matrix.data() + row * sweeps_.plan().place.size();
     const T* in = &row_of<T>(x, 0);
     for (const auto& [place, column] : singles_) out[column] = in[place];
-    for (const Span& s : spans_) copy(in + s.place, s.count, out + s.column);
+    for (const auto& [place, column] : packs_) std::memcpy(out + column, in + place, sizeof(V));
     free[row] = in[sweeps_.plan().free];
-  }
-  /// Copies `lanes` and more numbers, the last of them perhaps twice.
-  static void copy(const T* from, int count, T* to) {
-    constexpr int lanes = Sweeps::lanes;
-    for (int k = 0; k + lanes <= count; k += lanes) std::memcpy(to + k, from + k, sizeof(V));
-    std::memcpy(to + count - lanes, from + count - lanes, sizeof(V));
   }
 
   /// Rows of an end-effector times its body's accelerations.
@@ -148,8 +143,8 @@ class Iim final : public InputMatrix<T> {
   BiasForces<T> bias_;
   LeafChains<T> chains_;
   Sweeps sweeps_;
-  std::vector<Span> spans_;                   ///< as long as a V, and longer
-  std::vector<std::pair<int, int>> singles_;  ///< place and column of the others
+  /// Place in the sweeps and column in the setup of what moves to an answer.
+  std::vector<std::pair<int, int>> packs_, singles_;
   std::vector<V> row_;
   std::optional<TaskBias<T>> task_bias_;
   std::vector<T> bias_rows_ = std::vector<T>(this->task_size());
