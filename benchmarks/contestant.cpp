@@ -9,6 +9,9 @@
 
 #include "benchmarks/batches.hpp"
 #include "espalier/kernel/model/placements.hpp"
+#include "espalier/kernel/problems/forward_dynamics_derivatives.hpp"
+#include "espalier/kernel/problems/inverse_dynamics_derivatives.hpp"
+#include "espalier/kernel/problems/inverse_mass_matrix.hpp"
 #include "espalier/kernel/problems/inverse_osim.hpp"
 
 namespace espalier::bench {
@@ -29,7 +32,11 @@ std::size_t result_size(Work work, const Robot& robot) {
   const std::size_t nv = robot.model->nv(), m = 6 * robot.held.size();
   switch (work) {
     case Work::mass_matrix:
+    case Work::inverse_mass_matrix:
       return nv * nv;
+    case Work::inverse_derivatives:
+    case Work::forward_derivatives:
+      return 3 * nv * nv;
     case Work::inverse_osim:
       return m * m;
     case Work::jacobian:
@@ -58,6 +65,7 @@ class Ours final : public Contestant {
     if constexpr (what == Work::inverse) algorithm_->evaluate(s.q, s.v, s.vdot, out_);
     if constexpr (what == Work::mass_matrix) algorithm_->evaluate(s.q, out_);
     if constexpr (what == Work::inverse_osim) algorithm_->evaluate(s.q, out_);
+    if constexpr (what == Work::inverse_mass_matrix) algorithm_->evaluate(s.q, out_);
   }
   std::vector<double> result(int) override { return out_; }
 
@@ -73,6 +81,36 @@ class Ours final : public Contestant {
   const Robot& robot_;
   std::unique_ptr<P> algorithm_;
   std::vector<double> out_;
+};
+
+/// Derivatives of inverse or forward dynamics, three matrices each.
+template <class P, Work what>
+class OurDerivatives final : public Contestant {
+ public:
+  OurDerivatives(const Host& host, const Robot& robot, const std::string& name)
+      : Contestant(what, "Espalier", name, our_agreement),
+        robot_(robot),
+        algorithm_(host.create<P>(name, robot.model)),
+        vector_(robot.model->nv()),
+        by_q_(vector_.size() * vector_.size()),
+        by_v_(by_q_.size()),
+        matrix_(by_q_.size()) {}
+  void call(int k) override {
+    const RandomState& s = robot_.states[k];
+    const auto& third = what == Work::inverse_derivatives ? s.vdot : s.tau;
+    algorithm_->evaluate(s.q, s.v, third, vector_, by_q_, by_v_, matrix_);
+  }
+  std::vector<double> result(int) override {
+    std::vector<double> all = by_q_;
+    all.insert(all.end(), by_v_.begin(), by_v_.end());
+    all.insert(all.end(), matrix_.begin(), matrix_.end());
+    return all;
+  }
+
+ private:
+  const Robot& robot_;
+  std::unique_ptr<P> algorithm_;
+  std::vector<double> vector_, by_q_, by_v_, matrix_;
 };
 
 /// Jacobians of the robot's links, or of the last one.
@@ -169,6 +207,9 @@ Work work_of(int way) {
   if (way == espalier_peer_jacobian) return Work::jacobian;
   if (way == espalier_peer_jacobians) return Work::jacobians;
   if (way == espalier_peer_placements) return Work::placements;
+  if (way == espalier_peer_inverse_derivatives) return Work::inverse_derivatives;
+  if (way == espalier_peer_forward_derivatives) return Work::forward_derivatives;
+  if (way == espalier_peer_inverse_mass_matrix) return Work::inverse_mass_matrix;
   return static_cast<Work>(std::min(way, static_cast<int>(Work::inverse_osim)));
 }
 
@@ -216,6 +257,12 @@ Contestants our_contestants(const Host& host, const Robot& robot, Works works) {
   for (const char* name : {"pv-osimr", "pv-osim", "efpa", "ltl-osim"}) {
     all.push_back(std::make_unique<Osim>(host, robot, name));
   }
+  using InverseBy = OurDerivatives<InverseDynamicsDerivatives<double>, Work::inverse_derivatives>;
+  using ForwardBy = OurDerivatives<ForwardDynamicsDerivatives<double>, Work::forward_derivatives>;
+  using Inverted = Ours<InverseMassMatrix<double>, Work::inverse_mass_matrix>;
+  all.push_back(std::make_unique<InverseBy>(host, robot, "rnea-derivatives"));
+  all.push_back(std::make_unique<ForwardBy>(host, robot, "aba-derivatives"));
+  all.push_back(std::make_unique<Inverted>(host, robot, "ltl-inverse-mass-matrix"));
   add_batches(host, robot.model, robot.states, Work::forward, "aba", all);
   add_batches(host, robot.model, robot.states, Work::inverse, "rnea", all);
   return all;
@@ -235,7 +282,8 @@ Contestants Peer::contestants(const Robot& robot, Works works) const {
   const auto shared = std::make_shared<PeerRobot>(*table_, robot);
   Contestants all;
   for (int way = 0; way < espalier_peer_way_count; ++way) {
-    const bool more = way >= espalier_peer_inverse_osim && way <= espalier_peer_inverse_batch;
+    const bool more = (way >= espalier_peer_inverse_osim && way <= espalier_peer_inverse_batch) ||
+                      way >= espalier_peer_inverse_derivatives;
     if (works == Works::calls && more) continue;
     if (table_->names[way] != nullptr) all.push_back(std::make_unique<Theirs>(way, shared));
   }

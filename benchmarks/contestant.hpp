@@ -36,7 +36,7 @@ class Contestant {
 using Contestants = std::vector<std::unique_ptr<Contestant>>;
 
 /// What is compared on a robot: single calls of forward and inverse dynamics, mass matrix,
-/// Jacobians and placements, or inverse OSIM and batches, too.
+/// Jacobians and placements, or inverse OSIM, derivatives and batches, too.
 enum class Works { calls, all };
 
 /// aba, rnea, crba, body-jacobians and Placements; crba-ltl, the algorithms for inverse OSIM and

@@ -25,6 +25,12 @@ const char* to_string(Work work) {
       return "Jacobians of all links";
     case Work::placements:
       return "placements of all links";
+    case Work::inverse_derivatives:
+      return "inverse dynamics' derivatives";
+    case Work::forward_derivatives:
+      return "forward dynamics' derivatives";
+    case Work::inverse_mass_matrix:
+      return "inverse mass matrix";
   }
   return "";
 }

@@ -13,9 +13,12 @@ enum class Work {
   inverse,
   mass_matrix,
   inverse_osim,
-  jacobian,   ///< of the last of the robot's links
-  jacobians,  ///< of all of them, one after the other into one matrix
-  placements  ///< of all of them, from positions alone
+  jacobian,             ///< of the last of the robot's links
+  jacobians,            ///< of all of them, one after the other into one matrix
+  placements,           ///< of all of them, from positions alone
+  inverse_derivatives,  ///< of inverse dynamics, by q and by v, and the mass matrix
+  forward_derivatives,  ///< of forward dynamics, by q and by v, and the inverse of the mass matrix
+  inverse_mass_matrix
 };
 const char* to_string(Work work);
 

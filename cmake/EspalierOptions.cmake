@@ -45,6 +45,9 @@ function(espalier_unity target count)
   if(ESPALIER_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
     target_compile_options(${target} PRIVATE -Wno-shadow)  # of another source's local names
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # it takes the pieces of one file for headers
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
     set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()

@@ -19,12 +19,15 @@ enum {
   espalier_peer_inverse_osim_3,
   espalier_peer_forward_batch, /* the library's own loop over espalier_peer_batch_size states */
   espalier_peer_inverse_batch,
-  espalier_peer_jacobian,  /* of the last of the links */
-  espalier_peer_jacobians, /* of all of them, one after the other into one matrix */
-  espalier_peer_placements /* of all of them, from positions alone */
+  espalier_peer_jacobian,            /* of the last of the links */
+  espalier_peer_jacobians,           /* of all of them, one after the other into one matrix */
+  espalier_peer_placements,          /* of all of them, from positions alone */
+  espalier_peer_inverse_derivatives, /* by q and by v along tangents, and the mass matrix */
+  espalier_peer_forward_derivatives, /* likewise, and the inverse of the mass matrix */
+  espalier_peer_inverse_mass_matrix
 };
 enum {
-  espalier_peer_way_count = 11,
+  espalier_peer_way_count = 14,
   espalier_peer_state_count = 16,
   espalier_peer_batch_size = 4096
 };
@@ -41,9 +44,9 @@ typedef struct espalier_peer_robot {
 } espalier_peer_robot;
 
 typedef struct espalier_peer {
-  const char* library;                         /* name and version */
+  const char* library;                        /* name and version */
   const char* names[espalier_peer_way_count]; /* what the library calls each, null: has none */
-  const char* remark;                          /* what a reader of the times should know, or "" */
+  const char* remark;                         /* what a reader of the times should know, or "" */
   /* Largest relative difference from Espalier's results with which it is timed; more than 1e-8
      only where the library's reader is known to change the robot by rounding. */
   double agreement;
@@ -59,7 +62,8 @@ typedef struct espalier_peer {
   void (*run[espalier_peer_way_count])(void* handle, int state);
   /* Result of the last run for this state: vdot, tau, or the matrix by rows (inverse osim and
      Jacobians: axes of the links, angular first; of all links one below the other). Placements: of
-     each link its origin and the rotation to world axes by rows. */
+     each link its origin and the rotation to world axes by rows. Derivatives: three matrices by
+     rows, by q, by v and the last. */
   void (*read[espalier_peer_way_count])(void* handle, int state, double* result);
 } espalier_peer;
 

@@ -189,6 +189,35 @@ void add_kinematics(espalier_peer& t, const char* jacobian, const char* jacobian
   };
 }
 
+/// Adds derivatives: void inverse_derivatives(int state), forward_derivatives(int state),
+/// inverse_mass_matrix(int state), and read_inverse_derivatives(double*),
+/// read_forward_derivatives(double*), read_inverse_mass_matrix(double*).
+template <class P>
+void add_derivatives(espalier_peer& t, const char* inverse, const char* forward,
+                     const char* inverse_mass_matrix) {
+  t.names[espalier_peer_inverse_derivatives] = inverse;
+  t.run[espalier_peer_inverse_derivatives] = [](void* p, int k) {
+    static_cast<P*>(p)->inverse_derivatives(k);
+  };
+  t.read[espalier_peer_inverse_derivatives] = [](void* p, int, double* out) {
+    static_cast<P*>(p)->read_inverse_derivatives(out);
+  };
+  t.names[espalier_peer_forward_derivatives] = forward;
+  t.run[espalier_peer_forward_derivatives] = [](void* p, int k) {
+    static_cast<P*>(p)->forward_derivatives(k);
+  };
+  t.read[espalier_peer_forward_derivatives] = [](void* p, int, double* out) {
+    static_cast<P*>(p)->read_forward_derivatives(out);
+  };
+  t.names[espalier_peer_inverse_mass_matrix] = inverse_mass_matrix;
+  t.run[espalier_peer_inverse_mass_matrix] = [](void* p, int k) {
+    static_cast<P*>(p)->inverse_mass_matrix(k);
+  };
+  t.read[espalier_peer_inverse_mass_matrix] = [](void* p, int, double* out) {
+    static_cast<P*>(p)->read_inverse_mass_matrix(out);
+  };
+}
+
 /// Adds loops over a batch of states: void forward_batch(), inverse_batch(), and
 /// read_forward_batch(int state, double*), read_inverse_batch(int state, double*).
 template <class P>

@@ -1,3 +1,4 @@
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/contact-cholesky.hpp>
@@ -5,6 +6,7 @@
 #include <pinocchio/algorithm/delassus.hpp>
 #include <pinocchio/algorithm/jacobian.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
+#include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 #include <pinocchio/multibody/data.hpp>
 #include <pinocchio/multibody/model.hpp>
@@ -87,6 +89,27 @@ class Pinocchio {
     }
   }
   void placements(int k) { pinocchio::forwardKinematics(model_, data_, q_[k]); }
+
+  void inverse_derivatives(int k) {
+    pinocchio::computeRNEADerivatives(model_, data_, q_[k], v_[k], vdot_[k]);
+  }
+  void forward_derivatives(int k) {
+    pinocchio::computeABADerivatives(model_, data_, q_[k], v_[k], tau_[k]);
+  }
+  void inverse_mass_matrix(int k) { pinocchio::computeMinverse(model_, data_, q_[k]); }
+  void read_inverse_derivatives(double* out) const {
+    out = write_matrix(data_.dtau_dq, out);
+    out = write_matrix(data_.dtau_dv, out);
+    write_matrix(Eigen::MatrixXd(data_.M.selfadjointView<Eigen::Upper>()), out);
+  }
+  void read_forward_derivatives(double* out) const {
+    out = write_matrix(data_.ddq_dq, out);
+    out = write_matrix(data_.ddq_dv, out);
+    write_matrix(Eigen::MatrixXd(data_.Minv.selfadjointView<Eigen::Upper>()), out);
+  }
+  void read_inverse_mass_matrix(double* out) const {
+    write_matrix(Eigen::MatrixXd(data_.Minv.selfadjointView<Eigen::Upper>()), out);
+  }
 
   /// The states in turn, each in a column of its own, as are the results.
   void forward_batch() {
@@ -188,6 +211,17 @@ class Pinocchio {
     }
   }
 
+  /// By rows in Espalier's order of rates; both sides' tangents are those of the body.
+  template <class Matrix>
+  double* write_matrix(const Matrix& theirs, double* out) const {
+    const int nv = coordinates_.nv(), root = coordinates_.root_rates();
+    const auto at = [&](int i) { return i < root ? (i + 3) % 6 : coordinates_.joint[i - root]; };
+    for (int i = 0; i < nv; ++i) {
+      for (int j = 0; j < nv; ++j) *out++ = theirs(at(i), at(j));
+    }
+    return out;
+  }
+
   /// Lays out the batches' columns when they are first called.
   void lay_out() {
     if (many_q_.cols() == espalier_peer_batch_size) return;
@@ -230,6 +264,8 @@ const espalier_peer* espalier_peer_table(void) {
     peers::add_inverse_osim<Pinocchio, 2>(t, "crba, ContactCholeskyDecomposition");
     peers::add_kinematics<Pinocchio>(t, "computeJointJacobian", "getJointJacobian, local",
                                      "forwardKinematics");
+    peers::add_derivatives<Pinocchio>(t, "computeRNEADerivatives", "computeABADerivatives",
+                                      "computeMinverse");
     peers::add_batches<Pinocchio>(t, "aba, loop over 4096", "rnea, loop over 4096");
     return t;
   }();

@@ -172,6 +172,14 @@ std::vector<Demand> demands(const Measured& m) {
   all.push_back(against_pinocchio(m, "placements of all links, against Pinocchio",
                                   to_string(Work::placements), {"humanoid", "panda", "tree_60"},
                                   3));
+  all.push_back(against_pinocchio(m, "derivatives of inverse dynamics, against Pinocchio",
+                                  to_string(Work::inverse_derivatives), {"humanoid", "ur5"}, 2.5));
+  all.push_back(against_pinocchio(m, "derivatives of forward dynamics, humanoid, against Pinocchio",
+                                  to_string(Work::forward_derivatives), {"humanoid"}, 2.8));
+  all.push_back(against_pinocchio(m, "the same, six-axis arm", to_string(Work::forward_derivatives),
+                                  {"ur5"}, 2.5));
+  all.push_back(against_pinocchio(m, "inverse mass matrix, against Pinocchio",
+                                  to_string(Work::inverse_mass_matrix), {"humanoid", "ur5"}, 2.5));
   all.push_back(batches(
       m, "ABA, batch of 4096, double, humanoids, per core, against Pinocchio's loop", "", 12, 16));
   all.push_back(batches(m, "the same, float", ", float", 20, std::nullopt));

@@ -62,18 +62,18 @@ std::string calls(const Measured& m) {
   return table.text();
 }
 
-/// Jacobians and placements beside the peers that have them.
-std::string kinematics_table(const Measured& m) {
+/// Some works, a line each, beside the peers that have the first of them.
+std::string works_table(const Measured& m, const std::vector<Work>& works) {
   std::vector<std::string> peers = m.peers();
   std::erase_if(peers, [&](const std::string& peer) {
-    return std::isnan(m.theirs("humanoid", to_string(Work::jacobians), peer));
+    return std::isnan(m.theirs("humanoid", to_string(works.front()), peer));
   });
   std::vector<std::string> head{"robot", "call", "Espalier"};
   head.insert(head.end(), peers.begin(), peers.end());
   Table table(head, 2);
-  for (const std::string& robot : m.robots(to_string(Work::jacobians))) {
+  for (const std::string& robot : m.robots(to_string(works.front()))) {
     std::string name = size_of(m, robot);
-    for (const Work what : {Work::jacobian, Work::jacobians, Work::placements}) {
+    for (const Work what : works) {
       const std::string work = to_string(what);
       const double ours = m.theirs(robot, work, "Espalier");
       std::vector<std::string> line{std::exchange(name, ""), work, cell("%.0f", ours)};
@@ -235,7 +235,12 @@ std::string page(const Measured& m) {
                     "\n### Jacobians and placements\n\nNanoseconds (best), in brackets over "
                     "Espalier's. A Jacobian is 6 x nv in the link's axes, zeros written; "
                     "placements are from positions alone.\n\n" +
-                    kinematics_table(m) +
+                    works_table(m, {Work::jacobian, Work::jacobians, Work::placements}) +
+                    "\n### Derivatives\n\nNanoseconds (best), in brackets over Espalier's. "
+                    "Matrices are whole and their zeros written; Pinocchio leaves one triangle of "
+                    "the mass matrix and of its inverse to the caller.\n\n" +
+                    works_table(m, {Work::inverse_derivatives, Work::forward_derivatives,
+                                    Work::inverse_mass_matrix}) +
                     "\n### Batches of 4096 states\n\nNanoseconds a state (best), in brackets how "
                     "many times faster than the single call.\n\n" +
                     batch_table(m) +
