@@ -7,7 +7,7 @@
 
 #include "cli/json_form.hpp"
 #include "espalier/kernel/errors.hpp"
-#include "espalier/simulation/contact/world.hpp"
+#include "espalier/kernel/model/mesh_files.hpp"
 
 namespace espalier::cli {
 
@@ -20,8 +20,9 @@ using contact::World;
 
 class GroundReader {
  public:
-  GroundReader(const Model& model, const std::string& file, std::vector<std::string>& left_out)
-      : model_(model), form_{file}, left_out_(left_out) {}
+  GroundReader(const Model& model, const std::string& file, contact::WorldReport& report,
+               const ReadOptions& reading)
+      : model_(model), form_{file}, report_(report), reading_(reading) {}
 
   World read() {
     const Json all = parse_json(form_.file, "ground");
@@ -40,7 +41,7 @@ class GroundReader {
       if (!all["shapes"].is_array()) form_.refuse("'shapes'", all["shapes"], "a list of objects");
       for (const Json& item : all["shapes"]) world.shapes.push_back(shape(item));
     } else {
-      World of_model = contact::world_of(model_, surface_, &left_out_);
+      World of_model = contact::world_of(model_, surface_, &report_, reading_);
       std::move(of_model.shapes.begin(), of_model.shapes.end(), std::back_inserter(world.shapes));
       world.excluded = std::move(of_model.excluded);
     }
@@ -108,11 +109,29 @@ class GroundReader {
     vector(from, "rpy", ground.pose.rpy);
     return ground;
   }
+  /// The hull of a mesh, found as a robot's would be that is written beside the ground file.
+  Shape mesh(const Json& from, PlacedShape& s) const {
+    if (!from.is_string()) form_.refuse("'mesh'", from, "a file");
+    const auto name = from.get<std::string>();
+    const std::optional<std::string> path = find_mesh(name, form_.file, reading_);
+    if (!path) {
+      throw usage_error(form_.file + ": 'mesh' is '" + name +
+                        "', which is missing, expected a file in the ground file's folder or a "
+                        "search path (name its folder by --search, or allow others by --outside)");
+    }
+    contact::MeshHull summary;
+    Vec3<double> middle;
+    const Shape hull = contact::mesh_shape(*path, {1, 1, 1}, middle, summary);
+    s.pose.xyz += transpose_times(s.pose.transform().E, middle);
+    summary.shape = s.name.empty() ? s.link : s.name;
+    report_.meshes.push_back(std::move(summary));
+    return hull;
+  }
   PlacedShape shape(const Json& from) const {
     form_.object(from, "a shape");
     form_.expect_keys(from, " of a shape",
-                      {"link", "name", "sphere", "box", "hull", "capsule", "cylinder", "xyz", "rpy",
-                       "friction", "restitution", "stiffness", "damping"});
+                      {"link", "name", "sphere", "box", "hull", "mesh", "capsule", "cylinder",
+                       "xyz", "rpy", "friction", "restitution", "stiffness", "damping"});
     PlacedShape s;
     for (const auto& [key, place] : {std::pair{"link", &s.link}, std::pair{"name", &s.name}}) {
       if (!from.contains(key)) continue;
@@ -146,13 +165,14 @@ class GroundReader {
       }
       s.shape = Shape::hull(std::move(vertices));
     }
+    vector(from, "xyz", s.pose.xyz);
+    vector(from, "rpy", s.pose.rpy);
+    if (from.contains("mesh") && ++kinds > 0) s.shape = mesh(from["mesh"], s);
     if (kinds != 1) {
       throw usage_error(form_.file + ": number of kinds of a shape on link '" + s.link + "' is " +
                         std::to_string(kinds) +
-                        ", expected one of sphere, box, capsule, cylinder, hull");
+                        ", expected one of sphere, box, capsule, cylinder, hull, mesh");
     }
-    vector(from, "xyz", s.pose.xyz);
-    vector(from, "rpy", s.pose.rpy);
     s.surface = surface_;
     surface(from, s.surface);
     return s;
@@ -172,19 +192,20 @@ class GroundReader {
   const Model& model_;
   JsonForm form_;
   Surface surface_;
-  std::vector<std::string>& left_out_;
+  contact::WorldReport& report_;
+  const ReadOptions& reading_;
 };
 
 }  // namespace
 
 contact::World read_ground(const Model& model, const std::string& plane_or_file,
-                           std::vector<std::string>& left_out) {
+                           contact::WorldReport& report, const ReadOptions& reading) {
   World world;
   if (plane_or_file == "plane") {
-    world = contact::world_of(model, {}, &left_out);
+    world = contact::world_of(model, {}, &report, reading);
     world.shapes.insert(world.shapes.begin(), World::ground());
   } else {
-    world = GroundReader(model, plane_or_file, left_out).read();
+    world = GroundReader(model, plane_or_file, report, reading).read();
   }
   const auto moves = [&](const PlacedShape& s) {
     return !s.link.empty() && model.link(s.link).body != 0;

@@ -159,8 +159,9 @@ Ground file (JSON): what the robot touches, and with what; all of it may be left
               {"link": "trunk", "box": [0.2, 0.1, 0.05]}],
    "self_collision": false, "exclude": [["link", "link"]]}
   Without "shapes" the model's collision shapes touch. Kinds: sphere, box (half edges), hull
-  (points), capsule and cylinder (radius, half length along z); "link": "" is the ground. With
-  "stiffness" and "damping" of a point the ground yields. Joints stop at their limits, and dry
+  (points), mesh (a file: its convex hull, of 32 corners where it has more), capsule and cylinder
+  (radius, half length along z); "link": "" is the ground. With "stiffness" and "damping" of a
+  point the ground yields. Joints stop at their limits, and dry
   friction holds them exactly. Steps that are not solved to 1e-6 m/s are counted.
 
 CSV: time, q.<joint> and v.<joint> ([k] for the k-th of several), kinetic, gravity, springs and
@@ -215,9 +216,11 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
       step.closing = simulation_.closing;
       if (!simulation_.passive) step.friction = contact::StepOptions::Friction::none;
       host.registry().find_algorithm(contact::ContactImpulses<double>::problem, steps_.solver);
-      std::vector<std::string> left_out;
-      const contact::World world = read_ground(*model, *ground_, left_out);
-      warn_of_shapes(session, left_out);
+      contact::WorldReport shapes;
+      const contact::World world = read_ground(*model, *ground_, shapes, model_.reading);
+      warn_of_shapes(session, shapes.left_out);
+      tell_of_meshes(session, shapes.meshes);
+      meshes_ = std::move(shapes.meshes);
       contact::ContactSimulation simulation(host.registry(), model, world, step, steps_,
                                             std::move(controllers));
       ContactColumns columns(simulation);
@@ -278,11 +281,26 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
 
   void warn_of_shapes(Session& session, const std::vector<std::string>& left_out) const {
     if (left_out.empty()) return;
+    session.warn(
+        {Finding::Severity::warning,
+         fmt::format("simulate: collision shapes that touch nothing are {}, expected "
+                     "planes, boxes, spheres, capsules, cylinders and meshes (give what is to "
+                     "touch as \"shapes\" in a file for --ground)",
+                     fmt::join(left_out, ", ")),
+         ""});
+  }
+
+  /// Concave meshes once, all together.
+  static void tell_of_meshes(Session& session, const std::vector<contact::MeshHull>& meshes) {
+    std::vector<std::string> hollow;
+    for (const contact::MeshHull& m : meshes) {
+      if (m.hollow > 0.0) hollow.push_back(fmt::format("{} ({:.2g} m deep)", m.shape, m.hollow));
+    }
+    if (hollow.empty()) return;
     session.warn({Finding::Severity::warning,
-                  fmt::format("simulate: collision shapes that touch nothing are {}, expected "
-                              "planes, boxes, spheres, capsules and cylinders (give what is to "
-                              "touch as \"shapes\" in a file for --ground)",
-                              fmt::join(left_out, ", ")),
+                  fmt::format("simulate: meshes that are concave are {}, taken as their hull (give "
+                              "convex parts as \"shapes\" in a file for --ground)",
+                              fmt::join(hollow, ", ")),
                   ""});
   }
 
@@ -374,7 +392,16 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
         out["contact"] = {{"points", simulation.contacts().size()},
                           {"residual", simulation.contact_residual()},
                           {"unsolved_steps", simulation.unsolved_steps()},
-                          {"deep_steps", simulation.deep_steps()}};
+                          {"deep_steps", simulation.deep_steps()},
+                          {"hulls", Json::array()}};
+        for (const contact::MeshHull& m : meshes_) {
+          out["contact"]["hulls"].push_back({{"shape", m.shape},
+                                             {"mesh", m.file},
+                                             {"corners", m.corners},
+                                             {"of", m.of},
+                                             {"gap", m.gap},
+                                             {"hollow", m.hollow}});
+        }
       }
       session.print(out);
       return;
@@ -403,10 +430,22 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
           "contact: {} points within the margin at the end; {} steps not solved to 1e-6 m/s, {} "
           "too deep\n",
           simulation.contacts().size(), simulation.unsolved_steps(), simulation.deep_steps());
+      text += hulls_text();
     }
     text += fmt::format("time: {:.3g} s, {:.3g} times real time\n", s.seconds, factor);
     if (output_) text += fmt::format("{}: {} rows\n", *output_, s.samples);
     session.print(text);
+  }
+
+  /// What hulls of few corners leave out.
+  std::string hulls_text() const {
+    if (meshes_.empty()) return "";
+    const auto worst = std::max_element(meshes_.begin(), meshes_.end(),
+                                        [](const auto& a, const auto& b) { return a.gap < b.gap; });
+    return fmt::format(
+        "hulls: {} of meshes; the surface of {} is {:.2g} m outside of its {} corners of {}, of "
+        "others less\n",
+        meshes_.size(), worst->shape, worst->gap, worst->corners, worst->of);
   }
 
   ModelArguments model_;
@@ -418,6 +457,7 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
   std::optional<std::string> state_, controller_, output_, ground_;
   std::string damping_ = "automatic";
   int every_ = 1;
+  std::vector<contact::MeshHull> meshes_;  ///< that touch as hulls
 };
 
 const Registered<Simulate> registered_simulate{

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <numbers>
 
-#include "formats/mesh/mesh.hpp"
+#include "espalier/plugins/mesh/mesh.hpp"
 #include "formats/text.hpp"
 
 namespace espalier::mjcf {

@@ -36,7 +36,7 @@ double radius(const Shape& s) {
       return std::sqrt(dot(s.half, s.half));
     case Shape::Kind::hull: {
       double most = 0.0;
-      for (const auto& x : s.vertices) most = std::max(most, std::sqrt(dot(x, x)));
+      for (const auto& x : s.corners()) most = std::max(most, std::sqrt(dot(x, x)));
       return most;
     }
     default:

@@ -10,8 +10,6 @@ namespace espalier::contact {
 
 namespace {
 
-constexpr int most_vertices = 32;
-
 [[noreturn]] void refuse(std::string_view who, const std::string& what, const std::string& got,
                          const std::string& wanted) {
   throw InvalidModel(std::string(who) + ": " + what + " is " + got + ", expected " + wanted);
@@ -93,14 +91,16 @@ void Shape::validate(std::string_view who) const {
       for (int k = 0; k < 3; ++k) expect_positive(who, "half edge of the box", half[k]);
       break;
     case Kind::hull:
-      if (vertices.empty() || vertices.size() > most_vertices) {
+      if (vertices.empty() || vertices.size() > most_corners) {
         refuse(who, "number of vertices of the hull", std::to_string(vertices.size()),
-               "1 to " + std::to_string(most_vertices) + " (take a coarser hull)");
+               "1 to " + std::to_string(most_corners) + " (take a coarser hull, or a mesh)");
       }
-      for (const Vec3<double>& x : vertices) {
-        for (int k = 0; k < 3; ++k) {
-          if (!std::isfinite(x[k])) {
-            refuse(who, "vertex of the hull", text::number(x[k]), "finite numbers");
+      for (const auto* points : {&vertices, &whole}) {
+        for (const Vec3<double>& x : *points) {
+          for (int k = 0; k < 3; ++k) {
+            if (!std::isfinite(x[k])) {
+              refuse(who, "vertex of the hull", text::number(x[k]), "finite numbers");
+            }
           }
         }
       }

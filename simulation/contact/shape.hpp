@@ -13,6 +13,7 @@ namespace espalier::contact {
 /// A solid, in a frame of its own.
 struct ESPALIER_API Shape {
   enum class Kind { sphere, capsule, box, cylinder, hull, plane, height_field };
+  static constexpr int most_corners = 32;
 
   Kind kind = Kind::sphere;
   double radius = 0.0;         ///< of sphere, capsule and cylinder [m]
@@ -20,6 +21,8 @@ struct ESPALIER_API Shape {
   Vec3<double> half{0, 0, 0};  ///< half edges of a box [m]
   /// Of a hull: at most 32 corners. [m]
   std::vector<Vec3<double>> vertices = {};
+  /// All corners of a hull that has more, for colliders that take any number; else empty. [m]
+  std::vector<Vec3<double>> whole = {};
   /// Of a height field: columns along x, rows along y, row by row; the first stands at (0, 0). Each
   /// cell is two triangles, parted by the diagonal from its least corner. [m]
   std::vector<double> heights = {};
@@ -33,6 +36,8 @@ struct ESPALIER_API Shape {
   static Shape hull(std::vector<Vec3<double>> vertices);
   /// All below z = 0.
   static Shape plane();
+  /// Corners of a hull, all that are known.
+  const std::vector<Vec3<double>>& corners() const { return whole.empty() ? vertices : whole; }
   static Shape height_field(int columns, int rows, double spacing, std::vector<double> heights);
 
   /// @throws InvalidModel for sizes that are not positive and finite, more corners than 32, or a

@@ -1,7 +1,10 @@
 #include "espalier/simulation/contact/world.hpp"
 
 #include <optional>
+#include <utility>
 #include <variant>
+
+#include "espalier/kernel/model/mesh_files.hpp"
 
 namespace espalier::contact {
 
@@ -28,29 +31,50 @@ struct Convert {
   }
 };
 
+/// The hull of a mesh, at the pose of the shape; none where there is no such file.
+std::optional<Shape> hull_of(const Mesh& mesh, const std::string& robot_file,
+                             const ReadOptions& reading, PlacedShape& out, WorldReport& told) {
+  const std::optional<std::string> path = find_mesh(mesh.file, robot_file, reading);
+  if (!path) return std::nullopt;
+  MeshHull summary;
+  Vec3<double> middle;
+  Shape shape = mesh_shape(*path, mesh.scale, middle, summary);
+  summary.shape = out.name;
+  told.meshes.push_back(std::move(summary));
+  // The hull stands about its own middle.
+  out.pose.xyz += transpose_times(out.pose.transform().E, middle);
+  return shape;
+}
+
 }  // namespace
 
-World world_of(const Model& model, const Surface& surface, std::vector<std::string>* left_out) {
+World world_of(const Model& model, const Surface& surface, WorldReport* report,
+               const ReadOptions& reading) {
   World world;
+  WorldReport unread;
+  WorldReport& told = report != nullptr ? *report : unread;
   for (const espalier::PlacedShape& placed : model.shapes()) {
     if (placed.role != espalier::PlacedShape::Role::collision) continue;
     const std::string& link = model.links()[placed.link].name;
-    const std::optional<Shape> shape = std::visit(Convert{}, placed.shape.shape);
+    PlacedShape out;
+    out.name = placed.shape.name.empty() ? link : placed.shape.name;
+    out.pose = placed.shape.origin;
+    std::optional<Shape> shape = std::visit(Convert{}, placed.shape.shape);
+    std::string kind(shape_kind(placed.shape.shape));
+    if (const auto* mesh = std::get_if<Mesh>(&placed.shape.shape)) {
+      shape = hull_of(*mesh, placed.shape.where.file, reading, out, told);
+      if (!shape) kind += ", file missing";
+    }
     // Terrain stands still.
     const bool terrain = shape && shape->kind == Shape::Kind::plane;
     if (!shape || (terrain && placed.body != 0)) {
-      if (left_out != nullptr) {
-        left_out->push_back(link + " (" + std::string(shape_kind(placed.shape.shape)) + ")");
-      }
+      told.left_out.push_back(link + " (" + kind + ")");
       continue;
     }
-    PlacedShape out;
     out.link = link;
-    out.shape = *shape;
-    out.pose = placed.shape.origin;
+    out.shape = std::move(*shape);
     out.surface = surface;
     if (placed.shape.friction) out.surface.friction = *placed.shape.friction;
-    out.name = placed.shape.name.empty() ? link : placed.shape.name;
     world.shapes.push_back(std::move(out));
   }
   for (const PairDescription& pair : model.extras().excluded_contacts) {

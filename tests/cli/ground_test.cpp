@@ -71,8 +71,28 @@ TEST(GroundTest, ShapesThatTouchNothingAreNamed) {
   const TemporaryFile model(".urdf", two), state(".json", above);
   const Answer a = run(command(model.path(), state.path(), "--ground plane"));
   ASSERT_EQ(a.code, 0) << a.err;
-  EXPECT_NE(a.err.find("collision shapes that touch nothing are ball (mesh)"), std::string::npos)
+  EXPECT_NE(a.err.find("collision shapes that touch nothing are ball (mesh, file missing)"),
+            std::string::npos)
       << a.err << a.out;
+}
+
+TEST(GroundTest, MeshTouchesAsItsHullAndTheSummarySaysSo) {
+  const TemporaryFile model(".urdf", ghost), state(".json", above);
+  // A tetrahedron whose base lies 0.1 m below the link's origin.
+  const TemporaryFile mesh(".obj",
+                           "v 0.2 0 -0.1\nv -0.1 0.2 -0.1\nv -0.1 -0.2 -0.1\nv 0 0 0.1\n"
+                           "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
+  const TemporaryFile file(".json",
+                           R"({"shapes": [{"link": "ball", "mesh": ")" + mesh.path() + R"("}]})");
+  const Answer a =
+      run(command(model.path(), state.path(), "--ground '" + file.path() + "' --json"));
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_NEAR(a.json()["final"]["q"]["root"][2].get<double>(), 0.1, 2e-5);  // slop, and floats
+  const Json hulls = a.json()["contact"]["hulls"];
+  ASSERT_EQ(hulls.size(), 1u);
+  EXPECT_EQ(hulls[0]["corners"], 4);
+  EXPECT_EQ(hulls[0]["shape"], "ball");
+  EXPECT_EQ(a.err.find("concave"), std::string::npos) << a.err;
 }
 
 TEST(GroundTest, UnusableGroundsAreRefusedByName) {
@@ -93,6 +113,8 @@ TEST(GroundTest, UnusableGroundsAreRefusedByName) {
   refused(two.path(), "is 2, expected one of sphere");
   const TemporaryFile negative(".json", R"({"shapes": [{"link": "ball", "sphere": -1}]})");
   refused(negative.path(), "radius is -1");
+  const TemporaryFile gone(".json", R"({"shapes": [{"link": "ball", "mesh": "gone.stl"}]})");
+  refused(gone.path(), "gone.stl");
 }
 
 }  // namespace

@@ -161,6 +161,36 @@ TEST(ConvexPairsTest, TerrainStaysWithClosedForms) {
   EXPECT_EQ(collider().points(ball, ball), 1);
 }
 
+// Closed forms have 32 corners of a mesh, this collider all of them.
+TEST(ConvexPairsTest, HullsOfManyCornersAreExactOnPlanesAndSolids) {
+  Rng random(21);
+  Shape ball;
+  ball.kind = Shape::Kind::hull;
+  for (int i = 0; i < 400; ++i) {
+    const Vec3<double> d = random.vec3(1.0);
+    ball.whole.push_back(scale(0.1 / length(d), d));
+  }
+  ball.vertices.assign(ball.whole.begin(), ball.whole.begin() + 32);
+  const Shape box = Shape::box({0.2, 0.2, 0.05});
+  for (int trial = 0; trial < 100; ++trial) {
+    const Transform<double> A = random_pose(random, 0.1);
+    double exact = 1e300;
+    for (const auto& x : ball.whole) exact = std::min(exact, (A.r + transpose_times(A.E, x)).z);
+    double least = 1e300;
+    for (const auto& x : touches(ball, A, Shape::plane(), Pose{}.transform())) {
+      least = std::min(least, x.gap);
+    }
+    EXPECT_NEAR(least, exact, 1e-15);
+    Pose below;
+    below.xyz = {A.r.x, A.r.y, exact - 0.05 - 0.01};  // a flat face a centimetre below the lowest
+    double on_box = 1e300;
+    for (const auto& x : touches(ball, A, box, below.transform())) {
+      on_box = std::min(on_box, x.gap);
+    }
+    EXPECT_NEAR(on_box, 0.01, 1e-6);
+  }
+}
+
 TEST(ConvexPairsTest, NumbersThatAreNoneAreTold) {
   Transform<double> A = Pose{}.transform();
   A.r.x = NAN;

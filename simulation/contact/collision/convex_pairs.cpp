@@ -62,8 +62,8 @@ class Support final : public btConvexInternalShape {
       }
       default: {
         double most = -std::numeric_limits<double>::infinity();
-        const V* best = shape_.vertices.data();
-        for (const V& x : shape_.vertices) {
+        const V* best = shape_.corners().data();
+        for (const V& x : shape_.corners()) {
           const double here = dot(x, ours(d));
           if (here > most) most = here, best = &x;
         }
@@ -89,7 +89,7 @@ class Support final : public btConvexInternalShape {
     switch (shape_.kind) {
       case Shape::Kind::hull: {
         double most = 0.0;
-        for (const V& x : shape_.vertices) most = std::max(most, dot(x, x));
+        for (const V& x : shape_.corners()) most = std::max(most, dot(x, x));
         return std::sqrt(most);
       }
       case Shape::Kind::box:

@@ -1,4 +1,4 @@
-#include "formats/mesh/mesh.hpp"
+#include "espalier/plugins/mesh/mesh.hpp"
 
 #include <assimp/cimport.h>
 #include <assimp/postprocess.h>
@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 /// Larger files are not meshes of a robot.
 constexpr std::uintmax_t largest_mesh = 256u << 20;
 
-/// The library assimp, opened when the first mesh is read: with all that it needs it takes as long to
-/// load as the rest of a program.
+/// The library assimp, opened when the first mesh is read: with all that it needs it takes as long
+/// to load as the rest of a program.
 struct Assimp {
   static const Assimp& instance(const std::string& path) {
     try {
@@ -32,8 +32,7 @@ struct Assimp {
     }
   }
 
-  boost::dll::shared_library library{ESPALIER_ASSIMP,
-                                     boost::dll::load_mode::search_system_folders};
+  boost::dll::shared_library library{ESPALIER_ASSIMP, boost::dll::load_mode::search_system_folders};
   decltype(&aiImportFile) import_file = &library.get<decltype(aiImportFile)>("aiImportFile");
   decltype(&aiReleaseImport) release = &library.get<decltype(aiReleaseImport)>("aiReleaseImport");
   decltype(&aiGetErrorString) error = &library.get<decltype(aiGetErrorString)>("aiGetErrorString");

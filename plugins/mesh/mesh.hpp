@@ -3,11 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "espalier/kernel/export.hpp"
 #include "espalier/kernel/model/geometry.hpp"
 #include "espalier/kernel/model/mesh_files.hpp"
 #include "espalier/kernel/spatial/inertia.hpp"
 
-/// What is in files of meshes. Nothing is opened before somebody asks.
+/// What is in files of meshes, for formats and for contact. Nothing is opened before somebody asks.
 
 namespace espalier {
 
@@ -19,10 +20,10 @@ struct TriangleMesh {
 
 /// Reads STL, OBJ, COLLADA, PLY by assimp.
 /// @throws InvalidModel naming the file, also where assimp is not installed
-TriangleMesh load_mesh(const std::string& path, const Vec3<double>& scale);
+ESPALIER_API TriangleMesh load_mesh(const std::string& path, const Vec3<double>& scale);
 
 /// Mass properties of what a closed surface encloses, about the origin.
 /// Source: Mirtich (1996), by signed tetrahedra.
-RigidInertia<double> solid_inertia(const TriangleMesh& mesh, double density);
+ESPALIER_API RigidInertia<double> solid_inertia(const TriangleMesh& mesh, double density);
 
 }  // namespace espalier
