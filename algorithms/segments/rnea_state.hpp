@@ -85,8 +85,8 @@ struct RneaState : NewtonEulerState<T> {
       for (const auto& [rate, inertia] : armature_) spanning[rate] += inertia * this->qdd[rate];
     }
     for (const int i : m.bodies_with_equations()) {
-      const Body& body = m.body(i);
-      for (int k = 0; k < body.nv; ++k) spanning[body.v + k] += supplied_tau_[body.v + k];
+      const Body& b = m.body(i);
+      for (int k = 0; k < b.nv; ++k) spanning[b.v + k] += supplied_tau_[b.v + k];
     }
     if (spanning == tau) return;
     motion.reduce(spanning, tau);
@@ -119,13 +119,13 @@ struct RneaState : NewtonEulerState<T> {
     return qdd_.data();
   }
   void add_supplied_dynamics(int i) {
-    const Body& body = this->model.body(i);
-    NewtonEulerBody<T>& p = this->body[body.parent];
+    const Body& b = this->model.body(i);
+    NewtonEulerBody<T>& p = this->body[b.parent];
     supplied_.update(i, q, this->qd, p.motion.omega);
     supplied_.accelerate(p.motion.alpha, p.motion.a,
-                         this->qdd == nullptr ? nullptr : this->qdd + body.v);
+                         this->qdd == nullptr ? nullptr : this->qdd + b.v);
     p.f += supplied_.wrench();
-    for (int k = 0; k < body.nv; ++k) supplied_tau_[body.v + k] = supplied_.f()[6 + k];
+    for (int k = 0; k < b.nv; ++k) supplied_tau_[b.v + k] = supplied_.f()[6 + k];
   }
   /// External wrenches on rotors that chains reflect: to the independent rates, by G^T.
   void apply_to_rotors_of_chains(const Wrenches<T>& wrenches, T* tau) const {
