@@ -32,19 +32,34 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
  private:
   void compute(const T* q, const T* v, const T* tau, T* vdot, T* dvdot_dq, T* dvdot_dv,
                T* dvdot_dtau, const Loads<T>* loads) override {
-    const long n = this->model().nv();
+    if constexpr (std::is_same_v<T, double>) {
+      if (LaneDerivatives* lanes = sweep_.lanes(loads)) {
+        lanes->update(q, v, this->gravity());
+        lanes->accelerate(nullptr, bias_.data());
+        lanes->mass_rows(factor_);
+        factor_.factor_rows();
+        solve_for_accelerations(tau, vdot);
+        lanes->accelerate(vdot, bias_.data());
+        lanes->inverse_dynamics(Dq_.data(), Dv_.data(), nullptr);
+        factor_.solve(Dq_.data(), Dv_.data(), dvdot_dq, dvdot_dv, dvdot_dtau);
+        return;
+      }
+    }
     state_.update(q, v, this->gravity(), loads);
     state_.compose();
     state_.accelerate(nullptr);
     sweep_.forces(state_, bias_.data());
     sweep_.mass_matrix(state_, M_.data());
     factor_.factor(M_.data());
-    for (long i = 0; i < n; ++i) vdot[i] = tau[i] - bias_[i];
-    factor_.solve(vdot);
-
+    solve_for_accelerations(tau, vdot);
     state_.accelerate(vdot);
     sweep_.inverse_dynamics(state_, bias_.data(), Dq_.data(), Dv_.data(), nullptr);
     factor_.solve(Dq_.data(), Dv_.data(), dvdot_dq, dvdot_dv, dvdot_dtau);
+  }
+
+  void solve_for_accelerations(const T* tau, T* vdot) {
+    for (long i = 0; i < this->model().nv(); ++i) vdot[i] = tau[i] - bias_[i];
+    factor_.solve(vdot);
   }
 
   VariationState<T> state_;

@@ -20,15 +20,21 @@ class CRneaDerivatives final : public InverseDynamicsDerivatives<T> {
  private:
   void compute(const T* q, const T* v, const T* vdot, T* tau, T* dtau_dq, T* dtau_dv, T* M,
                const Loads<T>* loads) override {
-    state_.update(q, v, this->gravity(), loads);
-    state_.accelerate(vdot);
-    state_.compose();
     if constexpr (std::is_same_v<T, double>) {
       const long n = this->model().nv();  // one long stretch is faster than many short ones
       for (T* out : {dtau_dq, dtau_dv, M}) std::fill(out, out + n * n, T(0.0));
+      if (LaneDerivatives* lanes = sweep_.lanes(loads)) {
+        lanes->update(q, v, this->gravity());
+        lanes->accelerate(vdot, tau);
+        lanes->inverse_dynamics(dtau_dq, dtau_dv, M);
+        return;
+      }
     } else {
       sweep_.clear_unrelated({dtau_dq, dtau_dv, M});
     }
+    state_.update(q, v, this->gravity(), loads);
+    state_.accelerate(vdot);
+    state_.compose();
     sweep_.inverse_dynamics(state_, tau, dtau_dq, dtau_dv, M);
   }
 

@@ -20,6 +20,15 @@ class LtlInverseMassMatrix final : public InverseMassMatrix<T> {
 
  private:
   void compute(const T* q, T* M_inverse) override {
+    if constexpr (std::is_same_v<T, double>) {
+      if (LaneDerivatives* lanes = sweep_.lanes(nullptr)) {
+        lanes->update_positions(q);
+        lanes->mass_rows(factor_);
+        factor_.factor_rows();
+        factor_.invert(M_inverse);
+        return;
+      }
+    }
     state_.update_positions(q);
     state_.compose_inertias();
     sweep_.mass_matrix(state_, M_.data());

@@ -105,7 +105,7 @@ class Iim final : public InputMatrix<T> {
     const auto rows = [&](int place, T* out, std::size_t next, std::size_t size) {
       const T* from = in + place;
       for (std::size_t i = 0; i < nv; ++i, from += stride, out += next) {
-        std::memcpy(out, from, size);
+        std::memcpy(static_cast<void*>(out), from, size);
       }
     };
     T* out = answer.input_matrix.data();
@@ -118,7 +118,9 @@ class Iim final : public InputMatrix<T> {
     T* out = matrix.data() + row * sweeps_.plan().place.size();
     const T* in = &row_of<T>(x, 0);
     for (const auto& [place, column] : singles_) out[column] = in[place];
-    for (const auto& [place, column] : packs_) std::memcpy(out + column, in + place, sizeof(V));
+    for (const auto& [place, column] : packs_) {
+      std::memcpy(static_cast<void*>(out + column), in + place, sizeof(V));
+    }
     free[row] = in[sweeps_.plan().free];
   }
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <memory>
+#include <type_traits>
 
 #include "algorithms/derivatives/variation/cluster_derivatives.hpp"
+#include "algorithms/derivatives/variation/lane_derivatives.hpp"
 #include "algorithms/derivatives/variation/plain_derivatives.hpp"
 
 namespace espalier {
@@ -14,9 +17,23 @@ template <class T>
 class DerivativeSweep {
  public:
   explicit DerivativeSweep(const VariationState<T>& s)
-      : model_(s.model()), ways_(s), plain_(model_, ways_), clusters_(model_, ways_) {}
+      : model_(s.model()), ways_(s), plain_(model_, ways_), clusters_(model_, ways_) {
+    if constexpr (std::is_same_v<T, double>) {
+      if (LaneDerivatives::pays(model_)) {
+        lanes_ = std::make_unique<LaneDerivatives>(model_, ways_, plain_.lanes());
+      }
+    }
+  }
   DerivativeSweep(const DerivativeSweep&) = delete;  // its parts refer to one another
   DerivativeSweep& operator=(const DerivativeSweep&) = delete;
+
+  /// What does the work of state and sweep together where limbs can be lanes, which loads prevent;
+  /// else null.
+  LaneDerivatives* lanes(const Loads<T>* loads) {
+    const bool loaded = loads != nullptr && (loads->wrenches != nullptr ||
+                                             loads->framed != nullptr || loads->joints != nullptr);
+    return loaded ? nullptr : lanes_.get();
+  }
 
   /// tau = G^T tau_s at the accelerations of the state.
   void forces(VariationState<T>& s, T* tau) {
@@ -77,6 +94,7 @@ class DerivativeSweep {
   WaysToGround ways_;
   PlainDerivatives<T> plain_;
   ClusterDerivatives<T> clusters_;
+  std::unique_ptr<LaneDerivatives> lanes_;  ///< at double, where LaneDerivatives pays
 };
 
 }  // namespace espalier

@@ -42,11 +42,18 @@ class IndependentLtl {
 
   /// Factors M, of which it reads the rows' entries alone.
   void factor(const T* M) {
-    std::fill(L_.begin(), L_.end(), T(0.0));
+    clear_rows();
     for (int k = 0; k < n_; ++k) {
       const int* path = path_.data() + rows_[k].start;
       for (int s = 0; s <= rows_[k].depth; ++s) at(k)[s] = M[static_cast<long>(k) * n_ + path[s]];
     }
+    factor_rows();
+  }
+  /// For who has M's rows: clears them, hands out that of a rate (entries of the rates that carry
+  /// it, from the root on, and its own), and factors what was written there.
+  void clear_rows() { std::fill(L_.begin(), L_.end(), T(0.0)); }
+  T* row(int k) { return at(k); }
+  void factor_rows() {
     for (const int k : inward_) {
       T* L = at(k);
       const int depth = rows_[k].depth;

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "algorithms/derivatives/variation/lane_tree.hpp"
+#include "algorithms/derivatives/variation/lane_moves.hpp"
 #include "algorithms/derivatives/variation/variation_state.hpp"
 
 namespace espalier {
@@ -63,23 +63,6 @@ class LaneAdjoint {
     RigidInertia<double> inertia;
   };
 
-  static Quad taken(const double* from, const std::array<int, LaneTree::lanes>& at) {
-    return Quad(from[at[0]], from[at[1]], from[at[2]], from[at[3]]);
-  }
-  /// Numbers of a struct of scalars.
-  template <class Struct, class T>
-  static constexpr std::size_t numbers = sizeof(Struct) / sizeof(T);
-
-  /// The numbers of a struct of doubles or Quads, one after the other.
-  template <class Struct>
-  static double* first_number(Struct& x) {
-    return reinterpret_cast<double*>(&x);
-  }
-  template <class Struct>
-  static const double* first_number(const Struct& x) {
-    return reinterpret_cast<const double*>(&x);
-  }
-
   /// f, mu and beta of one body. @param v, a, w  its motions
   template <class T>
   static Sums<T> own(const RigidInertia<T>& I, const Motion<T>& v, const Motion<T>& a,
@@ -113,41 +96,18 @@ class LaneAdjoint {
   }
   /// Parents that stand in lanes elsewhere, or that are roots.
   const Moving<Quad>& gathered(const LaneTree::Group& g) {
-    constexpr std::size_t count = numbers<Moving<double>, double>;
-    static_assert(numbers<Moving<Quad>, Quad> == count);
-    double* to = first_number(gathered_);
-    for (int l = 0; l < LaneTree::lanes; ++l) {
-      const int lane = g.parent_lane[l];
-      if (g.parent_group[l] < 0) {
-        const double* from = first_number(roots_[lane].moving);
-        for (std::size_t k = 0; k < count; ++k) to[Quad::size * k + l] = from[k];
-      } else {
-        const double* from = first_number(groups_[g.parent_group[l]].moving) + lane;
-        for (std::size_t k = 0; k < count; ++k) to[Quad::size * k + l] = from[Quad::size * k];
-      }
-    }
+    lane_moves::gather_parents<Moving<double>>(
+        g, [&](int r) -> const auto& { return roots_[r].moving; },
+        [&](int k) -> const auto& { return groups_[k].moving; }, gathered_);
     return gathered_;
   }
 
   static void outward(const LaneTree::Group& g, const Moving<Quad>& p, const double* q,
                       const double* v, const double* vdot, const double* lambda, GroupState& s) {
-    const Quad position = taken(q, g.q), qd = taken(v, g.rate), qdd = taken(vdot, g.rate),
-               l = taken(lambda, g.rate);
+    const Quad position = lane_moves::taken(q, g.q), qd = lane_moves::taken(v, g.rate),
+               qdd = lane_moves::taken(vdot, g.rate), l = lane_moves::taken(lambda, g.rate);
     Transform<Quad>& X = s.moving.X;
-    const Mat3<Quad> A = g.placement.E * p.X.E;
-    X.r = p.X.r + transpose_times(p.X.E, g.placement.r);
-    if (g.turns) {
-      Quad sine, cosine;
-      sincos(position, sine, cosine);
-      X.E.row[0] = scale(cosine, A.row[0]) + scale(sine, A.row[1]);
-      X.E.row[1] = scale(cosine, A.row[1]) - scale(sine, A.row[0]);
-      X.E.row[2] = A.row[2];
-      s.S = {A.row[2], cross(X.r, A.row[2])};
-    } else {
-      X.E = A;
-      X.r += scale(position, A.row[2]);
-      s.S = {Vec3<Quad>::zero(), A.row[2]};
-    }
+    lane_moves::place(g, p.X, position, X, s.S);
     s.psi1 = cross(p.v, s.S);
     s.psi2 = cross(p.a, s.S) + cross(p.v, s.psi1);
     s.turned = cross(p.w, s.S);
@@ -160,7 +120,7 @@ class LaneAdjoint {
   void inward(const LaneTree::Group& g, const GroupState& s, const double* lambda, double* by_q,
               double* by_v, double* by_vdot) {
     const Sums<Quad>& t = s.sums;
-    const Quad ga = dot(s.S, t.mu) + g.armature * taken(lambda, g.rate);
+    const Quad ga = dot(s.S, t.mu) + g.armature * lane_moves::taken(lambda, g.rate);
     const Quad turn = dot(s.psi1, t.mu);
     const Quad gv = dot(s.S.w, t.beta) + (turn + turn);
     const Quad gq = dot(s.psi2, t.mu) + dot(s.psi1.w, t.beta) + dot(s.turned, t.f);
@@ -176,20 +136,9 @@ class LaneAdjoint {
       p.f += t.f, p.mu += t.mu, p.beta += t.beta;
       return;
     }
-    constexpr std::size_t count = numbers<Sums<double>, double>;
-    static_assert(numbers<Sums<Quad>, Quad> == count);
-    for (int l = 0; l < LaneTree::lanes; ++l) {
-      if (g.body[l] == 0) continue;
-      const double* from = first_number(t) + l;
-      const int lane = g.parent_lane[l];
-      if (g.parent_group[l] < 0) {
-        double* to = first_number(roots_[lane].sums);
-        for (std::size_t k = 0; k < count; ++k) to[k] += from[Quad::size * k];
-      } else {
-        double* to = first_number(groups_[g.parent_group[l]].sums) + lane;
-        for (std::size_t k = 0; k < count; ++k) to[Quad::size * k] += from[Quad::size * k];
-      }
-    }
+    lane_moves::add_to_parents<Sums<double>>(
+        g, t, [&](int r) -> auto& { return roots_[r].sums; },
+        [&](int k) -> auto& { return groups_[k].sums; });
   }
   /// A floating body's own coordinates are unit twists on a parent at rest.
   void finish_root(std::size_t r, const double* lambda, double* by_q, double* by_v,

@@ -46,15 +46,39 @@ class PathLanes {
     }
   }
 
-  /// Takes in the columns of a visited body's way. @param k  which of the visited bodies
-  void visit(int k, const VariationColumn<double>* columns) {
+  /// Takes in the columns of a visited body's way.
+  /// @param k       which of the visited bodies
+  /// @param column  column(i): of the state's column i, a VariationColumn<double>
+  template <class Column>
+  void visit(int k, Column&& column) {
     at_ = visits_[k];
     for (int l = at_.loads; l < at_.loads_end; ++l) {
-      const VariationColumn<double>& c = columns[loads_[l].column];
+      const VariationColumn<double>& c = column(loads_[l].column);
       double* to = numbers_.data() + loads_[l].slot;
       put(c.S.w, to), put(c.S.v, to), put(c.psi1.w, to);
       put(c.psi2.w, to), put(c.psi2.v, to), put(c.ups.w, to), put(c.ups.v, to);
     }
+  }
+  /// The same of twists alone, for multiply_mass(). @param twist  twist(i): S of column i
+  template <class Twist>
+  void visit_twists(int k, Twist&& twist) {
+    at_ = visits_[k];
+    for (int l = at_.loads; l < at_.loads_end; ++l) {
+      const Motion<double>& S = twist(loads_[l].column);
+      double* to = numbers_.data() + loads_[l].slot;
+      put(S.w, to), put(S.v, to);
+    }
+  }
+  /// Products of t1 with the twists of the way, from the root on: size() numbers.
+  const double* multiply_mass(const Force<double>& t1) {
+    for (int s = 0; s < at_.size; s += Quad::size) {
+      Quad sum = Quad(0.0);
+      for (int k = 0; k < 6; ++k) {
+        sum += Quad(t1[k]) * Quad::load(numbers_.data() + s + k * capacity_);
+      }
+      sum.store(out_.data() + s);
+    }
+    return out_.data();
   }
   /// (12.1) with all columns of the way; product() then has the results.
   /// @param t5  E^T S, or nullptr for zero
@@ -67,6 +91,17 @@ class PathLanes {
   int size() const { return at_.size; }  ///< of the way
   int coordinate(int s) const { return coordinates_[at_.coordinates + s]; }
   double product(Product which, int s) const { return out_[which * capacity_ + s]; }
+  /// Writes the products of coordinate `row` into matrices of n rows; M may be null.
+  void write(long row, long n, double* Dq, double* Dv, double* M) const {
+    for (int p = 0; p < at_.size; ++p) {
+      const long j = coordinate(p);
+      if (M != nullptr) M[row * n + j] = M[j * n + row] = product(mass, p);
+      Dq[row * n + j] = product(q_row, p);
+      Dv[row * n + j] = product(v_row, p);
+      Dq[j * n + row] = product(q_column, p);
+      Dv[j * n + row] = product(v_column, p);
+    }
+  }
 
  private:
   static constexpr int rows = 21;  ///< S, the angular part of psi1, psi2, ups

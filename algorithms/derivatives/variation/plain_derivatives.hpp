@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <type_traits>
 
+#include "algorithms/derivatives/variation/base_pairs.hpp"
 #include "algorithms/derivatives/variation/pair_slots.hpp"
 #include "algorithms/derivatives/variation/path_lanes.hpp"
 
@@ -75,46 +77,32 @@ class PlainDerivatives {
     } else {
       way(s, t, o, row, Dq, Dv, M);
     }
-    t.body = o;
-    if (ways_.base(o) >= 0) floating_base(s, t, row, Dq, Dv, M);
+    if (ways_.base(o) < 0) return;
+    const int root = s.root(o);
+    base_with_coordinate(t, s.wrenches.vary(), s.body[root].v, s.ground(root).v, n, row,
+                         ways_.base(o), Dq, Dv, M);
   }
   /// The pairs of a floating root with itself, springs and dampers of its joint not counted.
   void free_root(const VariationState<T>& s, const Cluster& c, T* Dq, T* Dv, T* M) {
-    const long n = model_.nv();
     const auto& b = s.body[c.first];
-    const Vec3<T> g = s.ground(c.first).v;
-    for (int k = 0; k < 6; ++k) {
-      Motion<T> S = Motion<T>::zero();
-      S[k] = T(1.0);
-      const Force<T> t1 = b.IC * S;
-      Force<T> t3 = b.B.times(S.w) + b.IC * cross(b.v, S);
-      Force<T> t4 = b.IC * Motion<T>{Vec3<T>::zero(), cross(g, S.w)};
-      if (s.wrenches.vary()) t4 += s.wrenches.E[c.first].times(S);
-      const T armature = T(s.armature(c.spanning_v + k));
-      for (int j = 0; j < 6; ++j) {
-        const long at = (c.v + j) * n + c.v + k;
-        if (M != nullptr) M[at] = j == k ? t1[j] + armature : t1[j];
-        Dq[at] = t4[j];
-        Dv[at] = t3[j];
-      }
-    }
+    std::array<double, 6> armature;
+    for (int k = 0; k < 6; ++k) armature[k] = s.armature(c.spanning_v + k);
+    const WrenchVariation<T>* E = s.wrenches.vary() ? &s.wrenches.E[c.first] : nullptr;
+    base_with_itself(b.IC, b.B, b.v, s.ground(c.first).v, E, armature, model_.nv(), c.v, Dq, Dv, M);
   }
+
+  /// Ways to the ground, planned for the order of the visits.
+  PathLanes& lanes() { return lanes_; }
 
  private:
   /// Pairs of a coordinate with those on the way to the ground, which are lanes.
   void way_lanes(const VariationState<T>& s, const PairTerms<T>& t, int k, long row, T* Dq, T* Dv,
                  T* M) {
     const long n = model_.nv();
-    lanes_.visit(k, s.column.data());
+    lanes_.visit(
+        k, [&](int i) -> const auto& { return s.column[i]; });
     lanes_.multiply(t.t1, t.t2, t.t3, t.t4, s.wrenches.vary() ? &t.t5 : nullptr);
-    for (int p = 0; p < lanes_.size(); ++p) {
-      const long j = lanes_.coordinate(p);
-      if (M != nullptr) M[row * n + j] = M[j * n + row] = lanes_.product(PathLanes::mass, p);
-      Dq[row * n + j] = lanes_.product(PathLanes::q_row, p);
-      Dv[row * n + j] = lanes_.product(PathLanes::v_row, p);
-      Dq[j * n + row] = lanes_.product(PathLanes::q_column, p);
-      Dv[j * n + row] = lanes_.product(PathLanes::v_column, p);
-    }
+    lanes_.write(row, n, Dq, Dv, M);
   }
   /// The same one by one, where robots are lanes.
   void way(const VariationState<T>& s, const PairTerms<T>& t, int body, long row, T* Dq, T* Dv,
@@ -133,27 +121,6 @@ class PlainDerivatives {
       Dv[j * n + row] = dot(a.S, t.t3);
     }
   }
-  /// (12.2): the columns of a floating root are unit vectors.
-  void floating_base(const VariationState<T>& s, const PairTerms<T>& t, long row, T* Dq, T* Dv,
-                     T* M) const {
-    const long n = model_.nv(), base = ways_.base(t.body);
-    const int root = s.root(t.body);
-    const Force<T> v_t1 = cross_star(s.body[root].v, t.t1);
-    const Vec3<T> by_turn = cross(t.t1.f, s.ground(root).v), by_spin = t.t2 - v_t1.n;
-    T *q = Dq + row * n + base, *v = Dv + row * n + base;
-    for (int k = 0; k < 3; ++k) {
-      q[k] = by_turn[k], q[k + 3] = T(0.0);
-      v[k] = by_spin[k], v[k + 3] = -v_t1.f[k];
-    }
-    for (int k = 0; k < 6; ++k) {
-      const long at = (base + k) * n + row;
-      Dq[at] = t.t4[k];
-      Dv[at] = t.t3[k];
-      if (M != nullptr) M[row * n + base + k] = M[at] = t.t1[k];
-      if (s.wrenches.vary()) q[k] += t.t5[k];
-    }
-  }
-
   const Model& model_;
   const WaysToGround& ways_;
   PathLanes lanes_;

@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+
+#include "algorithms/derivatives/variation/lane_derivatives.hpp"
+#include "espalier/kernel/problems/derivatives.hpp"
+#include "tests/derivatives/oracle.hpp"
+
+namespace espalier::test {
+namespace {
+
+/// Everything that the three problems write.
+struct Answers {
+  std::vector<std::vector<double>> of;
+
+  Answers(const ModelPtr& model, const State& s, const Loads<double>* loads) {
+    const std::size_t n = model->nv();
+    std::vector<double> vector(n), by_q(n * n), by_v(n * n), matrix(n * n);
+    host()
+        .create<InverseDynamicsDerivatives<double>>("c-rnea-derivatives", model)
+        ->evaluate(s.q, s.v, s.vdot, vector, by_q, by_v, matrix, loads);
+    of = {vector, by_q, by_v, matrix};
+    host()
+        .create<ForwardDynamicsDerivatives<double>>("c-aba-derivatives", model)
+        ->evaluate(s.q, s.v, s.tau, vector, by_q, by_v, matrix, loads);
+    for (const auto& x : {vector, by_q, by_v, matrix}) of.push_back(x);
+  }
+};
+
+ModelPtr tree(unsigned long long seed) {
+  RobotOptions options;
+  options.seed = seed, options.bodies = 6 + static_cast<int>(seed * 7 % 40);
+  options.floating_base = seed % 2 == 0;
+  options.shape = seed % 3 == 0 ? RobotOptions::Shape::star : RobotOptions::Shape::binary;
+  options.types = {"revolute", "revolute", "continuous"};
+  if (seed % 5 == 0) options.types[1] = "prismatic";
+  return host().compile(random_robot(host().registry(), options));
+}
+
+// Loads of zero keep limbs from being lanes.
+TEST(LaneDerivativesTest, LimbsAsLanesAreBodiesOneByOne) {
+  int lanes = 0;
+  for (unsigned long long seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE("tree of seed " + std::to_string(seed));
+    const ModelPtr model = tree(seed);
+    const State s = random_state(*model, seed);
+    JointForces<double> none;
+    none.force.assign(model->spanning_nv(), 0.0);
+    Loads<double> loads;
+    loads.joints = &none;
+    const Answers fast(model, s, nullptr), plain(model, s, &loads);
+    for (std::size_t k = 0; k < fast.of.size(); ++k) {
+      // Sums in another order; accelerations lose what the mass matrix's condition takes.
+      EXPECT_LT(largest_difference(fast.of[k], plain.of[k]),
+                (k < 4 ? 1e-13 : 1e-10) * std::max(1.0, largest(plain.of[k])))
+          << "answer " << k;
+    }
+    lanes += LaneDerivatives::pays(*model);
+  }
+  EXPECT_GT(lanes, 20);
+}
+
+TEST(LaneDerivativesTest, InverseMassMatrixIsThatOfForwardDynamics) {
+  for (unsigned long long seed = 1; seed <= 30; ++seed) {
+    const ModelPtr model = tree(seed);
+    const int n = model->nv();
+    const State s = random_state(*model, seed);
+    std::vector<double> inverse(n * n), M(n * n);
+    host()
+        .create<InverseMassMatrix<double>>("ltl-inverse-mass-matrix", model)
+        ->evaluate(s.q, inverse);
+    host().create<MassMatrix<double>>("crba", model)->evaluate(s.q, M);
+    using Matrix = Eigen::Map<const Eigen::MatrixXd>;  // both are symmetric
+    const Eigen::MatrixXd product = Matrix(M.data(), n, n) * Matrix(inverse.data(), n, n);
+    EXPECT_LT((product - Eigen::MatrixXd::Identity(n, n)).cwiseAbs().maxCoeff(),
+              1e-13 * largest(M) * largest(inverse))
+        << "tree of seed " << seed;
+  }
+}
+
+// A chain has one body of each depth: three lanes of four would be idle. Loops are another way.
+TEST(LaneDerivativesTest, ArmsAndLoopsAreNoLimbs) {
+  const auto pays = [](const char* file) {
+    return LaneDerivatives::pays(
+        *host().compile(host().read(std::string(ESPALIER_SOURCE_DIR "/robots/") + file)));
+  };
+  EXPECT_TRUE(pays("humanoid.urdf"));
+  EXPECT_FALSE(pays("ur5.urdf"));
+  EXPECT_FALSE(pays("tello.yaml"));
+}
+
+}  // namespace
+}  // namespace espalier::test
