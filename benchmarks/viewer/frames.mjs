@@ -1,5 +1,7 @@
 // Frames of the viewer where no GPU draws (SwiftShader), with the robot's sliders moving:
-//   node frames.mjs ESPALIER VIEWER_BUILD ROBOT [--size WxH] [--seconds S] [--level K] [--picture FILE]
+//   node frames.mjs ESPALIER VIEWER_BUILD ROBOT [--size WxH] [--seconds S] [--level K] [--picture NAME] [--script TEXT]
+// with absolute paths; --level fixes how coarsely what moves is drawn, --picture writes NAME_moved.png and
+// NAME_still.png, --script runs in the page before.
 // Prints frames and poses a second, and processor time of a frame in Chromium's two processes that make it. Times of
 // the clock mean something on an idle machine only; processor times on a busy one, too.
 import {spawn} from 'node:child_process';
@@ -50,7 +52,7 @@ try {
     const begin = performance.now(), before = robot.frames, asked = connection.next;
     let x = 0, longest = 0, last = begin, seen = before;
     while (performance.now() - begin < 1000 * time) {
-      if (fixed !== '') robot.drawing.pace.level = Number(fixed);
+      if (fixed !== '') Object.assign(robot.drawing.pace, {level: Number(fixed), take() {}});
       const input = inputs[Math.floor(x) % inputs.length];
       input.value = String(0.4 * Math.sin(x += 0.02));
       input.dispatchEvent(new Event('input'));

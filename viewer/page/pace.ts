@@ -23,6 +23,7 @@ export const restOfPage = () => draft ? 120 : 0;
 export class Pace {
   private level = 0;
   private usual = 0;  // time of a frame [ms]
+  private seen = 0;   // frames at this level
   private shown = 0;
   private readonly ratio: number;
 
@@ -34,11 +35,12 @@ export class Pace {
   /** A frame of a motion took so long. */
   take(milliseconds: number) {
     if (milliseconds > 2000) return;  // a page that was hidden
+    if (++this.seen <= 4) return;  // in which shaders are compiled, and buffers made
     this.usual = this.usual === 0 ? milliseconds : 0.7 * this.usual + 0.3 * milliseconds;
     if (this.usual < slow || this.level === coarseness.length - 1) return;
-    // Far from fast enough: at once as coarse as it gets, since each change of size costs a frame or two.
-    this.level = this.usual > 2 * slow ? coarseness.length - 1 : this.level + 1;
-    this.usual = 0.5 * slow;
+    // Far from fast enough without shadows: at once as coarse as it gets, since each change of size costs a frame or two.
+    this.level = this.level > 0 && this.usual > 2 * slow ? coarseness.length - 1 : this.level + 1;
+    this.usual = this.seen = 0;
   }
   /** Before a frame. */
   apply(moves: boolean) {
