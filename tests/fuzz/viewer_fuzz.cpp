@@ -41,8 +41,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool ankle = !text.empty() && text.front() == 'r';
   text.remove_prefix(text.empty() ? 0 : 1);
   Client client(stage(ankle));
-  // A page says more, but what one line may break, some lines break.
-  for (int line = 0; line < 24 && !text.empty(); ++line) {
+  // A page says more, but what one line may break, some lines break. Where the ankle's rods do not
+  // reach takes a thousand times as long to find as a word that is none.
+  const int most = ankle ? 4 : 16;
+  for (int line = 0; line < most && !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string answer = client.receive(text.substr(0, end));
     if (!answer.empty()) expect_json(answer);

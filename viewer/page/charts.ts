@@ -2,6 +2,7 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import {button, element} from './elements';
+import {Rarely} from './pace';
 import type {Answer, Scene} from './types';
 
 const colors = ['#ffc857', '#6fb7ff', '#ff7a90', '#7ddf9b', '#c79bff', '#ff9f6b'];
@@ -48,16 +49,16 @@ export class Chart {
     this.data[0].push(t);
     values.forEach((v, i) => this.data[i + 1].push(v));
     if (this.data[0].length > kept) this.data = this.data.map((d) => d.slice(-kept * 0.8));
-    this.draw();
+    this.drawn.ask(this.data);
   }
   set(data: number[][]) {
     this.data = data;
-    this.draw();
+    this.drawn.ask(data, true);
   }
   /** What is not known is a gap. */
-  private draw() {
-    this.plot.setData(this.data.map((d) => d.map((x) => Number.isFinite(x) ? x : null)) as uPlot.AlignedData);
-  }
+  private readonly drawn = new Rarely<number[][]>((data) => {
+    this.plot.setData(data.map((d) => d.map((x) => Number.isFinite(x) ? x : null)) as uPlot.AlignedData);
+  });
   /** Least and largest value that the chart shows; null before there is any. */
   get range(): (number | null | undefined)[] { return [this.plot.scales.y.min, this.plot.scales.y.max]; }
   clear() { this.set(this.data.map(() => [])); }
@@ -67,7 +68,10 @@ export class Chart {
   }
   get points() { return this.data[0].length; }
   get latest() { return this.data.map((d) => d[d.length - 1]); }
-  remove() { this.plot.destroy(); }
+  remove() {
+    this.drawn.stop();
+    this.plot.destroy();
+  }
 }
 
 /** What a strip may show: a value, or several, of each answer. */

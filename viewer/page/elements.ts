@@ -28,3 +28,7 @@ export function choices(id: string, title: string, names: (string | [string, str
   if (chosen) out.value = chosen;
   return out;
 }
+/** What is written again is laid out and painted again, be it the same. */
+export function write(node: HTMLElement, text: string) {
+  if (node.textContent !== text) node.textContent = text;
+}

@@ -5,8 +5,9 @@ import {Connection} from './connection';
 import {button, element} from './elements';
 import {Panel} from './panel';
 import {blend, row, sweepAt} from './poses';
-import {Robot, type MeshSource} from './robot';
+import {Robot} from './robot';
 import {RunPanel} from './run';
+import type {MeshSource} from './shapes';
 import type {Answer, Exported, Motion, Pose, Scene, Sweep} from './types';
 
 const view = document.getElementById('view')!;
@@ -84,8 +85,7 @@ function player(motion: Motion, scene: Scene, robot: Robot, panel: Panel) {
     const next = Math.min(k + 1, times.length - 1), span = times[next] - times[k];
     const part = span > 0 ? Math.max(0, Math.min(1, (time - times[k]) / span)) : 0;
     const at = blend(row(motion, k)!, row(motion, next)!, part);
-    motion.bodies.forEach((b, i) => robot.setBody(b.body, at[i]));
-    robot.settle();
+    robot.setBodies(motion.bodies, at);
     motion.values[k].forEach((v, i) => panel.setSlider(i, v + part * (motion.values[next][i] - v)));
     panel.showClosure(motion.residuals[k], motion.margins[k], partOfUsual(motion.margins[k], motion.margins), 'closed',
         'Recorded motion.');
@@ -184,8 +184,7 @@ function offline(data: Exported) {
         panel.showClosure(null, null, null, 'out of reach', 'Out of reach: the loops do not close there.');
         return;
       }
-      sweep.bodies.forEach((b, k) => robot.setBody(b.body, at.poses[k]));
-      robot.settle();
+      robot.setBodies(sweep.bodies, at.poses);
       panel.showClosure(at.residual, at.margin, partOfUsual(at.margin, sweep.margins), 'closed', 'Between sampled poses; residual of the samples.');
     },
   }, false);
@@ -260,6 +259,7 @@ function live() {
     if (!answer.pose || !robot || !panel) return;
     pose = answer.pose;
     robot.setPose(pose.bodies);
+    robot.showForces(pose.reactions, pose.strength);
     panel.show(pose);
     if (beside && answer.other?.pose) {
       beside.setPose(answer.other.pose.bodies);

@@ -1,6 +1,9 @@
 /** The side panel: verdict, sliders, simulation, trees. */
-import {button, element, section} from './elements';
-import {clusterColor, type Layer, type Robot} from './robot';
+import {button, element, section, write} from './elements';
+import {Rarely} from './pace';
+import {clusterColor} from './paint';
+import type {Robot} from './robot';
+import type {Layer} from './skeleton';
 import type {Pose, Scene} from './types';
 
 function swatch(scene: Scene, cluster: number) {
@@ -66,19 +69,27 @@ export class Panel {
         ...scene.problems.map((p) => element('p', {class: 'problem'}, p)));
   }
 
+  /** A verdict is shown at once, numbers as often as the page keeps up with. */
   show(pose: Pose) {
+    const changed = pose.verdict !== this.verdict.dataset.verdict || (pose.branch ?? '') !== this.shownBranch;
+    this.shown.ask(pose, changed);
+  }
+  private readonly shown = new Rarely<Pose>((pose) => this.write(pose));
+  private shownBranch = '';
+  private write(pose: Pose) {
     pose.values.forEach((value, i) => {
-      if (!this.sliders[i]) return;
-      if (i !== this.held) this.sliders[i].value = String(value);
-      this.numbers[i].textContent = readable(value, this.scene.sliders[i].unit);
+      if (this.sliders[i]) this.setSlider(i, value);
     });
     for (const {joint, out} of this.dependents) {
       const j = this.scene.joints[joint];
-      out.textContent = readable(pose.q[j.q], j.unit);
+      write(out, readable(pose.q[j.q], j.unit));
       out.parentElement!.classList.toggle('over', pose.over.includes(j.name));
     }
-    this.showForces(pose);
-    this.branch.replaceChildren(...(pose.branch ? ['branch ', element('b', {}, pose.branch)] : []));
+    this.showForceWords(pose);
+    if ((pose.branch ?? '') !== this.shownBranch) {
+      this.shownBranch = pose.branch ?? '';
+      this.branch.replaceChildren(...(pose.branch ? ['branch ', element('b', {}, pose.branch)] : []));
+    }
     this.showClosure(pose.residual, pose.margin, pose.ease, pose.verdict, pose.words +
       (pose.over.length > 0 ? ` Beyond its limits: ${pose.over.join(', ')}.` : ''), pose.over.length > 0);
   }
@@ -88,16 +99,17 @@ export class Panel {
     // Three decades below what is usual.
     const part = Math.max(0, Math.min(1, 1 + Math.log10(Math.max(ease ?? 0, 1e-9)) / 3));
     this.needle.style.left = `${100 * part}%`;
-    this.margin.textContent = margin === null ? '–' : margin.toPrecision(3);
-    this.residual.textContent = residual === null ? '–' : residual === 0 ? '0' : residual.toExponential(1);
+    write(this.margin, margin === null ? '–' : margin.toPrecision(3));
+    write(this.residual, residual === null ? '–' : residual === 0 ? '0' : residual.toExponential(1));
     this.residual.dataset.value = String(residual);
-    this.words.textContent = words;
-    this.verdict.className = `verdict ${verdict !== 'closed' ? 'bad' : warn || (ease ?? 0) < 0.05 ? 'warn' : 'good'}`;
+    write(this.words, words);
+    const color = verdict !== 'closed' ? 'bad' : warn || (ease ?? 0) < 0.05 ? 'warn' : 'good';
+    if (!this.verdict.classList.contains(color)) this.verdict.className = `verdict ${color}`;
     this.verdict.dataset.verdict = verdict;
   }
   setSlider(i: number, value: number) {
-    this.sliders[i].value = String(value);
-    this.numbers[i].textContent = readable(value, this.scene.sliders[i].unit);
+    if (i !== this.held && Number(this.sliders[i].value) !== value) this.sliders[i].value = String(value);
+    write(this.numbers[i], readable(value, this.scene.sliders[i].unit));
   }
   select(bodies: Set<number>) {
     this.robot.highlight(bodies);
@@ -131,14 +143,13 @@ export class Panel {
             element('b', {class: 'compression'}, 'compression')),
         element('label', {}, 'What motors can push at ', strength), this.forceWords);
   }
-  private showForces(pose: Pose) {
-    this.robot.showForces(pose.reactions, pose.strength);
+  private showForceWords(pose: Pose) {
     const words = [
       pose.forces_problem ?? '',
       pose.reactions ? `Longest arrow: ${this.robot.forces.largest.toPrecision(3)} N.` : '',
       pose.reactions?.joints.some((j) => !j.determined) ? 'Grey: not determined by the motion alone.' : '',
       pose.strength?.words ?? ''];
-    this.forceWords.textContent = words.filter(Boolean).join(' ');
+    write(this.forceWords, words.filter(Boolean).join(' '));
   }
 
   private gauge() {

@@ -31,7 +31,8 @@ Stage::Stage(const Host& h, const std::string& file, const CompileOptions& o,
       model(h.compile(description, options)),
       meshes(*model, file, mesh_folders),
       scene(scene_with(description, model, names)),
-      start(model->nq()) {
+      start(model->nq()),
+      usual_margins(Mechanism(host, model).usual_margins()) {
   model->neutral(start.data());
 }
 
@@ -61,7 +62,7 @@ Client::Client(const Stage& stage)
       description_(&stage.description, [](const Description*) {}),
       model_(stage.model),
       scene_(stage.scene),
-      mechanism_(std::make_unique<Mechanism>(stage.host, stage.model)),
+      mechanism_(std::make_unique<Mechanism>(stage.host, stage.model, stage.usual_margins)),
       names_(stage.names) {
   scene_["controllers"] = controller_names(stage.controllers);
   mechanism_->place(stage.start);

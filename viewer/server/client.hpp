@@ -31,7 +31,8 @@ struct Stage {
   ControllerSource controllers{};  ///< of a file; empty: none
   RunNames names;
   Json scene;
-  std::vector<double> start;  ///< position in which clients begin
+  std::vector<double> start;          ///< position in which clients begin
+  std::vector<double> usual_margins;  ///< Mechanism's, found once for all clients
   /// A robot beside it, which does the same: another file, or the same by another algorithm.
   const Stage* other = nullptr;
   bool keeps_algorithm = false;  ///< as the other: runs by its own algorithm alone

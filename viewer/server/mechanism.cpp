@@ -20,14 +20,16 @@ constexpr double small_part = 0.05;
 
 }  // namespace
 
-Mechanism::Mechanism(const Host& host, ModelPtr model)
+Mechanism::Mechanism(const Host& host, ModelPtr model, std::vector<double> usual_margins)
     : model_(std::move(model)),
       sliders_(sliders_of(*model_)),
       host_(host),
+      usual_(std::move(usual_margins)),
       kinematics_(*model_),
       q_(model_->nq()) {
   forms_.push_back(std::make_unique<Form>(host_, model_));
-  find_usual_margins();
+  model_->neutral(q_.data());
+  if (static_cast<int>(usual_.size()) != forms_.front()->loops.loop_count()) find_usual_margins();
   neutral();
 }
 
@@ -39,17 +41,23 @@ void Mechanism::find_usual_margins() {
   LoopProjector& loops = forms_.front()->loops;
   usual_.assign(loops.loop_count(), 0.0);
   if (usual_.empty()) return;
-  const auto look = [&] {
-    if (loops.residual(q_.data()) > open_residual) return;
+  const auto look = [&](const std::vector<double>& q) {
+    if (loops.residual(q.data()) > open_residual) return;
     for (int i = 0; i < loops.loop_count(); ++i) {
       usual_[i] = std::max(usual_[i], loops.look(i).present());
     }
   };
-  neutral();
-  look();
+  look(q_);
+  const std::vector<double> neutral = q_;
   for (unsigned long long seed = 1; seed <= positions; ++seed) {
-    random(seed);
-    look();
+    std::mt19937_64 numbers(seed);
+    // What does not close takes a hundred times as long as what does: few are asked for.
+    for (const double part : {0.5, 0.2}) {
+      const auto q = closed_near(neutral, part, numbers);
+      if (!q) continue;
+      look(*q);
+      break;
+    }
   }
 }
 
@@ -108,29 +116,39 @@ void Mechanism::neutral() {
   if (wanted != q_) approach(*model_, wanted);
 }
 
+/// A random position of the neutral one's branch.
+/// @param part  of the way to the ends of limits, or of what looks like a limb's reach
+/// @return nothing where the loops do not close there
+std::optional<std::vector<double>> Mechanism::closed_near(const std::vector<double>& neutral,
+                                                          double part,
+                                                          std::mt19937_64& numbers) const {
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  std::vector<double> wanted = neutral;
+  for (const Slider& s : sliders_) {
+    const double from = clamped(s, slider_value(*model_, s, neutral.data()));
+    // A robot that floats only leans; a joint without limits turns by what looks like a limb's.
+    const double reach = s.tangent ? (s.unit == "m" ? 0.0 : 0.4) : s.unit == "m" ? 0.3 : 1.3;
+    const double x = uniform(numbers);
+    const double way =
+        !s.limited ? x * reach : std::abs(x) * ((x < 0.0 ? s.lower : s.upper) - from);
+    set_slider(*model_, s, clamped(s, from + part * way), wanted.data());
+  }
+  const Closure closure = close(*model_, neutral.data(), wanted.data());
+  if (closure.verdict != Closure::Verdict::closed) return std::nullopt;
+  if (examine(*model_, wanted.data()).residual > open_residual) return std::nullopt;
+  return wanted;
+}
+
 void Mechanism::random(unsigned long long seed) {
   std::mt19937_64 numbers(seed);
-  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
-  std::vector<double> neutral(q_.size()), wanted, closed;
+  std::vector<double> neutral(q_.size()), closed;
   model_->neutral(neutral.data());
-  for (int attempt = 0; attempt < 32; ++attempt) {
-    wanted = neutral;
-    // Far at first; less far where the loops or limits do not follow.
-    const double part = 1.0 / (1 + attempt / 4);
-    for (const Slider& s : sliders_) {
-      const double from = clamped(s, slider_value(*model_, s, neutral.data()));
-      // A robot that floats only leans; a joint without limits turns by what looks like a limb's.
-      const double reach = s.tangent ? (s.unit == "m" ? 0.0 : 0.4) : s.unit == "m" ? 0.3 : 1.3;
-      const double x = uniform(numbers);
-      const double way =
-          !s.limited ? x * reach : std::abs(x) * ((x < 0.0 ? s.lower : s.upper) - from);
-      set_slider(*model_, s, clamped(s, from + part * way), wanted.data());
-    }
-    const Closure closure = close(*model_, neutral.data(), wanted.data());
-    if (closure.verdict != Closure::Verdict::closed) continue;
-    if (examine(*model_, wanted.data()).residual > open_residual) continue;
-    const bool good = beyond_limits(wanted).empty() && ease(wanted) > small_part;
-    if (good || closed.empty()) closed = wanted;
+  // Far at first; less far where the loops or limits do not follow.
+  for (double part = 1.0; part > 0.03; part *= 0.75) {
+    const auto wanted = closed_near(neutral, part, numbers);
+    if (!wanted) continue;
+    const bool good = beyond_limits(*wanted).empty() && ease(*wanted) > small_part;
+    if (good || closed.empty()) closed = *wanted;
     if (good) break;
   }
   if (closed.empty()) return;

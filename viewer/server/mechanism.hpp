@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -17,13 +19,17 @@ namespace espalier::viewer {
 /// A position of a robot that is moved by hand and stays closed. Belongs to one thread.
 class Mechanism {
  public:
-  /// Neutral. @throws as Host::create() where dragging needs an algorithm that is not there
-  Mechanism(const Host& host, ModelPtr model);
+  /// Neutral.
+  /// @param usual_margins  of another one of the same model, whose search takes a while
+  /// @throws as Host::create() where dragging needs an algorithm that is not there
+  Mechanism(const Host& host, ModelPtr model, std::vector<double> usual_margins = {});
 
   const Model& model() const { return *model_; }
   const std::vector<Slider>& sliders() const { return sliders_; }
   const std::vector<double>& q() const { return q_; }
   const Closure& closure() const { return closure_; }
+  /// The margin of each loop away from dead points.
+  const std::vector<double>& usual_margins() const { return usual_; }
 
   /// Moves one independent coordinate, as far as the loops follow; the value is first brought
   /// between the slider's limits.
@@ -76,6 +82,8 @@ class Mechanism {
   bool keep_limits(std::vector<double>& q) const;
   bool step_towards(const Link& link, const Vec3<double>& point, const Vec3<double>& target);
   void find_usual_margins();
+  std::optional<std::vector<double>> closed_near(const std::vector<double>& neutral, double part,
+                                                 std::mt19937_64& numbers) const;
   /// Least part of its usual margin that a loop has.
   double ease(const std::vector<double>& q);
   void approach(const Model& in, std::vector<double>& wanted);
@@ -89,7 +97,7 @@ class Mechanism {
   const Host& host_;
   std::vector<std::unique_ptr<Form>> forms_;  ///< the model's own first
   std::size_t form_ = 0;                      ///< that the last drag used
-  std::vector<double> usual_;                 ///< margin of each loop away from dead points
+  std::vector<double> usual_;
   TreeKinematics<double> kinematics_;
   Closure closure_;  ///< of the last move; margin and residual are those of now
   std::vector<double> q_, placements_;
