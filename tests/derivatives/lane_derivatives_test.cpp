@@ -36,23 +36,27 @@ ModelPtr tree(unsigned long long seed) {
 }
 
 // Loads of zero keep limbs from being lanes.
+void expect_lanes_to_change_nothing(const ModelPtr& model, unsigned long long seed) {
+  const State s = random_state(*model, seed);
+  JointForces<double> none;
+  none.force.assign(model->spanning_nv(), 0.0);
+  Loads<double> loads;
+  loads.joints = &none;
+  const Answers fast(model, s, nullptr), plain(model, s, &loads);
+  for (std::size_t k = 0; k < fast.of.size(); ++k) {
+    // Sums in another order; accelerations lose what the mass matrix's condition takes.
+    EXPECT_LT(largest_difference(fast.of[k], plain.of[k]),
+              (k < 4 ? 1e-13 : 1e-10) * std::max(1.0, largest(plain.of[k])))
+        << "answer " << k;
+  }
+}
+
 TEST(LaneDerivativesTest, LimbsAsLanesAreBodiesOneByOne) {
   int lanes = 0;
   for (unsigned long long seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("tree of seed " + std::to_string(seed));
     const ModelPtr model = tree(seed);
-    const State s = random_state(*model, seed);
-    JointForces<double> none;
-    none.force.assign(model->spanning_nv(), 0.0);
-    Loads<double> loads;
-    loads.joints = &none;
-    const Answers fast(model, s, nullptr), plain(model, s, &loads);
-    for (std::size_t k = 0; k < fast.of.size(); ++k) {
-      // Sums in another order; accelerations lose what the mass matrix's condition takes.
-      EXPECT_LT(largest_difference(fast.of[k], plain.of[k]),
-                (k < 4 ? 1e-13 : 1e-10) * std::max(1.0, largest(plain.of[k])))
-          << "answer " << k;
-    }
+    expect_lanes_to_change_nothing(model, seed);
     lanes += LaneDerivatives::pays(*model);
   }
   EXPECT_GT(lanes, 20);
@@ -73,6 +77,20 @@ TEST(LaneDerivativesTest, InverseMassMatrixIsThatOfForwardDynamics) {
     EXPECT_LT((product - Eigen::MatrixXd::Identity(n, n)).cwiseAbs().maxCoeff(),
               1e-13 * largest(M) * largest(inverse))
         << "tree of seed " << seed;
+  }
+}
+
+// Rotors, folded into the bodies that carry their joints, on the ground too.
+TEST(LaneDerivativesTest, GearedLimbsAsLanesAreBodiesOneByOne) {
+  for (const char* file : {"jvrc1_geared.yaml", "mini_cheetah_geared.yaml"}) {
+    for (const CompileOptions::Root root :
+         {CompileOptions::Root::floating, CompileOptions::Root::fixed}) {
+      const ModelPtr model = host().compile(
+          host().read(std::string(ESPALIER_SOURCE_DIR "/robots/") + file), {.root = root});
+      SCOPED_TRACE(file);
+      EXPECT_TRUE(LaneDerivatives::pays(*model));
+      expect_lanes_to_change_nothing(model, 3);
+    }
   }
 }
 

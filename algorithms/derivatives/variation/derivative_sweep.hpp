@@ -20,7 +20,7 @@ class DerivativeSweep {
       : model_(s.model()), ways_(s), plain_(model_, ways_), clusters_(model_, ways_) {
     if constexpr (std::is_same_v<T, double>) {
       if (LaneDerivatives::pays(model_)) {
-        lanes_ = std::make_unique<LaneDerivatives>(model_, ways_, plain_.lanes());
+        lanes_ = std::make_unique<LaneDerivatives>(model_, ways_);
       }
     }
   }

@@ -149,7 +149,7 @@ class LaneAdjoint {
     const Force<double> turning = cross_star(s.moving.v, mu);
     const Vec3<double> tilted = cross(mu.f, s.ground);
     for (int k = 0; k < 6; ++k) {
-      by_vdot[rate + k] = mu[k] + tree_.armature(rate + k) * lambda[rate + k];
+      by_vdot[rate + k] = mu[k] + tree_.armature(tree_.roots()[r], k) * lambda[rate + k];
       by_v[rate + k] = (k < 3 ? s.sums.beta[k] : 0.0) - turning[k];
       by_q[rate + k] = k < 3 ? tilted[k] : 0.0;
     }

@@ -11,25 +11,24 @@
 
 namespace espalier {
 
-/// VariationState and DerivativeSweep in one, for trees of joints of one rate without loads, limbs
-/// as lanes: what is computed of each body, of four at once; pairs with the way to the ground as in
-/// PlainDerivatives.
-/// Frame: that of VariationState.  Source: theory/derivatives 12 and 20.
+/// VariationState and DerivativeSweep in one, for trees of joints of one rate without loads, with
+/// folded rotors or none, limbs as lanes: what is computed of each body, of four at once; pairs
+/// with the way to the ground as in PlainDerivatives. A rotor adds to what its joint hands to the
+/// parent. Frame: that of VariationState.  Source: theory/derivatives 12, 13.3 and 20.
 class LaneDerivatives {
  public:
   /// Whether a model is a tree of such joints that fills half of the lanes: a lone arm does not.
   static bool pays(const Model& model) {
-    if (!LaneTree::fits(model)) return false;
+    if (!LaneTree::fits_geared(model)) return false;
     const LaneTree tree(model);
     std::size_t used = 0;
     for (const LaneTree::Group& g : tree.groups()) used += g.used;
     return 2 * used >= LaneTree::lanes * tree.groups().size();
   }
-  /// @param model  that pays()  @param paths  planned for ways.visited()
-  LaneDerivatives(const Model& model, const WaysToGround& ways, PathLanes& paths)
+  /// @param model  that pays()
+  LaneDerivatives(const Model& model, const WaysToGround& ways)
       : model_(model),
         ways_(ways),
-        paths_(paths),
         tree_(model),
         joints_(model),
         roots_(tree_.roots().size()),
@@ -44,10 +43,15 @@ class LaneDerivatives {
         if (g.body[l] != 0) lane_of_rate_[g.rate[l]] = {static_cast<int>(k), l};
       }
     }
-    for (std::size_t k = 0; k < ways.order().size(); ++k) {
-      const Cluster& c = model.clusters()[ways.order()[k]];
-      if (c.nv == 1) coordinates_.push_back({static_cast<int>(k), c.v, model.body(c.first).parent});
+    std::vector<int> visited;
+    for (const int k : ways.order()) {
+      const Cluster& c = model.clusters()[k];
+      if (c.nv > 1) continue;  // a root
+      const int place = static_cast<int>(visited.size()), support = model.body(c.first).parent;
+      coordinates_.push_back({place, c.v, support});
+      visited.push_back(support);
     }
+    paths_.plan(ways.paths(), visited);
   }
 
   /// Poses, twists, composite inertias and their rates.
@@ -67,6 +71,10 @@ class LaneDerivatives {
       const Force<Quad> h = s.I * s.moving.v;
       s.gyroscopic = cross_star(s.moving.v, h);
       s.composite = {s.I, {inertia_rate(s.I, s.moving.v), h}};
+      if (!g.has_rotors) continue;
+      s.spin = transpose_times(p.X.E, g.rotor_momentum);
+      s.turned_spin = cross(p.v.w, s.spin);
+      s.rate = qd;
     }
     for (std::size_t k = groups_.size(); k-- > 0;) hand_on_composites(k);
   }
@@ -76,7 +84,9 @@ class LaneDerivatives {
     for (std::size_t k = 0; k < groups_.size(); ++k) {
       const LaneTree::Group& g = tree_.groups()[k];
       GroupState& s = groups_[k];
-      lane_moves::place(g, parents(g).X, lane_moves::taken(q, g.q), s.moving.X, s.S);
+      const Transform<Quad>& parent = parents(g).X;
+      if (g.has_rotors) s.spin = transpose_times(parent.E, g.rotor_momentum);
+      lane_moves::place(g, parent, lane_moves::taken(q, g.q), s.moving.X, s.S);
       s.composite.I = congruence(s.moving.X, g.inertia);
     }
     for (std::size_t k = groups_.size(); k-- > 0;) hand_on_composites(k);
@@ -100,20 +110,23 @@ class LaneDerivatives {
       const Carried<Quad>& p = parents_carried(g);
       s.psi2 = cross(p.a, s.S) + cross(parents(g).v, s.psi1);
       s.carried.a = p.a + s.turning;
-      if (vdot != nullptr) s.carried.a += scale(lane_moves::taken(vdot, g.rate), s.S);
+      s.acceleration = vdot != nullptr ? lane_moves::taken(vdot, g.rate) : Quad(0.0);
+      s.carried.a += scale(s.acceleration, s.S);
       s.f = s.I * s.carried.a + s.gyroscopic;
+      s.force = g.armature * s.acceleration;
+      if (g.has_rotors) s.force += g.rotor_inertia * s.acceleration + dot(s.spin, p.a.w);
     }
     for (std::size_t k = groups_.size(); k-- > 0;) {
       const LaneTree::Group& g = tree_.groups()[k];
       GroupState& s = groups_[k];
-      Quad force = dot(s.S, s.f);
-      if (vdot != nullptr) force += g.armature * lane_moves::taken(vdot, g.rate);
-      put(force, g, tau, 1);
+      put(dot(s.S, s.f) + s.force, g, tau, 1);
+      Force<Quad> f = s.f;
+      if (g.has_rotors) f.n += scale(s.acceleration, s.spin) + scale(s.rate, s.turned_spin);
       if (g.parent >= 0) {
-        groups_[g.parent].f += s.f;
+        groups_[g.parent].f += f;
       } else {
         lane_moves::add_to_parents<Force<double>>(
-            g, s.f, [&](int r) -> auto& { return roots_[r].f; },
+            g, f, [&](int r) -> auto& { return roots_[r].f; },
             [&](int i) -> auto& { return groups_[i].f; });
       }
     }
@@ -121,7 +134,7 @@ class LaneDerivatives {
       const int rate = tree_.roots()[r].rate;
       for (int k = 0; k < 6; ++k) {
         tau[rate + k] = roots_[r].f[k];
-        if (vdot != nullptr) tau[rate + k] += tree_.armature(rate + k) * vdot[rate + k];
+        if (vdot != nullptr) tau[rate + k] += armature_of(r, k) * vdot[rate + k];
       }
     }
   }
@@ -132,7 +145,9 @@ class LaneDerivatives {
     for (std::size_t k = 0; k < groups_.size(); ++k) {
       GroupState& s = groups_[k];
       s.terms.t1 = s.composite.I * s.S;
-      s.own_mass = dot(s.S, s.terms.t1) + tree_.groups()[k].armature;
+      const LaneTree::Group& g = tree_.groups()[k];
+      s.own_mass = dot(s.S, s.terms.t1) + (g.armature + g.rotor_inertia);
+      if (g.has_rotors) s.terms.t1.n += s.spin;
     }
     for (std::size_t r = 1; r < roots_.size(); ++r) {
       const int rate = tree_.roots()[r].rate;
@@ -142,7 +157,7 @@ class LaneDerivatives {
         const Force<double> t1 = roots_[r].composite.I * S;
         double* row = factor.row(rate + k);
         for (int j = 0; j < k; ++j) row[j] = t1[j];
-        row[k] = t1[k] + tree_.armature(rate + k);
+        row[k] = t1[k] + armature_of(r, k);
       }
     }
     for (const Coordinate& c : coordinates_) {
@@ -181,14 +196,16 @@ class LaneDerivatives {
       t.t4 = B.times(s.psi1.w) + IC * s.psi2;
       put(dot(s.S, t.t4), g, Dq, n + 1);
       put(dot(s.S, t.t3), g, Dv, n + 1);
-      if (M != nullptr) put(dot(s.S, t.t1) + g.armature, g, M, n + 1);
+      if (M != nullptr) put(dot(s.S, t.t1) + (g.armature + g.rotor_inertia), g, M, n + 1);
       t.t4 += cross_star(s.S, s.f);
+      if (!g.has_rotors) continue;
+      t.t1.n += s.spin, t.t2 += s.turned_spin, t.t3.n += s.turned_spin;
     }
     for (std::size_t r = 1; r < roots_.size(); ++r) {
       const RootState& s = roots_[r];
       const int rate = tree_.roots()[r].rate;
       std::array<double, 6> armature;
-      for (int k = 0; k < 6; ++k) armature[k] = tree_.armature(rate + k);
+      for (int k = 0; k < 6; ++k) armature[k] = armature_of(r, k);
       base_with_itself<double>(s.composite.I, s.composite.B, s.moving.v, s.ground, nullptr,
                                armature, n, rate, Dq, Dv, M);
     }
@@ -230,7 +247,10 @@ class LaneDerivatives {
     Force<Quad> gyroscopic, f;
     Composite<Quad> composite;
     PairTerms<Quad> terms;
-    Quad own_mass;
+    Quad own_mass, acceleration, force;  ///< force: of armature and rotors
+    // Of rotors, where the group has some:
+    Vec3<Quad> spin, turned_spin;  ///< momentum per rate of the joint; turned by the parent's twist
+    Quad rate;                     ///< of the joint
   };
   struct RootState {
     Moving<double> moving;
@@ -241,6 +261,9 @@ class LaneDerivatives {
     Vec3<double> ground;  ///< acceleration that stands for gravity
   };
 
+  double armature_of(std::size_t root, int k) const {
+    return tree_.armature(tree_.roots()[root], k);
+  }
   static Motion<double> six(const double* x) { return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}; }
   /// Entry (rate, rate) of a matrix of which `stride` numbers lie between such entries.
   static void put(const Quad& x, const LaneTree::Group& g, double* out, long stride) {
@@ -282,7 +305,9 @@ class LaneDerivatives {
   }
   void hand_on_composites(std::size_t k) {
     const LaneTree::Group& g = tree_.groups()[k];
-    const Composite<Quad>& from = groups_[k].composite;
+    const GroupState& s = groups_[k];
+    Composite<Quad> from = s.composite;
+    if (g.has_rotors) from.B.h.n += scale(s.rate, s.spin);
     if (g.parent >= 0) {
       Composite<Quad>& to = groups_[g.parent].composite;
       to.I += from.I, to.B += from.B;
@@ -327,13 +352,13 @@ class LaneDerivatives {
 
   const Model& model_;
   const WaysToGround& ways_;
-  PathLanes& paths_;
   LaneTree tree_;
   TreeKinematics<double> joints_;
   std::vector<RootState> roots_;
   std::vector<GroupState> groups_;
-  std::vector<Lane> lane_of_rate_;       ///< of its body
-  std::vector<int> rate_of_column_;      ///< of those that ways speak of
+  std::vector<Lane> lane_of_rate_;   ///< of its body
+  std::vector<int> rate_of_column_;  ///< of those that ways speak of
+  PathLanes paths_;
   std::vector<Coordinate> coordinates_;  ///< in the order of visits
   Moving<Quad> moving_;
   Carried<Quad> carried_;

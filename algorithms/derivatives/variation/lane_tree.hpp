@@ -33,15 +33,28 @@ class LaneTree {
     Transform<Quad> placement;   ///< from the parent's frame to the joint's at position 0
     RigidInertia<Quad> inertia;  ///< body frame
     Quad armature;
+    /// Rotors that turn with the joint, folded into the parent: momentum per rate of the joint, in
+    /// the parent's frame, and inertia about their axes, both at the joint.
+    bool has_rotors = false;
+    Vec3<Quad> rotor_momentum;
+    Quad rotor_inertia;
   };
 
   /// Whether a model is such a tree: floating bodies on the ground, else joints that turn about or
   /// slide along one axis, nothing tied.
-  static bool fits(const Model& model) {
-    if (!model.rotors().empty() || !model.bodies_with_equations().empty()) return false;
+  static bool fits(const Model& model) { return model.rotors().empty() && fits_geared(model); }
+  /// Whether it is one besides rotors, folded into the body that carries their joint.
+  static bool fits_geared(const Model& model) {
+    if (!model.bodies_with_equations().empty()) return false;
     for (const Cluster& c : model.clusters()) {
-      if (c.constrained || c.count != 1) return false;
+      if (c.count != 1) return false;
       const Body& b = model.body(c.first);
+      if (c.constrained) {
+        if (c.constraint != nullptr || c.nv != 1 || c.G[c.row(b.v)] != 1.0) return false;
+        for (int r = c.rotor; r < c.rotor + c.rotors; ++r) {
+          if (model.rotors()[r].parent != b.parent) return false;
+        }
+      }
       const SubspaceKind kind = model.runs()[b.run].subspace;
       const bool floats = kind == SubspaceKind::free && b.parent == 0;
       const bool plain =
@@ -51,7 +64,7 @@ class LaneTree {
     return true;
   }
 
-  /// @param model  that fits()
+  /// @param model  that fits() or fits_geared()
   explicit LaneTree(const Model& model) : model_(model), place_(model.body_count() + 1) {
     std::vector<double> zero(model.nq(), 0.0);
     model.neutral(zero.data());  // quaternions; elsewhere it may be a middle of limits
@@ -61,16 +74,18 @@ class LaneTree {
     TreeKinematics<double> at_zero(model);
     at_zero.update(model, zero.data(), nullptr);
     armature_.assign(model.spanning_nv(), 0.0);
-    for (const auto& [rate, inertia] : model.armature()) armature_[rate] = inertia;
+    for (const auto& [rate, inertia] : model.armature()) {
+      if (model.rotors().empty() || rate < model.rotors().front().v) armature_[rate] = inertia;
+    }
 
     roots_.push_back({});
     place_[0] = {-1, 0};
     std::vector<int> depth(model.body_count() + 1, 0), wait;
-    for (int i = 1; i <= model.body_count(); ++i) {
+    for (int i = 1; i <= model.active_body_count(); ++i) {
       const Body& b = model.body(i);
       if (model.runs()[b.run].subspace == SubspaceKind::free) {
         place_[i] = {-1, static_cast<int>(roots_.size())};
-        roots_.push_back({i, b.v, b.run});
+        roots_.push_back({i, cluster(i).v, b.run});
         continue;
       }
       depth[i] = depth[b.parent] + 1;
@@ -88,13 +103,15 @@ class LaneTree {
 
   const std::vector<Group>& groups() const { return groups_; }  ///< parents first
   const std::vector<Root>& roots() const { return roots_; }     ///< the ground first
-  double armature(int rate) const { return armature_[rate]; }
+  /// Of a floating body's rate.
+  double armature(const Root& root, int k) const { return armature_[model_.body(root.body).v + k]; }
 
  private:
   struct Place {
     int group, lane;
   };
 
+  const Cluster& cluster(int body) const { return model_.clusters()[model_.body(body).cluster]; }
   bool turns(int body) const {
     return model_.runs()[model_.body(body).run].subspace == SubspaceKind::revolute_z;
   }
@@ -147,7 +164,7 @@ class LaneTree {
       const bool is_used = bodies[l] != 0;
       const int i = is_used ? bodies[l] : some;
       const Body& b = model_.body(i);
-      g.body[l] = bodies[l], g.rate[l] = b.v, g.q[l] = b.q;
+      g.body[l] = bodies[l], g.rate[l] = cluster(i).v, g.q[l] = b.q;
       g.used += is_used;
       const Place& p = place_[b.parent];
       g.parent_group[l] = p.group, g.parent_lane[l] = p.lane;
@@ -162,16 +179,32 @@ class LaneTree {
       g.inertia.I.xx.set(l, I.I.xx), g.inertia.I.xy.set(l, I.I.xy), g.inertia.I.xz.set(l, I.I.xz);
       g.inertia.I.yy.set(l, I.I.yy), g.inertia.I.yz.set(l, I.I.yz), g.inertia.I.zz.set(l, I.I.zz);
       g.armature.set(l, is_used ? armature_[b.v] : 0.0);
+      add_rotors(i, is_used, l, g);
       if (is_used) place_[i] = {static_cast<int>(groups_.size()), l};
     }
     groups_.push_back(g);
   }
 
+  void add_rotors(int body, bool is_used, int lane, Group& g) const {
+    Vec3<double> momentum{0, 0, 0};
+    double inertia = 0.0;
+    const Cluster& c = cluster(body);
+    for (int r = c.rotor; is_used && r < c.rotor + c.rotors; ++r) {
+      const Rotor& rotor = model_.rotors()[r];
+      const double ratio = c.G[c.row(rotor.v)];
+      momentum += scale(ratio, rotor.momentum);
+      inertia += ratio * ratio * rotor.inertia;
+      g.has_rotors = true;
+    }
+    for (int k = 0; k < 3; ++k) g.rotor_momentum[k].set(lane, momentum[k]);
+    g.rotor_inertia.set(lane, inertia);
+  }
+
   const Model& model_;
   std::vector<Group> groups_;
   std::vector<Root> roots_;
-  std::vector<Place> place_;  ///< per body
-  std::vector<double> armature_;
+  std::vector<Place> place_;      ///< per body
+  std::vector<double> armature_;  ///< per spanning rate, without folded rotors
 };
 
 }  // namespace espalier

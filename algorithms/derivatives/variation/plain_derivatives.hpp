@@ -91,9 +91,6 @@ class PlainDerivatives {
     base_with_itself(b.IC, b.B, b.v, s.ground(c.first).v, E, armature, model_.nv(), c.v, Dq, Dv, M);
   }
 
-  /// Ways to the ground, planned for the order of the visits.
-  PathLanes& lanes() { return lanes_; }
-
  private:
   /// Pairs of a coordinate with those on the way to the ground, which are lanes.
   void way_lanes(const VariationState<T>& s, const PairTerms<T>& t, int k, long row, T* Dq, T* Dv,
