@@ -16,11 +16,23 @@ using espalier::viewer::Client;
 using espalier::viewer::Json;
 using espalier::viewer::Stage;
 
-const Stage& stage(bool ankle) {
+/// A robot, and how many lines a conversation with it has. A page says more, but what one line may
+/// break, some lines break; where the rods of an ankle do not reach takes a thousand times as long
+/// to find as a word that is none.
+struct Talk {
+  const Stage& stage;
+  int lines;
+};
+
+Talk talk(char first) {
   static const espalier::Host host({{ESPALIER_BINARY_DIR "/plugins"}, false});
+  static const std::string robots = ESPALIER_SOURCE_DIR "/robots/";
   static const Stage four_bar(host, ESPALIER_SOURCE_DIR "/tests/viewer/data/four_bar.yaml", {});
-  static const Stage rods(host, ESPALIER_SOURCE_DIR "/robots/rod_ankle.yaml", {});
-  return ankle ? rods : four_bar;
+  static const Stage tello(host, robots + "tello.yaml",
+                           {.root = espalier::CompileOptions::Root::floating});
+  static const Stage ankle(host, robots + "rod_ankle.yaml", {});
+  if (first == 'r') return {ankle, 2};
+  return {first == 't' ? tello : four_bar, 16};
 }
 
 [[noreturn]] void fail(const char* what, const std::string& text) {
@@ -38,13 +50,10 @@ void expect_json(const std::string& text) {
 /// robot's loops stay closed.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
-  const bool ankle = !text.empty() && text.front() == 'r';
+  const auto [stage, lines] = talk(text.empty() ? ' ' : text.front());
   text.remove_prefix(text.empty() ? 0 : 1);
-  Client client(stage(ankle));
-  // A page says more, but what one line may break, some lines break. Where the ankle's rods do not
-  // reach takes a thousand times as long to find as a word that is none.
-  const int most = ankle ? 4 : 16;
-  for (int line = 0; line < most && !text.empty(); ++line) {
+  Client client(stage);
+  for (int line = 0; line < lines && !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string answer = client.receive(text.substr(0, end));
     if (!answer.empty()) expect_json(answer);

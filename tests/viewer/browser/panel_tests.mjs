@@ -108,6 +108,33 @@ export function panelTests({test, serve, open, until, idle, slide, pose, picture
     await leg.stop();
   });
 
+  test('where frames are slow, numbers end at the last pose, verdicts come at once, and what rests is fine', async () => {
+    const server = await serve(fourBar);
+    await open(server.url, async (page) => {
+      await page.evaluate(() => Object.assign(window.espalier.robot.drawing.pace, {level: 3, take() {}}));
+      const draft = () => page.evaluate(() => window.espalier.robot.drawing.pace.isDraft);
+      const frames = () => page.evaluate(() => window.espalier.robot.frames);
+      for (let k = 1; k <= 10; ++k) {
+        const before = await frames();
+        await slide(page, 0, -0.04 * k);
+        await until(page, (n) => window.espalier.robot.frames > n, before);
+      }
+      assert.equal(await draft(), true);
+      await slide(page, 0, -0.5);
+      await until(page, () => document.querySelector('label.slider output').textContent === '-28.6°');  // -0.5 rad
+      assert.ok(Math.abs((await pose(page)).values[0] + 0.5) < 1e-12);
+      assert.ok((await gaps(page))[0] < together);
+      await slide(page, 0, 1.5);  // past the dead point
+      await idle(page);
+      assert.equal(await page.locator('#verdict').getAttribute('data-verdict'), (await pose(page)).verdict);
+      assert.match(await page.locator('#verdict').getAttribute('class'), /bad/);
+      await until(page, () => !window.espalier.robot.drawing.pace.isDraft);
+      const [width, shown] = await page.evaluate(() => [window.espalier.robot.canvas.width, window.espalier.robot.canvas.clientWidth]);
+      assert.equal(width, shown);
+    });
+    await server.stop();
+  });
+
   test('motors hold a robot up, and charts show their torques', async () => {
     const server = await serve(robot('tello.yaml'), '--root', 'fixed');
     await open(server.url, async (page) => {
