@@ -106,7 +106,7 @@ std::string table_of(const Labels& labels, const Result& r) {
       }
       table.row(std::move(cells));
     }
-    return table.text();
+    return table.text(Table::screen);
   }
   std::vector<std::string> header{""};
   for (int j = 0; j < r.column_count; ++j) header.push_back(labels.column(r, j));
@@ -116,7 +116,16 @@ std::string table_of(const Labels& labels, const Result& r) {
     for (const double x : slice(r, i * r.column_count, r.column_count)) cells.push_back(number(x));
     table.row(std::move(cells));
   }
-  return table.text();
+  return table.blocks(Table::screen);
+}
+
+/// What a result is measured in, turning | sliding joints, with a space before; "" where its rows
+/// differ more.
+std::string unit_of(const std::string& result) {
+  if (result == "vdot") return " [rad/s²|m/s²]";
+  if (result == "tau" || result == "bias") return " [N·m|N]";
+  if (result.ends_with("energy")) return " [J]";
+  return "";
 }
 
 /// All vectors of one kind side by side; "" if there is none.
@@ -127,7 +136,7 @@ std::string columns_of(const Labels& labels, const char* of, const Results& resu
   for (const Result& r : results) {
     if (!is_one(r)) continue;
     vectors.push_back(&r);
-    header.push_back(r.name);
+    header.push_back(r.name + unit_of(r.name));
   }
   if (vectors.empty()) return "";
   Table table(std::move(header));
@@ -136,7 +145,7 @@ std::string columns_of(const Labels& labels, const char* of, const Results& resu
     for (const Result* r : vectors) cells.push_back(number(r->values[i]));
     table.row(std::move(cells));
   }
-  return table.text();
+  return table.blocks(Table::screen);
 }
 
 }  // namespace
@@ -195,7 +204,7 @@ std::string describe(const Setup& setup, const Results& results) {
   for (const Result& r : results) {
     if (is_rates(r) || is_task(r)) continue;
     if (r.columns == Axis::one && r.rows != Axis::links && r.rows != Axis::named) {
-      out += r.name + ": " + numbers(r.values) + "\n";
+      out += r.name + unit_of(r.name) + ": " + numbers(r.values) + "\n";
     } else {
       out += (out.empty() ? "" : "\n") + r.name + "\n" + table_of(labels, r);
     }

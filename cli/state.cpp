@@ -196,9 +196,28 @@ class StateReader {
     // What is closed to rounding stays as it is, to the last bit.
     if (now.residual > 1e-11 && now.residual <= coupling_tolerance) now = project(model_, q.data());
     if (!(now.residual <= 1e-10)) {
-      refuse(now, "loops that are closed to " + number(coupling_tolerance) +
-                      " (positions of dependent joints may be left out)");
+      refuse(now, "loops that are closed to " + number(coupling_tolerance) + " (" +
+                      advice_on(now.cluster) + ")");
     }
+  }
+  /// What to write instead: who gives dependent positions alone may not know that they are.
+  std::string advice_on(const std::string& cluster) const {
+    std::string given, missing;
+    const auto add = [](std::string& list, const std::string& name) {
+      list += (list.empty() ? "'" : ", '") + name + "'";
+    };
+    for (const Cluster& c : model_.clusters()) {
+      if (c.name != cluster) continue;
+      for (int row = 0; row < c.rows(); ++row) {
+        const Joint& j = model_.joint_of_rate(c.rate(row));
+        const bool is_given = given_[&j - model_.joints().data()];
+        if (j.independent >= 0 && !is_given) add(missing, j.name);
+        if (j.independent < 0 && is_given) add(given, j.name);
+      }
+    }
+    if (given.empty() || missing.empty()) return "positions of dependent joints may be left out";
+    return given + " is dependent, " + missing + " is independent: give that, or all positions; " +
+           "'independent: true' in the robot's file chooses another";
   }
 
   const Model& model_;

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 #include <algorithm>
+#include <cctype>
 
 namespace espalier::cli {
 
@@ -20,8 +21,8 @@ std::size_t width(const std::string& cell) {
   }));
 }
 
-/// A cell in pieces of at most `limit` columns, broken after spaces, commas, '+', '.' and '_'; a
-/// word that is longer is cut.
+/// A cell in pieces of at most `limit` columns, broken after spaces, commas, '+', '.', '_' and
+/// hyphens; a word that is longer is cut.
 std::vector<std::string> broken(const std::string& cell, std::size_t limit) {
   std::vector<std::string> pieces;
   std::string rest = cell;
@@ -35,6 +36,8 @@ std::vector<std::string> broken(const std::string& cell, std::size_t limit) {
       const char last = rest[end - 1];
       if (last == ' ' || last == ',') best = end;
       if (last == '+' || last == '.' || last == '_' || last == '/' || last == '|') good = end;
+      // Of names, not of numbers.
+      if (last == '-' && std::isalpha(static_cast<unsigned char>(rest[end]))) good = end;
     }
     const std::size_t cut = best > 0 ? best : good > 0 ? good : end;
     std::string piece = rest.substr(0, cut);
@@ -100,6 +103,32 @@ std::string Table::text(std::size_t limit) const {
   };
   line(header_);
   for (const auto& row : rows_) line(row);
+  return out;
+}
+
+std::string Table::blocks(std::size_t limit) const {
+  std::vector<std::size_t> widths;
+  for (const std::string& name : header_) widths.push_back(width(name));
+  for (const auto& row : rows_) {
+    for (std::size_t j = 0; j < row.size(); ++j) widths[j] = std::max(widths[j], width(row[j]));
+  }
+  std::string out;
+  std::size_t j = 1;
+  do {
+    const std::size_t first = j;
+    for (std::size_t total = widths[0]; j < header_.size(); ++j) {
+      total += 2 + widths[j];
+      if (j > first && total > limit) break;
+    }
+    const auto part = [&](const std::vector<std::string>& cells) {
+      std::vector<std::string> some{cells[0]};
+      for (std::size_t k = first; k < j; ++k) some.push_back(cells[k]);
+      return some;
+    };
+    Table block(part(header_));
+    for (const auto& row : rows_) block.row(part(row));
+    out += (out.empty() ? "" : "\n") + block.text();
+  } while (j < header_.size());
   return out;
 }
 

@@ -26,6 +26,9 @@ class Table {
   /// @param limit  columns of the screen: long cells are broken between words, or after '+' and
   ///               ',', and go on in the next line; 0: all columns, each as wide as it is
   std::string text(std::size_t limit = 0) const;
+  /// The columns in as many tables as the screen's columns ask for, one below the other; each
+  /// begins with the first column.
+  std::string blocks(std::size_t limit) const;
   /// The same as a Markdown table.
   std::string markdown() const;
 

@@ -1,11 +1,12 @@
 #include "espalier/sensing/sensor_system.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 
+#include "espalier/kernel/linear_algebra/decompositions.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/kernel/uniform.hpp"
@@ -165,8 +166,8 @@ std::vector<bool> SensorSystem::needed_rows(const Cluster& c) const {
     constraint.each_in_row(w, static_cast<int>(i), [&](int column, double x) { all(column, i) = x; });
   }
   const Eigen::MatrixXd transposed = all(constraint.dependent, Eigen::all);
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(transposed);
-  for (std::size_t i = r; i < m; ++i) needed[qr.colsPermutation().indices()(i)] = false;
+  const std::vector<int> order = detail::pivot_order(transposed);
+  for (std::size_t i = r; i < m; ++i) needed[order[i]] = false;
   return needed;
 }
 

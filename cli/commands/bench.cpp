@@ -192,7 +192,7 @@ Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorit
                     : fmt::format("{} states at a time on {} thread{}{}", batch_, threads,
                                   threads == 1 ? "" : "s", floats() ? ", floats" : "");
     session.print(fmt::format("{}: {} bodies, {} degrees of freedom, {}\n\n{}", model.name(),
-                              model.body_count(), model.nv(), how, table.text()));
+                              model.body_count(), model.nv(), how, table.text(Table::screen)));
     if (noise(rows) > 1.2) {
       session.print(
           fmt::format("The machine is noisy: a median is {:.1f} times the best time. "

@@ -31,7 +31,10 @@ const std::set<std::string, std::less<>> harmless{
 Description Reader::read(std::string_view text) {
   XmlNode root = formats::parse_xml(text, "mjcf", origin_);
   if (root.name != "mujoco") {
-    root.fail("mjcf", "root element is <" + root.name + ">, expected <mujoco>");
+    const std::string other = root.name == "robot" ? " (this is URDF: name the file .urdf)"
+                              : root.name == "sdf" ? " (this is SDF: name the file .sdf)"
+                                                   : "";
+    root.fail("mjcf", "root element is <" + root.name + ">, expected <mujoco>" + other);
   }
   include(root, 0);
   robot_.where = root.where;

@@ -17,7 +17,7 @@ namespace {
 constexpr double hinge_width = 0.1;
 
 /// The unit vector along a direction, or what is none.
-Vec3<double> unit(const Vec3<double>& v) {
+Vec3<double> unit_or_none(const Vec3<double>& v) {
   const double length = std::sqrt(dot(v, v));
   return length > 0.0 ? scale(1.0 / length, v) : v;
 }
@@ -184,7 +184,7 @@ void Writer::write_loop(const LoopDescription& loop) {
   const bool hinge = loop.type == "revolute" || loop.type == "continuous";
   const Transform<double> p = loop.predecessor_origin.transform() * at_zero_.at(loop.predecessor);
   const Transform<double> s = loop.successor_origin.transform() * at_zero_.at(loop.successor);
-  const Vec3<double> gap = s.r - p.r, axis = unit(loop.axis);
+  const Vec3<double> gap = s.r - p.r, axis = unit_or_none(loop.axis);
   if (loop.type == "rod") {
     open("tendon");
     text("name", "loop " + loop.name, "equality");
@@ -221,7 +221,7 @@ void Writer::write_connects(const LoopDescription& loop, bool hinge) {
     text("body1", loop.predecessor, "body");
     text("body2", loop.successor, "body");
     const Vec3<double> along =
-        transpose_times(loop.predecessor_origin.transform().E, unit(loop.axis));
+        transpose_times(loop.predecessor_origin.transform().E, unit_or_none(loop.axis));
     vector("anchor", loop.predecessor_origin.xyz + scale(i * hinge_width, along));
     close();
   }

@@ -85,7 +85,7 @@ class Descent {
       for (int halved = 0; halved < 12 && !better; ++halved) {
         Eigen::MatrixXd damped = square;
         damped.diagonal().array() += damping;
-        const Eigen::VectorXd dx = -damped.ldlt().solve(gradient);
+        const Eigen::VectorXd dx = -detail::solve_symmetric(damped, gradient);
         std::vector<double> next = q, step(loops_.model().spanning_nv(), 0.0);
         for (int k = 0; k < c.rows(); ++k) step[c.rate(k)] = dx(k);
         loops_.move(next.data(), step);

@@ -1,45 +1,25 @@
 #pragma once
 
-#include <Eigen/Dense>
-#include <Eigen/Sparse>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "espalier/kernel/linear_algebra/decompositions.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/loop_elimination.hpp"
 #include "espalier/kernel/model/tree_kinematics.hpp"
 
-/// The loops of a model as Newton's method sees them; inside of closure.cpp. Written for clarity:
-/// it allocates (LoopProjector does not).
+/// The loops of a model as Newton's method sees them; inside of closure.cpp and assembly.cpp.
+/// Written for clarity: it allocates (LoopProjector does not).
 
 namespace espalier::detail {
 
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-/// Singular values, largest first. Of large matrices by their squares, the eigenvalues of the
-/// smaller product of A with itself: several times as fast, and good to eight digits below the
-/// largest, while singular counts what is within six or three.
-inline Eigen::VectorXd singular_values(const RowMatrix& A) {
-  constexpr Eigen::Index small = 40;
-  if (std::min(A.rows(), A.cols()) <= small) return Eigen::JacobiSVD<RowMatrix>(A).singularValues();
-  const bool wide = A.rows() < A.cols();
-  const Eigen::MatrixXd square =
-      wide ? Eigen::MatrixXd(A * A.transpose()) : Eigen::MatrixXd(A.transpose() * A);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(square, Eigen::EigenvaluesOnly);
-  return solver.eigenvalues().reverse().cwiseMax(0.0).cwiseSqrt();
-}
-
 /// Smallest of the first `rank` singular values of A over `measure`; 1 for rank 0.
-inline double margin_of(const RowMatrix& A, Eigen::Index rank, double measure) {
-  if (rank == 0) return 1.0;
-  if (A.rows() < rank || !A.allFinite() || !(measure > 0.0)) return 0.0;
-  return singular_values(A)(rank - 1) / measure;
-}
-
+double margin_of(const RowMatrix& A, Eigen::Index rank, double measure);
 /// The largest singular value.
-inline double largest_of(const RowMatrix& A) { return singular_values(A)(0); }
+double largest_of(const RowMatrix& A);
 
 /// One cluster whose G depends on the position.
 class ClusterEquations {
@@ -146,108 +126,24 @@ class ClusterEquations {
     return now;
   }
   /// Whether the dependent columns have passed a singularity since; the positions are near.
-  bool turned_over(const Orientation& before) const {
-    if (constraint_.blocks) return orientation().negative != before.negative;
-    if (before.K.cols() == 0) return false;
-    return !((before.K.transpose() * K_dependent).determinant() > 0.0);
-  }
+  bool turned_over(const Orientation& before) const;
 
   /// Rates of the dependent joints for those of the independent ones: G_dep dy.
-  Eigen::VectorXd follow(const Eigen::VectorXd& dy) const {
-    const std::vector<int>& dependent = constraint_.dependent;
-    if (dependent.empty()) return Eigen::VectorXd(0);  // all constraints are redundant
-    if (!constraint_.blocks) {
-      if (K_dependent.size() == 0) return Eigen::VectorXd();
-      const Eigen::VectorXd moved = columns(constraint_.independent) * dy;
-      return -K_dependent.completeOrthogonalDecomposition().solve(moved);
-    }
-    std::vector<double> rates(model_.spanning_nv(), 0.0), zero(constraint_.rows(), 0.0);
-    for (int j = 0; j < dy.size(); ++j) {
-      rates[constraint_.rate[constraint_.independent[j]]] = dy(j);
-    }
-    solve_blocks(constraint_, work_, zero.data(), rates.data());
-    return dependents_of(rates);
-  }
+  Eigen::VectorXd follow(const Eigen::VectorXd& dy) const;
 
   /// Adds a step of the dependent columns (or of all, the shortest) to a tangent vector of the
   /// model.
-  void newton_step(bool dependent_only, double longest, double* dv) const {
-    if (constraint_.rows() == 0) return;
-    Eigen::VectorXd step;
-    if (dependent_only && constraint_.blocks) {
-      std::vector<double> rates(model_.spanning_nv(), 0.0);
-      solve_blocks(constraint_, work_, kept_.data(), rates.data());
-      step = -dependents_of(rates);
-    } else if (!dependent_only && constraint_.is_sparse()) {
-      step = shortest_step();
-    } else {
-      const RowMatrix& A = dependent_only ? K_dependent : K;
-      if (A.size() == 0) return;  // constraints that are always met
-      step = -A.completeOrthogonalDecomposition().solve(phi());
-    }
-    const double length = step.size() > 0 ? step.cwiseAbs().maxCoeff() : 0.0;
-    if (length > longest) step *= longest / length;
-    for (int i = 0; i < step.size(); ++i) {
-      dv[constraint_.rate[dependent_only ? constraint_.dependent[i] : i]] += step(i);
-    }
-  }
+  void newton_step(bool dependent_only, double longest, double* dv) const;
 
   /// The columns that would determine the others best: those that pivoting leaves over.
-  std::vector<int> best_independent() const {
-    if (constraint_.dependent.empty()) return constraint_.independent;
-    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> pivoted(full());
-    std::vector<int> rest;
-    for (auto i = static_cast<int>(constraint_.dependent.size()); i < constraint_.columns; ++i) {
-      rest.push_back(pivoted.colsPermutation().indices()(i));
-    }
-    std::sort(rest.begin(), rest.end());
-    return rest;
-  }
+  std::vector<int> best_independent() const;
 
  private:
-  Eigen::VectorXd dependents_of(const std::vector<double>& rates) const {
-    Eigen::VectorXd some(constraint_.dependent.size());
-    for (int i = 0; i < some.size(); ++i) some(i) = rates[constraint_.rate[constraint_.dependent[i]]];
-    return some;
-  }
+  Eigen::VectorXd dependents_of(const std::vector<double>& rates) const;
   /// -K^T (K K^T + e)^-1 phi: rows that say a thing twice are no harm, and e, ten digits below K's
   /// size, delays convergence by no step that counts.
-  Eigen::VectorXd shortest_step() const {
-    std::vector<Eigen::Triplet<double>> entries;
-    for (int i = 0; i < constraint_.rows(); ++i) {
-      constraint_.each_in_row(work_, i, [&](int column, double x) {
-        if (x != 0.0) entries.emplace_back(i, column, x);
-      });
-    }
-    Eigen::SparseMatrix<double> all(constraint_.rows(), constraint_.columns);
-    all.setFromTriplets(entries.begin(), entries.end());
-    Eigen::SparseMatrix<double> square = all * Eigen::SparseMatrix<double>(all.transpose());
-    const double size = square.diagonal().size() > 0 ? square.diagonal().maxCoeff() : 0.0;
-    if (!(size > 0.0)) return Eigen::VectorXd::Zero(constraint_.columns);
-    Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor;
-    factor.setShift(1e-10 * size);
-    factor.compute(square);
-    return -(all.transpose() * factor.solve(phi()));
-  }
-  double least_block_margin() const {
-    double least = 1.0;
-    for (const LoopBlocks::Block& block : constraint_.blocks->blocks) {
-      const int* rows = constraint_.blocks->rows.data() + block.first;
-      RowMatrix all = RowMatrix::Zero(block.size, constraint_.columns), own(block.size, block.size);
-      for (int i = 0; i < block.size; ++i) {
-        constraint_.each_in_row(work_, rows[i], [&](int column, double x) { all(i, column) = x; });
-      }
-      for (int j = 0; j < block.size; ++j) {
-        own.col(j) = all.col(constraint_.blocks->columns[block.first + j]);
-      }
-      if (!all.allFinite()) return 0.0;
-      // Of its rows, by their products: few of them, but each as long as K.
-      const RowMatrix square = all * all.transpose();
-      const double margin = margin_of(own, block.size, std::sqrt(largest_of(square)));
-      least = margin < least ? margin : least;
-    }
-    return least;
-  }
+  Eigen::VectorXd shortest_step() const;
+  double least_block_margin() const;
 
   RowMatrix K, K_dependent;  ///< of what is not in blocks
   const Model& model_;

@@ -5,9 +5,9 @@ pkgs.clangStdenv.mkDerivation {
   version = "0.2.0";
   src = ../..;
   nativeBuildInputs = with pkgs; [ cmake ninja pkg-config ];
-  buildInputs = with pkgs; [ boost spdlog fmt tinyxml-2 yaml-cpp muparser tbb cli11 nlohmann_json assimp suitesparse ];
+  buildInputs = with pkgs; [ boost spdlog fmt tinyxml-2 yaml-cpp muparser tbb cli11 nlohmann_json assimp ];
   propagatedBuildInputs = [ pkgs.eigen ];
-  cmakeFlags = [ "-DESPALIER_TESTS=OFF" "-DESPALIER_ALGLIB=OFF" "-DESPALIER_UNITY=ON" ];
+  cmakeFlags = [ "-DESPALIER_TESTS=OFF" "-DESPALIER_ALGLIB=OFF" "-DESPALIER_UMFPACK=OFF" "-DESPALIER_UNITY=ON" ];
   meta = {
     description = "Dynamics of robots whose limbs contain gears, differentials, belts and four-bars";
     license = pkgs.lib.licenses.bsd3;

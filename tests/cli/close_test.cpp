@@ -52,6 +52,12 @@ TEST(CloseTest, ADependentJointThatIsSetBecomesIndependent) {
   EXPECT_EQ(a.json()["q"]["joint3"], 1.1);
 }
 
+TEST(CloseTest, AStateOfDependentPositionsAloneIsToldWhichJointIsIndependent) {
+  expect_refused("eval " + parallelogram + " --state - --algorithm c-aba", 1,
+                 {"loops that are closed", "'joint3' is dependent, 'joint1' is independent"},
+                 R"({"q": {"joint3": 0.5}})");
+}
+
 TEST(CloseTest, WrongUsageIsRefused) {
   expect_refused("close " + parallelogram + " --set joint1=1 --set joint3=1 --from -", 2,
                  {"expected fewer"}, R"({"q": {"joint1": 0.8, "joint2": -0.8, "joint3": 0.8}})");

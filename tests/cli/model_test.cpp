@@ -79,6 +79,21 @@ TEST(InfoTest, TablesFitAHundredColumnsUnlessAllIsAskedFor) {
             100u);
 }
 
+TEST(InfoTest, UrdfNamedXmlIsToldFromMjcf) {
+  const TemporaryFile file(".xml", "<robot name='r'><link name='a'/></robot>");
+  expect_refused("info '" + file.path() + "'", 1, {"expected <mujoco>", "name the file .urdf"});
+}
+
+TEST(EvalTest, MatricesAreCutIntoBlocksOfAHundredColumns) {
+  const std::string tello = ESPALIER_SOURCE_DIR "/robots/tello.yaml";
+  const std::string out = run("eval '" + tello + "' --random 1 --algorithm c-crba").out;
+  EXPECT_LE(widest(out), 100u) << out;
+  // Rows are named in each block.
+  std::size_t rows = 0;
+  for (std::size_t at = 0; (at = out.find("\nroot[0]", at)) != std::string::npos; ++at) ++rows;
+  EXPECT_GE(rows, 3u) << out;
+}
+
 TEST(InfoTest, XacroIsRecognisedByItsName) {
   const TemporaryFile file(".urdf.xacro", "<robot/>");
   expect_refused("info '" + file.path() + "'", 1, {"is xacro", "run xacro first"});

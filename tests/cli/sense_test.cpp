@@ -167,4 +167,4 @@ TEST(SenseTest, BadInputIsRefusedByName) {
 }
 
 } // namespace
-} // namespace espalier::test
+}  // namespace espalier::test

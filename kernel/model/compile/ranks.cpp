@@ -1,9 +1,10 @@
 #include "espalier/kernel/model/compile/cluster_compiler.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
+#include "espalier/kernel/linear_algebra/decompositions.hpp"
 #include "espalier/kernel/model/sparse_rank.hpp"
 #include "espalier/kernel/model/tree_kinematics.hpp"
 #include "espalier/kernel/text.hpp"
@@ -23,14 +24,14 @@ using text::quoted;
 /// redundant, not small.
 int rank_of(const Matrix& K) {
   if (K.size() == 0) return 0;
-  const Vector sigma = Eigen::JacobiSVD<Matrix>(K).singularValues();
+  const Vector sigma = detail::singular_values_by_rotations(K);
   int rank = 0;
   for (int i = 0; i < sigma.size(); ++i) rank += sigma(i) > 1e-8 * sigma(0) && sigma(i) > 1e-10;
   return rank;
 }
 double smallest_of(const Matrix& K, int rank) {
   if (rank == 0) return 1.0;
-  const Vector sigma = Eigen::JacobiSVD<Matrix>(K).singularValues();
+  const Vector sigma = detail::singular_values_by_rotations(K);
   return sigma(rank - 1) / sigma(0);
 }
 
@@ -68,9 +69,9 @@ int rows_that_count(const Matrix& all, bool sparse, std::vector<bool>& kept) {
     return found.rank;
   }
   const int rank = rank_of(all);
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> rows(all.transpose());
+  const std::vector<int> order = detail::pivot_order(all.transpose());
   kept.assign(all.rows(), false);
-  for (int i = 0; i < rank; ++i) kept[rows.colsPermutation().indices()(i)] = true;
+  for (int i = 0; i < rank; ++i) kept[order[i]] = true;
   return rank;
 }
 
