@@ -57,20 +57,39 @@ std::shared_ptr<const Plan> make_plan(const Registry& registry, const ModelPtr& 
 }
 
 template <class T>
-std::unique_ptr<ContactStep<T>> make_step(const Registry& registry,
-                                          const std::shared_ptr<const Plan>& plan,
-                                          const StepNames& names) {
+static typename ContactStep<T>::Parts step_parts(const Registry& registry,
+                                                 const std::shared_ptr<const Plan>& plan,
+                                                 const StepNames& names) {
   const Setup setup{plan->model_ptr()};
-  auto step = registry.create<ContactStep<T>>(names.step, setup);
   typename ContactStep<T>::Parts parts;
   parts.plan = plan;
   parts.mass_matrix = registry.create<MassMatrix<T>>(names.mass_matrix, setup);
   parts.inverse_dynamics = registry.create<InverseDynamics<T>>(names.inverse_dynamics, setup);
   parts.collision = registry.create<Collision<T>>(plan->collision(), setup);
   parts.solver = registry.create<ContactImpulses<T>>(names.solver, setup);
-  step->bind(std::move(parts));
+  return parts;
+}
+
+template <class T>
+std::unique_ptr<ContactStep<T>> make_step(const Registry& registry,
+                                          const std::shared_ptr<const Plan>& plan,
+                                          const StepNames& names) {
+  auto step = registry.create<ContactStep<T>>(names.step, Setup{plan->model_ptr()});
+  step->bind(step_parts<T>(registry, plan, names));
   return step;
 }
+std::unique_ptr<ContactStepDerivatives<double>> make_step_derivatives(
+    const Registry& registry, const std::shared_ptr<const Plan>& plan, const StepNames& names) {
+  const Setup setup{plan->model_ptr()};
+  auto derivatives = registry.create<ContactStepDerivatives<double>>(names.step_derivatives, setup);
+  ContactStepDerivatives<double>::Parts parts;
+  parts.step = step_parts<double>(registry, plan, names);
+  parts.inverse_dynamics = registry.create<InverseDynamicsDerivatives<double>>(
+      names.inverse_dynamics_derivatives, setup);
+  derivatives->bind(std::move(parts));
+  return derivatives;
+}
+
 template std::unique_ptr<ContactStep<double>> make_step<double>(const Registry&,
                                                                 const std::shared_ptr<const Plan>&,
                                                                 const StepNames&);
@@ -89,12 +108,16 @@ ContactSimulation::ContactSimulation(const Registry& registry, const ModelPtr& m
       passive_(model),
       loops_(model, options.closing),
       qd_(model->spanning_nv()) {
+  differentiate_ = [&registry, plan = plan_, names] {
+    return make_step_derivatives(registry, plan, names);
+  };
   for (const Entry* e : registry.algorithms(Energy<double>::problem)) {
     const Verdict verdict = registry.can(*e, *model);
     if (!verdict.ok || !verdict.exact) continue;
     energy_ = registry.create<Energy<double>>(e->about.name, Setup{model});
     break;
   }
+  gravity_ = model->gravity();
   step_->resize(state_);
   contacts_.reserve(plan_->points());
   model->neutral(state_.q.data());
@@ -124,6 +147,8 @@ void ContactSimulation::start(In<double> q, In<double> v, double t) {
 
 void ContactSimulation::set_gravity(const Vec3<double>& gravity) {
   step_->set_step_gravity(gravity);
+  if (derivatives_ != nullptr) derivatives_->set_step_gravity(gravity);
+  gravity_ = gravity;
   if (energy_ != nullptr) energy_->set_gravity(gravity);
 }
 
@@ -192,20 +217,40 @@ void ContactSimulation::expect_finite() const {
   }
 }
 
-StepStatus ContactSimulation::step(double h) {
+void ContactSimulation::expect_step(double h) const {
   if (!(h > 0.0) || !std::isfinite(h)) {
     throw InvalidModel("contact simulation: step is " + number(h) +
                        " s, expected a positive number");
   }
-  // Impulses are forces times the step.
-  if (last_step_ > 0.0 && last_step_ != h) {
-    for (int k = 0; k < plan_->points(); ++k) {
-      for (int i = 0; i < 3; ++i) state_.memory[4 * k + i] *= h / last_step_;
-    }
-    for (int k = 4 * plan_->points(); k < plan_->memory_size(); ++k) {
-      state_.memory[k] *= h / last_step_;
-    }
+}
+
+/// Impulses are forces times the step.
+void ContactSimulation::rescale_memory(StepState<double>& state, double h) const {
+  if (!(last_step_ > 0.0) || last_step_ == h) return;
+  for (int k = 0; k < plan_->points(); ++k) {
+    for (int i = 0; i < 3; ++i) state.memory[4 * k + i] *= h / last_step_;
   }
+  for (int k = 4 * plan_->points(); k < plan_->memory_size(); ++k) {
+    state.memory[k] *= h / last_step_;
+  }
+}
+
+const StepDerivatives& ContactSimulation::derivatives(double h) {
+  expect_step(h);
+  if (derivatives_ == nullptr) {
+    derivatives_ = differentiate_();
+    derivatives_->set_step_gravity(gravity_);
+  }
+  drive();
+  StepState<double> start = state_;
+  rescale_memory(start, h);
+  derivatives_->differentiate(start, h, derivative_);
+  return derivative_;
+}
+
+StepStatus ContactSimulation::step(double h) {
+  expect_step(h);
+  rescale_memory(state_, h);
   last_step_ = h;
   drive();
   step_->prepare(state_, h);

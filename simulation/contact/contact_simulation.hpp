@@ -8,6 +8,7 @@
 #include "espalier/kernel/model/loop_projector.hpp"
 #include "espalier/plugins/registry.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
+#include "espalier/simulation/contact/problems/step_derivatives.hpp"
 #include "espalier/simulation/simulation.hpp"
 
 /// One robot on rigid ground.
@@ -22,15 +23,21 @@ struct StepNames {
   std::string collision = {};
   std::string mass_matrix = "c-crba";
   std::string inverse_dynamics = "c-rnea";
+  std::string step_derivatives = "moreau-derivatives";
+  std::string inverse_dynamics_derivatives = "c-rnea-derivatives";
 };
 
 /// A step of a robot with all that it needs.
 /// @param plan  null: it is made, with the collider of these names
 /// @throws as Registry::create() and Plan
 template <class T>
-std::unique_ptr<ContactStep<T>> make_step(const Registry& registry,
-                                          const std::shared_ptr<const Plan>& plan,
-                                          const StepNames& names);
+ESPALIER_API std::unique_ptr<ContactStep<T>> make_step(const Registry& registry,
+                                                       const std::shared_ptr<const Plan>& plan,
+                                                       const StepNames& names);
+/// Derivatives of such a step.
+/// @throws as Registry::create() and ContactStepDerivatives::bind()
+ESPALIER_API std::unique_ptr<ContactStepDerivatives<double>> make_step_derivatives(
+    const Registry& registry, const std::shared_ptr<const Plan>& plan, const StepNames& names);
 /// @throws as Plan
 ESPALIER_API std::shared_ptr<const Plan> make_plan(const Registry& registry, const ModelPtr& model,
                                                    const World& world, const StepOptions& options,
@@ -87,6 +94,12 @@ class ESPALIER_API ContactSimulation {
   /// @throws InvalidModel for h; SingularMechanism where loops cannot be closed on their branch, or
   ///         a number is no longer finite
   StepStatus step(double h);
+  /// Derivatives of the step of length h that would come next, by q, v, tau and friction; nothing
+  /// moves. Controllers act as constant forces. The registry that it was made from is asked for
+  /// the algorithms at the first call.
+  /// @throws InvalidModel for h; Unsupported as ContactStepDerivatives::bind()
+  /// Valid until the next call.
+  const StepDerivatives& derivatives(double h);
   /// Steps of length h, the last one as short as it has to be, until `duration` from now; calls
   /// `output` first, after every `every` steps and at the end. It may return false to stop.
   void run(double duration, double h, int every, const std::function<bool(const Sample&)>& output);
@@ -116,11 +129,17 @@ class ESPALIER_API ContactSimulation {
  private:
   void close();
   void expect_finite() const;
+  void expect_step(double h) const;
+  void rescale_memory(StepState<double>& state, double h) const;
   void drive();
   void take_contacts(double h);
 
   std::shared_ptr<const Plan> plan_;
   std::unique_ptr<ContactStep<double>> step_;
+  std::function<std::unique_ptr<ContactStepDerivatives<double>>()> differentiate_;
+  std::unique_ptr<ContactStepDerivatives<double>> derivatives_;
+  StepDerivatives derivative_;
+  Vec3<double> gravity_;
   std::unique_ptr<Energy<double>> energy_;
   std::vector<std::unique_ptr<Controller>> controllers_;
   SpanningMotion<double> motion_;

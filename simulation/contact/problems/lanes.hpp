@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "espalier/kernel/scalar/dual.hpp"
 #include "espalier/kernel/scalar/scalar.hpp"
 
 /// Decisions of several robots at once: a comparison of packs is a mask, and code that would branch
@@ -63,6 +64,27 @@ inline BasicPack<S, n> select(Mask<BasicPack<S, n>> m, const BasicPack<S, n>& x,
                               const BasicPack<S, n>& y) {
   return BasicPack<S, n>(m.bits ? x.lanes : y.lanes);
 }
+
+/// Dual numbers are compared by their values; what is selected brings its derivative along.
+template <class T>
+inline Mask<Dual<T>> less(const Dual<T>& a, const Dual<T>& b) {
+  return {a.x < b.x};
+}
+template <class T>
+inline Mask<Dual<T>> less_equal(const Dual<T>& a, const Dual<T>& b) {
+  return {a.x <= b.x};
+}
+template <class T>
+inline Dual<T> select(Mask<Dual<T>> m, const Dual<T>& x, const Dual<T>& y) {
+  return m.bits ? x : y;
+}
+using espalier::lane;
+template <class T>
+inline double lane(const Dual<T>& x, int k) {
+  return espalier::lane(x.x, k);
+}
+/// What is set lane by lane is piecewise constant.
+inline void set_lane(Dual<double>& x, int /*k*/, double value) { x = value; }
 
 /// NaN in a gives b.
 template <class T>

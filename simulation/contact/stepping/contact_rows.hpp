@@ -10,6 +10,19 @@
 
 namespace espalier::contact {
 
+/// Tangents of a contact: n x e_k, k the smallest |n_k|, and n x that.
+template <class T>
+inline void contact_tangents(const Vec3<T>& n, Vec3<T>& t1, Vec3<T>& t2) {
+  const T x = abs(n.x), y = abs(n.y), z = abs(n.z), zero(0.0);
+  const Mask<T> by_x = less_equal(x, y) & less_equal(x, z), by_y = ~by_x & less_equal(y, z);
+  const Vec3<T> t(select(by_x, zero, select(by_y, -n.z, n.y)),
+                  select(by_x, n.z, select(by_y, zero, -n.x)),
+                  select(by_x, -n.y, select(by_y, n.x, zero)));
+  const T inverse = T(1.0) / sqrt(dot(t, t));
+  t1 = scale(inverse, t);
+  t2 = cross(n, t1);
+}
+
 /// Rows of a step: where points touch, their Jacobians in independent rates, and what the problem
 /// asks of them.
 template <class T>
@@ -243,15 +256,8 @@ class ContactRows {
     const Plan::Pair& pair = plan_.pairs()[plan_.pair_of(point)];
     const Touch<T>& touch = s.touch[point];
     const Vec3<T>& n = touch.normal;
-    // n x e_k, k the smallest |n_k|.
-    const T x = abs(n.x), y = abs(n.y), z = abs(n.z), zero(0.0);
-    const Mask<T> by_x = less_equal(x, y) & less_equal(x, z), by_y = ~by_x & less_equal(y, z);
-    Vec3<T> t(select(by_x, zero, select(by_y, -n.z, n.y)),
-              select(by_x, n.z, select(by_y, zero, -n.x)),
-              select(by_x, -n.y, select(by_y, n.x, zero)));
-    const T inverse = T(1.0) / sqrt(dot(t, t));
-    s.t1[c] = scale(inverse, t);
-    s.t2[c] = cross(n, s.t1[c]);
+    contact_tangents(n, s.t1[c], s.t2[c]);
+    const T zero(0.0);
     const Vec3<T>* axes[3] = {&n, &s.t1[c], &s.t2[c]};
     for (int k = 0; k < 3; ++k) s.support[3 * c + k] = &pair.support, clear(s, 3 * c + k);
     const auto add = [&](int site, double sign) {

@@ -21,7 +21,7 @@ namespace espalier::contact {
 /// Cost: O(n d^2 + m d + m^2 d), d the depth, m the rows.
 /// Source: Moreau (1988); theory/contact 2.
 template <class T>
-class Moreau final : public ContactStep<T> {
+class Moreau : public ContactStep<T> {
  public:
   explicit Moreau(ModelPtr model)
       : ContactStep<T>(std::move(model)),
@@ -89,7 +89,7 @@ class Moreau final : public ContactStep<T> {
   }
 
   void respond(StepState<T>& s, double h) override {
-    if (s.bounces) guard_energy(s);
+    guarded_ = s.bounces && guard_energy(s);
     // v+ = vf + L^-1 Y^T lam.
     std::copy(s.vf.begin(), s.vf.end(), s.v.begin());
     add_response(s, s.problem.lam.data(), 0, s.problem.size(), s.v.data());
@@ -104,7 +104,7 @@ class Moreau final : public ContactStep<T> {
     this->model().normalize(s.q.data());
   }
 
- private:
+ protected:
   /// A floating joint, and where its position, spanning and independent rates start.
   ///
   /// Its linear rate is that of its origin in the body's axes, which turn. A step in these would
@@ -328,7 +328,8 @@ class Moreau final : public ContactStep<T> {
   /// Newton's restitution with friction may create energy: impulses are then mixed with those of
   /// an impact without restitution, as little as it needs. Cones are convex, so that the mixture
   /// is in them.
-  void guard_energy(StepState<T>& s) {
+  /// @return whether some lane needs it
+  bool guard_energy(StepState<T>& s) {
     const ImpulseProblem<T>& p = s.problem;
     const int m = p.size();
     gained_.resize(m), dead_.resize(m);
@@ -347,7 +348,7 @@ class Moreau final : public ContactStep<T> {
     product(p.lam, gained_);
     const T energy = inner(p.lam, s.before) + T(0.5) * inner(p.lam, gained_);
     const Mask<T> gains = less(T(0.0), energy);
-    if (!gains.any()) return;
+    if (!gains.any()) return false;
     calm_ = p;
     for (int c = 0; c < p.contacts; ++c) calm_.g[3 * c] -= s.bounce[c];
     parts_.solver->solve_impulses(
@@ -362,6 +363,7 @@ class Moreau final : public ContactStep<T> {
     for (int i = 0; i < m; ++i) {
       s.problem.lam[i] = select(gains, p.lam[i] + x * dead_[i], p.lam[i]);
     }
+    return true;
   }
   /// What G has besides J Mh^-1 J^T: compliance.
   T diagonal(const StepState<T>& s, int i) const {
@@ -406,6 +408,7 @@ class Moreau final : public ContactStep<T> {
   std::unique_ptr<TreeFactor<T>> tree_;
   std::vector<T> rest_, bias_, load_, change_, move_, spanning_, force_, weight_, M_, next_;
   std::vector<T> line_, side_;  ///< of drives
+  bool guarded_ = false;        ///< the last response mixed two impacts
   bool bounded_ = false;   ///< drives have bounds or joints stick: a second factor may be needed
   std::vector<T> sticks_;  ///< of dry joints: 0, or the sign of the slip
   std::vector<T> gained_, dead_, impulse_, depth_;

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "simulation/contact/stepping/moreau.hpp"
+
+namespace espalier::contact {
+
+/// Moreau's step with all that its derivatives look at.
+class OpenMoreau final : public Moreau<double> {
+ public:
+  using Moreau<double>::Moreau;
+  using Moreau<double>::Free;
+
+  const Parts& parts() const { return parts_; }
+  const std::vector<Free>& floating() const { return free_; }
+  const std::vector<double>& weight() const { return weight_; }
+  const std::vector<double>& force() const { return force_; }
+  const std::vector<double>& rest() const { return rest_; }
+  const std::vector<double>& drive_sides() const { return side_; }
+  const std::vector<double>& drive_lines() const { return line_; }
+  const std::vector<double>& dry_slips() const { return sticks_; }
+  const TreeFactor<double>& tree() const { return *tree_; }
+  bool guarded() const { return guarded_; }
+  /// Of the last response: rows that were pushed apart, their problem, and the displacement.
+  const std::vector<int>& pushed_rows() const { return deep_rows_; }
+  const std::vector<double>& pushed_depths() const { return depth_; }
+  const ImpulseProblem<double>& push() const { return push_; }
+
+  /// Derivatives of the forces on spanning rates by their own positions and rates.
+  void force_slopes(double h, std::vector<double>& by_position,
+                    std::vector<double>& by_rate) const {
+    by_position.assign(force_.size(), 0.0);
+    by_rate.assign(force_.size(), 0.0);
+    const auto implicit = [&](int rate, double stiffness, double damping) {
+      by_position[rate] -= stiffness;
+      by_rate[rate] -= h * stiffness + damping;
+    };
+    for (const Plan::Passive& p : plan().passive()) {
+      implicit(p.rate, p.position >= 0 ? p.stiffness : 0.0, p.damping);
+    }
+    for (std::size_t k = 0; k < plan().drives().size(); ++k) {
+      const Plan::Drive& d = plan().drives()[k];
+      if (std::abs(side_[k]) < 0.5) {
+        implicit(d.rate, d.is.kp, d.is.kd);
+      } else if (d.is.stall > 0.0) {
+        by_rate[d.rate] -= line_[k] * d.is.stall / d.is.no_load_rate;
+      }
+    }
+    for (std::size_t k = 0; k < plan().dry().size(); ++k) {
+      const Plan::Dry& dry = plan().dry()[k];
+      if (std::abs(sticks_[k]) < 0.5) {
+        by_rate[dry.rate] -= dry.force / plan().options().friction_rate;
+      }
+    }
+  }
+};
+
+}  // namespace espalier::contact
