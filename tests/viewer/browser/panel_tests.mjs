@@ -239,8 +239,10 @@ export function panelTests({test, serve, open, until, idle, slide, pose, picture
       await page.click('#play');
       await until(page, () => Math.abs(window.espalier.swept) > 0.1);
       await page.click('#play');
-      const after = await end();
-      assert.ok(Math.hypot(...after.map((x, i) => x - before[i])) > 0.01);
+      await until(page, (from) => {  // once it is drawn
+        const now = window.espalier.robot.loopEnds(0)[0];
+        return Math.hypot(...now.map((x, i) => x - from[i])) > 0.01;
+      }, before);
       // Between samples 0.026 rad apart gaps are sixteen times below those of 0.105 rad: 2 mm / 16.
       assert.ok((await gaps(page))[0] < 1.3e-4);
       // The crank does not turn round: charts have gaps where the loop does not close, and lines elsewhere.
