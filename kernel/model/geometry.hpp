@@ -61,7 +61,7 @@ struct Plane {
 };
 /// A surface of triangles in a file.
 struct Mesh {
-  std::string file;             ///< path or URI as it is written (host/meshes.hpp finds it)
+  std::string file;             ///< path or URI as it is written (kernel/model/mesh_files.hpp finds it)
   Vec3<double> scale{1, 1, 1};  ///< of the file's coordinates to metres
 };
 /// A surface z = size.z * height over a rectangle, solid down to z = -base.
