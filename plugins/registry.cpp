@@ -144,7 +144,7 @@ std::string obstacle(const Capabilities& capabilities, const Model& model, Tie& 
            " brings equations of motion of its own, expected bodies alone";
   }
   if (!capabilities.weightless_tree && !model.weightless_in_tree().empty()) {
-    return "the spanning tree, its loops being open, moves no inertia along " +
+    return "the spanning tree, its loops being open, moves no positive inertia along " +
            model.weightless_in_tree() + ", expected some along each of its joints";
   }
   return "";

@@ -50,11 +50,12 @@ struct BatchEvent {
   int cluster = -1;  ///< among Model::clusters(), or -1
 };
 
-/// Integrates N robots in time with one fixed step, each as Simulation does it for one; loops are
-/// closed after every step. A robot that is no longer finite does not disturb the others. One whose
-/// loops cannot be closed on their branch stands still from then on, where they were last closed.
-/// All that goes in and comes out is in the coordinates of model(), whatever a robot is computed
-/// in. Belongs to one thread, which calls it; make_batch_simulation() makes one.
+/// Integrates N robots in time with one fixed step, each as Simulation does it for one whose
+/// loop_error is 0: steps are not taken in parts. Loops are closed after every step. A robot that
+/// is no longer finite does not disturb the others. One whose loops cannot be closed on their
+/// branch stands still from then on, where they were last closed. All that goes in and comes out is
+/// in the coordinates of model(), whatever a robot is computed in. Belongs to one thread, which
+/// calls it; make_batch_simulation() makes one.
 class ESPALIER_API BatchSimulation {
  public:
   /// @throws as Registry::create(); UnknownName for the integrator; InvalidModel for friction_rate

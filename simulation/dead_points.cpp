@@ -25,6 +25,23 @@ using detail::worthwhile;
 /// method lie off the loops by the square of their length, which near a singular position turns
 /// G by as much over the distance from it.
 constexpr double fall = 0.25;
+/// A stability limit on the negative real axis above this one is that of order 3 (2.51) or 4
+/// (2.79), not of order 1 or 2 (2), whose steps are not taken in parts for their error's sake.
+constexpr double order_three = 2.3;
+/// Corrections that are no error [rad or m]: what rounding leaves.
+constexpr double no_error = 1e-11;
+/// The error of parts that are shorter than this share of a step is borne.
+constexpr double shortest = 1e-3;
+/// Parts of a step that are taken again for their error's sake, after which it is borne.
+constexpr int most_split = 300;
+/// Twice as long a part has 16 times the share of error in its motion.
+constexpr double may_double = 1.0 / 32.0;
+
+/// How long a part is whose share of error is `error` times too large at length h.
+double shorter(double h, double error) {
+  const double halvings = std::clamp(std::ceil(0.25 * std::log2(error)), 1.0, 4.0);
+  return std::ldexp(h, -static_cast<int>(halvings));
+}
 }  // namespace
 
 void Simulation::start_loops() {
@@ -140,6 +157,13 @@ bool Simulation::change_form(int loop, double gain) {
   return true;
 }
 
+/// Before a part is taken again: where it went wrong, less than usual is worthwhile.
+bool Simulation::change_to_better() {
+  bool changed = false;
+  for (int i = 0; i < form_->loops.loop_count(); ++i) changed = change_form(i, 1.5) || changed;
+  return changed;
+}
+
 /// At the end of a step.
 void Simulation::change_forms() {
   if (!options_.past_dead_points) return;
@@ -157,16 +181,19 @@ double Simulation::moved(const std::vector<double>& from, const double* to) {
   return largest;
 }
 
+/// What closing the loops has moved since the prediction, over what is allowed of it.
+double Simulation::loop_error(const double* q) {
+  return moved(predicted_, q) / std::max(no_error, options_.loop_error * moved(q_before_, q));
+}
+
 void Simulation::settle(double t, double* q) {
   now_ = t;
   if (levels_.empty()) {
     form_->loops.project(q);
     return;
   }
-  if (follows_) {  // through a singular position: signs of determinants change
-    form_->loops.restart();
-    std::copy_n(q, predicted_.size(), predicted_.begin());
-  }
+  if (follows_ || sees_error_) std::copy_n(q, predicted_.size(), predicted_.begin());
+  if (follows_) form_->loops.restart();  // signs of determinants change at a singular position
   Closure closure = form_->loops.project(q);
   if (follows_ && closure.verdict == Closure::Verdict::closed) {
     // On the same branch the correction is of the order of the step's error.
@@ -178,6 +205,8 @@ void Simulation::settle(double t, double* q) {
   const bool falls = closed && !follows_ && !bears_falls_ && std::isfinite(parts_.stability) &&
                      closure.margin < fall * margin_before_;
   if (may_retry_ && (!closed || falls)) throw Stuck{closure, closed};
+  if (closed && sees_error_) error_ = loop_error(q);
+  if (error_ > 1.0 && may_split_) return;  // nothing is thrown, which takes from the heap
   if (!closed) stop(closure, t);
   change_forms();
 }
@@ -203,7 +232,9 @@ void Simulation::restore() {
 void Simulation::advance(double h) {
   if (levels_.empty()) return attempt(h);
   double done = 0.0, part = h;
-  int rejected = 0;
+  int rejected = 0, split = 0;
+  const bool splits = options_.loop_error > 0.0 && !implicit_ && std::isfinite(parts_.stability) &&
+                      parts_.stability > order_three;
   follows_ = bears_falls_ = false;
   while (h - done > 1e-9 * h) {
     part = std::min(part, h - done);
@@ -215,6 +246,9 @@ void Simulation::advance(double h) {
     }
     constexpr int most_rejected = 60;
     may_retry_ = options_.past_dead_points && rejected < most_rejected;
+    sees_error_ = splits && !follows_;
+    may_split_ = sees_error_ && part > shortest * h && split < most_split;
+    error_ = 0.0;
     const double energy = follows_ ? energy_now() : 0.0;
     try {
       attempt(part);
@@ -231,6 +265,12 @@ void Simulation::advance(double h) {
       part *= 0.7;
       continue;
     }
+    if (error_ > 1.0 && may_split_) {
+      ++split;
+      restore();
+      if (!options_.past_dead_points || !change_to_better()) part = shorter(part, error_);
+      continue;
+    }
     t_ += part;
     done += part;
     bears_falls_ = false;
@@ -242,7 +282,11 @@ void Simulation::advance(double h) {
         change_form(i, worthwhile);
       }
     }
-    part = h - done;
+    if (split == 0 || split == most_split) {
+      part = h - done;
+    } else if (error_ < may_double) {
+      part *= 2.0;
+    }
   }
 }
 
@@ -250,11 +294,7 @@ void Simulation::advance(double h) {
 double Simulation::retry(const Stuck& stuck, double h, double left) {
   const bool followed = follows_;
   follows_ = false;
-  if (!followed) {
-    bool changed = false;
-    for (int i = 0; i < form_->loops.loop_count(); ++i) changed = change_form(i, 1.5) || changed;
-    if (changed) return h;
-  }
+  if (!followed && change_to_better()) return h;
   const auto still = [](double x) { return x == 0.0; };
   if (std::all_of(v_.begin(), v_.end(), still)) stop(stuck.closure, t_);
   // It is the mechanism that is singular there, since no choice of joints is better. The margin

@@ -27,6 +27,9 @@ SimulationParts checked(SimulationParts parts, const SimulationOptions& options)
   if (!(options.friction_rate > 0.0)) {
     refuse("friction_rate is " + number(options.friction_rate) + ", expected a positive rate");
   }
+  if (!(options.loop_error >= 0.0)) {
+    refuse("loop_error is " + number(options.loop_error) + ", expected a number not below zero");
+  }
   return parts;
 }
 

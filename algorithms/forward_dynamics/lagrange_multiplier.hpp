@@ -74,7 +74,7 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
       m.random(seed, q.data());
       motion.update(q.data(), nullptr);
       bodies.compute(q.data(), motion, H.data());
-      for (int k = 0; k < n; ++k) largest[k] = std::max(largest[k], H[k * (n + 1L)]);
+      for (int k = 0; k < n; ++k) largest[k] = std::max(largest[k], std::abs(H[k * (n + 1L)]));
     }
     // Rounding of inertias that cancel is far below that of the smallest rotors.
     const double bound =

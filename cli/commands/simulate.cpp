@@ -127,6 +127,11 @@ class Simulate final : public Command {
     app.add_flag("!--stop-at-dead-points", simulation_.past_dead_points,
                  "keep the model's independent joints, and stop where they do not determine the "
                  "others");
+    app.add_option("--loop-error", simulation_.loop_error,
+                   "steps of rk4 are taken in parts where closing the loops moves a joint by more "
+                   "than this share of its way; 0: as they are")
+        ->type_name("SHARE")
+        ->capture_default_str();
     app.add_option("--friction-rate", simulation_.friction_rate,
                    "dry friction is friction tanh(rate / this): no chatter about zero [rad/s, m/s]")
         ->type_name("RATE")
@@ -189,6 +194,11 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
     if (!(simulation_.friction_rate > 0.0) || !std::isfinite(simulation_.friction_rate)) {
       throw usage_error(fmt::format("simulate: --friction-rate is {}, expected a positive number",
                                     simulation_.friction_rate));
+    }
+    if (!(simulation_.loop_error >= 0.0) || !std::isfinite(simulation_.loop_error)) {
+      throw usage_error(
+          fmt::format("simulate: --loop-error is {}, expected a number not below zero",
+                      simulation_.loop_error));
     }
     using Damping = SimulationOptions::Damping;
     simulation_.damping = damping_ == "implicit"    ? Damping::implicit

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "espalier/plugins/mesh/mesh.hpp"
+#include "formats/shapes.hpp"
 #include "formats/text.hpp"
 
 namespace espalier::mjcf {
@@ -128,6 +129,7 @@ Geom read_geom(const Element& e, const Assets& assets) {
     X = {z_onto(line), scale(0.5, from + to)};
   }
   shape.shape = read_shape(e, type, assets, length);
+  if (const auto wrong = formats::wrong_size(shape.shape)) e.fail(*wrong);
   if (type == "mesh") {
     const MeshAsset& mesh = assets.meshes.find(e.name("mesh"))->second;
     X = mesh.reference.inverse() * X;

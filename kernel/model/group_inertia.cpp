@@ -221,8 +221,26 @@ std::string WeightlessMotion::text(const Model& model) const {
   return rates.size() == 1 ? names : names + " (rates " + numbers + ")";
 }
 
+/// The joint of a body with a negative moment of inertia: whatever the mechanism's mass matrix,
+/// that of the tree is indefinite at some position.
+std::string negative_in_tree(const Model& model) {
+  for (int i = 1; i <= model.body_count(); ++i) {
+    const RigidInertia<double>& I = model.body(i).inertia;
+    const Eigen::Vector3d moments = principal_moments(I);
+    // What validation bears of rounded figures, and what is lost about the body's origin.
+    const double rounding = 1e-6 * moments.cwiseAbs().maxCoeff() + 1e-12 * I.m +
+                            1e-13 * (I.I.xx + I.I.yy + I.I.zz) + 1e-18;
+    if (moments(0) >= -rounding) continue;
+    return "'" + model.joints()[model.body(i).joint].name +
+           "', beyond which a moment of inertia is negative";
+  }
+  return "";
+}
+
 std::string weightless_in_tree(const Model& model) {
   if (model.is_tree()) return "";
+  const std::string negative = negative_in_tree(model);
+  if (!negative.empty()) return negative;
   const std::vector<InertiaGroup> groups = find_inertia_groups(model, RatesOf::spanning_tree);
   if (groups.empty()) return "";
   std::vector<double> q(model.nq());

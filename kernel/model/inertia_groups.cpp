@@ -12,17 +12,6 @@ namespace {
 
 using Matrix = Eigen::MatrixXd;
 
-/// Smallest eigenvalue of the rotational inertia about the centre of mass.
-double least_moment(const RigidInertia<double>& I) {
-  if (!(I.m > 0.0)) return 0.0;
-  const Eigen::Vector3d c(I.h.x / I.m, I.h.y / I.m, I.h.z / I.m);
-  Eigen::Matrix3d about_com;
-  about_com << I.I.xx, I.I.xy, I.I.xz, I.I.xy, I.I.yy, I.I.yz, I.I.xz, I.I.yz, I.I.zz;
-  about_com -= I.m * (c.squaredNorm() * Eigen::Matrix3d::Identity() - c * c.transpose());
-  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(about_com, Eigen::EigenvaluesOnly)
-      .eigenvalues()(0);
-}
-
 /// Inertias that are smaller than this beside what they carry are looked at together with it.
 constexpr double light = 1e-9;
 
@@ -59,7 +48,7 @@ class GroupFinder {
     }
     std::vector<InertiaGroup> all;
     for (const std::vector<int>& units : gathered_) {
-      if (!units.empty()) all.push_back(build(units, everything));
+      if (!units.empty()) all.push_back(build(units));
     }
     if (spanning_) add_loose_rotors(all);
     return all;
@@ -158,7 +147,28 @@ class GroupFinder {
       const Rotor& rotor = model_.rotors()[unit.tied->rotor + k];
       if (rests_[rotor.parent] && rotor.inertia > 0.0) still.push_back(rotor.v);
     }
-    return determines(*unit.tied, still);
+    return determines(*unit.tied, still) && !drowns(*unit.tied);
+  }
+  /// Whether beside huge constant ratios some motion of a cluster has inertia below rounding: that
+  /// of its bodies by themselves, G^T diag(locked) G.
+  bool drowns(const Cluster& c) const {
+    if (c.G.empty() || c.nv < 2) return false;
+    double most = 0.0, least = HUGE_VAL;
+    for (int i = 0; i < c.rows(); ++i) {
+      const double inertia = locked_[c.rate(i)];
+      for (int j = 0; j < c.nv; ++j) {
+        const double g = c.G[i * c.nv + j];
+        most = std::max(most, inertia * g * g);
+      }
+      if (independent_[c.rate(i)]) least = std::min(least, inertia);
+    }
+    if (most < 1e9 * least) return false;
+    Matrix D = Matrix::Zero(c.nv, c.nv);
+    for (int i = 0; i < c.rows(); ++i) {
+      const Eigen::Map<const Eigen::VectorXd> row(c.G.data() + i * c.nv, c.nv);
+      D += locked_[c.rate(i)] * row * row.transpose();
+    }
+    return least_eigenvalue(D, D.diagonal()) < light * 1e-3;
   }
   std::size_t rates_of(const Unit& unit) const {
     std::size_t n = 0;
@@ -185,7 +195,7 @@ class GroupFinder {
   bool is_solid(int i) const {
     const RigidInertia<double>&own = model_.body(i).inertia, &all = carried_[i];
     return own.m > light * all.m && own.m > 0.0 &&
-           least_moment(own) > light * (all.I.xx + all.I.yy + all.I.zz);
+           principal_moments(own)(0) > light * (all.I.xx + all.I.yy + all.I.zz);
   }
 
   void gather(int unit, int into) {
@@ -212,7 +222,7 @@ class GroupFinder {
     }
   }
 
-  InertiaGroup build(std::vector<int> units, bool everything) const {
+  InertiaGroup build(std::vector<int> units) const {
     std::sort(units.begin(), units.end());
     InertiaGroup group;
     std::vector<int> member(model_.active_body_count() + 1, -1);
@@ -255,7 +265,7 @@ class GroupFinder {
     }
     if (spanning_) inertias += add_turning_rotors(member, group);
     group.hopeless = inertias < static_cast<int>(group.rates.size());
-    group.guarded = !everything;
+    group.guarded = true;
     if (!group.hopeless) list_columns(group);
     return group;
   }

@@ -31,6 +31,17 @@ inline bool has_equations(const Model& model, int body) {
   return model.runs()[model.body(body).run].type->has_equations();
 }
 
+/// Principal moments about the centre of mass, ascending.
+inline Eigen::Vector3d principal_moments(const RigidInertia<double>& I) {
+  const double per_mass = I.m > 0.0 ? 1.0 / I.m : 0.0;
+  const Eigen::Vector3d c(per_mass * I.h.x, per_mass * I.h.y, per_mass * I.h.z);
+  Eigen::Matrix3d about_com;
+  about_com << I.I.xx, I.I.xy, I.I.xz, I.I.xy, I.I.yy, I.I.yz, I.I.xz, I.I.yz, I.I.zz;
+  about_com -= I.m * (c.squaredNorm() * Eigen::Matrix3d::Identity() - c * c.transpose());
+  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(about_com, Eigen::EigenvaluesOnly)
+      .eigenvalues();
+}
+
 /// Smallest eigenvalue of a symmetric matrix, scaled to a unit diagonal where `size` is its
 /// diagonal; 0 where one of these is not positive.
 inline double least_eigenvalue(const Eigen::MatrixXd& M, const Eigen::VectorXd& size,

@@ -16,7 +16,9 @@ void ClusterCompiler::regroup_inertia(const Model& from, Model& model) {
   const auto& known = from.inertia_groups();
   auto groups = std::make_shared<std::vector<detail::InertiaGroup>>();
   if (std::any_of(known.begin(), known.end(), [](const auto& group) { return group.guarded; })) {
-    *groups = detail::find_inertia_groups(model, detail::RatesOf::clusters);
+    const bool everything = known.size() == 1 && static_cast<int>(known.front().members.size()) ==
+                                                     model.active_body_count();
+    *groups = detail::find_inertia_groups(model, detail::RatesOf::clusters, everything);
   }
   model.inertia_groups_ = std::move(groups);
   model.weightless_in_tree_ = detail::weightless_in_tree(model);

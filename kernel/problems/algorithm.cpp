@@ -17,8 +17,9 @@ void detail::PositionGuard::expect_inertia(std::string_view who, const double* q
   const std::string joints = motion.rates.empty() ? "its joints" : motion.text(model_);
   throw SingularMechanism(std::string(who) + ": inertia of '" + model_.name() +
                           "' along a motion of " + joints +
-                          " is zero at this position, expected some (links without mass line up "
-                          "there: give them an <inertial> or the joints an armature)");
+                          " is not positive at this position, expected some (links without mass, "
+                          "or with the inertia of no body, line up there: give them the <inertial> "
+                          "of a body, or the joints an armature)");
 }
 
 Algorithm::Algorithm(ModelPtr model)

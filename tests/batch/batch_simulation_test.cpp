@@ -102,11 +102,12 @@ std::vector<State> slow_states(const Model& model, int N) {
 std::unique_ptr<Simulation> alone_with_servo(const ModelPtr& model, const std::string& integrator) {
   std::vector<std::unique_ptr<Controller>> controllers;
   controllers.push_back(std::make_unique<Servo>(*model));
-  // As the batch computes: in its stages, and in the coordinates of the model.
-  return make_simulation(
-      host(), model, {"c-aba", integrator},
-      {.damping = SimulationOptions::Damping::in_stages, .past_dead_points = false},
-      std::move(controllers));
+  // As the batch computes: in its stages, in the coordinates of the model, and by whole steps.
+  return make_simulation(host(), model, {"c-aba", integrator},
+                         {.damping = SimulationOptions::Damping::in_stages,
+                          .past_dead_points = false,
+                          .loop_error = 0.0},
+                         std::move(controllers));
 }
 
 TEST(BatchSimulationTest, EveryRobotMovesAsItDoesAlone) {

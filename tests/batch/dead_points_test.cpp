@@ -41,8 +41,8 @@ TEST(BatchDeadPointsTest, EveryRobotPassesThemAsItDoesAlone) {
         };
         std::vector<std::unique_ptr<Controller>> controllers;
         controllers.push_back(std::make_unique<Push>(model->independent_rates()[0]));
-        const auto alone =
-            make_simulation(host(), model, {"c-aba", integrator}, {}, std::move(controllers));
+        const auto alone = make_simulation(host(), model, {"c-aba", integrator},
+                                           {.loop_error = 0.0}, std::move(controllers));
         alone->start(q, Values{0.2 * k - 1.0});
         alone->run(2.0, 5e-4, 1 << 20, [](const Sample&) { return true; });
         const BatchSample now = batch->sample();

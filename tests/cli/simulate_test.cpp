@@ -124,6 +124,7 @@ TEST(SimulateTest, WrongUsageIsRefused) {
   expect_refused(start + "--duration 1 --dt 0.1 --option order", 2, {"NAME=NUMBER"});
   expect_refused(start + "--duration 1 --dt 0.1 --option order=3", 2, {"order", "expected none"});
   expect_refused(start + "--duration 1 --dt 0.1 --friction-rate 0", 2, {"--friction-rate"});
+  expect_refused(start + "--duration 1 --dt 0.1 --loop-error=-1", 2, {"--loop-error is -1"});
   expect_refused(start + "--duration 1 --dt 0.1 --output /no/such/folder/a.csv", 1,
                  {"/no/such/folder/a.csv", "not writable"});
 }

@@ -51,6 +51,16 @@ TEST(ShapeSizesTest, UrdfAndSdfLeaveThemOutWithAWarning) {
   }
 }
 
+TEST(ShapeSizesTest, MjcfRefusesThem) {
+  test::expect_in(test::message_of([] {
+                    MjcfFormat().read(
+                        "<mujoco><worldbody>\n<geom type='plane' size='-1 1 0.1'/>"
+                        "</worldbody></mujoco>",
+                        "robot.xml");
+                  }),
+                  {"geom", "robot.xml:2", "edge x of plane is -2", "not negative"});
+}
+
 TEST(ShapeSizesTest, YamlRefusesThem) {
   test::expect_in(test::message_of([] {
                     YamlFormat().read(

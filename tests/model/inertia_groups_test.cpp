@@ -136,6 +136,57 @@ TEST(WeightlessMotionTest, ABatchMarksTheLanesWhereAxesLineUp) {
   }
 }
 
+TEST(WeightlessMotionTest, NobodyAnswersWhereTheInertiaOfNoBodyMakesTheMassMatrixIndefinite) {
+  // About the roll: 0.3 + cos^2 - 1.2 sin^2 of the pitch, 1.3 at zero and -0.9 at a right angle.
+  Description robot = ground();
+  add_link(robot, "arm", 1.0, {0, 0, 0}, {0.3, 0, 0, 0.3, 0, 0.3});
+  add_link(robot, "plate", 1.0, {0, 0, 0}, {-1.2, 0, 0, 1, 0, 1});
+  add_joint(robot, "roll", "revolute", "base", "arm", {0, 0, 1});
+  add_joint(robot, "pitch", "revolute", "arm", "plate", {0, 1, 0});
+  const ModelPtr model = host().compile(robot);
+  const std::vector<double> zero(2, 0.0), tau{1.3, 0.0};
+  std::vector<double> vdot(2);
+  for (const auto& [name, algorithm] : every<ForwardDynamics<double>>(model)) {
+    algorithm->evaluate(zero, zero, tau, vdot);
+    EXPECT_NEAR(vdot[0], 1.0, 1e-13) << name << ", a quotient of two sums";
+    try {
+      algorithm->evaluate(std::vector<double>{0.0, 1.5}, zero, tau, vdot);
+      ADD_FAILURE() << name << " answers " << vdot[0];
+    } catch (const SingularMechanism& error) {
+      expect_words(error.what(), {"forward-dynamics", "'roll'", "not positive", "no body"});
+    }
+  }
+  // Also as it is computed in while dampers act implicitly.
+  const ModelPtr damped = with_armature(*model, std::vector<double>{0.1, 0.1});
+  const auto aba = host().create<ForwardDynamics<double>>("aba", damped);
+  EXPECT_THROW(aba->evaluate(std::vector<double>{0.0, 1.5}, zero, tau, vdot), SingularMechanism);
+}
+
+TEST(WeightlessMotionTest, MotionsThatHugeRatiosDrownAreNamed) {
+  // The rotor follows the sum of both joints: beside 1e9 squared times its inertia, nothing is left
+  // of the motion that keeps the sum.
+  Description robot = chain_of(std::vector<std::string>{"revolute", "revolute"});
+  add_solid(robot, "rotor");
+  add_joint(robot, "spin", "revolute", "base", "rotor");
+  robot.couplings.push_back({"gear", "link2", "rotor", 1e9, {"robot.test", 300}});
+  try {
+    host().compile(robot);
+    ADD_FAILURE() << "accepted";
+  } catch (const InvalidModel& error) {
+    expect_words(error.what(), {"joint 'joint1'", "'joint2'", "no positive inertia"});
+  }
+  robot.couplings[0].ratio = 1e3;
+  const ModelPtr model = host().compile(robot);
+  EXPECT_TRUE(model->inertia_groups().empty());
+  const State s = random_cluster_state(*model, 1);
+  std::vector<double> reference(2), vdot(2);
+  host().create<ForwardDynamics<double>>("dense", model)->evaluate(s.q, s.v, s.tau, reference);
+  for (const auto& [name, algorithm] : every<ForwardDynamics<double>>(model)) {
+    algorithm->evaluate(s.q, s.v, s.tau, vdot);
+    EXPECT_LE(relative_difference(vdot, reference), 1e-8) << name;  // M's condition is 1e6
+  }
+}
+
 TEST(WeightlessMotionTest, RobotsWithMassEverywhereAreNotLookedAt) {
   for (int seed = 0; seed < 20; ++seed) {
     ClusterRobotOptions options;
@@ -286,6 +337,32 @@ TEST(WeightlessMotionTest, MultipliersOnATreeThatWeighsNothingAreRefusedByName) 
   EXPECT_FALSE(verdict.ok);
   expect_words(verdict.obstacle, {"spanning tree", "inertia"});
   EXPECT_THROW(host().create<ForwardDynamics<double>>("lagrange-multiplier", model), Unsupported);
+}
+
+TEST(WeightlessMotionTest, MultipliersOnATreeWithTheInertiaOfNoBodyAreRefusedByName) {
+  // The rocker alone has -0.1 kg·m² about its pivot, which only the loop makes up for.
+  Description robot = four_bar();
+  for (LinkDescription& link : robot.links) {
+    if (link.name == "rocker_link") link.inertial->I.zz = -0.14;
+    if (link.name == "crank_link") link.inertial->I.zz = 1.0;
+  }
+  const ModelPtr model = host().compile(robot);
+  const Entry& entry = host().registry().find_algorithm("forward-dynamics", "lagrange-multiplier");
+  const Verdict verdict = host().registry().can(entry, *model);
+  EXPECT_FALSE(verdict.ok);
+  expect_words(verdict.obstacle, {"spanning tree", "'rocker'", "negative"});
+  EXPECT_THROW(host().create<ForwardDynamics<double>>("lagrange-multiplier", model), Unsupported);
+  // The mechanism's own inertia is positive, and everybody else agrees.
+  const State s = random_cluster_state(*model, 1);
+  std::vector<double> reference(1), vdot(1);
+  host().create<ForwardDynamics<double>>("dense", model)->evaluate(s.q, s.v, s.tau, reference);
+  int others = 0;
+  for (const auto& [name, algorithm] : every<ForwardDynamics<double>>(model)) {
+    algorithm->evaluate(s.q, s.v, s.tau, vdot);
+    EXPECT_LE(relative_difference(vdot, reference), 1e-12) << name;  // M is about 1
+    ++others;
+  }
+  EXPECT_GE(others, 5);
 }
 
 TEST(WeightlessMotionTest, MultipliersAgreeWhereverTheyRun) {

@@ -288,6 +288,10 @@ TEST(SimulationTest, BadStartsAreRefused) {
   EXPECT_THROW(s->step(HUGE_VAL), InvalidModel);
   EXPECT_THROW(make_simulation(host(), model, {"dense", "rk4", {}}, {.friction_rate = 0.0}),
                InvalidModel);
+  for (const double wrong : {-1e-9, std::nan("")}) {
+    EXPECT_THROW(make_simulation(host(), model, {"dense", "rk4", {}}, {.loop_error = wrong}),
+                 InvalidModel);
+  }
   EXPECT_THROW(make_simulation(host(), model, {"c-abba", "rk4", {}}), UnknownName);
 }
 

@@ -37,8 +37,9 @@ inline std::unique_ptr<Simulation> simulation(
 
 /// Where a robot is after `duration`, by steps of h.
 inline At after(const ModelPtr& model, const std::string& integrator, const At& start,
-                double duration, double h, const Parameters& options = {}) {
-  const auto s = simulation(model, integrator, start, options);
+                double duration, double h, const Parameters& options = {},
+                const SimulationOptions& how = {}) {
+  const auto s = simulation(model, integrator, start, options, how);
   s->run(duration, h, 1 << 30, [](const Sample&) { return true; });
   return {s->q(), s->v()};
 }

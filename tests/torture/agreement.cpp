@@ -110,9 +110,8 @@ void look_at_inertia(Case& c) {
   const double low = eigen.eigenvalues().minCoeff(), high = eigen.eigenvalues().maxCoeff();
   if (!(low > 0.0)) return;
   c.condition = high / low;
-  c.inverse = unit.asDiagonal() * eigen.eigenvectors() *
-              eigen.eigenvalues().cwiseInverse().asDiagonal() * eigen.eigenvectors().transpose() *
-              unit.asDiagonal();
+  // By elimination, which keeps small entries: those of eigenvectors are lost beside the large.
+  c.inverse = unit.asDiagonal() * scaled.llt().solve(Eigen::MatrixXd(unit.asDiagonal()));
 }
 
 /// Condition of the equations of the whole spanning tree with the forces of its constraints, which
