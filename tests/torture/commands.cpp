@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "tests/torture/kind.hpp"
+#include "tests/torture/sandbox.hpp"
 
 namespace espalier::torture {
 
@@ -26,6 +26,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* program = ESPALIER_CLI;
 constexpr double patience = 5.0;  ///< seconds; long work is no defect, and is interrupted
+/// Seconds that the end may take after that, of the processor and by the clock: a busy machine is
+/// no defect.
+constexpr double to_end = 3.0, at_most = 30.0;
 
 struct Finished {
   int code = -1;  ///< 128 + signal where it did not exit
@@ -61,14 +64,18 @@ Finished execute(const std::vector<std::string>& words, const fs::path& folder) 
   Finished done;
   int status = 0;
   const auto start = std::chrono::steady_clock::now();
-  int signals = 0;
+  double worked = 0.0;  // when it was asked to end
   while (::waitpid(child, &status, WNOHANG) == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (seconds < patience + signals) continue;
-    ::kill(child, signals < 2 ? SIGINT : SIGKILL);
-    done.interrupted = true, ++signals;
+    if (seconds < patience) continue;
+    if (!done.interrupted) {
+      worked = processor_time(child), done.interrupted = true;
+      ::kill(child, SIGINT);
+    } else if (processor_time(child) - worked > to_end || seconds > patience + at_most) {
+      ::kill(child, SIGKILL);
+    }
   }
   done.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   done.out = contents(out), done.err = contents(err);

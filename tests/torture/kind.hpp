@@ -33,7 +33,7 @@ struct Outcome {
 struct Kind {
   std::string name, summary;
   double share = 1.0;   ///< of the time
-  double seconds = 10;  ///< a case that takes longer hangs
+  double seconds = 10;  ///< of the processor; a case that takes longer hangs
   std::function<Outcome(std::uint64_t number)> run;
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ double now() { return std::chrono::duration<double>(Clock::now().time_since_epoc
 /// What the processes share: the case that runs, and the outcome of the last one.
 struct Board {
   std::atomic<std::uint64_t> number{0};
-  std::atomic<double> since{0.0};
+  std::atomic<double> since{0.0}, worked{0.0};  ///< by the clock; processor time before it
   std::atomic<bool> runs{false};
 };
 
@@ -84,7 +85,7 @@ void receive(std::string& buffer, Tally& tally) {
 [[noreturn]] void work(const Kind& kind, std::uint64_t first, double end, Board& board, int pipe) {
   for (std::uint64_t number = first; now() < end; ++number) {
     board.number = number;
-    board.since = now();
+    board.since = now(), board.worked = processor_time(::getpid());
     board.runs = true;
     Outcome outcome;
     try {
@@ -106,6 +107,13 @@ std::string ending_of(int status) {
 }
 
 }  // namespace
+
+double processor_time(int process) {
+  clockid_t clock;
+  timespec time{};
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return 0.0;
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 Outcome defect(std::string what, std::string particulars) {
   Outcome out;
@@ -161,7 +169,10 @@ void run_cases(const Kind& kind, double seconds, Tally& tally) {
     std::thread watch([&] {
       while (::waitpid(child, &status, WNOHANG) == 0) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        if (!hangs && board.runs && now() - board.since > kind.seconds) {
+        // A busy machine makes a case slow by the clock, not in processor time.
+        if (!hangs && board.runs &&
+            (processor_time(child) - board.worked > kind.seconds ||
+             now() - board.since > 10.0 * kind.seconds)) {
           hangs = true;
           ::kill(child, SIGKILL);
         }

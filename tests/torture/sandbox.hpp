@@ -27,4 +27,7 @@ struct Tally {
 /// a defect of the case that it happened in, and the next case goes on.
 void run_cases(const Kind& kind, double seconds, Tally& tally);
 
+/// What a process has used of processors [s]; 0 where there is none of that number.
+double processor_time(int process);
+
 }  // namespace espalier::torture
