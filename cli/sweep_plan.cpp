@@ -222,6 +222,13 @@ double& number_of(Description& robot, const std::string& target) {
 
 SweepPlan SweepPlan::read(const std::string& file) {
   YAML::Node document;
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(file, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw usage_error(file + ": sweep file is " +
+                      (std::filesystem::is_directory(status) ? "a folder" : "not a regular file") +
+                      ", expected a YAML file");
+  }
   try {
     document = YAML::LoadFile(file);
   } catch (const YAML::BadFile&) {

@@ -180,9 +180,16 @@ class DenseForwardDynamics final : public ForwardDynamics<T> {
     equations_.update(q, v, this->gravity(), wrenches);
     const int nv = this->model().nv();
     if (nv == 0) return;
-    // LU, since Eigen's LDLT takes singular and NaN pivots for zeros and answers with numbers.
-    Eigen::Map<Eigen::VectorXd>(vdot, nv) = equations_.M().partialPivLu().solve(
-        Eigen::Map<const Eigen::VectorXd>(tau, nv) - equations_.bias());
+    // Rates are measured by their inertia: beside a link of 1e9 kg pivots of small ones keep their
+    // digits. LU, since Eigen's LDLT takes singular and NaN pivots for zeros and answers with
+    // numbers.
+    const Eigen::MatrixXd& M = equations_.M();
+    const Eigen::ArrayXd inertia = M.diagonal().array();
+    const Eigen::VectorXd unit = (inertia > 0.0).select(inertia.rsqrt(), 1.0).matrix();
+    const Eigen::VectorXd forces = Eigen::Map<const Eigen::VectorXd>(tau, nv) - equations_.bias();
+    const Eigen::MatrixXd scaled = unit.asDiagonal() * M * unit.asDiagonal();
+    Eigen::Map<Eigen::VectorXd>(vdot, nv) =
+        unit.asDiagonal() * scaled.partialPivLu().solve(unit.asDiagonal() * forces).eval();
   }
   DenseEquations equations_;
 };

@@ -34,6 +34,15 @@ Writer::Writer(const Description& robot) : robot_(robot) {
       cut_.push_back(&joint);
     }
   }
+  for (const LawDescription& law : robot.laws) {  // what closes a loop is no joint there
+    for (const JointDescription* cut : cut_) {
+      if (std::find(law.joints.begin(), law.joints.end(), cut->name) == law.joints.end()) continue;
+      throw Unsupported("mjcf: law " + in_quotes(law.name) + " is on joint " +
+                        in_quotes(cut->name) +
+                        ", which closes a loop, expected joints that carry " +
+                        "links (let another joint close it)");
+    }
+  }
   for (const LinkDescription& link : robot.links) {
     if (children.contains(link.name)) continue;
     if (root_ != nullptr) {

@@ -139,6 +139,11 @@ TEST(SweepTest, DesignThatIsNoRobotIsReportedAndTheRestKept) {
   EXPECT_DOUBLE_EQ(std::stod(rows[3][3]), 2 * 9.81);
 }
 
+TEST(SweepTest, FoldersAndDevicesAreNoSweeps) {
+  expect_refused("sweep /", 2, {"/: sweep file is a folder", "expected a YAML file"});
+  expect_refused("sweep /dev/zero", 2, {"not a regular file", "expected a YAML file"});
+}
+
 TEST(SweepTest, BadFilesNameTheKey) {
   const auto refused = [](const std::string& sweep, const std::string& word) {
     const Answer a = Files(sweep).run();

@@ -102,6 +102,18 @@ TEST(MjcfLossTest, JointsAreWrittenWithWhatResistsThem) {
             {"joint 'joint1'", "axis is zero", "expected a direction"});
 }
 
+TEST(MjcfLossTest, LawsOnAJointThatClosesALoopAreRefused) {
+  Description robot = chain_of(std::vector<std::string>{"revolute", "revolute"});
+  robot.links[0].name = robot.joints[0].parent = "world";
+  robot.links[0].inertial.reset();
+  add_joint(robot, "back", "revolute", "world", "link2");
+  LawDescription law;
+  law.name = "gear", law.type = "geared_joint", law.joints = {"joint1", "back"};
+  robot.laws.push_back(law);
+  expect_in(message_of<Unsupported>([&] { MjcfFormat().write(robot); }),
+            {"law 'gear'", "joint 'back'", "closes a loop", "expected"});
+}
+
 TEST(MjcfLossTest, ShellsGiveNoMass) {
   const auto text = [](const std::string& mesh, const std::string& geom) {
     return "<mujoco><compiler meshdir='models/parts'/><asset><mesh name='m' file='wedge.stl'" +

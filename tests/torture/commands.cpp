@@ -57,6 +57,7 @@ Finished execute(const std::vector<std::string>& words, const fs::path& folder) 
     const rlimit disk{20'000'000, 20'000'000}, core{0, 0};
     ::setrlimit(RLIMIT_FSIZE, &disk), ::setrlimit(RLIMIT_CORE, &core);
     ::signal(SIGXFSZ, SIG_IGN);
+    ::signal(SIGINT, SIG_DFL);  // jobs of scripts, such as torture itself may be, ignore it
     if (::chdir(folder.c_str()) != 0) _exit(97);
     ::execv(program, arguments.data());
     _exit(97);
