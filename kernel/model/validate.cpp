@@ -55,16 +55,17 @@ class NameCheck {
 
 void check_passive(const JointDescription& joint, Findings& findings) {
   const std::string who = "joint '" + joint.name + "'";
-  const auto check = [&](double value, const char* what) {
-    if (!finite(value) || value < 0.0) {
+  const auto check = [&](double value, const char* what, double most = most_number) {
+    if (!(value <= most) || value < 0.0) {
       findings.error(joint.where, who + ": " + what + " is " + number(value) +
-                                      ", expected a number that is not negative");
+                                      ", expected a number that is not negative, up to " +
+                                      number(most));
     }
   };
   check(joint.passive.damping, "damping");
   check(joint.passive.friction, "friction");
   check(joint.passive.stiffness, "stiffness");
-  check(joint.armature, "armature");
+  check(joint.armature, "armature", most_armature);
   if (!finite(joint.passive.rest)) {
     findings.error(joint.where, who + ": rest position of its spring is " +
                                     number(joint.passive.rest) + ", expected a finite number");
@@ -239,10 +240,11 @@ class Validation {
       findings_.error(joint.where, who + ": parent and child are both '" + joint.child +
                                        "', expected two links");
     }
-    if (!finite(joint.origin)) {
+    if (!placed(joint.origin)) {
       findings_.error(
           joint.where,
-          who + ": origin has a number that is not finite or beyond 1e60, expected numbers");
+          who +
+              ": origin has a number that is not finite, or a length beyond 1e8, expected metres");
     }
     check_type(who, joint, types_, findings_);
     check_passive(joint, findings_);
@@ -296,10 +298,11 @@ class Validation {
       findings_.error(loop.where,
                       who + ": axis has length " + number(length) + ", expected a direction");
     }
-    if (!finite(loop.predecessor_origin) || !finite(loop.successor_origin)) {
+    if (!placed(loop.predecessor_origin) || !placed(loop.successor_origin)) {
       findings_.error(
           loop.where,
-          who + ": origin has a number that is not finite or beyond 1e60, expected numbers");
+          who +
+              ": origin has a number that is not finite, or a length beyond 1e8, expected metres");
     }
   }
 

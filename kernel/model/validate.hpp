@@ -43,7 +43,15 @@ class Findings {
 constexpr double most_number = 1e60;
 inline bool finite(double x) { return std::abs(x) <= most_number; }
 inline bool finite(const Vec3<double>& v) { return finite(v.x) && finite(v.y) && finite(v.z); }
-inline bool finite(const Pose& p) { return finite(p.xyz) && finite(p.rpy); }
+/// Lengths of placements [m]: beyond, moments of inertia about a far point drown those about a near
+/// one; what is meant is another unit.
+constexpr double most_length = 1e8;
+inline bool near(double x) { return std::abs(x) <= most_length; }
+inline bool placed(const Pose& p) {
+  return near(p.xyz.x) && near(p.xyz.y) && near(p.xyz.z) && finite(p.rpy);
+}
+/// Of rotors and other armatures [kg·m², kg]: more holds a joint, which is what "fixed" is for.
+constexpr double most_armature = 1e15;
 
 /// "'a', 'b', 'c'", cut after a dozen names.
 std::string list_of(const std::vector<std::string>& names);

@@ -14,8 +14,13 @@ std::string check_inertial(const LinkDescription& link, const CompileOptions& op
   const std::string who = "link '" + link.name + "'";
   const Inertial& in = *link.inertial;
   const Sym3<double>& I = in.I;
-  if (!finite(in.origin) || !finite(in.mass) || !finite({I.xx, I.yy, I.zz}) ||
-      !finite({I.xy, I.xz, I.yz})) {
+  if (!placed(in.origin)) {
+    findings.error(link.where, who +
+                                   ": centre of mass has a number that is not finite, or a length "
+                                   "beyond 1e8, expected metres");
+    return "";
+  }
+  if (!finite(in.mass) || !finite({I.xx, I.yy, I.zz}) || !finite({I.xy, I.xz, I.yz})) {
     findings.error(
         link.where,
         who + ": inertial has a number that is not finite or beyond 1e60, expected numbers");

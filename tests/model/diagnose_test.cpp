@@ -447,13 +447,16 @@ TEST(JointFindingTest, OriginThatIsNoneIsAnError) {
 TEST(NumberFindingTest, NumbersWhoseSquaresOverflowAreRefused) {
   Description robot = chain_of(std::vector<std::string>{"revolute"});
   robot.joints[0].origin.xyz.z = 1e154;
-  expect_error(robot, {"joint 'joint1'", "origin", "beyond 1e60"});
+  expect_error(robot, {"joint 'joint1'", "origin", "beyond 1e8"});
+  robot = chain_of(std::vector<std::string>{"revolute"});
+  robot.links[1].inertial->origin.xyz.x = -1e9;
+  expect_error(robot, {"link 'link1'", "centre of mass", "beyond 1e8"});
   robot = chain_of(std::vector<std::string>{"revolute"});
   robot.links[1].inertial->I.xy = -1e200;
   expect_error(robot, {"link 'link1'", "inertial", "beyond 1e60"});
   robot.links[1].inertial->I.xy = 0.0;
   robot.joints[0].armature = 1e300;
-  expect_error(robot, {"joint 'joint1'", "armature"});
+  expect_error(robot, {"joint 'joint1'", "armature", "up to 1e+15"});
   robot.joints[0].armature = 0.0;
   robot.joints[0].limits.lower = 1e154, robot.joints[0].limits.upper = 1e300;
   expect_error(robot, {"joint 'joint1'", "limits", "beyond 1e60"});
