@@ -55,17 +55,17 @@ class NameCheck {
 
 void check_passive(const JointDescription& joint, Findings& findings) {
   const std::string who = "joint '" + joint.name + "'";
-  const auto check = [&](double value, const char* what, double most = most_number) {
+  const auto check = [&](double value, const char* what, double most = most_number,
+                         const char* words = "1e60") {
     if (!(value <= most) || value < 0.0) {
       findings.error(joint.where, who + ": " + what + " is " + number(value) +
-                                      ", expected a number that is not negative, up to " +
-                                      number(most));
+                                      ", expected a number that is not negative, up to " + words);
     }
   };
   check(joint.passive.damping, "damping");
   check(joint.passive.friction, "friction");
   check(joint.passive.stiffness, "stiffness");
-  check(joint.armature, "armature", most_armature);
+  check(joint.armature, "armature", most_armature, "1e15");
   if (!finite(joint.passive.rest)) {
     findings.error(joint.where, who + ": rest position of its spring is " +
                                     number(joint.passive.rest) + ", expected a finite number");

@@ -456,7 +456,7 @@ TEST(NumberFindingTest, NumbersWhoseSquaresOverflowAreRefused) {
   expect_error(robot, {"link 'link1'", "inertial", "beyond 1e60"});
   robot.links[1].inertial->I.xy = 0.0;
   robot.joints[0].armature = 1e300;
-  expect_error(robot, {"joint 'joint1'", "armature", "up to 1e+15"});
+  expect_error(robot, {"joint 'joint1'", "armature", "up to 1e15"});
   robot.joints[0].armature = 0.0;
   robot.joints[0].limits.lower = 1e154, robot.joints[0].limits.upper = 1e300;
   expect_error(robot, {"joint 'joint1'", "limits", "beyond 1e60"});
