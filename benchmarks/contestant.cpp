@@ -58,9 +58,12 @@ class Ours final : public Contestant {
       : Contestant(what, "Espalier", name, our_agreement),
         robot_(robot),
         algorithm_(host.create<P>(name, setup(robot))),
-        out_(result_size(what, robot)) {}
+        out_(result_size(what, robot)),
+        vector_(robot.model->nv()) {}
   void call(int k) override {
     const RandomState& s = robot_.states[k];
+    if constexpr (what == Work::inverse_derivatives) differentiate(s, s.vdot);
+    if constexpr (what == Work::forward_derivatives) differentiate(s, s.tau);
     if constexpr (what == Work::forward) algorithm_->evaluate(s.q, s.v, s.tau, out_);
     if constexpr (what == Work::inverse) algorithm_->evaluate(s.q, s.v, s.vdot, out_);
     if constexpr (what == Work::mass_matrix) algorithm_->evaluate(s.q, out_);
@@ -70,6 +73,13 @@ class Ours final : public Contestant {
   std::vector<double> result(int) override { return out_; }
 
  private:
+  /// By q, by v, and the mass matrix or its inverse, one behind the other.
+  void differentiate(const RandomState& s, const std::vector<double>& third) {
+    const long n = static_cast<long>(out_.size()) / 3;
+    double* out = out_.data();
+    const auto matrix = [&](int k) { return OutMatrix<double>{out + k * n, n}; };
+    algorithm_->evaluate(s.q, s.v, third, vector_, matrix(0), matrix(1), matrix(2));
+  }
   static Setup setup(const Robot& robot) {
     Setup setup{robot.model};
     for (const std::string& link : robot.held) {
@@ -80,37 +90,7 @@ class Ours final : public Contestant {
 
   const Robot& robot_;
   std::unique_ptr<P> algorithm_;
-  std::vector<double> out_;
-};
-
-/// Derivatives of inverse or forward dynamics, three matrices each.
-template <class P, Work what>
-class OurDerivatives final : public Contestant {
- public:
-  OurDerivatives(const Host& host, const Robot& robot, const std::string& name)
-      : Contestant(what, "Espalier", name, our_agreement),
-        robot_(robot),
-        algorithm_(host.create<P>(name, robot.model)),
-        vector_(robot.model->nv()),
-        by_q_(vector_.size() * vector_.size()),
-        by_v_(by_q_.size()),
-        matrix_(by_q_.size()) {}
-  void call(int k) override {
-    const RandomState& s = robot_.states[k];
-    const auto& third = what == Work::inverse_derivatives ? s.vdot : s.tau;
-    algorithm_->evaluate(s.q, s.v, third, vector_, by_q_, by_v_, matrix_);
-  }
-  std::vector<double> result(int) override {
-    std::vector<double> all = by_q_;
-    all.insert(all.end(), by_v_.begin(), by_v_.end());
-    all.insert(all.end(), matrix_.begin(), matrix_.end());
-    return all;
-  }
-
- private:
-  const Robot& robot_;
-  std::unique_ptr<P> algorithm_;
-  std::vector<double> vector_, by_q_, by_v_, matrix_;
+  std::vector<double> out_, vector_;
 };
 
 /// Jacobians of the robot's links, or of the last one.
@@ -257,8 +237,8 @@ Contestants our_contestants(const Host& host, const Robot& robot, Works works) {
   for (const char* name : {"pv-osimr", "pv-osim", "efpa", "ltl-osim"}) {
     all.push_back(std::make_unique<Osim>(host, robot, name));
   }
-  using InverseBy = OurDerivatives<InverseDynamicsDerivatives<double>, Work::inverse_derivatives>;
-  using ForwardBy = OurDerivatives<ForwardDynamicsDerivatives<double>, Work::forward_derivatives>;
+  using InverseBy = Ours<InverseDynamicsDerivatives<double>, Work::inverse_derivatives>;
+  using ForwardBy = Ours<ForwardDynamicsDerivatives<double>, Work::forward_derivatives>;
   using Inverted = Ours<InverseMassMatrix<double>, Work::inverse_mass_matrix>;
   all.push_back(std::make_unique<InverseBy>(host, robot, "rnea-derivatives"));
   all.push_back(std::make_unique<ForwardBy>(host, robot, "aba-derivatives"));

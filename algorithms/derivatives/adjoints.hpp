@@ -31,10 +31,7 @@ class CRneaAdjoint final : public InverseDynamicsAdjoint<T> {
   void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* by_q, T* by_v, T* by_vdot,
                const Loads<T>* loads) override {
     if constexpr (std::is_same_v<T, double>) {
-      const bool loaded =
-          loads != nullptr &&
-          (loads->wrenches != nullptr || loads->framed != nullptr || loads->joints != nullptr);
-      if (lanes_ != nullptr && !loaded) {
+      if (lanes_ != nullptr && !any_load(loads)) {
         lanes_->evaluate(q, v, vdot, lambda, this->gravity(), by_q, by_v, by_vdot);
         return;
       }

@@ -15,7 +15,7 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
   explicit CAbaDerivatives(ModelPtr model)
       : ForwardDynamicsDerivatives<T>(std::move(model)),
         state_(this->model()),
-        sweep_(state_),
+        sweep_(state_, DerivativeSweep<T>::Lanes::where_they_pay),
         factor_(this->model()),
         bias_(this->model().nv()),
         M_(static_cast<std::size_t>(this->model().nv()) * this->model().nv() + Pack::size),

@@ -13,7 +13,9 @@ template <class T>
 class CRneaDerivatives final : public InverseDynamicsDerivatives<T> {
  public:
   explicit CRneaDerivatives(ModelPtr model)
-      : InverseDynamicsDerivatives<T>(std::move(model)), state_(this->model()), sweep_(state_) {}
+      : InverseDynamicsDerivatives<T>(std::move(model)),
+        state_(this->model()),
+        sweep_(state_, DerivativeSweep<T>::Lanes::where_they_pay) {}
 
   T margin() override { return state_.motion.margin(); }
 

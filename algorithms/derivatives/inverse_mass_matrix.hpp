@@ -14,7 +14,7 @@ class LtlInverseMassMatrix final : public InverseMassMatrix<T> {
   explicit LtlInverseMassMatrix(ModelPtr model)
       : InverseMassMatrix<T>(std::move(model)),
         state_(this->model()),
-        sweep_(state_),
+        sweep_(state_, DerivativeSweep<T>::Lanes::where_they_pay),
         factor_(this->model()),
         M_(static_cast<std::size_t>(this->model().nv()) * this->model().nv()) {}
 

@@ -71,6 +71,13 @@ struct Loads {
   const JointForces<T>* joints = nullptr;     ///< M vdot + bias = tau + G^T force
 };
 
+/// Whether anything acts.
+template <class T>
+bool any_load(const Loads<T>* loads) {
+  return loads != nullptr &&
+         (loads->wrenches != nullptr || loads->framed != nullptr || loads->joints != nullptr);
+}
+
 /// The forces of a model's springs, dampers and dry friction (PassiveForces) with their
 /// derivatives. Friction is friction tanh(qd / friction_rate); at rate 0 of `friction_rate` it is
 /// friction sign(qd) with derivative 0, which is one-sided at rest.

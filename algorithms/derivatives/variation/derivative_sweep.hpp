@@ -16,12 +16,12 @@ namespace espalier {
 template <class T>
 class DerivativeSweep {
  public:
-  explicit DerivativeSweep(const VariationState<T>& s)
+  enum class Lanes { skip, where_they_pay };  ///< whether lanes() may be asked for
+
+  explicit DerivativeSweep(const VariationState<T>& s, Lanes lanes = Lanes::skip)
       : model_(s.model()), ways_(s), plain_(model_, ways_), clusters_(model_, ways_) {
     if constexpr (std::is_same_v<T, double>) {
-      if (LaneDerivatives::pays(model_)) {
-        lanes_ = std::make_unique<LaneDerivatives>(model_, ways_);
-      }
+      if (lanes == Lanes::where_they_pay) lanes_ = LaneDerivatives::where_they_pay(model_, ways_);
     }
   }
   DerivativeSweep(const DerivativeSweep&) = delete;  // its parts refer to one another
@@ -29,11 +29,7 @@ class DerivativeSweep {
 
   /// What does the work of state and sweep together where limbs can be lanes, which loads prevent;
   /// else null.
-  LaneDerivatives* lanes(const Loads<T>* loads) {
-    const bool loaded = loads != nullptr && (loads->wrenches != nullptr ||
-                                             loads->framed != nullptr || loads->joints != nullptr);
-    return loaded ? nullptr : lanes_.get();
-  }
+  LaneDerivatives* lanes(const Loads<T>* loads) { return any_load(loads) ? nullptr : lanes_.get(); }
 
   /// tau = G^T tau_s at the accelerations of the state.
   void forces(VariationState<T>& s, T* tau) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "algorithms/derivatives/variation/base_pairs.hpp"
@@ -19,17 +21,20 @@ class LaneDerivatives {
  public:
   /// Whether a model is a tree of such joints that fills half of the lanes: a lone arm does not.
   static bool pays(const Model& model) {
-    if (!LaneTree::fits_geared(model)) return false;
-    const LaneTree tree(model);
-    std::size_t used = 0;
-    for (const LaneTree::Group& g : tree.groups()) used += g.used;
-    return 2 * used >= LaneTree::lanes * tree.groups().size();
+    return LaneTree::fits_geared(model) && half_full(LaneTree(model));
   }
-  /// @param model  that pays()
-  LaneDerivatives(const Model& model, const WaysToGround& ways)
+  /// For a model that pays(), else null.
+  static std::unique_ptr<LaneDerivatives> where_they_pay(const Model& model,
+                                                         const WaysToGround& ways) {
+    if (!LaneTree::fits_geared(model)) return nullptr;
+    LaneTree tree(model);
+    if (!half_full(tree)) return nullptr;
+    return std::make_unique<LaneDerivatives>(model, ways, std::move(tree));
+  }
+  /// @param tree  of this model
+  LaneDerivatives(const Model& model, const WaysToGround& ways, LaneTree tree)
       : model_(model),
-        ways_(ways),
-        tree_(model),
+        tree_(std::move(tree)),
         joints_(model),
         roots_(tree_.roots().size()),
         groups_(tree_.groups().size()),
@@ -48,7 +53,7 @@ class LaneDerivatives {
       const Cluster& c = model.clusters()[k];
       if (c.nv > 1) continue;  // a root
       const int place = static_cast<int>(visited.size()), support = model.body(c.first).parent;
-      coordinates_.push_back({place, c.v, support});
+      coordinates_.push_back({place, c.v, support, root_of(ways.base(support))});
       visited.push_back(support);
     }
     paths_.plan(ways.paths(), visited);
@@ -64,6 +69,7 @@ class LaneDerivatives {
       lane_moves::place(g, p.X, lane_moves::taken(q, g.q), s.moving.X, s.S);
       s.psi1 = cross(p.v, s.S);
       s.ups = s.psi1 + s.psi1;
+      s.twice_turned = cross(p.v, s.psi1);
       const Quad qd = lane_moves::taken(v, g.rate);
       s.turning = scale(qd, s.psi1);
       s.moving.v = p.v + scale(qd, s.S);
@@ -78,7 +84,7 @@ class LaneDerivatives {
     }
     for (std::size_t k = groups_.size(); k-- > 0;) hand_on_composites(k);
   }
-  /// Poses and composite inertias alone, for mass_matrix().
+  /// Poses and composite inertias alone, for mass_rows().
   void update_positions(const double* q) {
     start_roots(q, nullptr, Vec3<double>{});
     for (std::size_t k = 0; k < groups_.size(); ++k) {
@@ -87,7 +93,8 @@ class LaneDerivatives {
       const Transform<Quad>& parent = parents(g).X;
       if (g.has_rotors) s.spin = transpose_times(parent.E, g.rotor_momentum);
       lane_moves::place(g, parent, lane_moves::taken(q, g.q), s.moving.X, s.S);
-      s.composite.I = congruence(s.moving.X, g.inertia);
+      s.composite = {congruence(s.moving.X, g.inertia), {}};
+      s.rate = Quad(0.0);
     }
     for (std::size_t k = groups_.size(); k-- > 0;) hand_on_composites(k);
   }
@@ -108,7 +115,7 @@ class LaneDerivatives {
       const LaneTree::Group& g = tree_.groups()[k];
       GroupState& s = groups_[k];
       const Carried<Quad>& p = parents_carried(g);
-      s.psi2 = cross(p.a, s.S) + cross(parents(g).v, s.psi1);
+      s.psi2 = cross(p.a, s.S) + s.twice_turned;
       s.carried.a = p.a + s.turning;
       s.acceleration = vdot != nullptr ? lane_moves::taken(vdot, g.rate) : Quad(0.0);
       s.carried.a += scale(s.acceleration, s.S);
@@ -166,7 +173,7 @@ class LaneDerivatives {
       double* row = factor.row(c.rate);
       if (c.support != 0) {
         const auto t1 = lane_moves::one_of<Force<double>>(s.terms.t1, lane);
-        if (ways_.base(c.support) >= 0) {
+        if (c.root != 0) {
           for (int j = 0; j < 6; ++j) *row++ = t1[j];
         }
         paths_.visit_twists(c.place, [&](int column) {
@@ -219,6 +226,7 @@ class LaneDerivatives {
     int place;    ///< in the order of visits
     int rate;     ///< its own
     int support;  ///< body that carries its body
+    int root;     ///< floating body that does, 0 for none: among those of the tree
   };
   struct Lane {
     int group = 0, lane = 0;
@@ -242,7 +250,8 @@ class LaneDerivatives {
   struct GroupState {
     Moving<Quad> moving;
     Carried<Quad> carried;
-    Motion<Quad> S, psi1, psi2, ups, turning;  ///< of the joint; turning: psi1 times its rate
+    Motion<Quad> S, psi1, psi2, ups;     ///< of the joint
+    Motion<Quad> turning, twice_turned;  ///< psi1 times the joint's rate; turned by the parent
     RigidInertia<Quad> I;
     Force<Quad> gyroscopic, f;
     Composite<Quad> composite;
@@ -263,6 +272,11 @@ class LaneDerivatives {
 
   double armature_of(std::size_t root, int k) const {
     return tree_.armature(tree_.roots()[root], k);
+  }
+  static bool half_full(const LaneTree& tree) {
+    std::size_t used = 0;
+    for (const LaneTree::Group& g : tree.groups()) used += g.used;
+    return 2 * used >= LaneTree::lanes * tree.groups().size();
   }
   static Motion<double> six(const double* x) { return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}; }
   /// Entry (rate, rate) of a matrix of which `stride` numbers lie between such entries.
@@ -338,20 +352,20 @@ class LaneDerivatives {
     });
     paths_.multiply(t.t1, t.t2, t.t3, t.t4, nullptr);
     paths_.write(row, n, Dq, Dv, M);
-    const int base = ways_.base(c.support);
-    if (base < 0) return;
-    const RootState& root = roots_[root_of(base)];
-    base_with_coordinate(t, false, root.moving.v, root.ground, n, row, base, Dq, Dv, M);
+    if (c.root == 0) return;
+    const RootState& root = roots_[c.root];
+    base_with_coordinate<double>(t, false, root.moving.v, root.ground, n, row,
+                                 tree_.roots()[c.root].rate, Dq, Dv, M);
   }
-  /// The root whose first rate this is.
+  /// The floating root whose first rate this is; 0 for none.
   int root_of(int base) const {
-    std::size_t r = 1;
-    while (tree_.roots()[r].rate != base) ++r;
-    return static_cast<int>(r);
+    for (std::size_t r = 1; r < tree_.roots().size(); ++r) {
+      if (tree_.roots()[r].rate == base) return static_cast<int>(r);
+    }
+    return 0;
   }
 
   const Model& model_;
-  const WaysToGround& ways_;
   LaneTree tree_;
   TreeKinematics<double> joints_;
   std::vector<RootState> roots_;
