@@ -6,8 +6,9 @@
 
 #include "algorithms/inverse_dynamics/projected_rnea.hpp"
 #include "algorithms/linear_algebra/large_ldlt.hpp"
-#include "algorithms/mass_matrix/composite_bodies.hpp"
 #include "algorithms/linear_algebra/sparse_ltl.hpp"
+#include "algorithms/mass_matrix/composite_bodies.hpp"
+#include "espalier/kernel/model/inertia_terms.hpp"
 
 namespace espalier {
 
@@ -69,18 +70,21 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
     const int n = m.spanning_nv();
     SpanningMotion<double> motion(m);
     CompositeBodies<double> bodies(m, CompositeBodies<double>::Rates::spanning);
-    std::vector<double> q(m.nq()), H(H_.size()), largest(n, 0.0);
+    std::vector<double> q(m.nq()), H(H_.size());
+    std::vector<bool> moves_inertia(n, false);
     for (unsigned seed = 1; seed <= 3; ++seed) {
       m.random(seed, q.data());
       motion.update(q.data(), nullptr);
       bodies.compute(q.data(), motion, H.data());
-      for (int k = 0; k < n; ++k) largest[k] = std::max(largest[k], std::abs(H[k * (n + 1L)]));
+      const std::vector<double> sizes = sizes_of_terms(m, motion);
+      for (int k = 0; k < n; ++k) {
+        // Rounding of inertias that cancel, of what this rate moves alone: the heaviest part of the
+        // robot says nothing about its smallest rotor.
+        if (std::abs(H[k * (n + 1L)]) > 1e-14 * sizes[k]) moves_inertia[k] = true;
+      }
     }
-    // Rounding of inertias that cancel is far below that of the smallest rotors.
-    const double bound =
-        n == 0 ? 0.0 : 1e-14 * *std::max_element(largest.begin(), largest.end());
     for (int k = 0; k < n; ++k) {
-      if (largest[k] > bound) continue;
+      if (moves_inertia[k]) continue;
       const auto independent = m.independent_rates();
       if (std::find(independent.begin(), independent.end(), k) != independent.end()) {
         throw Unsupported("algorithm 'lagrange-multiplier': joint '" + m.joint_of_rate(k).name +
@@ -91,6 +95,31 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
       massless_.push_back({&c, c.row(k), k});
     }
   }
+
+  /// Of each spanning rate, the inertias that its entry of H's diagonal is summed from, by their
+  /// norms: what is left of them where they cancel is rounding.
+  static std::vector<double> sizes_of_terms(const Model& m, const SpanningMotion<double>& motion) {
+    const int bodies = m.body_count();
+    std::vector<double> mass(bodies + 1, 0.0), gyration(bodies + 1, 0.0);  // gyration: sqrt(J)
+    std::vector<double> out(m.spanning_nv());
+    for (int i = bodies; i > 0; --i) {
+      const Body& body = m.body(i);
+      const Sym3<double>& I = body.inertia.I;
+      const double J = std::abs(I.xx) + std::abs(I.yy) + std::abs(I.zz);
+      mass[i] += std::abs(body.inertia.m);
+      gyration[i] = std::hypot(gyration[i], std::sqrt(J));
+      for (int k = 0; k < body.nv; ++k) {
+        const Motion<double> s = detail::unit_motion(m, i, k, motion.joints.S.data());
+        out[body.v + k] = dot(s.w, s.w) * gyration[i] * gyration[i] + dot(s.v, s.v) * mass[i];
+      }
+      const Vec3<double> r = motion.joints.X[i].r;
+      mass[body.parent] += mass[i];
+      gyration[body.parent] =
+          std::hypot(gyration[body.parent], gyration[i] + std::sqrt(mass[i] * dot(r, r)));
+    }
+    return out;
+  }
+
   /// Where ratios of a joint are huge, the rows of two dependent rates differ by less than
   /// rounding: a pivot of the Schur complement is then no number that anything may be divided by.
   /// @throws Unsupported naming the dependent joint

@@ -324,6 +324,27 @@ TEST(LagrangeMultiplierTest, RatiosThatMakeConstraintsOneAreRefused) {
       host().create<ForwardDynamics<double>>("lagrange-multiplier", host().compile(robot)));
 }
 
+TEST(LagrangeMultiplierTest, TheSmallestRotorCountsBesideTheHeaviestPartOfTheRobot) {
+  // 1e-5 of the rotor's own times 300^2 are 0.9 beside the arm's inertia, armature or not.
+  for (const double armature : {0.0, 1e9}) {
+    Description robot = chain_of(std::vector<std::string>{"revolute", "revolute"});
+    add_link(robot, "rotor", 0.01, {0, 0, 0}, {1e-5, 0, 0, 1e-5, 0, 1e-5});
+    add_joint(robot, "spin", "revolute", "base", "rotor").mimic = Mimic{"joint1", 300.0, 0.0};
+    add_solid(robot, "flywheel");
+    add_joint(robot, "turn", "revolute", "base", "flywheel").armature = armature;
+    const ModelPtr model = host().compile(robot);
+    const State s = random_cluster_state(*model, 1);
+    std::vector<double> answer(model->nv()), reference(model->nv());
+    host()
+        .create<ForwardDynamics<double>>("lagrange-multiplier", model)
+        ->evaluate(s.q, s.v, s.tau, answer);
+    host().create<ForwardDynamics<double>>("c-aba", model)->evaluate(s.q, s.v, s.tau, reference);
+    // The flywheel's acceleration is 1e-9 of the others', hence one by one.
+    for (int j = 0; j < model->nv(); ++j)
+      EXPECT_NEAR(answer[j], reference[j], 1e-11 * std::abs(reference[j])) << j << ", " << armature;
+  }
+}
+
 TEST(WeightlessMotionTest, MultipliersOnATreeThatWeighsNothingAreRefusedByName) {
   // The leader moves nothing but what follows it: with the coupling open it weighs nothing.
   Description robot = ground();
