@@ -74,7 +74,8 @@ class DenseTask {
       const Vector3 w = e.twist(part.body).head<3>(), v = e.twist(part.body).tail<3>();
       turning = force.dot(w.cross(v + w.cross(point)));
     }
-    spanning.row(part.first + k) = wrench.transpose() * e.spanning_jacobian(part.body);
+    if (spanning.cols() > 0)  // a matrix without columns has no memory that a row could be in
+      spanning.row(part.first + k) = wrench.transpose() * e.spanning_jacobian(part.body);
     bias_(part.first + k) = wrench.dot(e.bias_acceleration(part.body)) + turning;
   }
 
