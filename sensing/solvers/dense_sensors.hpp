@@ -123,6 +123,7 @@ class DenseSensors final : public SensorDynamics<T> {
   }
   /// L^-1 from the left, L the factors of the covariance.
   void whiten(Matrix& rows) const {
+    if (rows.cols() == 0) return;  // exact measurements leave no directions
     long first = 0;
     for (const auto& llt : factor_) {
       const long size = llt.rows();

@@ -139,7 +139,8 @@ TEST(BenchTest, BatchesOfOneThreadAllocateNothing) {
   const Answer a = run("bench " + pendulum +
                        " --batch 50 --threads 1 --time 0.002 --repeats 4 --json");
   ASSERT_EQ(a.code, 0) << a.err;
-  for (const Json& item : a.json()["results"]) EXPECT_EQ(item["allocations_per_call"], 0.0);
+  const Json json = a.json();
+  for (const Json& item : json["results"]) EXPECT_EQ(item["allocations_per_call"], 0.0);
 }
 
 TEST(BenchTest, BatchesSayHowManyStatesAndThreads) {

@@ -313,7 +313,8 @@ TEST(ListTest, JointsFormatsAndPluginsHaveTheirFacts) {
   EXPECT_TRUE(std::any_of(formats.begin(), formats.end(), [](const Json& f) {
     return f["extensions"] == Json::parse(R"([".urdf"])") || f["extensions"][0] == ".urdf";
   }));
-  for (const Json& plugin : json_of("list plugins")["plugins"]) {
+  const Json plugins = json_of("list plugins");
+  for (const Json& plugin : plugins["plugins"]) {
     EXPECT_TRUE(std::filesystem::exists(plugin["file"].get<std::string>()));
   }
 }
