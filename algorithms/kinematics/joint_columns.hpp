@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "algorithms/kinematics/joint_turns.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 #include "espalier/kernel/model/tree_kinematics.hpp"
 
@@ -17,49 +18,28 @@ template <class T>
 class JointColumns {
  public:
   explicit JointColumns(const Model& model)
-      : model_(model),
-        X_(model.body_count() + 1),
-        placed_(model.body_count() + 1, 0),
-        sine_(model.body_count() + 1),
-        cosine_(model.body_count() + 1) {
+      : model_(model), X_(model.body_count() + 1), placed_(model.body_count() + 1, 0) {
     X_[0] = Transform<T>::identity();
     for (std::vector<T>& component : S_) component.resize(model.spanning_nv());
-    for (const BodyRun& run : model.runs()) {
-      bool turns = run.joints->turns_about_z();
-      for (int i = run.first; turns && i < run.first + run.count; ++i) {
-        const Cluster& c = model.clusters()[model.body(i).cluster];
-        turns = c.constraint == nullptr || c.constraint->loops.empty();
-      }
-      turning_.push_back(turns);
-    }
   }
-
-  /// Per run: whether its joints are placed here, from their angles; those of loops that a joint
-  /// closes are not.
-  const std::vector<bool>& turning() const { return turning_; }
 
   /// The joints have moved.
-  /// @param q  spanning positions
-  void move(const T* q) {
-    ++now_;
-    for (std::size_t r = 0; r < turning_.size(); ++r) {
-      const BodyRun& run = model_.runs()[r];
-      if (turning_[r]) run.joints->turns(q + run.q, &sine_[run.first], &cosine_[run.first]);
-    }
-  }
+  void move() { ++now_; }
 
   /// Places a body and all between it and its root.
-  /// @param joints  that are not turning(), at the positions of the last move()
-  void place(int body, const TreeKinematics<T>& joints) {
+  /// @param turns   of the joints that turn, all placed after the last move()
+  /// @param joints  the others, at the same positions
+  void place(int body, const JointTurns<T>& turns, const TreeKinematics<T>& joints) {
     if (body == 0 || placed_[body] == now_) return;
     const Body& b = model_.body(body);
     const bool root = b.parent == 0;
     if (root) {
       X_[body] = Transform<T>::identity();
     } else {
-      place(b.parent, joints);
-      X_[body] = (turning_[b.run] ? RotationZ<T>{sine_[body], cosine_[body]} * b.placement
-                                  : joints.X[body]) *
+      place(b.parent, turns, joints);
+      const bool turning = turns.runs()[b.run];
+      X_[body] = (turning ? RotationZ<T>{turns.sine(body), turns.cosine(body)} * b.placement
+                          : joints.X[body]) *
                  X_[b.parent];
     }
     with_subspace(model_.runs()[b.run], [&](auto ops) {
@@ -119,11 +99,9 @@ class JointColumns {
   }
 
   const Model& model_;
-  std::vector<bool> turning_;
   std::vector<Transform<T>> X_;        ///< per body: from its root's frame
   std::vector<unsigned long> placed_;  ///< per body: when
   unsigned long now_ = 1;
-  std::vector<T> sine_, cosine_;     ///< per body of a turning run
   std::array<std::vector<T>, 6> S_;  ///< per component: by spanning rate
 };
 

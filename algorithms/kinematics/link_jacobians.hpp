@@ -1,56 +1,84 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "algorithms/kinematics/joint_columns.hpp"
+#include "algorithms/kinematics/path_columns.hpp"
+#include "algorithms/segments/free_body.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems/jacobian.hpp"
 
 namespace espalier {
 
 /// Jacobian of a link: the motion subspaces of the joints that support it, carried to the link.
-/// Joints are placed once; each keeps its columns in the frame of its tree's root, so that a link
-/// turns and shifts those of its path, several at a time.
+/// The first link that is asked for after a move, and links that are not far from the ground, go
+/// from the link to the ground. For others, joints are placed once; each keeps its columns in the
+/// frame of its tree's root, so that a link turns and shifts those of its path, several at a time.
 /// Cost: O(d) for each link, d its depth, and O(nv) for the zeros of all others.
 /// Source: Featherstone (2008), section 3.2.
 template <class T>
 class LinkJacobians final : public BodyJacobians<T> {
  public:
   explicit LinkJacobians(ModelPtr model)
-      : BodyJacobians<T>(std::move(model)), motion_(this->model()), columns_(this->model()) {
+      : BodyJacobians<T>(std::move(model)),
+        motion_(this->model()),
+        turns_(this->model()),
+        path_(this->model(), turns_.runs()),
+        columns_(this->model()) {
     const Model& m = this->model();
-    motion_.leave_out(columns_.turning(), std::vector<bool>(m.clusters().size()));
+    motion_.leave_out(turns_.runs(), std::vector<bool>(m.clusters().size()));
     stretches_.resize(m.body_count() + 1);
+    const int root = floating_root(m, m.body_count());
     for (int i = 1; i <= m.body_count(); ++i) {
       const Body& body = m.body(i);
       const Cluster& cluster = m.clusters()[body.cluster];
-      Stretch& own = stretches_[i] = {body.v, body.v + body.nv, cluster.v - cluster.spanning_v,
-                                      body.parent, cluster.constrained};
+      Stretch& own =
+          stretches_[i] = {body.v,      body.v + body.nv,    cluster.v - cluster.spanning_v,
+                           body.parent, cluster.constrained, i == root};
       const Stretch& above = stretches_[body.parent];
-      if (body.parent == 0 || own.tied || above.tied || above.end != own.first ||
+      if (body.parent == 0 || above.free || own.tied || above.tied || above.end != own.first ||
           above.shift != own.shift) {
         continue;
       }
       own.first = above.first, own.parent = above.parent;
     }
+    for (int i = 1; i <= m.body_count(); ++i) stretches_[i].by_path = pays_by_path(i);
   }
 
  private:
+  /// The C library's memset changes to a slower instruction (rep stosb) from 2 KiB on.
+  static void write_zeros(T* x, long count) {
+    constexpr long block = 2000 / sizeof(T);
+    for (; count > 0; x += block, count -= block) std::fill_n(x, std::min(block, count), T(0.0));
+  }
+
   void compute(const T* q) override {
     motion_.update(q, nullptr);
-    columns_.move(q);
+    turns_.move(q);
+    columns_.move();
+    asked_ = false;
   }
 
   void write(const Link& link, T* J) const override {
     const Model& model = this->model();
     const int nv = model.nv();
-    std::fill(J, J + 6L * nv, T(0.0));
-    columns_.place(link.body, motion_.joints);
+    write_zeros(J, 6L * nv);
+    const bool first = !std::exchange(asked_, true);
+    if (first) {
+      turns_.place_path(link.body);
+    } else {
+      turns_.place_all();
+    }
+    if (first || stretches_[link.body].by_path) return path_.write(link, turns_, motion_, J);
+    columns_.place(link.body, turns_, motion_.joints);
     const Transform<T> X = Transform<T>::from(link.X) * columns_.placement(link.body);
     for (int i = link.body; i != 0; i = stretches_[i].parent) {
       const Stretch& s = stretches_[i];
-      if (s.tied) {
+      if (s.free) {
+        write_root(X, J);
+      } else if (s.tied) {
         add_dependent(model.body(i), X, J);
       } else {
         columns_.carry(X, s.first, s.end, J + s.first + s.shift, nv);
@@ -58,6 +86,16 @@ class LinkJacobians final : public BodyJacobians<T> {
     }
   }
 
+  /// X itself, for the floating root's rates, which are the first ones.
+  void write_root(const Transform<T>& X, T* J) const {
+    const int nv = this->model().nv();
+    for (int r = 0; r < 3; ++r) {
+      const Vec3<T>& w = X.E.row[r];
+      const Vec3<T> v = cross(X.r, w);
+      T *angular = J + r * nv, *linear = J + (3 + r) * nv;
+      for (int a = 0; a < 3; ++a) angular[a] = linear[3 + a] = w[a], linear[a] = v[a];
+    }
+  }
   /// J += columns of a body's joint times their rows of the cluster's G.
   void add_dependent(const Body& body, const Transform<T>& X, T* J) const {
     const int nv = this->model().nv();
@@ -71,17 +109,34 @@ class LinkJacobians final : public BodyJacobians<T> {
     }
   }
 
+  /// Whether a link of the body takes less time from the link to the ground than by what is placed.
+  /// Measured in bodies of such a path: to place takes four, and four or less columns of a stretch
+  /// another one. The floating root's columns take a path two more.
+  bool pays_by_path(int body) const {
+    int placed = 4;
+    for (int i = body; i != 0; i = stretches_[i].parent) {
+      const Stretch& s = stretches_[i];
+      placed += s.free ? -1 : (s.end - s.first + Quad::size - 1) / Quad::size;
+    }
+    return path_.depth(body) <= placed;
+  }
+
   /// Bodies one above the other whose rates follow one another: carried together.
   struct Stretch {
     int first = 0, end = 0;  ///< spanning rates, from the uppermost body to this one
     int shift = 0;           ///< from them to independent rates
     int parent = 0;          ///< of the uppermost body
     bool tied = false;       ///< in a cluster that a loop or coupling ties: alone
+    bool free = false;       ///< the floating root: alone
+    bool by_path = false;    ///< PathColumns is faster for links of this body
   };
 
   std::vector<Stretch> stretches_;  ///< per body, up from it
   SpanningMotion<T> motion_;
+  mutable JointTurns<T> turns_;  ///< computed as links ask
+  PathColumns<T> path_;
   mutable JointColumns<T> columns_;  ///< filled as links ask
+  mutable bool asked_ = false;       ///< for a link since the last move
 };
 
 }  // namespace espalier

@@ -48,7 +48,7 @@ class DenseJacobians {
 };
 
 /// Links in a shuffled order, some twice, at several positions: what was placed for one is used by
-/// the next, and forgotten at the next position.
+/// the next, and forgotten at the next position. Each link alone, too, which takes another way.
 void expect_dense(const ModelPtr& model, const std::vector<std::vector<double>>& positions) {
   const auto jacobians = any<BodyJacobians<double>>(model);
   DenseJacobians dense(*model);
@@ -62,6 +62,12 @@ void expect_dense(const ModelPtr& model, const std::vector<std::vector<double>>&
       std::vector<double> J(6 * model->nv(), 7.0);  // what stands there before is overwritten
       jacobians->jacobian(link, J);
       EXPECT_LE(relative_difference(J, dense.jacobian(link)), rounding) << link.name;
+    }
+    for (const Link& link : model->links()) {
+      std::vector<double> J(6 * model->nv(), 7.0);
+      jacobians->evaluate(q);
+      jacobians->jacobian(link, J);
+      EXPECT_LE(relative_difference(J, dense.jacobian(link)), rounding) << link.name << " alone";
     }
   }
 }

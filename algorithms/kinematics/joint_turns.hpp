@@ -1,0 +1,111 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <vector>
+
+#include "espalier/kernel/model/model.hpp"
+
+namespace espalier {
+
+/// Sines and cosines of joints that turn about z by their position, computed when somebody asks:
+/// those between one body and the ground, or all at once.
+template <class T>
+class JointTurns {
+ public:
+  explicit JointTurns(const Model& model)
+      : model_(model),
+        q_(model.nq()),
+        joints_(model.body_count() + 1),
+        sine_(joints_.size()),
+        cosine_(joints_.size()) {
+    for (const BodyRun& run : model.runs()) {
+      runs_.push_back(are_angles(run));
+      for (int i = run.first; runs_.back() && i < run.first + run.count; ++i) {
+        const Cluster& c = model.clusters()[model.body(i).cluster];
+        runs_.back() = c.constraint == nullptr || c.constraint->loops.empty();
+      }
+    }
+    std::vector<int> depth(joints_.size(), 0);
+    for (int i = 1; i <= model.body_count(); ++i) {
+      const Body& body = model.body(i);
+      joints_[i] = {body.parent, runs_[body.run] ? body.q : -1};
+      depth[i] = depth[body.parent] + 1;
+    }
+    const std::size_t deepest = *std::max_element(depth.begin(), depth.end());
+    angle_.resize(deepest + Quad::size), turning_.resize(deepest);
+  }
+
+  /// Per run of the model: whether its joints are here; those of loops that a joint closes are not.
+  const std::vector<bool>& runs() const { return runs_; }
+
+  /// The joints have moved. @param q  spanning positions
+  void move(const T* q) {
+    std::copy_n(q, q_.size(), q_.begin());
+    whole_ = false;
+  }
+  /// Those of bodies between one, included, and the ground.
+  void place_path(int body) {
+    if (whole_) return;
+    int n = 0;
+    for (int i = body; i != 0; i = joints_[i].parent) {
+      if (joints_[i].q < 0) continue;
+      angle_[n] = q_[joints_[i].q], turning_[n++] = i;
+    }
+    if constexpr (std::is_same_v<T, double>) {
+      std::fill_n(angle_.begin() + n, Quad::size, 0.0);
+      for (int k = 0; k < n; k += Quad::size) {
+        Quad s, c;
+        sincos(Quad::load(angle_.data() + k), s, c);
+        for (int l = 0; l < std::min(Quad::size, n - k); ++l) {
+          sine_[turning_[k + l]] = s[l], cosine_[turning_[k + l]] = c[l];
+        }
+      }
+    } else {
+      for (int k = 0; k < n; ++k) sincos(angle_[k], sine_[turning_[k]], cosine_[turning_[k]]);
+    }
+  }
+  void place_all() {
+    if (whole_) return;
+    whole_ = true;
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      const BodyRun& run = model_.runs()[r];
+      if (runs_[r]) run.joints->turns(&q_[run.q], &sine_[run.first], &cosine_[run.first]);
+    }
+  }
+  const T& sine(int body) const { return sine_[body]; }
+  const T& cosine(int body) const { return cosine_[body]; }
+
+ private:
+  struct Joint {
+    int parent = 0;  ///< body
+    int q = -1;      ///< -1: not here
+  };
+
+  /// Whether positions are the angles themselves. The rate of such a joint is one about z, so that
+  /// it can differ by no more than its zero: one angle shows it.
+  static bool are_angles(const BodyRun& run) {
+    if (run.subspace != SubspaceKind::revolute_z || run.nq != 1) return false;
+    if (!run.joints->turns_about_z()) return false;
+    constexpr double angle = 0.5, rounding = 4e-16;
+    const std::vector<double> q(run.count, angle);
+    std::vector<double> s(run.count), c(run.count);
+    run.joints->turns(q.data(), s.data(), c.data());
+    for (int k = 0; k < run.count; ++k) {
+      if (!(std::hypot(s[k] - std::sin(angle), c[k] - std::cos(angle)) < rounding)) return false;
+    }
+    return true;
+  }
+
+  const Model& model_;
+  std::vector<bool> runs_;
+  std::vector<T> q_;
+  std::vector<Joint> joints_;     ///< per body
+  std::vector<T> sine_, cosine_;  ///< per body
+  bool whole_ = false;
+  std::vector<T> angle_;  ///< of a path
+  std::vector<int> turning_;
+};
+
+}  // namespace espalier
