@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "espalier/host/batch_loops.hpp"
 #include "espalier/host/block_threads.hpp"
@@ -25,6 +26,38 @@ constexpr double largest_gap = 1e-3;
 constexpr int packs_at_once = 8;
 /// Newton rounds of a pack as it comes; what is then unsolved is gathered.
 constexpr int first_rounds = 2, more_rounds = 10;
+
+/// So many numbers of every robot, those of eight robots side by side and a pack's numbers next to
+/// each other: in rows over all robots, neighbours of one robot would be 8 N bytes apart, which for
+/// N like 512 are few sets of the caches. Lanes beyond the last robot are copies of it where read.
+class PackedNumbers {
+ public:
+  void assign(std::size_t numbers, int N) {
+    numbers_ = numbers, N_ = N;
+    packs_.assign(numbers * ((N + Pack::size - 1) / Pack::size), Pack(0.0));
+  }
+  std::size_t numbers() const { return numbers_; }
+  double get(std::size_t i, int robot) const { return packs_[at(i, robot)][robot % Pack::size]; }
+  void set(std::size_t i, int robot, double x) { packs_[at(i, robot)].set(robot % Pack::size, x); }
+  /// @param first  robot of the pack's first lane
+  void load(int first, Pack* to) const {
+    std::copy_n(packs_.data() + at(0, first), numbers_, to);
+    for (int k = N_ - first; k < Pack::size; ++k) {
+      for (std::size_t i = 0; i < numbers_; ++i) to[i].set(k, to[i][N_ - 1 - first]);
+    }
+  }
+  void store(int first, const Pack* from) {
+    std::copy_n(from, numbers_, packs_.data() + at(0, first));
+  }
+
+ private:
+  std::size_t at(std::size_t i, int robot) const {
+    return static_cast<std::size_t>(robot / Pack::size) * numbers_ + i;
+  }
+  std::size_t numbers_ = 0;
+  int N_ = 0;
+  std::vector<Pack> packs_;
+};
 
 /// A robot of a piece: its pack there, and its lane.
 struct Place {
@@ -76,7 +109,9 @@ class ContactBatch::Impl {
   bool closes_;
   double t_ = 0.0, last_step_ = 0.0;
   int N_ = 0;
-  std::vector<double> q_, v_, tau_, target_, memory_, friction_, loop_memory_;
+  bool pushed_ = false;  ///< forces on independent rates have been set: else they are zero
+  std::vector<double> q_, v_, friction_, loop_memory_;
+  PackedNumbers tau_, target_, memory_;
   std::vector<double> forces_, residual_;
   std::vector<RobotStatus> status_;
   std::vector<unsigned char> stuck_;
@@ -95,14 +130,17 @@ class ContactBatch::Impl {
     espalier::detail::BatchLoops loops;
     LoopProjector projector;
     std::vector<double> one;  ///< positions of one robot
+    std::vector<Pack> force;  ///< on all solids, of one pack after the other
     double rounds = 0.0;
   };
   std::vector<std::unique_ptr<Worker>> workers_;
 
  private:
   void step_piece(Worker& w, int first, double h);
-  void load(StepState<Pack>& s, int first) const;
-  void save(const StepState<Pack>& s, int first, double h);
+  void load(Worker& w, int first, int packs) const;
+  void save(Worker& w, int first, int packs, double h);
+  void add_forces(const StepState<Pack>& s, double h, Pack* force) const;
+  void judge(const StepState<Pack>& s, int first);
   void collect(Worker& w, int first, int packs);
   void solve_gathered(Worker& w, const Effort& effort);
   void settle(Worker& w, StepState<Pack>& s, int first);
@@ -120,9 +158,9 @@ void ContactBatch::Impl::start(int N, In<double> q, In<double> v, double t) {
   expect_size("contact batch", "v", v.size(), static_cast<long>(model.nv()) * N);
   N_ = N, t_ = t, last_step_ = 0.0;
   q_.assign(q.size(), 0.0), v_.assign(v.size(), 0.0);
-  tau_.assign(v.size(), 0.0);
-  target_.assign(3 * plan_->drives().size() * n, 0.0);
-  memory_.assign(static_cast<std::size_t>(plan_->memory_size()) * n, 0.0);
+  tau_.assign(model.nv(), N);
+  target_.assign(3 * plan_->drives().size(), N);
+  memory_.assign(plan_->memory_size(), N);
   if (friction_.size() != n) friction_.assign(n, 1.0);
   loop_memory_.assign(loop_memory_size_ * n, 0.0);
   forces_.assign(3 * plan_->solids().size() * n, 0.0);
@@ -153,7 +191,7 @@ void ContactBatch::Impl::reset(int robot, In<double> q, In<double> v) {
   residual_[robot] = 0.0;
   std::fill_n(loop_memory_.begin() + static_cast<long>(loop_memory_size_ * robot),
               loop_memory_size_, 0.0);
-  for (std::size_t i = robot; i < memory_.size(); i += N) memory_[i] = 0.0;
+  for (std::size_t i = 0; i < memory_.numbers(); ++i) memory_.set(i, robot, 0.0);
   for (std::size_t i = robot; i < forces_.size(); i += N) forces_[i] = 0.0;
   const auto finite = [](double x) { return std::isfinite(x); };
   if (std::all_of(w.one.begin(), w.one.end(), finite)) {
@@ -169,41 +207,76 @@ void ContactBatch::Impl::reset(int robot, In<double> q, In<double> v) {
   for (int i = 0; i < model.nv(); ++i) v_[i * N + robot] = v[i];
 }
 
-void ContactBatch::Impl::load(StepState<Pack>& s, int first) const {
-  const auto rows = [&](const std::vector<double>& from, std::vector<Pack>& to) {
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      to[i] = gather<Pack>(from.data() + i * N_, first, N_);
+/// Row by row over all packs of a piece: a row of q lies far from the next.
+void ContactBatch::Impl::load(Worker& w, int first, int packs) const {
+  const auto rows = [&](const std::vector<double>& from, auto&& to, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i + espalier::detail::rows_ahead < count) {
+        espalier::detail::prefetch(from.data() + (i + espalier::detail::rows_ahead) * N_ + first,
+                                   std::min(packs * Pack::size, N_ - first));
+      }
+      for (int p = 0; p < packs; ++p) {
+        to(w.packs[p])[i] = gather<Pack>(from.data() + i * N_, first + p * Pack::size, N_);
+      }
     }
   };
-  rows(q_, s.q), rows(v_, s.v), rows(tau_, s.tau), rows(target_, s.target);
-  rows(memory_, s.memory);
-  s.friction = gather<Pack>(friction_.data(), first, N_);
+  rows(
+      q_, [](StepState<Pack>& s) { return s.q.data(); }, plan_->model().nq());
+  rows(
+      v_, [](StepState<Pack>& s) { return s.v.data(); }, plan_->model().nv());
+  for (int p = 0; p < packs; ++p) {
+    StepState<Pack>& s = w.packs[p];
+    const int robot = first + p * Pack::size;
+    if (pushed_) tau_.load(robot, s.tau.data());
+    target_.load(robot, s.target.data());
+    memory_.load(robot, s.memory.data());
+    s.friction = gather<Pack>(friction_.data(), robot, N_);
+  }
 }
 
-void ContactBatch::Impl::save(const StepState<Pack>& s, int first, double h) {
-  const auto rows = [&](const std::vector<Pack>& from, std::vector<double>& to) {
-    for (std::size_t i = 0; i < from.size(); ++i) scatter(from[i], to.data() + i * N_, first, N_);
+void ContactBatch::Impl::save(Worker& w, int first, int packs, double h) {
+  const auto rows = [&](auto&& from, std::vector<double>& to, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      double* row = to.data() + i * N_;
+      for (int p = 0; p < packs; ++p) {
+        const int robot = first + p * Pack::size;
+        if (robot + Pack::size <= N_) {
+          std::memcpy(row + robot, from(p) + i, sizeof(Pack));
+        } else {
+          scatter(from(p)[i], row, robot, N_);
+        }
+      }
+    }
   };
-  rows(s.q, q_), rows(s.v, v_), rows(s.memory, memory_);
-  scatter(s.report.residual, residual_.data(), first, N_);
-  const int end = std::min(N_, first + Pack::size);
-  for (std::size_t i = 0; i < 3 * plan_->solids().size(); ++i) {
-    std::fill(forces_.begin() + static_cast<long>(i * N_ + first),
-              forces_.begin() + static_cast<long>(i * N_ + end), 0.0);
+  rows([&](int p) { return w.packs[p].q.data(); }, q_, plan_->model().nq());
+  rows([&](int p) { return w.packs[p].v.data(); }, v_, plan_->model().nv());
+  const std::size_t forces = 3 * plan_->solids().size();
+  w.force.assign(forces * packs, Pack(0.0));
+  for (int p = 0; p < packs; ++p) {
+    const StepState<Pack>& s = w.packs[p];
+    memory_.store(first + p * Pack::size, s.memory.data());
+    add_forces(s, h, w.force.data() + p * forces);
+    judge(s, first + p * Pack::size);
   }
-  for (std::size_t c = 0; c < s.contacts.size(); ++c) {
-    const int point = s.contacts[c];
+  rows([&](int p) { return w.force.data() + p * forces; }, forces_, forces);
+}
+
+/// Forces of a step's impulses on all solids.
+void ContactBatch::Impl::add_forces(const StepState<Pack>& s, double h, Pack* force) const {
+  for (const int point : s.contacts) {
     const Plan::Pair& pair = plan_->pairs()[plan_->pair_of(point)];
     const Pack* kept = s.memory.data() + 4 * static_cast<std::size_t>(point);
     for (int i = 0; i < 3; ++i) {
-      const Pack forces = kept[i] / Pack(h);
-      for (int k = first; k < end; ++k) {
-        const double force = forces[k - first];
-        forces_[(3 * static_cast<std::size_t>(pair.a) + i) * N_ + k] += force;
-        forces_[(3 * static_cast<std::size_t>(pair.b) + i) * N_ + k] -= force;
-      }
+      const Pack x = kept[i] * Pack(1.0 / h);
+      force[3 * pair.a + i] += x;
+      force[3 * pair.b + i] -= x;
     }
   }
+}
+
+void ContactBatch::Impl::judge(const StepState<Pack>& s, int first) {
+  scatter(s.report.residual, residual_.data(), first, N_);
+  const int end = std::min(N_, first + Pack::size);
   const double tolerance = plan_->options().tolerance;
   Pack zero(0.0);  // NaN in lanes with a number that is none
   for (const Pack& x : s.q) zero += Pack(0.0) * x;
@@ -339,9 +412,9 @@ void ContactBatch::Impl::step_piece(Worker& w, int first, double h) {
   const int packs = (robots + Pack::size - 1) / Pack::size;
   const StepOptions& o = plan_->options();
   const double ratio = last_step_ > 0.0 ? h / last_step_ : 1.0;
+  load(w, first, packs);
   for (int p = 0; p < packs; ++p) {
     StepState<Pack>& s = w.packs[p];
-    load(s, first + p * Pack::size);
     if (ratio != 1.0) {  // impulses are forces times the step; multipliers of slips stay
       for (int i = 0; i < plan_->memory_size(); ++i) {
         if (i >= 4 * plan_->points() || i % 4 != 3) s.memory[i] *= Pack(ratio);
@@ -362,8 +435,8 @@ void ContactBatch::Impl::step_piece(Worker& w, int first, double h) {
     w.step->respond(s, h);
     w.loops.follow(s.q.data());
     if (closes_) settle(w, s, robot);
-    save(s, robot, h);
   }
+  save(w, first, packs, h);
 }
 
 void ContactBatch::Impl::step(double h) {
@@ -411,14 +484,16 @@ void ContactBatch::set_targets(In<double> positions, In<double> rates, In<double
     if (all[i]->size() == 0) continue;
     expect_size("contact batch", names[i], all[i]->size(), size);
     for (long k = 0; k < size; ++k) {
-      impl_->target_[static_cast<std::size_t>((3 * (k / N) + i) * N + k % N)] = (*all[i])[k];
+      impl_->target_.set(3 * (k / N) + i, static_cast<int>(k % N), (*all[i])[k]);
     }
   }
 }
 
 void ContactBatch::set_forces(In<double> tau) {
-  expect_size("contact batch", "tau", tau.size(), static_cast<long>(impl_->tau_.size()));
-  std::copy_n(tau.data(), tau.size(), impl_->tau_.begin());
+  const long N = impl_->N_, size = static_cast<long>(impl_->tau_.numbers()) * N;
+  impl_->pushed_ = true;
+  expect_size("contact batch", "tau", tau.size(), size);
+  for (long k = 0; k < size; ++k) impl_->tau_.set(k / N, static_cast<int>(k % N), tau[k]);
 }
 
 void ContactBatch::step(double h) { impl_->step(h); }
@@ -444,9 +519,10 @@ void ContactBatch::save(int robot, std::span<double> out) const {
   expect_size("contact batch", "saved robot", static_cast<long>(out.size()),
               static_cast<long>(saved_size()));
   auto to = out.begin();
-  for (const std::vector<double>* from : {&impl_->q_, &impl_->v_, &impl_->memory_}) {
+  for (const std::vector<double>* from : {&impl_->q_, &impl_->v_}) {
     for (std::size_t i = robot; i < from->size(); i += impl_->N_) *to++ = (*from)[i];
   }
+  for (std::size_t i = 0; i < impl_->memory_.numbers(); ++i) *to++ = impl_->memory_.get(i, robot);
   to =
       std::copy_n(impl_->loop_memory_.begin() + static_cast<long>(impl_->loop_memory_size_ * robot),
                   impl_->loop_memory_size_, to);
@@ -460,9 +536,10 @@ void ContactBatch::restore(int robot, In<double> saved) {
                        ", expected a number from 0 to " + std::to_string(impl_->N_ - 1));
   }
   const double* from = saved.data();
-  for (std::vector<double>* to : {&impl_->q_, &impl_->v_, &impl_->memory_}) {
+  for (std::vector<double>* to : {&impl_->q_, &impl_->v_}) {
     for (std::size_t i = robot; i < to->size(); i += impl_->N_) (*to)[i] = *from++;
   }
+  for (std::size_t i = 0; i < impl_->memory_.numbers(); ++i) impl_->memory_.set(i, robot, *from++);
   std::copy_n(from, impl_->loop_memory_size_,
               impl_->loop_memory_.begin() + static_cast<long>(impl_->loop_memory_size_ * robot));
   impl_->stuck_[robot] = from[impl_->loop_memory_size_] != 0.0;

@@ -93,6 +93,40 @@ Plan::Plan(ModelPtr model, World world, StepOptions options, std::string collisi
   for (const Site& site : sites_) carried.insert(site.way.begin(), site.way.end());
   placed_.assign(carried.begin(), carried.end());  // parents have lower numbers
   places_rotors_ = !placed_.empty() && placed_.back() > model_->active_body_count();
+  add_columns();
+}
+
+void Plan::add_columns() {
+  first_column_.assign(model_->body_count() + 1, -1);
+  root_of_.assign(model_->body_count() + 1, 0);
+  for (const int i : placed_) {
+    const Body& body = model_->body(i);
+    const Cluster& c = model_->clusters()[body.cluster];
+    root_of_[i] = body.parent == 0 ? i : root_of_[body.parent];
+    first_column_[i] = static_cast<int>(columns_.size());
+    columns_.resize(columns_.size() + c.nv);
+    if (c.constrained) continue;
+    // Unit axes through the origin turn about it; slides turn nothing.
+    const SubspaceKind kind = model_->runs()[body.run].subspace;
+    for (int k = 0; k < c.nv; ++k) {
+      Column& column = columns_[first_column_[i] + k];
+      const bool free = kind == SubspaceKind::free;
+      column.turns = !(kind == SubspaceKind::prismatic_z || (free && k >= 3));
+      const bool about_origin =
+          kind == SubspaceKind::revolute_z || kind == SubspaceKind::spherical || (free && k < 3);
+      column.shifts = !(root_of_[i] == i && about_origin);
+    }
+  }
+  for (Site& site : sites_) {
+    site.columns.assign(site.support.size(), -1);
+    for (auto i = site.way.rbegin(); i != site.way.rend(); ++i) {  // the lowest of a cluster stays
+      const Cluster& c = model_->clusters()[model_->body(*i).cluster];
+      for (int k = 0; k < c.nv; ++k) {
+        const auto at = std::lower_bound(site.support.begin(), site.support.end(), c.v + k);
+        site.columns[at - site.support.begin()] = first_column_[*i] + k;
+      }
+    }
+  }
 }
 
 std::vector<int> Plan::support_of_rate(int rate) const {
@@ -192,6 +226,7 @@ void Plan::add_pairs(const std::function<int(const Shape&, const Shape&)>& point
       pair.too_deep = std::min(options_.too_deep, 0.2 * std::min(ra, rb));
       if (a.site >= 0) pair.support = sites_[a.site].support;
       if (b.site >= 0) pair.support = merged(pair.support, sites_[b.site].support);
+      forks_ = forks_ || (a.site >= 0 && b.site >= 0);
       points_ += pair.count;
       pair_of_.resize(points_, static_cast<int>(pairs_.size()));
       pairs_.push_back(std::move(pair));

@@ -65,6 +65,13 @@ class ESPALIER_API Plan {
     int body = 0;
     std::vector<int> way;      ///< bodies from it to the ground
     std::vector<int> support;  ///< independent rates that move it, ascending
+    /// Of each rate of the support: the column that says how it moves the site; -1: not at all.
+    std::vector<int> columns;
+  };
+  /// How an independent rate of a placed body's cluster moves that body: a twist in world axes
+  /// about the origin of the first body of its way from the ground.
+  struct Column {
+    bool turns = true, shifts = true;  ///< its angular and its linear part may differ from zero
   };
   /// Two solids that may touch.
   struct Pair {
@@ -130,6 +137,15 @@ class ESPALIER_API Plan {
   const std::vector<Dry>& dry() const { return dry_; }
   /// Bodies that carry sites, and all that carry them, parents first.
   const std::vector<int>& placed() const { return placed_; }
+  /// Columns of placed bodies, one after the other: first_column(body) + k is that of rate k of the
+  /// body's cluster.
+  const std::vector<Column>& columns() const { return columns_; }
+  int first_column(int body) const { return first_column_[body]; }
+  /// The first body of a placed body's way from the ground.
+  int root_of(int body) const { return root_of_[body]; }
+  /// Whether some row is moved by two ways from the ground: else what moves two rows is where their
+  /// ascending supports begin alike.
+  bool forks() const { return forks_; }
   bool places_rotors() const { return places_rotors_; }
 
   /// Independent rates of a rate's cluster and of those that carry it, below it: the places of its
@@ -155,6 +171,7 @@ class ESPALIER_API Plan {
   void add_joints();
   void add_held();
   bool touch(const Solid& a, const Solid& b) const;
+  void add_columns();
 
   ModelPtr model_;
   World world_;
@@ -163,7 +180,8 @@ class ESPALIER_API Plan {
   std::vector<Solid> solids_;
   std::vector<Site> sites_;
   std::vector<Pair> pairs_;
-  std::vector<int> pair_of_, placed_;
+  std::vector<int> pair_of_, placed_, first_column_, root_of_;
+  std::vector<Column> columns_;
   std::vector<JointRow> limits_, frictions_;
   std::vector<HeldRow> held_;
   std::vector<Passive> passive_;
@@ -171,7 +189,7 @@ class ESPALIER_API Plan {
   std::vector<Dry> dry_;
   std::vector<std::vector<int>> ancestors_;
   int points_ = 0;
-  bool places_rotors_ = false;
+  bool places_rotors_ = false, forks_ = false;
 };
 
 }  // namespace espalier::contact

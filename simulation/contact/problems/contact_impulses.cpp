@@ -19,6 +19,16 @@ void ImpulseProblem<T>::resize(int contact_count, int scalar_count) {
 }
 
 template <class T>
+void ImpulseProblem<T>::reshape(int contact_count, int scalar_count) {
+  contacts = contact_count, scalars = scalar_count;
+  const std::size_t m = size();
+  G.resize(m * m), lam.resize(m);
+  g.assign(m, T(0.0));
+  mu.resize(contacts), slip.resize(contacts);
+  lower.resize(scalars), upper.resize(scalars);
+}
+
+template <class T>
 void ContactImpulses<T>::solve(const Inputs& /*in*/, Results& /*out*/) {
   throw Unsupported(
       "contact-impulses: inputs are named ones, expected rows of contacts (call solve_impulses(), "

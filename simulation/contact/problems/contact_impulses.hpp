@@ -27,6 +27,8 @@ struct ESPALIER_API ImpulseProblem {
   int size() const { return 3 * contacts + scalars; }
   /// Zero vectors and matrices; keeps the storage.
   void resize(int contact_count, int scalar_count);
+  /// The same sizes with g zero, and all else left to be written.
+  void reshape(int contact_count, int scalar_count);
 };
 
 /// What became of a problem, lane by lane.

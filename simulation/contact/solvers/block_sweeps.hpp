@@ -37,6 +37,7 @@ class BlockSweeps {
       b.sine = t * b.cosine;
       b.s[0] = larger(S11 - t * S12, T(1e-3) * b.prox);
       b.s[1] = larger(S22 + t * S12, T(1e-3) * b.prox);
+      for (int k = 0; k < 2; ++k) b.inverse_s[k] = T(1.0) / b.s[k];
       b.d[0] = b.cosine * D(0, 1) - b.sine * D(0, 2);
       b.d[1] = b.sine * D(0, 1) + b.cosine * D(0, 2);
     }
@@ -63,7 +64,7 @@ class BlockSweeps {
  private:
   struct Block {
     T prox, n, inverse_n, cosine, sine;
-    T s[2], d[2];
+    T s[2], inverse_s[2], d[2];
   };
 
   static T rate(const ImpulseProblem<T>& p, int i, const T* lam) {
@@ -91,7 +92,7 @@ class BlockSweeps {
     const T c1 = free(k.cosine * u_1 - k.sine * u_2, 0, t1);
     const T c2 = free(k.sine * u_1 + k.cosine * u_2, 1, t2);
 
-    T l1 = -c1 / k.s[0], l2 = -c2 / k.s[1];
+    T l1 = -c1 * k.inverse_s[0], l2 = -c2 * k.inverse_s[1];
     T n = -(b_n + k.d[0] * l1 + k.d[1] * l2) * k.inverse_n;
     const Mask<T> pressed = less(b_n, T(0.0));
     const Mask<T> rough = less(T(0.0), mu);

@@ -38,8 +38,10 @@ inline void project(const T& mu, const T* a, T* lam) {
   const T q = sqrt(a[1] * a[1] + a[2] * a[2]);
   const Mask<T> inside = less_equal(q, mu * a[0]);
   const Mask<T> polar = less_equal(mu * q, -a[0]);
-  const T n = (a[0] + mu * q) / (T(1.0) + mu * mu);
-  const T t = mu * n / larger(q, T(1e-300));
+  // One division for both n = (a_n + mu q) / (1 + mu^2) and t = mu n / q.
+  const T length = larger(q, T(1e-300));
+  const T part = (a[0] + mu * q) / ((T(1.0) + mu * mu) * length);
+  const T n = part * length, t = mu * part;
   lam[0] = select(inside, a[0], select(polar, T(0.0), n));
   for (int k = 1; k < 3; ++k) {
     lam[k] = select(inside, a[k], select(polar, T(0.0), t * a[k]));
@@ -65,33 +67,34 @@ void clip_all(const ImpulseProblem<T>& p, T* lam) {
 }
 
 /// Natural residual at lam and its rates u. NaN where any row has NaN.
+///
+/// Cones and bounds are scaled with the row instead of the rates: |d lam - P(d lam - u - ...)|.
 template <class T>
 T residual(const ImpulseProblem<T>& p, const T* d, const T* lam, const T* u) {
-  T worst(0.0);
+  T worst(0.0);  // its square: one root for all rows
   const auto take = [&](const T& r) { worst = select(less_equal(r, worst), worst, r); };
   T poison(0.0);  // NaN - NaN, so that a later number does not hide a NaN
   for (int c = 0; c < p.contacts; ++c) {
-    const T *l = lam + 3 * c, *v = u + 3 * c;
-    const T inverse = T(1.0) / d[c];
+    const T* v = u + 3 * c;
+    const T l[3] = {d[c] * lam[3 * c], d[c] * lam[3 * c + 1], d[c] * lam[3 * c + 2]};
     const T slide = p.mu[c] * sqrt(v[1] * v[1] + v[2] * v[2]);
-    const T a[3] = {l[0] - (v[0] + slide) * inverse, l[1] - v[1] * inverse, l[2] - v[2] * inverse};
+    const T a[3] = {l[0] - (v[0] + slide), l[1] - v[1], l[2] - v[2]};
     T nearest[3];
     project(p.mu[c], a, nearest);
     T sum(0.0);
     for (int k = 0; k < 3; ++k) sum += (l[k] - nearest[k]) * (l[k] - nearest[k]);
-    const T r = sqrt(sum) * d[c];
-    poison += (r - r);
-    take(r);
+    poison += (sum - sum);
+    take(sum);
   }
   for (int k = 0; k < p.scalars; ++k) {
     const int i = 3 * p.contacts + k;
     const T& scale = d[p.contacts + k];
-    const T a = lam[i] - u[i] / scale;
-    const T r = abs(lam[i] - clip(a, p.lower[k], p.upper[k])) * scale;
+    const T l = scale * lam[i];
+    const T r = l - clip(l - u[i], scale * p.lower[k], scale * p.upper[k]);
     poison += (u[i] - u[i]) + (r - r);
-    take(r);
+    take(r * r);
   }
-  return worst + poison;
+  return sqrt(worst) + poison;
 }
 
 }  // namespace espalier::contact

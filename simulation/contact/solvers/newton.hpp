@@ -82,11 +82,11 @@ class NewtonRounds {
     for (int c = 0; c < p.contacts; ++c) {
       const int i = 3 * c;
       const T &d = d_[c], &mu = p.mu[c];
-      const T inverse = one / d;
-      const T a_n = lam[i] - u_[i] * inverse;
-      const T a1 = lam[i + 1] - u_[i + 1] * inverse, a2 = lam[i + 2] - u_[i + 2] * inverse;
-      const T q = larger(sqrt(a1 * a1 + a2 * a2), T(1e-300));
-      const T e1 = a1 / q, e2 = a2 / q, k = mu * a_n / q;
+      // d a: modes and directions are those of a.
+      const T a_n = d * lam[i] - u_[i];
+      const T a1 = d * lam[i + 1] - u_[i + 1], a2 = d * lam[i + 2] - u_[i + 2];
+      const T q = larger(sqrt(a1 * a1 + a2 * a2), T(1e-300)), inverse = one / q;
+      const T e1 = a1 * inverse, e2 = a2 * inverse, k = mu * a_n * inverse;
       const Mask<T> apart = less_equal(a_n, zero), stick = ~apart & less_equal(q, mu * a_n);
       const Mask<T> slip = ~(apart | stick);
       const T P11 = k * (one - e1 * e1), P12 = -k * e1 * e2, P22 = k * (one - e2 * e2);
@@ -114,16 +114,14 @@ class NewtonRounds {
       A2[i + 1] += select(slip, -d * P12, zero);
 
       F_[i] = -select(apart, d * lam[i], u_[i]);
-      F_[i + 1] =
-          -select(apart, d * lam[i + 1], select(stick, u_[i + 1], d * (lam[i + 1] - k * a1)));
-      F_[i + 2] =
-          -select(apart, d * lam[i + 2], select(stick, u_[i + 2], d * (lam[i + 2] - k * a2)));
+      F_[i + 1] = -select(apart, d * lam[i + 1], select(stick, u_[i + 1], d * lam[i + 1] - k * a1));
+      F_[i + 2] = -select(apart, d * lam[i + 2], select(stick, u_[i + 2], d * lam[i + 2] - k * a2));
     }
     for (int s = 0; s < p.scalars; ++s) {
       const int i = 3 * p.contacts + s;
       const T& d = d_[p.contacts + s];
-      const T a = lam[i] - u_[i] / d;
-      const Mask<T> below = less(a, p.lower[s]), above = less(p.upper[s], a);
+      const T a = d * lam[i] - u_[i];
+      const Mask<T> below = less(a, d * p.lower[s]), above = less(d * p.upper[s], a);
       const Mask<T> bound = below | above;
       const T Q = select(bound, zero, one);
       const T* G = p.G.data() + static_cast<std::size_t>(i) * m;
@@ -139,8 +137,9 @@ class NewtonRounds {
   void eliminate(int m) {
     T* A = A_.data();
     for (int k = 0; k < m; ++k) {
-      const T* pivot = A + static_cast<std::size_t>(k) * m;
+      T* pivot = A + static_cast<std::size_t>(k) * m;
       const T inverse = T(1.0) / pivot[k];
+      pivot[k] = inverse;
       for (int i = k + 1; i < m; ++i) {
         T* row = A + static_cast<std::size_t>(i) * m;
         const T factor = row[k] * inverse;
@@ -152,7 +151,7 @@ class NewtonRounds {
       const T* row = A + static_cast<std::size_t>(k) * m;
       T sum = F_[k];
       for (int j = k + 1; j < m; ++j) sum -= row[j] * F_[j];
-      F_[k] = sum / row[k];
+      F_[k] = sum * row[k];
     }
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -23,27 +24,44 @@ inline void contact_tangents(const Vec3<T>& n, Vec3<T>& t1, Vec3<T>& t2) {
   t2 = cross(n, t1);
 }
 
+/// Which of the six unit motions, angular first, a column of S is.
+template <class Ops>
+struct UnitAxis;
+template <int... axis>
+struct UnitAxis<SubspaceOps<Axes<axis...>>> {
+  static constexpr int of(int column) { return Axes<axis...>::index[column]; }
+};
+
 /// Rows of a step: where points touch, their Jacobians in independent rates, and what the problem
 /// asks of them.
 template <class T>
 class ContactRows {
  public:
-  explicit ContactRows(const Plan& plan) : plan_(plan), X_(plan.model().body_count() + 1) {
+  explicit ContactRows(const Plan& plan)
+      : plan_(plan), X_(plan.model().body_count() + 1), columns_(plan.columns().size()) {
     X_[0] = Transform<T>::identity();
-    for (const Plan::Site& site : plan.sites()) {
-      columns_.emplace_back(plan.model().nv(), Motion<T>::zero());
-      (void)site;
-    }
     poses_.resize(plan.solids().size());
+    for (std::size_t k = 0; k < poses_.size(); ++k) {
+      if (plan.solids()[k].body == 0) poses_[k] = Transform<T>::from(plan.solids()[k].X);
+    }
   }
 
   /// Places bodies, finds points, and lists those that some lane is near.
   void find(StepState<T>& s, const SpanningMotion<T>& motion, const Collision<T>& collision) {
     const Model& model = plan_.model();
-    for (const int i : plan_.placed()) X_[i] = motion.joints.X[i] * X_[model.body(i).parent];
+    for (const int i : plan_.placed()) {
+      const Transform<T>& X = motion.joints.X[i];
+      X_[i] = model.body(i).parent == 0 ? X : X * X_[model.body(i).parent];
+    }
     for (std::size_t k = 0; k < poses_.size(); ++k) {
       const Plan::Solid& solid = plan_.solids()[k];
-      poses_[k] = solid.X * X_[solid.body];
+      if (solid.body == 0) continue;
+      if (solid.placed.shape.kind == Shape::Kind::sphere) {  // looks the same however it is turned
+        const Transform<T>& X = X_[solid.body];
+        poses_[k] = {X.E, X.r + transpose_times(X.E, solid.X.r)};
+      } else {
+        poses_[k] = solid.X * X_[solid.body];
+      }
     }
     s.contacts.clear();
     s.depth = T(0.0), s.deep = false;
@@ -72,14 +90,14 @@ class ContactRows {
   /// Jacobians of all rows, and what of the problem does not depend on them.
   void fill(StepState<T>& s, const SpanningMotion<T>& motion, double h) {
     const int contacts = static_cast<int>(s.contacts.size()), nv = plan_.model().nv();
-    s.problem.resize(contacts, plan_.scalar_rows());
+    s.problem.reshape(contacts, plan_.scalar_rows());
     const std::size_t m = s.problem.size();
     s.J.resize(m * nv), s.Y.resize(m * nv);  // entries outside of the rows' supports mean nothing
     s.support.resize(m);
     s.t1.resize(contacts), s.t2.resize(contacts);
     s.compliance.assign(contacts, T(0.0)), s.bounce.assign(contacts, T(0.0));
     s.before.resize(m);
-    for (std::size_t k = 0; k < columns_.size(); ++k) columns(motion, static_cast<int>(k));
+    for (const int i : plan_.placed()) columns(motion, i);
     for (int c = 0; c < contacts; ++c) add_contact(s, c);
     int row = 3 * contacts;
     absent_.assign(m, Mask<T>::none());
@@ -220,34 +238,46 @@ class ContactRows {
     return less(dot(d, d), reach * reach).any();
   }
 
-  /// Columns of a site's twist in world axes about the body's origin, in independent rates.
-  void columns(const SpanningMotion<T>& motion, int k) {
+  /// How the rates of a placed body's cluster move it.
+  void columns(const SpanningMotion<T>& motion, int i) {
     const Model& model = plan_.model();
-    const Plan::Site& site = plan_.sites()[k];
-    std::vector<Motion<T>>& out = columns_[k];
-    for (const int i : site.support) out[i] = Motion<T>::zero();
-    const Vec3<T>& origin = X_[site.body].r;
-    for (const int i : site.way) {
-      const Body& body = model.body(i);
-      const Cluster& c = model.clusters()[body.cluster];
-      const Transform<T>& X = X_[i];
-      const Vec3<T> arm = origin - X.r;
-      with_subspace(model.runs()[body.run], [&](auto ops) {
-        using Ops = decltype(ops);
-        for (int j = 0; j < Ops::n; ++j) {
-          const Motion<T> S = Ops::column(motion.joints.S.data() + body.v, j);
-          Motion<T> column;
-          column.w = transpose_times(X.E, S.w);
-          column.v = transpose_times(X.E, S.v) + cross(column.w, arm);
-          const int row = c.row(body.v + j);
-          if (!c.constrained) {
-            out[c.v + row] += column;
-            continue;
-          }
-          const T* G = motion.G(c) + static_cast<std::size_t>(row) * c.nv;
-          for (int l = 0; l < c.nv; ++l) out[c.v + l] += scale(G[l], column);
+    const Body& body = model.body(i);
+    const Cluster& c = model.clusters()[body.cluster];
+    Motion<T>* out = columns_.data() + plan_.first_column(i);
+    if (c.constrained) {
+      const Body& parent = model.body(body.parent);
+      if (body.parent != 0 && parent.cluster == body.cluster) {
+        std::copy_n(columns_.data() + plan_.first_column(body.parent), c.nv, out);
+      } else {
+        std::fill_n(out, c.nv, Motion<T>::zero());
+      }
+    }
+    const Transform<T>& X = X_[i];
+    const Vec3<T> arm = X_[plan_.root_of(i)].r - X.r;
+    with_subspace(model.runs()[body.run], [&](auto ops) {
+      using Ops = decltype(ops);
+      for (int j = 0; j < Ops::n; ++j) {
+        const Motion<T> column = in_world<Ops>(X.E, arm, motion.joints.S.data() + body.v, j);
+        const int row = c.row(body.v + j);
+        if (!c.constrained) {
+          out[row] = column;
+          continue;
         }
-      });
+        const T* G = motion.G(c) + static_cast<std::size_t>(row) * c.nv;
+        for (int l = 0; l < c.nv; ++l) out[l] += scale(G[l], column);
+      }
+    });
+  }
+  /// Column j of S in world axes about the point that is the arm away.
+  template <class Ops>
+  static Motion<T> in_world(const Mat3<T>& E, const Vec3<T>& arm, const Motion<T>* S, int j) {
+    if constexpr (Ops::dense) {
+      const Vec3<T> w = transpose_times(E, S[j].w);
+      return {w, transpose_times(E, S[j].v) + cross(w, arm)};
+    } else {
+      const int axis = UnitAxis<Ops>::of(j);
+      if (axis >= 3) return {Vec3<T>::zero(), E.row[axis - 3]};
+      return {E.row[axis], cross(E.row[axis], arm)};
     }
   }
 
@@ -259,20 +289,36 @@ class ContactRows {
     contact_tangents(n, s.t1[c], s.t2[c]);
     const T zero(0.0);
     const Vec3<T>* axes[3] = {&n, &s.t1[c], &s.t2[c]};
-    for (int k = 0; k < 3; ++k) s.support[3 * c + k] = &pair.support, clear(s, 3 * c + k);
-    const auto add = [&](int site, double sign) {
-      if (site < 0) return;
-      const Vec3<T> arm = touch.point - X_[plan_.sites()[site].body].r;
-      for (const int i : plan_.sites()[site].support) {
-        const Motion<T>& column = columns_[site][i];
-        const Vec3<T> rate = column.v + cross(column.w, arm);
+    const int first = plan_.solids()[pair.a].site, second = plan_.solids()[pair.b].site;
+    const bool alone = first < 0 || second < 0;
+    for (int k = 0; k < 3; ++k) {
+      s.support[3 * c + k] = &pair.support;
+      if (!alone) clear(s, 3 * c + k);
+    }
+    T* rows[3] = {J(s, 3 * c), J(s, 3 * c + 1), J(s, 3 * c + 2)};
+    const auto add = [&](int number, double sign) {
+      if (number < 0) return;
+      const Plan::Site& site = plan_.sites()[number];
+      const Vec3<T> arm = touch.point - X_[plan_.root_of(site.body)].r;
+      Vec3<T> moment[3];
+      for (int k = 0; k < 3; ++k) moment[k] = cross(arm, *axes[k]);
+      for (std::size_t e = 0; e < site.support.size(); ++e) {
+        const int i = site.support[e], column = site.columns[e];
         for (int k = 0; k < 3; ++k) {
-          J(s, 3 * c + k)[i] += T(sign) * select(s.near[point], dot(*axes[k], rate), zero);
+          T rate(0.0);
+          if (column >= 0 && plan_.columns()[column].turns) {
+            rate = dot(moment[k], columns_[column].w);
+          }
+          if (column >= 0 && plan_.columns()[column].shifts) {
+            rate += dot(*axes[k], columns_[column].v);
+          }
+          rate = T(sign) * select(s.near[point], rate, zero);
+          rows[k][i] = alone ? rate : rows[k][i] + rate;
         }
       }
     };
-    add(plan_.solids()[pair.a].site, 1.0);
-    add(plan_.solids()[pair.b].site, -1.0);
+    add(first, 1.0);
+    add(second, -1.0);
   }
 
   void add_joint_row(const SpanningMotion<T>& motion, int rate, const T& sign, T* row) const {
@@ -300,6 +346,7 @@ class ContactRows {
     clear(s, row);
     add_joint_row(motion, limit.rate, select(near, T(limit.side), T(0.0)), J(s, row));
     const int k = row - 3 * s.problem.contacts;
+    s.problem.lower[k] = T(0.0);
     s.problem.upper[k] = T(std::numeric_limits<double>::infinity());
     s.problem.g[row] = larger(gap, T(0.0)) * T(1.0 / h);
     s.deep = s.deep || less(gap, T(-plan_.options().slop)).any();
@@ -320,12 +367,19 @@ class ContactRows {
     const Plan::Site& site = plan_.sites()[held.site];
     s.support[row] = &site.support;
     const Mat3<T>& E = X_[site.body].E;
-    const Vec3<T> arm = transpose_times(E, held.point);
+    const Vec3<T> arm =
+        X_[site.body].r - X_[plan_.root_of(site.body)].r + transpose_times(E, held.point);
     const Vec3<T> n = held.world ? Vec3<T>::from(held.row.n) : transpose_times(E, held.row.n);
     const Vec3<T> f = held.world ? Vec3<T>::from(held.row.f) : transpose_times(E, held.row.f);
-    for (const int i : site.support) {
-      const Motion<T>& column = columns_[held.site][i];
-      J(s, row)[i] = dot(n, column.w) + dot(f, column.v + cross(column.w, arm));
+    const Vec3<T> moment = n + cross(arm, f);
+    for (std::size_t e = 0; e < site.support.size(); ++e) {
+      T& entry = J(s, row)[site.support[e]];
+      if (site.columns[e] < 0) {
+        entry = T(0.0);
+        continue;
+      }
+      const Motion<T>& column = columns_[site.columns[e]];
+      entry = dot(moment, column.w) + dot(f, column.v);
     }
   }
 
@@ -339,8 +393,8 @@ class ContactRows {
   const Plan& plan_;
   std::vector<Transform<T>> X_;  ///< world to body, of bodies that the plan places
   std::vector<Transform<T>> poses_;
-  std::vector<std::vector<Motion<T>>> columns_;  ///< by site and independent rate
-  std::vector<Mask<T>> absent_;                  ///< of the problem's rows, scalar ones alone
+  std::vector<Motion<T>> columns_;  ///< as Plan::columns() has them
+  std::vector<Mask<T>> absent_;     ///< of the problem's rows, scalar ones alone
 };
 
 }  // namespace espalier::contact

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
@@ -150,6 +151,7 @@ class Moreau : public ContactStep<T> {
 
   /// Forces on spanning rates at the start, and what they change by with the rate, h d + h^2 k.
   void gather_forces(const StepState<T>& s, double h) {
+    const Plan& plan = *parts_.plan;
     std::copy(s.forces.begin(), s.forces.end(), force_.begin());
     std::fill(weight_.begin(), weight_.end(), T(0.0));
     const auto implicit = [&](int rate, const T& stiffness, const T& stretch, const T& damping,
@@ -158,13 +160,19 @@ class Moreau : public ContactStep<T> {
       force_[rate] -= stiffness * (stretch + T(h) * qd) + damping * slip;
       weight_[rate] += T(h) * damping + T(h * h) * stiffness;
     };
-    for (const Plan::Passive& p : plan().passive()) {
+    for (const Plan::Passive& p : plan.passive()) {
       const T stretch = p.position >= 0 ? s.q[p.position] - T(p.rest) : T(0.0);
       implicit(p.rate, T(p.stiffness), stretch, T(p.damping), s.qd[p.rate]);
     }
-    for (std::size_t k = 0; k < plan().drives().size(); ++k) {
-      const Plan::Drive& d = plan().drives()[k];
+    for (std::size_t k = 0; k < plan.drives().size(); ++k) {
+      const Plan::Drive& d = plan.drives()[k];
       const T* target = s.target.data() + 3 * k;
+      if (!bounded_) {
+        force_[d.rate] += target[2];
+        implicit(d.rate, T(d.is.kp), s.q[d.position] - target[0], T(d.is.kd),
+                 s.qd[d.rate] - target[1]);
+        continue;
+      }
       const T side = side_[k];
       // Within its bounds a drive is a spring and a damper; on its line a damper; else constant.
       const Mask<T> inside = less(abs(side), T(0.5));
@@ -181,9 +189,9 @@ class Moreau : public ContactStep<T> {
         force_[d.rate] += select(inside, zero, (T(1.0) - line) * side * T(d.is.most));
       }
     }
-    for (std::size_t k = 0; k < plan().dry().size(); ++k) {
-      const Plan::Dry& dry = plan().dry()[k];
-      const double damping = dry.force / plan().options().friction_rate;
+    for (std::size_t k = 0; k < plan.dry().size(); ++k) {
+      const Plan::Dry& dry = plan.dry()[k];
+      const double damping = dry.force / plan.options().friction_rate;
       // sticks: 0; slips: the sign of the slip.
       const Mask<T> sticks = less(abs(sticks_[k]), T(0.5));
       force_[dry.rate] -= select(sticks, T(damping) * s.qd[dry.rate], sticks_[k] * T(dry.force));
@@ -263,31 +271,47 @@ class Moreau : public ContactStep<T> {
   /// Y = L^-T J^T by rows, and the problem's G.
   void respond_to_rows(StepState<T>& s) {
     const int m = s.problem.size();
-    for (int i = 0; i < m; ++i) {
-      const std::size_t start = static_cast<std::size_t>(i) * nv_;
-      for (const int k : *s.support[i]) s.Y[start + k] = s.J[start + k];
-    }
     for (int i = 0; i < m; i += rows_of_block(s, i)) {
-      T* rows = s.Y.data() + static_cast<std::size_t>(i) * nv_;
-      if (rows_of_block(s, i) == 3) {
-        tree_->template solve_transposed<3>(s.factor.data(), rows, *s.support[i]);
-      } else {
-        tree_->template solve_transposed<1>(s.factor.data(), rows, *s.support[i]);
-      }
+      rows_of_block(s, i) == 3 ? respond_to<3>(s, i) : respond_to<1>(s, i);
     }
     // The three rows of a contact have one support; a row that stands alone is a block of one.
     for (int i = 0; i < m; i += rows_of_block(s, i)) {
       for (int j = 0; j <= i; j += rows_of_block(s, j)) {
-        common_.clear();
-        std::set_intersection(s.support[i]->begin(), s.support[i]->end(), s.support[j]->begin(),
-                              s.support[j]->end(), std::back_inserter(common_));
+        const std::span<const int> both = common(*s.support[i], *s.support[j]);
         if (rows_of_block(s, i) == 1) {
-          rows_of_block(s, j) == 1 ? write_block<1, 1>(s, i, j) : write_block<1, 3>(s, i, j);
+          rows_of_block(s, j) == 1 ? write_block<1, 1>(s, i, j, both)
+                                   : write_block<1, 3>(s, i, j, both);
         } else {
-          write_block<3, 3>(s, i, j);  // contacts come first
+          write_block<3, 3>(s, i, j, both);  // contacts come first
         }
       }
     }
+  }
+  /// Rows [i, i + p) of Y.
+  template <int p>
+  void respond_to(StepState<T>& s, int i) const {
+    const std::size_t start = static_cast<std::size_t>(i) * nv_;
+    const std::vector<int>& support = *s.support[i];
+    if (!plan().forks()) {
+      tree_->template solve_transposed_on_way<p>(s.factor.data(), s.J.data() + start,
+                                                 s.Y.data() + start, support);
+      return;
+    }
+    for (int r = 0; r < p; ++r) {
+      for (const int k : support) s.Y[start + r * nv_ + k] = s.J[start + r * nv_ + k];
+    }
+    tree_->template solve_transposed<p>(s.factor.data(), s.Y.data() + start, support);
+  }
+  /// Rates that are in both supports.
+  std::span<const int> common(const std::vector<int>& a, const std::vector<int>& b) {
+    if (&a == &b) return a;
+    if (!plan().forks()) {
+      const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+      return {a.begin(), end};
+    }
+    common_.clear();
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common_));
+    return common_;
   }
   static int rows_of_block(const StepState<T>& s, int row) {
     return row < 3 * s.problem.contacts ? 3 : 1;
@@ -295,14 +319,17 @@ class Moreau : public ContactStep<T> {
   /// Rows [i, i + p) and columns [j, j + q) of Y Y^T and their mirror image, from the rates that
   /// move both: all sums stay in registers.
   template <int p, int q>
-  void write_block(StepState<T>& s, int i, int j) {
+  void write_block(StepState<T>& s, int i, int j, std::span<const int> both) {
     const T *a = s.Y.data() + static_cast<std::size_t>(i) * nv_,
             *b = s.Y.data() + static_cast<std::size_t>(j) * nv_;
     T sum[p][q];
     for (int r = 0; r < p; ++r) std::fill_n(sum[r], q, T(0.0));
-    for (const int k : common_) {
+    for (const int k : both) {
+      T x[p], y[q];
+      for (int r = 0; r < p; ++r) x[r] = a[r * nv_ + k];
+      for (int c = 0; c < q; ++c) y[c] = b[c * nv_ + k];
       for (int r = 0; r < p; ++r) {
-        for (int c = 0; c < q; ++c) sum[r][c] += a[r * nv_ + k] * b[c * nv_ + k];
+        for (int c = 0; c < q; ++c) sum[r][c] += x[r] * y[c];
       }
     }
     const int m = s.problem.size();
@@ -317,9 +344,15 @@ class Moreau : public ContactStep<T> {
   /// x += L^-1 of the sum of rows [first, last) of Y times impulses.
   void add_response(const StepState<T>& s, const T* lam, int first, int last, T* x) {
     std::fill(change_.begin(), change_.end(), T(0.0));
-    for (int i = first; i < last; ++i) {
+    for (int i = first; i < last; i += rows_of_block(s, i)) {
       const T* row = s.Y.data() + static_cast<std::size_t>(i) * nv_;
-      for (const int k : *s.support[i]) change_[k] += row[k] * lam[i];
+      if (rows_of_block(s, i) == 1) {
+        for (const int k : *s.support[i]) change_[k] += row[k] * lam[i];
+        continue;
+      }
+      for (const int k : *s.support[i]) {
+        change_[k] += row[k] * lam[i] + row[nv_ + k] * lam[i + 1] + row[2 * nv_ + k] * lam[i + 2];
+      }
     }
     tree_->solve(s.factor.data(), change_.data());
     for (int i = 0; i < nv_; ++i) x[i] += change_[i];

@@ -11,20 +11,27 @@ namespace espalier::contact {
 template <class T>
 class TreeFactor {
  public:
-  explicit TreeFactor(const Plan& plan) : plan_(plan), n_(plan.model().nv()) {}
+  explicit TreeFactor(const Plan& plan)
+      : plan_(plan), n_(plan.model().nv()), descendants_(plan.model().nv()) {
+    for (int k = n_ - 1; k >= 0; --k) {
+      for (const int i : plan.ancestors(k)) descendants_[i].push_back(k);
+    }
+  }
 
+  /// Row by row from the tips, sums of a few entries at a time in registers.
   void factor(T* M) const {
     for (int k = n_ - 1; k >= 0; --k) {
       T* row = M + static_cast<std::size_t>(k) * n_;
-      const T inverse = T(1.0) / sqrt(row[k]);
-      row[k] = inverse;
-      const std::vector<int>& above = plan_.ancestors(k);
-      for (const int i : above) row[i] *= inverse;
-      for (std::size_t a = 0; a < above.size(); ++a) {
-        T* other = M + static_cast<std::size_t>(above[a]) * n_;
-        const T x = row[above[a]];
-        for (std::size_t b = 0; b <= a; ++b) other[above[b]] -= x * row[above[b]];
+      T pivot = row[k];
+      for (const int i : descendants_[k]) {
+        const T x = M[static_cast<std::size_t>(i) * n_ + k];
+        pivot -= x * x;
       }
+      row[k] = T(1.0) / sqrt(pivot);
+      const std::vector<int>& above = plan_.ancestors(k);
+      std::size_t a = 0;
+      for (; a + 4 <= above.size(); a += 4) entries<4>(M, k, above.data() + a);
+      for (; a < above.size(); ++a) entries<1>(M, k, above.data() + a);
     }
   }
   /// y = L^-T y.
@@ -37,6 +44,25 @@ class TreeFactor {
   void solve_transposed(const T* L, T* y, const std::vector<int>& support) const {
     for (auto i = support.rbegin(); i != support.rend(); ++i) down<p>(L, *i, y);
   }
+  /// The same for a support that is one way from the ground, each rate of which carries all later
+  /// ones: y = L^-T x with sums in registers.
+  template <int p>
+  void solve_transposed_on_way(const T* L, const T* x, T* y,
+                               const std::vector<int>& support) const {
+    const int size = static_cast<int>(support.size());
+    for (int a = size - 1; a >= 0; --a) {
+      const int i = support[a];
+      T sum[p];
+      for (int r = 0; r < p; ++r) sum[r] = x[r * n_ + i];
+      for (int b = size - 1; b > a; --b) {
+        const int k = support[b];
+        const T factor = L[static_cast<std::size_t>(k) * n_ + i];
+        for (int r = 0; r < p; ++r) sum[r] -= factor * y[r * n_ + k];
+      }
+      const T inverse = L[static_cast<std::size_t>(i) * (n_ + 1)];
+      for (int r = 0; r < p; ++r) y[r * n_ + i] = sum[r] * inverse;
+    }
+  }
   /// x = L^-1 x.
   void solve(const T* L, T* x) const {
     for (int i = 0; i < n_; ++i) {
@@ -48,6 +74,19 @@ class TreeFactor {
   }
 
  private:
+  /// Entries of row k at some of its ancestors.
+  template <int p>
+  void entries(T* M, int k, const int* at) const {
+    T* row = M + static_cast<std::size_t>(k) * n_;
+    T sum[p];
+    for (int r = 0; r < p; ++r) sum[r] = row[at[r]];
+    for (const int i : descendants_[k]) {
+      const T* below = M + static_cast<std::size_t>(i) * n_;
+      const T x = below[k];
+      for (int r = 0; r < p; ++r) sum[r] -= x * below[at[r]];
+    }
+    for (int r = 0; r < p; ++r) row[at[r]] = sum[r] * row[k];
+  }
   template <int p>
   void down(const T* L, int i, T* y) const {
     const T* row = L + static_cast<std::size_t>(i) * n_;
@@ -60,6 +99,7 @@ class TreeFactor {
 
   const Plan& plan_;
   int n_;
+  std::vector<std::vector<int>> descendants_;  ///< of rates, tips first
 };
 
 }  // namespace espalier::contact
