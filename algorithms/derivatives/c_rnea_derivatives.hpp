@@ -23,14 +23,14 @@ class CRneaDerivatives final : public InverseDynamicsDerivatives<T> {
   void compute(const T* q, const T* v, const T* vdot, T* tau, T* dtau_dq, T* dtau_dv, T* M,
                const Loads<T>* loads) override {
     if constexpr (std::is_same_v<T, double>) {
-      const long n = this->model().nv();  // one long stretch is faster than many short ones
-      for (T* out : {dtau_dq, dtau_dv, M}) std::fill(out, out + n * n, T(0.0));
       if (LaneDerivatives* lanes = sweep_.lanes(loads)) {
         lanes->update(q, v, this->gravity());
         lanes->accelerate(vdot, tau);
         lanes->inverse_dynamics(dtau_dq, dtau_dv, M);
         return;
       }
+      const long n = this->model().nv();  // one long stretch is faster than many short ones
+      for (T* out : {dtau_dq, dtau_dv, M}) std::fill(out, out + n * n, T(0.0));
     } else {
       sweep_.clear_unrelated({dtau_dq, dtau_dv, M});
     }

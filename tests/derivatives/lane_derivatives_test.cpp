@@ -94,15 +94,34 @@ TEST(LaneDerivativesTest, GearedLimbsAsLanesAreBodiesOneByOne) {
   }
 }
 
-// A chain has one body of each depth: three lanes of four would be idle. Loops are another way.
-TEST(LaneDerivativesTest, ArmsAndLoopsAreNoLimbs) {
+// A lone arm fills registers with its own joints. Loops are another way, and a joint alone is.
+TEST(LaneDerivativesTest, TreesOfTwoJointsAndMoreAreLanes) {
   const auto pays = [](const char* file) {
     return LaneDerivatives::pays(
         *host().compile(host().read(std::string(ESPALIER_SOURCE_DIR "/robots/") + file)));
   };
   EXPECT_TRUE(pays("humanoid.urdf"));
-  EXPECT_FALSE(pays("ur5.urdf"));
+  EXPECT_TRUE(pays("ur5.urdf"));
   EXPECT_FALSE(pays("tello.yaml"));
+  RobotOptions options;
+  options.bodies = 1, options.floating_base = false;
+  EXPECT_FALSE(LaneDerivatives::pays(*host().compile(random_robot(host().registry(), options))));
+}
+
+// Rows of matrices go over several blocks of numbers, and last rows are shorter than a register.
+TEST(LaneDerivativesTest, LongAndShortChainsAreBodiesOneByOne) {
+  for (const int bodies : {3, 4, 6, 63, 64, 65, 131}) {
+    for (const bool floating : {false, true}) {
+      RobotOptions options;
+      options.seed = bodies, options.bodies = bodies, options.floating_base = floating;
+      options.shape = bodies > 6 ? RobotOptions::Shape::binary : RobotOptions::Shape::chain;
+      options.types = {"revolute", "prismatic"};
+      const ModelPtr model = host().compile(random_robot(host().registry(), options));
+      SCOPED_TRACE(std::to_string(bodies) + " bodies");
+      EXPECT_TRUE(LaneDerivatives::pays(*model));
+      expect_lanes_to_change_nothing(model, 5);
+    }
+  }
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ class DerivativeSweep {
   explicit DerivativeSweep(const VariationState<T>& s, Lanes lanes = Lanes::skip)
       : model_(s.model()), ways_(s), plain_(model_, ways_), clusters_(model_, ways_) {
     if constexpr (std::is_same_v<T, double>) {
-      if (lanes == Lanes::where_they_pay) lanes_ = LaneDerivatives::where_they_pay(model_, ways_);
+      if (lanes == Lanes::where_they_pay) lanes_ = LaneDerivatives::where_they_pay(model_);
     }
   }
   DerivativeSweep(const DerivativeSweep&) = delete;  // its parts refer to one another

@@ -50,7 +50,8 @@ class IndependentLtl {
     factor_rows();
   }
   /// For who has M's rows: clears them, hands out that of a rate (entries of the rates that carry
-  /// it, from the root on, and its own), and factors what was written there.
+  /// it, from the root on, and its own; behind it are three numbers for whole registers, rows are
+  /// written in the order of rates), and factors what was written there.
   void clear_rows() { std::fill(L_.begin(), L_.end(), T(0.0)); }
   T* row(int k) { return at(k); }
   void factor_rows() {
@@ -327,7 +328,7 @@ class IndependentLtl {
       }
       path_[row.start + row.depth] = k;
     }
-    L_.assign(size, T(0.0));
+    L_.assign(size + Quad::size, T(0.0));  // room behind the last row
     inward_.resize(n_);
     std::iota(inward_.rbegin(), inward_.rend(), 0);
     std::stable_sort(inward_.begin(), inward_.end(),

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
@@ -8,140 +7,123 @@
 
 #include "algorithms/derivatives/variation/base_pairs.hpp"
 #include "algorithms/derivatives/variation/independent_ltl.hpp"
-#include "algorithms/derivatives/variation/lane_moves.hpp"
-#include "algorithms/derivatives/variation/path_lanes.hpp"
+#include "algorithms/derivatives/variation/lane_poses.hpp"
+#include "algorithms/derivatives/variation/pair_rows.hpp"
+#include "algorithms/derivatives/variation/slot_moves.hpp"
 
 namespace espalier {
 
 /// VariationState and DerivativeSweep in one, for trees of joints of one rate without loads, with
-/// folded rotors or none, limbs as lanes: what is computed of each body, of four at once; pairs
-/// with the way to the ground as in PlainDerivatives. A rotor adds to what its joint hands to the
-/// parent. Frame: that of VariationState.  Source: theory/derivatives 12, 13.3 and 20.
+/// folded rotors or none: four joints in a register, whatever carries them, and joint by joint only
+/// what is handed along the tree. Such joints need no twist of their parents: with their own v and
+/// a, v × S is psi1 and a × S + v × psi1 is psi2, since S × S = 0. A rotor adds to what its joint
+/// hands to the parent. Frame: that of VariationState.  Source: theory/derivatives 12, 13.3, 20.
 class LaneDerivatives {
  public:
-  /// Whether a model is a tree of such joints that fills half of the lanes: a lone arm does not.
-  static bool pays(const Model& model) {
-    return LaneTree::fits_geared(model) && half_full(LaneTree(model));
-  }
+  static bool pays(const Model& model) { return JointLanes::pays(model); }
   /// For a model that pays(), else null.
-  static std::unique_ptr<LaneDerivatives> where_they_pay(const Model& model,
-                                                         const WaysToGround& ways) {
-    if (!LaneTree::fits_geared(model)) return nullptr;
-    LaneTree tree(model);
-    if (!half_full(tree)) return nullptr;
-    return std::make_unique<LaneDerivatives>(model, ways, std::move(tree));
+  static std::unique_ptr<LaneDerivatives> where_they_pay(const Model& model) {
+    return pays(model) ? std::make_unique<LaneDerivatives>(model) : nullptr;
   }
-  /// @param tree  of this model
-  LaneDerivatives(const Model& model, const WaysToGround& ways, LaneTree tree)
+  /// @param model  that JointLanes takes
+  explicit LaneDerivatives(const Model& model)
       : model_(model),
-        tree_(std::move(tree)),
-        joints_(model),
-        roots_(tree_.roots().size()),
-        groups_(tree_.groups().size()),
-        lane_of_rate_(model.nv()) {
-    for (const Cluster& c : model.clusters()) {
-      for (int k = 0; k < c.nv; ++k) rate_of_column_.push_back(c.v + k);
-    }
+        plan_(model),
+        poses_(model, plan_),
+        rows_(model, plan_),
+        root_twist_(plan_.roots().size()),
+        groups_(plan_.groups().size()),
+        twist_(2 * plan_.slots(), Quad(0.0)),
+        acceleration_(2 * plan_.slots(), Quad(0.0)),
+        composite_(6 * plan_.slots(), Quad(0.0)),
+        wrench_(2 * plan_.slots(), Quad(0.0)),
+        of_rotors_(plan_.slots(), Quad(0.0)) {
     for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const LaneTree::Group& g = tree_.groups()[k];
-      for (int l = 0; l < LaneTree::lanes; ++l) {
-        if (g.body[l] != 0) lane_of_rate_[g.rate[l]] = {static_cast<int>(k), l};
-      }
+      const JointLanes::Group& g = plan_.groups()[k];
+      groups_[k].numbers = rows_.at(0, g.rate);
+      has_rotors_ = has_rotors_ || g.has_rotors;
     }
-    std::vector<int> visited;
-    for (const int k : ways.order()) {
-      const Cluster& c = model.clusters()[k];
-      if (c.nv > 1) continue;  // a root
-      const int place = static_cast<int>(visited.size()), support = model.body(c.first).parent;
-      coordinates_.push_back({place, c.v, support, root_of(ways.base(support))});
-      visited.push_back(support);
-    }
-    paths_.plan(ways.paths(), visited);
   }
 
-  /// Poses, twists, composite inertias and their rates.
+  /// Poses, twists, composite inertias and their rates, and terms that need no acceleration.
   void update(const double* q, const double* v, const Vec3<double>& gravity) {
-    start_roots(q, v, gravity);
+    place(q, gravity);
+    add_twists(v);
     for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const LaneTree::Group& g = tree_.groups()[k];
+      const JointLanes::Group& g = plan_.groups()[k];
       GroupState& s = groups_[k];
-      const Moving<Quad>& p = parents(g);
-      lane_moves::place(g, p.X, lane_moves::taken(q, g.q), s.moving.X, s.S);
-      s.psi1 = cross(p.v, s.S);
-      s.ups = s.psi1 + s.psi1;
-      s.twice_turned = cross(p.v, s.psi1);
-      const Quad qd = lane_moves::taken(v, g.rate);
-      s.turning = scale(qd, s.psi1);
-      s.moving.v = p.v + scale(qd, s.S);
-      s.I = congruence(s.moving.X, g.inertia);
-      const Force<Quad> h = s.I * s.moving.v;
-      s.gyroscopic = cross_star(s.moving.v, h);
-      s.composite = {s.I, {inertia_rate(s.I, s.moving.v), h}};
-      if (!g.has_rotors) continue;
-      s.spin = transpose_times(p.X.E, g.rotor_momentum);
-      s.turned_spin = cross(p.v.w, s.spin);
-      s.rate = qd;
+      s.v = motion(twist_, g);
+      s.psi1 = cross(s.v, s.S);
+      const Motion<Quad> ups = s.psi1 + s.psi1;
+      PairRows::put<PairRows::psi1>(s.numbers, s.psi1.w);
+      PairRows::put<PairRows::ups>(s.numbers, ups);
+      const Force<Quad> h = s.I * s.v;
+      s.gyroscopic = cross_star(s.v, h);
+      give_composite(g, s.I, {inertia_rate(s.I, s.v), h});
+      if (g.has_rotors) add_rotor_momenta(g, s);
     }
-    for (std::size_t k = groups_.size(); k-- > 0;) hand_on_composites(k);
+    start_root_rates();
+    slot_moves::inward<6, 6, 4>(plan_.joints(), composite_.data(), momenta_of_rotors());
+    for (std::size_t k = 0; k < groups_.size(); ++k) add_terms(plan_.groups()[k], groups_[k]);
   }
   /// Poses and composite inertias alone, for mass_rows().
   void update_positions(const double* q) {
-    start_roots(q, nullptr, Vec3<double>{});
+    place(q, Vec3<double>{0.0, 0.0, 0.0});
     for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const LaneTree::Group& g = tree_.groups()[k];
-      GroupState& s = groups_[k];
-      const Transform<Quad>& parent = parents(g).X;
-      if (g.has_rotors) s.spin = transpose_times(parent.E, g.rotor_momentum);
-      lane_moves::place(g, parent, lane_moves::taken(q, g.q), s.moving.X, s.S);
-      s.composite = {congruence(s.moving.X, g.inertia), {}};
-      s.rate = Quad(0.0);
+      const JointLanes::Group& g = plan_.groups()[k];
+      give_inertia(g, groups_[k].I, Sym3<Quad>::zero());
+      if (g.has_rotors) groups_[k].spin = poses_.spin(g);
     }
-    for (std::size_t k = groups_.size(); k-- > 0;) hand_on_composites(k);
+    for (const JointLanes::Root& r : plan_.roots()) {
+      give_root(r.slot, model_.folded_inertia(r.body), {});
+    }
+    slot_moves::inward<6, 4, 0>(plan_.joints(), composite_.data(), nullptr);
+    for (std::size_t k = 0; k < groups_.size(); ++k) {
+      take_inertia(plan_.groups()[k], groups_[k].IC);
+      add_mass_terms(plan_.groups()[k], groups_[k]);
+    }
   }
 
   /// Accelerations, and the wrenches that bodies need with all that hangs on them, after update().
   /// @param vdot        or nullptr for zero
   /// @param[out] tau    forces that give vdot
   void accelerate(const double* vdot, double* tau) {
-    for (std::size_t r = 0; r < roots_.size(); ++r) {
-      RootState& s = roots_[r];
-      const LaneTree::Root& root = tree_.roots()[r];
-      s.carried.a = {Vec3<double>::zero(), s.ground};
-      if (root.body == 0) continue;
-      if (vdot != nullptr) s.carried.a += six(vdot + root.rate);
-      s.f = s.I * s.carried.a + cross_star(s.moving.v, s.I * s.moving.v);
-    }
+    start_root_wrenches(vdot);
     for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const LaneTree::Group& g = tree_.groups()[k];
+      const JointLanes::Group& g = plan_.groups()[k];
       GroupState& s = groups_[k];
-      const Carried<Quad>& p = parents_carried(g);
-      s.psi2 = cross(p.a, s.S) + s.twice_turned;
-      s.carried.a = p.a + s.turning;
-      s.acceleration = vdot != nullptr ? lane_moves::taken(vdot, g.rate) : Quad(0.0);
-      s.carried.a += scale(s.acceleration, s.S);
-      s.f = s.I * s.carried.a + s.gyroscopic;
-      s.force = g.armature * s.acceleration;
-      if (g.has_rotors) s.force += g.rotor_inertia * s.acceleration + dot(s.spin, p.a.w);
+      s.acceleration = vdot != nullptr ? of_rates(vdot, g) : Quad(0.0);
+      give(scale(s.rate, s.psi1) + scale(s.acceleration, s.S), acceleration_, g);
     }
-    for (std::size_t k = groups_.size(); k-- > 0;) {
-      const LaneTree::Group& g = tree_.groups()[k];
+    sum_outward(acceleration_);
+    for (std::size_t k = 0; k < groups_.size(); ++k) {
+      const JointLanes::Group& g = plan_.groups()[k];
       GroupState& s = groups_[k];
-      put(dot(s.S, s.f) + s.force, g, tau, 1);
-      Force<Quad> f = s.f;
-      if (g.has_rotors) f.n += scale(s.acceleration, s.spin) + scale(s.rate, s.turned_spin);
-      if (g.parent >= 0) {
-        groups_[g.parent].f += f;
-      } else {
-        lane_moves::add_to_parents<Force<double>>(
-            g, f, [&](int r) -> auto& { return roots_[r].f; },
-            [&](int i) -> auto& { return groups_[i].f; });
-      }
+      const Motion<Quad> a = motion(acceleration_, g);
+      s.psi2 = cross(a, s.S) + cross(s.v, s.psi1);
+      PairRows::put<PairRows::psi2>(s.numbers, s.psi2);
+      const Force<Quad> f = s.I * a + s.gyroscopic;
+      give(f.n, f.f, wrench_, g);
+      s.force = (g.armature + g.rotor_inertia) * s.acceleration;
+      if (!g.has_rotors) continue;
+      s.force += dot(s.spin, slot_moves::take<2>(acceleration_.data(), g.parent));
+      slot_moves::give<1>(scale(s.acceleration, s.spin) + scale(s.rate, s.turned_spin),
+                          of_rotors_.data() + g.slot);
     }
-    for (std::size_t r = 1; r < roots_.size(); ++r) {
-      const int rate = tree_.roots()[r].rate;
+    slot_moves::inward<2, 2, 0>(plan_.joints(), wrench_.data(), momenta_of_rotors());
+    for (std::size_t k = 0; k < groups_.size(); ++k) {
+      const JointLanes::Group& g = plan_.groups()[k];
+      GroupState& s = groups_[k];
+      const Motion<Quad> f = motion(wrench_, g);
+      s.f = {f.w, f.v};
+      const Quad force = dot(s.S, s.f) + s.force;
+      for (int l = 0; l < g.used; ++l) tau[g.rate + l] = force[l];
+    }
+    for (const JointLanes::Root& r : plan_.roots()) {
+      const Quad *n = wrench_.data() + 2 * r.slot, *f = n + 1;
       for (int k = 0; k < 6; ++k) {
-        tau[rate + k] = roots_[r].f[k];
-        if (vdot != nullptr) tau[rate + k] += armature_of(r, k) * vdot[rate + k];
+        tau[r.rate + k] = k < 3 ? (*n)[k] : (*f)[k - 3];
+        if (vdot != nullptr) tau[r.rate + k] += r.armature[k] * vdot[r.rate + k];
       }
     }
   }
@@ -149,233 +131,239 @@ class LaneDerivatives {
   /// Rows of M as a factor takes them, after update() or update_positions().
   void mass_rows(IndependentLtl<double>& factor) {
     factor.clear_rows();
-    for (std::size_t k = 0; k < groups_.size(); ++k) {
-      GroupState& s = groups_[k];
-      s.terms.t1 = s.composite.I * s.S;
-      const LaneTree::Group& g = tree_.groups()[k];
-      s.own_mass = dot(s.S, s.terms.t1) + (g.armature + g.rotor_inertia);
-      if (g.has_rotors) s.terms.t1.n += s.spin;
-    }
-    for (std::size_t r = 1; r < roots_.size(); ++r) {
-      const int rate = tree_.roots()[r].rate;
+    for (const JointLanes::Root& r : plan_.roots()) {
+      const RigidInertia<double> I = root_inertia(r.slot);
       for (int k = 0; k < 6; ++k) {
-        Motion<double> S = Motion<double>::zero();
-        S[k] = 1.0;
-        const Force<double> t1 = roots_[r].composite.I * S;
-        double* row = factor.row(rate + k);
+        Motion<double> e = Motion<double>::zero();
+        e[k] = 1.0;
+        const Force<double> t1 = I * e;
+        double* row = factor.row(r.rate + k);
         for (int j = 0; j < k; ++j) row[j] = t1[j];
-        row[k] = t1[k] + armature_of(r, k);
+        row[k] = t1[k] + r.armature[k];
       }
     }
-    for (const Coordinate& c : coordinates_) {
-      const auto [group, lane] = lane_of_rate_[c.rate];
-      const GroupState& s = groups_[group];
-      double* row = factor.row(c.rate);
-      if (c.support != 0) {
-        const auto t1 = lane_moves::one_of<Force<double>>(s.terms.t1, lane);
-        if (c.root != 0) {
-          for (int j = 0; j < 6; ++j) *row++ = t1[j];
-        }
-        paths_.visit_twists(c.place, [&](int column) {
-          const auto [of, at] = lane_of_rate_[rate_of_column_[column]];
-          return lane_moves::one_of<Motion<double>>(groups_[of].S, at);
-        });
-        row = std::copy_n(paths_.multiply_mass(t1), paths_.size(), row);
-      }
-      *row = s.own_mass[lane];
-    }
+    for (const JointLanes::Joint& j : plan_.joints()) rows_.mass_row(j.rate, factor.row(j.rate));
   }
 
-  /// Derivatives by q and v, and M, after accelerate(). Entries of coordinates of which none
-  /// carries the other are zero and are not written.
+  /// Derivatives by q and v, and M, after accelerate(): all entries.
   /// @param M  or nullptr where it is not wanted
   void inverse_dynamics(double* Dq, double* Dv, double* M) {
-    const long n = model_.nv();
-    for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const LaneTree::Group& g = tree_.groups()[k];
-      GroupState& s = groups_[k];
-      PairTerms<Quad>& t = s.terms;
-      const RigidInertia<Quad>& IC = s.composite.I;
-      const InertiaRate<Quad>& B = s.composite.B;
-      t.t1 = IC * s.S;
-      t.t2 = B.transpose_times(s.S);
-      t.t3 = B.times(s.S.w) + IC * s.ups;
-      t.t4 = B.times(s.psi1.w) + IC * s.psi2;
-      put(dot(s.S, t.t4), g, Dq, n + 1);
-      put(dot(s.S, t.t3), g, Dv, n + 1);
-      if (M != nullptr) put(dot(s.S, t.t1) + (g.armature + g.rotor_inertia), g, M, n + 1);
-      t.t4 += cross_star(s.S, s.f);
-      if (!g.has_rotors) continue;
-      t.t1.n += s.spin, t.t2 += s.turned_spin, t.t3.n += s.turned_spin;
+    for (const GroupState& s : groups_) {
+      Force<Quad> t4 = s.turned + s.IC * s.psi2;
+      PairRows::put<PairRows::own_q>(s.numbers, dot(s.S, t4));
+      t4 += cross_star(s.S, s.f);
+      PairRows::put<PairRows::t4>(s.numbers, t4);
     }
-    for (std::size_t r = 1; r < roots_.size(); ++r) {
-      const RootState& s = roots_[r];
-      const int rate = tree_.roots()[r].rate;
-      std::array<double, 6> armature;
-      for (int k = 0; k < 6; ++k) armature[k] = armature_of(r, k);
-      base_with_itself<double>(s.composite.I, s.composite.B, s.moving.v, s.ground, nullptr,
-                               armature, n, rate, Dq, Dv, M);
-    }
-    for (const Coordinate& c : coordinates_) {
-      if (c.support != 0) pairs(c, Dq, Dv, M);
-    }
+    for (std::size_t r = 0; r < root_twist_.size(); ++r) add_root_pairs(r);
+    rows_.write(Dq, Dv, M);
   }
 
  private:
-  struct Coordinate {
-    int place;    ///< in the order of visits
-    int rate;     ///< its own
-    int support;  ///< body that carries its body
-    int root;     ///< floating body that does, 0 for none: among those of the tree
-  };
-  struct Lane {
-    int group = 0, lane = 0;
-  };
-  /// What bodies hand to their children, with positions and with accelerations.
-  template <class T>
-  struct Moving {
-    Transform<T> X;  ///< common frame to body
-    Motion<T> v;
-  };
-  template <class T>
-  struct Carried {
-    Motion<T> a;
-  };
-  /// What bodies hand to their parents.
-  template <class T>
-  struct Composite {
-    RigidInertia<T> I;
-    InertiaRate<T> B;
-  };
   struct GroupState {
-    Moving<Quad> moving;
-    Carried<Quad> carried;
-    Motion<Quad> S, psi1, psi2, ups;     ///< of the joint
-    Motion<Quad> turning, twice_turned;  ///< psi1 times the joint's rate; turned by the parent
-    RigidInertia<Quad> I;
+    double* numbers;             ///< of its joints in the matrices' rows
+    Motion<Quad> S, psi1, psi2;  ///< of the joint
+    Motion<Quad> v;
+    RigidInertia<Quad> I, IC;  ///< of the body; with all that hangs on it
     Force<Quad> gyroscopic, f;
-    Composite<Quad> composite;
-    PairTerms<Quad> terms;
-    Quad own_mass, acceleration, force;  ///< force: of armature and rotors
-    // Of rotors, where the group has some:
+    Force<Quad> turned;              ///< Bhat psi1
+    Quad rate, acceleration, force;  ///< of the joint; force: of armature and rotors
     Vec3<Quad> spin, turned_spin;  ///< momentum per rate of the joint; turned by the parent's twist
-    Quad rate;                     ///< of the joint
   };
-  struct RootState {
-    Moving<double> moving;
-    Carried<double> carried;
-    RigidInertia<double> I;
-    Force<double> f;
-    Composite<double> composite;
-    Vec3<double> ground;  ///< acceleration that stands for gravity
-  };
+  using Quads = std::vector<Quad>;
 
-  double armature_of(std::size_t root, int k) const {
-    return tree_.armature(tree_.roots()[root], k);
+  static Motion<Quad> motion(const Quads& slots, const JointLanes::Group& g) {
+    const Quad* first = slots.data() + 2 * g.slot;
+    return {slot_moves::take<2>(first), slot_moves::take<2>(first + 1)};
   }
-  static bool half_full(const LaneTree& tree) {
-    std::size_t used = 0;
-    for (const LaneTree::Group& g : tree.groups()) used += g.used;
-    return 2 * used >= LaneTree::lanes * tree.groups().size();
+  static void give(const Vec3<Quad>& angular, const Vec3<Quad>& linear, Quads& slots,
+                   const JointLanes::Group& g) {
+    Quad* first = slots.data() + 2 * g.slot;
+    slot_moves::give<2>(angular, first), slot_moves::give<2>(linear, first + 1);
+  }
+  static void give(const Motion<Quad>& x, Quads& slots, const JointLanes::Group& g) {
+    give(x.w, x.v, slots, g);
+  }
+  static Quad of_rates(const double* x, const JointLanes::Group& g) {
+    if (g.used == JointLanes::lanes) return Quad::load(x + g.rate);
+    Quad all(0.0);
+    for (int l = 0; l < g.used; ++l) all.set(l, x[g.rate + l]);
+    return all;
   }
   static Motion<double> six(const double* x) { return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}; }
-  /// Entry (rate, rate) of a matrix of which `stride` numbers lie between such entries.
-  static void put(const Quad& x, const LaneTree::Group& g, double* out, long stride) {
-    for (int l = 0; l < LaneTree::lanes; ++l) {
-      if (g.body[l] != 0) out[stride * g.rate[l]] = x[l];
+  const Quad* momenta_of_rotors() const { return has_rotors_ ? of_rotors_.data() : nullptr; }
+
+  /// Poses, axes of joints and inertias in the common frame.
+  void place(const double* q, const Vec3<double>& gravity) {
+    poses_.update(q, gravity);
+    for (std::size_t k = 0; k < groups_.size(); ++k) {
+      const JointLanes::Group& g = plan_.groups()[k];
+      GroupState& s = groups_[k];
+      const Transform<Quad> X = poses_.pose(g);
+      s.S = LanePoses::axis(g, X);
+      s.I = congruence(X, g.inertia);
+      PairRows::put<PairRows::S>(s.numbers, s.S);
     }
+    std::fill_n(composite_.begin() + 6 * JointLanes::ground_slot, 6, Quad(0.0));
   }
 
-  void start_roots(const double* q, const double* v, const Vec3<double>& gravity) {
-    for (std::size_t r = 0; r < roots_.size(); ++r) {
-      const LaneTree::Root& root = tree_.roots()[r];
-      RootState& s = roots_[r];
-      s.moving = {Transform<double>::identity(), Motion<double>::zero()};
-      s.ground = -gravity;
-      s.composite = {};
-      s.f = Force<double>::zero();
-      if (root.body == 0) continue;
-      joints_.update(model_.runs()[root.run], q, nullptr);
-      s.ground = joints_.X[root.body].E * -gravity;
-      s.I = s.composite.I = model_.folded_inertia(root.body);
-      if (v == nullptr) continue;
-      s.moving.v = six(v + root.rate);
-      s.composite.B = {inertia_rate(s.I, s.moving.v), s.I * s.moving.v};
+  void add_twists(const double* v) {
+    std::fill_n(twist_.begin() + 2 * JointLanes::ground_slot, 2, Quad(0.0));
+    for (std::size_t k = 0; k < groups_.size(); ++k) {
+      const JointLanes::Group& g = plan_.groups()[k];
+      GroupState& s = groups_[k];
+      s.rate = of_rates(v, g);
+      give(scale(s.rate, s.S), twist_, g);
     }
-  }
-  const Moving<Quad>& parents(const LaneTree::Group& g) {
-    if (g.parent >= 0) return groups_[g.parent].moving;
-    lane_moves::gather_parents<Moving<double>>(
-        g, [&](int r) -> const auto& { return roots_[r].moving; },
-        [&](int k) -> const auto& { return groups_[k].moving; }, moving_);
-    return moving_;
-  }
-  const Carried<Quad>& parents_carried(const LaneTree::Group& g) {
-    if (g.parent >= 0) return groups_[g.parent].carried;
-    lane_moves::gather_parents<Carried<double>>(
-        g, [&](int r) -> const auto& { return roots_[r].carried; },
-        [&](int k) -> const auto& { return groups_[k].carried; }, carried_);
-    return carried_;
-  }
-  void hand_on_composites(std::size_t k) {
-    const LaneTree::Group& g = tree_.groups()[k];
-    const GroupState& s = groups_[k];
-    Composite<Quad> from = s.composite;
-    if (g.has_rotors) from.B.h.n += scale(s.rate, s.spin);
-    if (g.parent >= 0) {
-      Composite<Quad>& to = groups_[g.parent].composite;
-      to.I += from.I, to.B += from.B;
-      return;
+    for (std::size_t r = 0; r < root_twist_.size(); ++r) {
+      const JointLanes::Root& root = plan_.roots()[r];
+      root_twist_[r] = six(v + root.rate);
+      twist_[2 * root.slot] = slot_moves::quad(root_twist_[r].w);
+      twist_[2 * root.slot + 1] = slot_moves::quad(root_twist_[r].v);
     }
-    lane_moves::add_to_parents<Composite<double>>(
-        g, from, [&](int r) -> auto& { return roots_[r].composite; },
-        [&](int i) -> auto& { return groups_[i].composite; });
+    sum_outward(twist_);
+  }
+  /// Adds to motions of joints those of what carries them.
+  void sum_outward(Quads& slots) {
+    slot_moves::outward<2>(plan_.joints(), slots.data(),
+                           [&](const JointLanes::Joint& j, const Quad* parent, Quad* own) {
+                             const Quad* joint = slots.data() + 2 * j.slot;
+                             own[0] = parent[0] + joint[0], own[1] = parent[1] + joint[1];
+                           });
   }
 
-  /// (12.1) of one coordinate with those that carry it.
-  void pairs(const Coordinate& c, double* Dq, double* Dv, double* M) {
-    const long n = model_.nv(), row = c.rate;
-    const auto [group, lane] = lane_of_rate_[c.rate];
-    const PairTerms<Quad>& four = groups_[group].terms;
-    PairTerms<double> t;
-    t.t1 = lane_moves::one_of<Force<double>>(four.t1, lane);
-    t.t2 = lane_moves::one_of<Vec3<double>>(four.t2, lane);
-    t.t3 = lane_moves::one_of<Force<double>>(four.t3, lane);
-    t.t4 = lane_moves::one_of<Force<double>>(four.t4, lane);
-    paths_.visit(c.place, [&](int column) {
-      const auto [of, at] = lane_of_rate_[rate_of_column_[column]];
-      const GroupState& s = groups_[of];
-      return VariationColumn<double>{lane_moves::one_of<Motion<double>>(s.S, at),
-                                     lane_moves::one_of<Motion<double>>(s.psi1, at),
-                                     lane_moves::one_of<Motion<double>>(s.psi2, at),
-                                     lane_moves::one_of<Motion<double>>(s.ups, at)};
-    });
-    paths_.multiply(t.t1, t.t2, t.t3, t.t4, nullptr);
-    paths_.write(row, n, Dq, Dv, M);
-    if (c.root == 0) return;
-    const RootState& root = roots_[c.root];
-    base_with_coordinate<double>(t, false, root.moving.v, root.ground, n, row,
-                                 tree_.roots()[c.root].rate, Dq, Dv, M);
+  /// Sixteen numbers of an inertia and the rate of its rotational part in a slot's first Quads.
+  void give_inertia(const JointLanes::Group& g, const RigidInertia<Quad>& I, const Sym3<Quad>& J) {
+    Quad* to = composite_.data() + 6 * g.slot;
+    slot_moves::give<6>(I.m, I.h.x, I.h.y, I.h.z, to);
+    slot_moves::give<6>(I.I.xx, I.I.xy, I.I.xz, I.I.yy, to + 1);
+    slot_moves::give<6>(I.I.yz, I.I.zz, J.yz, J.zz, to + 2);
+    slot_moves::give<6>(J.xx, J.xy, J.xz, J.yy, to + 3);
   }
-  /// The floating root whose first rate this is; 0 for none.
-  int root_of(int base) const {
-    for (std::size_t r = 1; r < tree_.roots().size(); ++r) {
-      if (tree_.roots()[r].rate == base) return static_cast<int>(r);
+  void give_composite(const JointLanes::Group& g, const RigidInertia<Quad>& I,
+                      const InertiaRate<Quad>& B) {
+    give_inertia(g, I, B.J);
+    slot_moves::give<6>(B.h.n, composite_.data() + 6 * g.slot + 4);
+    slot_moves::give<6>(B.h.f, composite_.data() + 6 * g.slot + 5);
+  }
+  /// @return the rate of the rotational part
+  Sym3<Quad> take_inertia(const JointLanes::Group& g, RigidInertia<Quad>& I) const {
+    const Quad* from = composite_.data() + 6 * g.slot;
+    Sym3<Quad> J;
+    slot_moves::take<6>(from, I.m, I.h.x, I.h.y, I.h.z);
+    slot_moves::take<6>(from + 1, I.I.xx, I.I.xy, I.I.xz, I.I.yy);
+    slot_moves::take<6>(from + 2, I.I.yz, I.I.zz, J.yz, J.zz);
+    slot_moves::take<6>(from + 3, J.xx, J.xy, J.xz, J.yy);
+    return J;
+  }
+  void give_root(int slot, const RigidInertia<double>& I, const InertiaRate<double>& B) {
+    Quad* to = composite_.data() + 6 * slot;
+    to[0] = Quad(I.m, I.h.x, I.h.y, I.h.z);
+    to[1] = Quad(I.I.xx, I.I.xy, I.I.xz, I.I.yy);
+    to[2] = Quad(I.I.yz, I.I.zz, B.J.yz, B.J.zz);
+    to[3] = Quad(B.J.xx, B.J.xy, B.J.xz, B.J.yy);
+    to[4] = slot_moves::quad(B.h.n), to[5] = slot_moves::quad(B.h.f);
+  }
+  RigidInertia<double> root_inertia(int slot) const {
+    const Quad* x = composite_.data() + 6 * slot;
+    return {x[0][0],
+            {x[0][1], x[0][2], x[0][3]},
+            {x[1][0], x[1][1], x[1][2], x[1][3], x[2][0], x[2][1]}};
+  }
+  InertiaRate<double> root_inertia_rate(int slot) const {
+    const Quad* x = composite_.data() + 6 * slot;
+    return {{x[3][0], x[3][1], x[3][2], x[3][3], x[2][2], x[2][3]},
+            {slot_moves::vec3(x[4]), slot_moves::vec3(x[5])}};
+  }
+
+  /// Momenta of rotors, which their joints hand to the parents. (13.8)
+  void add_rotor_momenta(const JointLanes::Group& g, GroupState& s) {
+    s.spin = poses_.spin(g);
+    s.turned_spin = cross(slot_moves::take<2>(twist_.data(), g.parent), s.spin);
+    slot_moves::give<1>(scale(s.rate, s.spin), of_rotors_.data() + g.slot);
+  }
+  /// t1, and what a joint has of M with itself.
+  void add_mass_terms(const JointLanes::Group& g, const GroupState& s) {
+    Force<Quad> t1 = s.IC * s.S;
+    PairRows::put<PairRows::own_mass>(s.numbers, dot(s.S, t1) + (g.armature + g.rotor_inertia));
+    if (g.has_rotors) t1.n += s.spin;
+    PairRows::put<PairRows::t1>(s.numbers, t1);
+  }
+  /// What of (12.1) needs no acceleration.
+  void add_terms(const JointLanes::Group& g, GroupState& s) {
+    InertiaRate<Quad> B;
+    B.J = take_inertia(g, s.IC);
+    B.h.n = slot_moves::take<6>(composite_.data() + 6 * g.slot + 4);
+    B.h.f = slot_moves::take<6>(composite_.data() + 6 * g.slot + 5);
+    add_mass_terms(g, s);
+    Vec3<Quad> t2 = B.transpose_times(s.S);
+    Force<Quad> t3 = B.times(s.S.w) + s.IC * (s.psi1 + s.psi1);
+    s.turned = B.times(s.psi1.w);
+    PairRows::put<PairRows::own_v>(s.numbers, dot(s.S, t3));
+    if (g.has_rotors) t2 += s.turned_spin, t3.n += s.turned_spin;
+    PairRows::put<PairRows::t2>(s.numbers, t2);
+    PairRows::put<PairRows::t3>(s.numbers, t3);
+  }
+
+  void start_root_rates() {
+    for (std::size_t r = 0; r < root_twist_.size(); ++r) {
+      const JointLanes::Root& root = plan_.roots()[r];
+      const Motion<double>& twist = root_twist_[r];
+      const RigidInertia<double>& I = model_.folded_inertia(root.body);
+      give_root(root.slot, I, {inertia_rate(I, twist), I * twist});
+      for (int k = 0; k < 6; ++k) {
+        Motion<double> e = Motion<double>::zero();
+        e[k] = 1.0;
+        const Motion<double> ups = cross(twist, e);
+        for (int i = 0; i < 6; ++i) *rows_.at(PairRows::ups + i, root.rate + k) = ups[i];
+      }
     }
-    return 0;
+  }
+  void start_root_wrenches(const double* vdot) {
+    const auto start = [&](int slot, const Motion<double>& a, const Force<double>& f) {
+      acceleration_[2 * slot] = slot_moves::quad(a.w);
+      acceleration_[2 * slot + 1] = slot_moves::quad(a.v);
+      wrench_[2 * slot] = slot_moves::quad(f.n), wrench_[2 * slot + 1] = slot_moves::quad(f.f);
+    };
+    start(JointLanes::ground_slot, {Vec3<double>::zero(), -poses_.gravity()},
+          Force<double>::zero());
+    for (std::size_t r = 0; r < root_twist_.size(); ++r) {
+      const JointLanes::Root& root = plan_.roots()[r];
+      Motion<double> a{Vec3<double>::zero(), poses_.ground(r)};
+      if (vdot != nullptr) a += six(vdot + root.rate);
+      const RigidInertia<double>& I = model_.folded_inertia(root.body);
+      start(root.slot, a, I * a + cross_star(root_twist_[r], I * root_twist_[r]));
+    }
+  }
+  /// Columns of a floating root, which needs no twist of the ground, and its pairs with itself.
+  void add_root_pairs(std::size_t r) {
+    const JointLanes::Root& root = plan_.roots()[r];
+    const Vec3<double>& ground = poses_.ground(r);
+    for (int k = 0; k < 6; ++k) {
+      Vec3<double> e = Vec3<double>::zero();
+      if (k < 3) e[k] = 1.0;
+      const Vec3<double> turned = cross(ground, e);
+      for (int i = 0; i < 3; ++i) {
+        *rows_.at(PairRows::psi2 + i, root.rate + k) = 0.0;
+        *rows_.at(PairRows::psi2 + 3 + i, root.rate + k) = turned[i];
+      }
+    }
+    PairRows::RootBlock& block = rows_.block(r);
+    base_with_itself<double>(root_inertia(root.slot), root_inertia_rate(root.slot), root_twist_[r],
+                             ground, nullptr, root.armature, PairRows::RootBlock::width, 0, block.q,
+                             block.v, block.mass);
   }
 
   const Model& model_;
-  LaneTree tree_;
-  TreeKinematics<double> joints_;
-  std::vector<RootState> roots_;
+  JointLanes plan_;
+  LanePoses poses_;
+  PairRows rows_;
+  std::vector<Motion<double>> root_twist_;
   std::vector<GroupState> groups_;
-  std::vector<Lane> lane_of_rate_;   ///< of its body
-  std::vector<int> rate_of_column_;  ///< of those that ways speak of
-  PathLanes paths_;
-  std::vector<Coordinate> coordinates_;  ///< in the order of visits
-  Moving<Quad> moving_;
-  Carried<Quad> carried_;
+  Quads twist_, acceleration_;  ///< slots of angular and linear part
+  Quads composite_;             ///< slots: inertia, rate of its rotational part, momentum
+  Quads wrench_;                ///< slots of moment and force
+  Quads of_rotors_;             ///< moments of rotors by slot, zero where there are none
+  bool has_rotors_ = false;
 };
 
 }  // namespace espalier
