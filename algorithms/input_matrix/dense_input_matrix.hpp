@@ -33,8 +33,7 @@ class DenseInputMatrix final : public InputMatrix<T> {
   }
 
   void compute(const double* q, const double* v, const double* tau,
-               const Wrenches<double>* wrenches,
-               typename InputMatrix<T>::Answer& answer) override {
+               const Wrenches<double>* wrenches, typename InputMatrix<T>::Answer& answer) override {
     dense_.update(q, v, this->gravity(), wrenches);
     const DenseEquations& e = dense_.equations();
     const long nv = this->model().nv(), m = this->inputs().size(), t = this->task_size();
@@ -44,7 +43,7 @@ class DenseInputMatrix final : public InputMatrix<T> {
     }
     long row = 0;
     for (const Task::Part& part : this->inputs().contacts()) {
-      for (int k = 0; k < part.size(); ++k) {
+      for (int k = 0; k < part.size() && nv > 0; ++k) {
         B_.col(part.first + k) = dense_.J().row(row++).transpose();
       }
     }

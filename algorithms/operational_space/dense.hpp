@@ -36,8 +36,9 @@ class DenseOperationalSpace final : public OperationalSpace<T> {
   }
   /// Row-major.
   static void put(const Eigen::MatrixXd& A, std::vector<double>& out) {
-    out.clear();
-    for (long i = 0; i < A.rows(); ++i) out.insert(out.end(), A.row(i).begin(), A.row(i).end());
+    using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    out.resize(A.size());
+    Eigen::Map<RowMajor>(out.data(), A.rows(), A.cols()) = A;
   }
 
   DenseTask dense_;

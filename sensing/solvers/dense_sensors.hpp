@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "algorithms/oracles/dense.hpp"
-#include "sensing/solvers/sensor_pivots.hpp"
-#include "espalier/sensing/sensor_dynamics.hpp"
 #include "espalier/kernel/problems/hybrid_dynamics.hpp"
+#include "espalier/sensing/sensor_dynamics.hpp"
+#include "sensing/solvers/sensor_pivots.hpp"
 
 namespace espalier {
 
@@ -114,6 +114,8 @@ class DenseSensors final : public SensorDynamics<T> {
     whiten(white);
     answer.chi_square = white.squaredNorm();
     if (!this->gives_variances()) return;
+    std::fill(answer.variance.begin(), answer.variance.end(), 0.0);
+    if (Z.cols() == 0) return;  // nothing that varies
     const Matrix deviation = unit.asDiagonal() * (Z * spread);
     for (int j = 0; j < n; ++j) {
       const SensorSystem::Told& told = system.told(j);
