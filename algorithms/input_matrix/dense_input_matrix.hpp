@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "algorithms/oracles/dense_task.hpp"
 #include "espalier/kernel/problems/input_matrix.hpp"
 
@@ -37,24 +39,28 @@ class DenseInputMatrix final : public InputMatrix<T> {
     dense_.update(q, v, this->gravity(), wrenches);
     const DenseEquations& e = dense_.equations();
     const long nv = this->model().nv(), m = this->inputs().size(), t = this->task_size();
+    if (nv == 0) {  // nothing moves, and matrices without columns have no rows to take
+      std::fill(answer.task_input_matrix.begin(), answer.task_input_matrix.end(), 0.0);
+      std::copy_n(dense_.bias().data() + dense_.bias().size() - t, t,
+                  answer.task_free_acceleration.begin());
+      return;
+    }
     for (const InputColumns::Motor& motor : this->inputs().motors()) B_.col(motor.column).setZero();
     for (const InputColumns::Motor& motor : this->inputs().motors()) {
       B_.col(motor.column) += motor.gain * e.G().row(motor.rate).transpose();
     }
     long row = 0;
     for (const Task::Part& part : this->inputs().contacts()) {
-      for (int k = 0; k < part.size() && nv > 0; ++k) {
+      for (int k = 0; k < part.size(); ++k) {
         B_.col(part.first + k) = dense_.J().row(row++).transpose();
       }
     }
     Eigen::Map<RowMajor> Bhat(answer.input_matrix.data(), nv, m);
     Eigen::Map<Eigen::VectorXd> free(answer.free_acceleration.data(), nv);
-    if (nv > 0) {
-      // LU, since Eigen's LDLT takes singular and NaN pivots for zeros and answers with numbers.
-      const Eigen::PartialPivLU<Eigen::MatrixXd> M(e.M());
-      Bhat = M.solve(B_);
-      free = M.solve(Eigen::Map<const Eigen::VectorXd>(tau, nv) - e.bias());
-    }
+    // LU, since Eigen's LDLT takes singular and NaN pivots for zeros and answers with numbers.
+    const Eigen::PartialPivLU<Eigen::MatrixXd> M(e.M());
+    Bhat = M.solve(B_);
+    free = M.solve(Eigen::Map<const Eigen::VectorXd>(tau, nv) - e.bias());
     if (t == 0) return;
     Eigen::Map<RowMajor>(answer.task_input_matrix.data(), t, m) = dense_.J().bottomRows(t) * Bhat;
     Eigen::Map<Eigen::VectorXd>(answer.task_free_acceleration.data(), t) =
