@@ -44,7 +44,13 @@ class LinkJacobians final : public BodyJacobians<T> {
       }
       own.first = above.first, own.parent = above.parent;
     }
-    for (int i = 1; i <= m.body_count(); ++i) stretches_[i].by_path = pays_by_path(i);
+    // Whoever places the tip of a chain that stands on the ground has placed all of it.
+    for (int i = m.body_count(); i > 0; --i) {
+      Stretch& own = stretches_[i];
+      own.by_path = own.by_path && pays_by_path(i);
+      Stretch& above = stretches_[m.body(i).parent];
+      if (!own.by_path && own.parent == 0) above.by_path = false;
+    }
   }
 
  private:
@@ -128,7 +134,7 @@ class LinkJacobians final : public BodyJacobians<T> {
     int parent = 0;          ///< of the uppermost body
     bool tied = false;       ///< in a cluster that a loop or coupling ties: alone
     bool free = false;       ///< the floating root: alone
-    bool by_path = false;    ///< PathColumns is faster for links of this body
+    bool by_path = true;     ///< PathColumns is faster for links of this body
   };
 
   std::vector<Stretch> stretches_;  ///< per body, up from it
