@@ -6,6 +6,7 @@
 
 #include "algorithms/kinematics/joint_columns.hpp"
 #include "algorithms/kinematics/path_columns.hpp"
+#include "algorithms/linear_algebra/zeros.hpp"
 #include "algorithms/segments/free_body.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems/jacobian.hpp"
@@ -54,12 +55,6 @@ class LinkJacobians final : public BodyJacobians<T> {
   }
 
  private:
-  /// The C library's memset changes to a slower instruction (rep stosb) from 2 KiB on.
-  static void write_zeros(T* x, long count) {
-    constexpr long block = 2000 / sizeof(T);
-    for (; count > 0; x += block, count -= block) std::fill_n(x, std::min(block, count), T(0.0));
-  }
-
   void compute(const T* q) override {
     motion_.update(q, nullptr);
     turns_.move(q);
