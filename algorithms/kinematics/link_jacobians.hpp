@@ -6,6 +6,7 @@
 
 #include "algorithms/kinematics/joint_columns.hpp"
 #include "algorithms/kinematics/path_columns.hpp"
+#include "algorithms/linear_algebra/zeros.hpp"
 #include "algorithms/segments/free_body.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/problems/jacobian.hpp"
@@ -44,16 +45,16 @@ class LinkJacobians final : public BodyJacobians<T> {
       }
       own.first = above.first, own.parent = above.parent;
     }
-    for (int i = 1; i <= m.body_count(); ++i) stretches_[i].by_path = pays_by_path(i);
+    // Whoever places the tip of a chain that stands on the ground has placed all of it.
+    for (int i = m.body_count(); i > 0; --i) {
+      Stretch& own = stretches_[i];
+      own.by_path = own.by_path && pays_by_path(i);
+      Stretch& above = stretches_[m.body(i).parent];
+      if (!own.by_path && own.parent == 0) above.by_path = false;
+    }
   }
 
  private:
-  /// The C library's memset changes to a slower instruction (rep stosb) from 2 KiB on.
-  static void write_zeros(T* x, long count) {
-    constexpr long block = 2000 / sizeof(T);
-    for (; count > 0; x += block, count -= block) std::fill_n(x, std::min(block, count), T(0.0));
-  }
-
   void compute(const T* q) override {
     motion_.update(q, nullptr);
     turns_.move(q);
@@ -128,7 +129,7 @@ class LinkJacobians final : public BodyJacobians<T> {
     int parent = 0;          ///< of the uppermost body
     bool tied = false;       ///< in a cluster that a loop or coupling ties: alone
     bool free = false;       ///< the floating root: alone
-    bool by_path = false;    ///< PathColumns is faster for links of this body
+    bool by_path = true;     ///< PathColumns is faster for links of this body
   };
 
   std::vector<Stretch> stretches_;  ///< per body, up from it

@@ -54,7 +54,9 @@ template <class T>
 void mirror(const PlainRun& s, const CompositeState<T>& state, T* M) {
   for (int k = s.begin; k < s.end; ++k) {
     const CompositeBody<T>& b = state.body[s.body(k)];
-    state.inward.mirror_rates({&state.ways[b.way], 1}, b.v, b.nv, M);
+    const auto& way = state.ways[b.way];
+    if (b.nv == 1 && (way.support == 0 || !way.entries.empty())) continue;  // nothing is left
+    state.inward.mirror_rates({&way, 1}, b.v, b.nv, M);
   }
 }
 

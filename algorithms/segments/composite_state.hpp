@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/linear_algebra/zeros.hpp"
 #include "algorithms/segments/composite_body.hpp"
 #include "algorithms/segments/schedule.hpp"
 #include "algorithms/segments/ways_inward.hpp"
@@ -57,6 +58,7 @@ struct CompositeState {
     for (Way& way : ways) met += static_cast<long>(way.rates) * follow(way);
     sparse = chains != nullptr || 8 * met < static_cast<long>(size) * size;
     has_zeros = sparse && !is_chain();
+    if (sparse) segments.outward([&](const auto& s) { divide_ways(s); });
     follow_from_chains();
     inward.lay_out(root, chains.get(), sparse);
   }
@@ -79,7 +81,7 @@ struct CompositeState {
   }
   /// Before the backward pass. @param q  spanning positions
   void start(const T* q, T* M) {
-    if (has_zeros) std::fill(M, M + static_cast<long>(size) * size, T(0.0));
+    if (has_zeros) write_zeros(M, static_cast<long>(size) * size);
     if (chains != nullptr) chains->start(model, q);
   }
 
@@ -119,6 +121,12 @@ struct CompositeState {
       b.way = way_to(b.support, b.nv, ways.size());
     }
   }
+  /// Of plain bodies alone: clusters add to what their rows have.
+  void divide_ways(const PlainRun& s) {
+    for (int k = s.begin; k < s.end; ++k) inward.divide(ways[body[s.body(k)].way]);
+  }
+  template <class Other>
+  void divide_ways(const Other&) {}
   /// A cluster of any kind.
   template <class Clustered>
   void lay_out(const Clustered& s) {
@@ -148,7 +156,7 @@ struct CompositeState {
   int way_to(int support, int rates, std::size_t first) {
     std::size_t w = first;
     while (w < ways.size() && ways[w].support != support) ++w;
-    if (w == ways.size()) ways.push_back({support, 0, rates, {}});
+    if (w == ways.size()) ways.push_back({support, 0, rates, {}, {}});
     return static_cast<int>(w);
   }
   /// Finds what a way meets. @returns  how many rates

@@ -28,6 +28,9 @@ class WaysInward {
     int end = 0;                ///< the body that stands for the world; 0: the ground
     int rates = 0;              ///< whose wrenches go it
     std::vector<Range> ranges;  ///< by growing rates, up to there
+    /// Of a branching tree: each column and its rate alone, both triangles of M at once; empty
+    /// where ranges are long.
+    std::vector<std::pair<int, int>> entries;
   };
 
   explicit WaysInward(int size) : size_(size) {}
@@ -61,6 +64,17 @@ class WaysInward {
     way.ranges = std::move(joined);
   }
 
+  /// Where a way's ranges are short, and M is sparse, their columns are met one by one.
+  static void divide(Way& way) {
+    constexpr int few = 4;  // as many as a register holds
+    int columns = 0;
+    for (const Range& r : way.ranges) columns += r.count;
+    if (columns >= few * static_cast<int>(way.ranges.size())) return;
+    for (const Range& r : way.ranges) {
+      for (int k = 0; k < r.count; ++k) way.entries.emplace_back(r.column + k, r.rate + k);
+    }
+  }
+
   /// A motion at x, seen from where the frames of the class begin, kept as one about there.
   void store(int column, const Motion<T>& m, const Vec3<T>& x) {
     const Vec3<T> v = m.v + cross(x, m.w);
@@ -73,6 +87,7 @@ class WaysInward {
   /// Row of M up to `end`; where M is not sparse, with zeros where nothing moves both rates.
   void write_row(const Way& way, const Force<T>& F, int rate, int end, T* M) const {
     T* row = M + static_cast<long>(rate) * size_;
+    if (!way.entries.empty()) return write_entries(way, F, rate, M);
     int next = reach_end(way, F, rate, [&](int i, const T& x) { row[i] = x; });
     for (const Range& range : way.ranges) {
       if (!sparse_) std::fill(row + next, row + range.rate, T(0.0));
@@ -96,6 +111,14 @@ class WaysInward {
     };
     reach_end(way, F, rate, write);
     for (const Range& range : way.ranges) meet(range, F, write);
+  }
+  void write_entries(const Way& way, const Force<T>& F, int rate, T* M) const {
+    T *row = M + static_cast<long>(rate) * size_, *column = M + rate;
+    const auto write = [&](int i, const T& x) {
+      row[i] = column[static_cast<long>(i) * size_] = x;
+    };
+    reach_end(way, F, rate, write);
+    for (const auto& [J, i] : way.entries) write(i, met(J_.data() + J, columns_, F));
   }
   /// Copies the rows of a segment's rates to columns, where they are not zero.
   /// @param ways  that they have written, besides their own block
@@ -124,6 +147,7 @@ class WaysInward {
 
  private:
   void mirror(const Way& way, int rate, T* M) const {
+    if (!way.entries.empty()) return;
     const T* row = M + static_cast<long>(rate) * size_;
     T* column = M + rate;
     const int root_rates = ends_at_root(way) ? 6 : 0;

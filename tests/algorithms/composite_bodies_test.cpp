@@ -100,6 +100,20 @@ TEST_F(WaysInwardTest, RowsAddUp) {
   for (int i = 0; i < 6; ++i) EXPECT_NEAR(M_[90 + i], 3.0 + F_[i], rounding);
   for (int k = 0; k < 3; ++k) EXPECT_NEAR(M_[96 + k], 3.0 + expected(k), rounding);
 }
+TEST_F(WaysInwardTest, ShortRangesAreMetOneByOneInBothTriangles) {
+  WaysInward<double>::divide(way_);
+  ASSERT_EQ(way_.entries.size(), 3u);
+  ways_.write_row(way_, F_, 9, 9, M_.data());
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(M_[90 + i], F_[i]);
+  for (int k = 0; k < 3; ++k) EXPECT_NEAR(M_[96 + k], expected(k), rounding);
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(M_[90 + i], M_[10 * i + 9]) << i;
+  EXPECT_EQ(M_[99], 3.0);
+}
+TEST_F(WaysInwardTest, LongRangesStayRanges) {
+  way_.ranges = {{0, 5, 4}};
+  WaysInward<double>::divide(way_);
+  EXPECT_TRUE(way_.entries.empty());
+}
 TEST_F(WaysInwardTest, RowAndColumnAreTheSame) {
   std::vector<double> mirrored(size * size, 3.0);
   ways_.write_both(way_, F_, 9, M_.data());
@@ -230,6 +244,29 @@ TEST(CompositeBodiesTest, ChainsAreRunsOfBodies) {
 }
 TEST(CompositeBodiesTest, FloatingBaseIsAPlainBody) {
   expect_same_with<ChainGroup, PlainRun, ClusterOnOne, ClusterOnSeveral>();
+}
+
+/// Trees so bushy that most of M is zero: each body's way is met column by column.
+TEST(CompositeBodiesTest, BushyTreesAreTheSameAsGeneralClusters) {
+  for (int seed = 0; seed < 12; ++seed) {
+    RobotOptions options;
+    options.seed = seed;
+    options.bodies = 60;
+    options.floating_base = seed % 2 == 1;
+    if (seed % 3 != 0) options.types = {"revolute"};
+    if (seed % 4 < 2) options.shape = RobotOptions::Shape::binary;
+    const ModelPtr model = host().compile(random_robot(host().registry(), options));
+    SpanningMotion<double> motion(*model);
+    CompositeBodies<double> all(*model);
+    CompositeBodiesOver<double, ClusterOnSeveral> general(*model);
+    const std::size_t n = model->nv() * model->nv();
+    std::vector<double> expected(n), M(n, 7.0);
+    const State s = random_state(*model, seed);
+    motion.update(s.q.data(), nullptr);
+    general.compute(s.q.data(), motion, expected.data());
+    all.compute(s.q.data(), motion, M.data());
+    expect_same(M, expected, "seed " + std::to_string(seed));
+  }
 }
 
 /// M = G^T H G: rotors are bodies in H, and folded in M.
