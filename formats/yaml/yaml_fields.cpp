@@ -31,14 +31,19 @@ Fields::Fields(YamlContext context, std::string who, const YamlValue& value,
   }
   for (const YamlEntry& entry : value.entries) {
     if (std::find(known.begin(), known.end(), entry.key) == known.end()) {
-      fail(entry.line, "key " + in_quotes(entry.key) + " is unknown" + suggest(entry.key, known));
+      const bool digits = entry.key.find_first_not_of("0123456789") == std::string::npos;
+      fail(entry.line, "key " + in_quotes(entry.key) + " is unknown" + suggest(entry.key, known) +
+                           (digits ? " (a comma separates keys: 1.5 has a point)" : ""));
     }
   }
 }
 
 const YamlValue& Fields::required(std::string_view key) const {
   const YamlEntry* entry = value_.find(key);
-  if (entry == nullptr) fail(value_.line, key_is(key) + "missing, expected it here");
+  if (entry == nullptr) {
+    fail(value_.line, key_is(key) + "missing, expected " +
+                          (key == "espalier" ? "'espalier: 1', the format's version" : "it here"));
+  }
   return *entry->value;
 }
 

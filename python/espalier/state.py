@@ -76,7 +76,8 @@ class State:
             if j["independent"] is None:
                 raise Unsupported(
                     f"state of '{self.model.name}': position of joint '{name}' is set, expected "
-                    f"one of {', '.join(self.model.coordinates)} (the joint depends on others)"
+                    f"one of {', '.join(self.model.coordinates)} (the joint depends on others; "
+                    "'independent: true' in the robot's file chooses it instead)"
                 )
             q[j["q"] : j["q"] + j["nq"]] = _numbers(value, j["nq"], f"position of '{name}'")
         if not np.all(np.isfinite(q)):
@@ -155,7 +156,8 @@ class _Rates:
         if j["independent"] is None:
             raise Unsupported(
                 f"state of '{model.name}': rate of joint '{name}' is wanted, expected one of "
-                f"{', '.join(model.coordinates)} (the joint depends on others)"
+                f"{', '.join(model.coordinates)} (the joint depends on others; "
+                "'independent: true' in the robot's file chooses it instead)"
             )
         return slice(j["independent"], j["independent"] + j["nv"])
 

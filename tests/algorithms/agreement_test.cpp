@@ -12,7 +12,7 @@
 
 // Every registered method for a problem against every other, on random trees.
 
-namespace espalier::test {
+namespace espalier::test::agreement_test {
 namespace {
 
 using Shape = RobotOptions::Shape;
@@ -269,4 +269,4 @@ TEST(SingleTypeTest, AllAlgorithmsAgreeOnRunsOfOneJointType) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::agreement_test

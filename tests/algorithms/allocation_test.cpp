@@ -14,7 +14,7 @@
 
 // evaluate() takes all that it needs when it is bound. Algorithms that allocate say so.
 
-namespace espalier::test {
+namespace espalier::test::allocation_test {
 namespace {
 
 /// A call's arguments, at any scalar.
@@ -194,4 +194,4 @@ TEST(AllocationTest, CounterSeesNewAndMallocAndPlugins) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::allocation_test

@@ -14,7 +14,7 @@
 
 // Wrong sizes, NaN, and robots with little or nothing that moves.
 
-namespace espalier::test {
+namespace espalier::test::arguments_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -317,4 +317,4 @@ TEST_P(NothingMovesTest, LinksKeepTheirPlacesAndRest) {
 INSTANTIATE_TEST_SUITE_P(Welded, NothingMovesTest, testing::Values(0, 1, 5));
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::arguments_test

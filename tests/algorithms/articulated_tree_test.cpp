@@ -9,7 +9,7 @@
 
 // The two ways through an articulated tree, node by node: facts that hold for every kind.
 
-namespace espalier::test {
+namespace espalier::test::articulated_tree_test {
 namespace {
 
 using Tree = ArticulatedTree<double>;
@@ -134,4 +134,4 @@ TEST(ArticulatedTreeTest, ParentsComeBeforeWhatTheyCarry) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::articulated_tree_test

@@ -6,7 +6,7 @@
 /// Clusters of many loops: every method says what the dense ones say, which neither divide K into
 /// blocks nor pass bodies by columns.
 
-namespace espalier::test {
+namespace espalier::test::big_clusters_test {
 namespace {
 
 // The dense oracles solve systems of up to 150 unknowns whose condition is some 1e4.
@@ -111,4 +111,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& robot) { return robot.param.name; });
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::big_clusters_test

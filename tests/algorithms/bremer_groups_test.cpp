@@ -12,7 +12,7 @@
 // What may be declared a subsystem of Bremer's method, what is refused and how; and the inputs of
 // subsystems.
 
-namespace espalier::test {
+namespace espalier::test::bremer_groups_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -212,4 +212,4 @@ TEST(SubsystemResultsTest, AreNamedByTheirSubsystems) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::bremer_groups_test

@@ -15,7 +15,7 @@
 // Bremer's method: the way a robot is cut into subsystems does not matter, and the matrices of each
 // subsystem are what they are said to be.
 
-namespace espalier::test {
+namespace espalier::test::bremer_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -412,4 +412,4 @@ TEST_F(BremerPendulumTest, IsOneSubsystemWithTheTextbooksEquations) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::bremer_test

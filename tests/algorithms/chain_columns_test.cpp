@@ -11,7 +11,7 @@
 // Blocks of right-hand sides through bodies of chains, at every scalar and every class of
 // placements, against dense 6 x 6 algebra; and which chains of a robot they are for.
 
-namespace espalier::test {
+namespace espalier::test::chain_columns_test {
 namespace {
 
 /// A scalar of algorithms, by that of its blocks.
@@ -230,4 +230,4 @@ TEST(LeafChainsTest, JointsOfGivenRotorsAreInNone) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::chain_columns_test

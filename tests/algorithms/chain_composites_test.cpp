@@ -3,7 +3,7 @@
 
 // chains/composites.hpp at every scalar, and chains/pairs.hpp at double, the one that it is for.
 
-namespace espalier::test {
+namespace espalier::test::chain_composites_test {
 namespace {
 
 template <class Types>
@@ -196,4 +196,4 @@ TEST_F(ChainPairsTest, RankOneUpdate) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::chain_composites_test

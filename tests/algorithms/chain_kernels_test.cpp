@@ -2,7 +2,7 @@
 
 // chains/kernels.hpp at every scalar and every class of placements that it is written out for.
 
-namespace espalier::test {
+namespace espalier::test::chain_kernels_test {
 namespace {
 
 TEST(ChainKindTest, KernelIsTheOneOfTheKindOrOneThatCoversIt) {
@@ -195,4 +195,4 @@ TYPED_TEST(ChainKernelTest, RankOneUpdate) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::chain_kernels_test

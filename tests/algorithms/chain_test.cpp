@@ -15,7 +15,7 @@
 // Chains of bodies on revolute joints: their frames, their groups, and the algorithms that pass
 // them by kernels of their own.
 
-namespace espalier::test {
+namespace espalier::test::chain_test {
 namespace {
 
 using Shape = RobotOptions::Shape;
@@ -469,4 +469,4 @@ TEST(ChainTest, WhatIsNoNumberStaysInItsChain) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::chain_test

@@ -8,7 +8,7 @@
 
 // Every registered method against every other on random robots with transmissions and loops.
 
-namespace espalier::test {
+namespace espalier::test::cluster_agreement_test {
 namespace {
 
 // Agreed in the project's specification. Positions are a hundredth away from dead points, ratios
@@ -132,4 +132,4 @@ TEST(ClusterAgreementTest, ForwardInvertsInverseForAllPairs) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::cluster_agreement_test

@@ -13,7 +13,7 @@
 // Facts of physics on random robots with transmissions and loops: what does not depend on how the
 // robot is described, where the power goes, and what approximations lose.
 
-namespace espalier::test {
+namespace espalier::test::cluster_physics_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -465,4 +465,4 @@ TEST(ClusterExtremesTest, RobotAtRestWithoutGravityAndForcesStaysAtRest) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::cluster_physics_test

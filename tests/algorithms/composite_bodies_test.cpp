@@ -9,7 +9,7 @@
 // Kernels and segments of the composite-rigid-body algorithm: algorithms/segments/composite_*.hpp,
 // ways_inward.hpp, and chains/carried_wrenches.hpp.
 
-namespace espalier::test {
+namespace espalier::test::composite_bodies_test {
 namespace {
 
 // --- kernels
@@ -304,4 +304,4 @@ TEST(CompositeBodiesTest, SpanningRatesGiveTheProjectedInertia) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::composite_bodies_test

@@ -11,7 +11,7 @@
 // Models whose joints are coupled by constant couplings: projected by hand, and refused by
 // algorithms for trees.
 
-namespace espalier::test {
+namespace espalier::test::couplings_test {
 namespace {
 
 constexpr double agreed = 1e-10;  // two ways through matrices of a dozen rates
@@ -233,4 +233,4 @@ TEST(LoopTest, EveryAlgorithmWithoutLoopsIsRefusedNamingTheLoop) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::couplings_test

@@ -11,7 +11,7 @@
 
 /// Fronts against dense linear algebra, and the articulated-body algorithm with and without them.
 
-namespace espalier::test {
+namespace espalier::test::fronts_test {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
@@ -298,4 +298,4 @@ TEST(ClusterByFrontsTest, TakesNoMemoryAndAgreesInFloats) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::fronts_test

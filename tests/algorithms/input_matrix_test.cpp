@@ -16,7 +16,7 @@
 // M^-1 B by every registered method, on random trees and on random robots with transmissions and
 // loops.
 
-namespace espalier::test {
+namespace espalier::test::input_matrix_test {
 namespace {
 
 // Agreed in the project's specification, relative to the largest entry. Rounding is amplified by
@@ -519,4 +519,4 @@ TEST(InputColumnsTest, SizesAreChecked) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::input_matrix_test

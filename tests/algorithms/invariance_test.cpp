@@ -9,7 +9,7 @@
 
 // The same robot, written down in other ways.
 
-namespace espalier::test {
+namespace espalier::test::invariance_test {
 namespace {
 
 // Sums in another order and composed placements: rounding of accelerations of order 1e3.
@@ -298,4 +298,4 @@ TEST(InvarianceTest, TurningTheWorldTurnsGravityAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::invariance_test

@@ -8,7 +8,7 @@
 // Jacobians of links against sums of dense 6 x 6 products, joint by joint from the link to the
 // ground: J = sum of (body to link)X (i to body)X S_i G_i.
 
-namespace espalier::test {
+namespace espalier::test::jacobian_test {
 namespace {
 
 using reference::Matrix6;
@@ -123,4 +123,4 @@ TEST(JacobianTest, TheGroundHasNone) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::jacobian_test

@@ -14,7 +14,7 @@
 // Joints that bring equations of motion with them: all methods agree on them, and they obey
 // mechanics.
 
-namespace espalier::test {
+namespace espalier::test::joint_supplied_dynamics_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -275,4 +275,4 @@ TEST(OwnEquationsTest, InputsAreThoseThatTheTypeNames) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::joint_supplied_dynamics_test

@@ -9,7 +9,7 @@
 
 /// What joints transmit: by hand, by equilibrium of every body, and by which joint is cut.
 
-namespace espalier::test {
+namespace espalier::test::joint_wrenches_test {
 namespace {
 
 using Reactions = JointWrenches<double>;
@@ -103,4 +103,4 @@ TEST(JointWrenchesTest, MovingLoopMeetsNewtonAndEuler) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::joint_wrenches_test

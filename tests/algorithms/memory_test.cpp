@@ -11,7 +11,7 @@
 
 // What Models and bound algorithms hold of the heap, by what the C library sets aside for it.
 
-namespace espalier::test {
+namespace espalier::test::memory_test {
 namespace {
 
 /// Bytes for each body and, in algorithms, for each lane of the scalar: what the project promises.
@@ -111,4 +111,4 @@ TEST(MemoryTest, HeldBytesAreThoseThatWereNotGivenBack) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::memory_test

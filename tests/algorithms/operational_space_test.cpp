@@ -11,7 +11,7 @@
 
 // What controllers in operational space ask for, and robots whose end-effectors are held.
 
-namespace espalier::test {
+namespace espalier::test::operational_space_test {
 namespace {
 
 // Agreed in the project's specification, relative to the largest entry.
@@ -416,4 +416,4 @@ TEST(ConstrainedDynamicsTest, TheGroundCannotBePulledAndFeelsNothing) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::operational_space_test

@@ -11,7 +11,7 @@
 // J M^-1 J^T by every registered method, on random trees and on random robots with transmissions
 // and loops.
 
-namespace espalier::test {
+namespace espalier::test::osim_test {
 namespace {
 
 // Agreed in the project's specification, relative to the largest entry. Rounding is amplified by
@@ -294,4 +294,4 @@ TEST(InverseOsimTest, ASecondCallDoesNotDependOnTheFirst) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::osim_test

@@ -6,7 +6,7 @@
 
 // What mechanics demands of any algorithm, on random trees of all joint types.
 
-namespace espalier::test {
+namespace espalier::test::physics_test {
 namespace {
 
 // Central differences of fourth order at a step of 1e-3 s: rates of up to 30 rad/s deep in a tree
@@ -295,4 +295,4 @@ TEST_P(PhysicsTest, ReactionOfAFreeRobotIsItsRateOfMomentum) {
 INSTANTIATE_TEST_SUITE_P(RandomTrees, PhysicsTest, testing::Values(1, 2, 3, 4, 6, 9, 15, 25));
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::physics_test

@@ -13,7 +13,7 @@
 // robot of robots/, standing on the ground and floating. Random robots: agreement_test.cpp and
 // cluster_agreement_test.cpp, which take every registered algorithm.
 
-namespace espalier::test {
+namespace espalier::test::reference_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -182,4 +182,4 @@ TEST(ReferenceAlgorithmsTest, ThoseForTreesRefuseLoopsAndNameOthers) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::reference_test

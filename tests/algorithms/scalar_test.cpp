@@ -11,7 +11,7 @@
 
 // One template, three scalars: a pack computes eight robots, a counter counts one.
 
-namespace espalier::test {
+namespace espalier::test::scalar_test {
 namespace {
 
 // Sine and cosine of packs come from another library than those of doubles and differ in the last
@@ -271,4 +271,4 @@ TEST(LargeAngleTest, ManyTurnsAreAsGoodAsNone) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::scalar_test

@@ -7,7 +7,7 @@
 #include "tests/support/random_robot.hpp"
 #include "tests/support/state.hpp"
 
-namespace espalier::test {
+namespace espalier::test::segments_test {
 namespace {
 
 /// Calls f(name, model) for robots of all kinds.
@@ -88,4 +88,4 @@ TEST(SegmentsTest, ClustersDissolveInInverseDynamics) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::segments_test

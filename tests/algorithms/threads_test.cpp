@@ -6,7 +6,7 @@
 #include "tests/support/random_robot.hpp"
 #include "tests/support/state.hpp"
 
-namespace espalier::test {
+namespace espalier::test::threads_test {
 namespace {
 
 // A model is shared, an algorithm belongs to one thread. Run under the thread sanitizer, too.
@@ -74,4 +74,4 @@ TEST(ThreadsTest, CountOperationsEachForItself) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::threads_test

@@ -7,7 +7,7 @@
 
 // Mechanisms whose equations of motion are in every textbook, for every registered algorithm.
 
-namespace espalier::test {
+namespace espalier::test::worked_examples_test {
 namespace {
 
 constexpr double g = 9.81;
@@ -247,4 +247,4 @@ TEST(ExternalWrenchTest, ForceAtTheTipTurnsThePendulumByItsLever) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::worked_examples_test

@@ -2,7 +2,7 @@
 
 #include "tests/spatial/dense.hpp"
 
-namespace espalier {
+namespace espalier::world_body_test {
 namespace {
 
 using namespace test;
@@ -116,4 +116,4 @@ TEST(WorldBodyTest, IsPlacedByItsJointAndPlacement) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::world_body_test

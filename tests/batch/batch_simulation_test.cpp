@@ -12,7 +12,7 @@
 
 // Many robots in time: each as if it were alone.
 
-namespace espalier::test {
+namespace espalier::test::batch_simulation_test {
 namespace {
 
 constexpr const char* integrators[] = {"semi-implicit-euler", "rk4"};
@@ -387,4 +387,4 @@ TEST(BatchSimulationTest, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::batch_simulation_test

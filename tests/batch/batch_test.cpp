@@ -8,7 +8,7 @@
 
 // Batches: every state alone, whatever stands beside it and whoever computes it.
 
-namespace espalier::test {
+namespace espalier::test::batch_test {
 namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
@@ -436,4 +436,4 @@ TEST(BatchCallTest, SinglePacksRefuseNamedDoubles) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::batch_test

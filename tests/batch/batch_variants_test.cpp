@@ -4,7 +4,7 @@
 
 // Domain randomisation: states of robots that differ in their numbers.
 
-namespace espalier::test {
+namespace espalier::test::batch_variants_test {
 namespace {
 
 constexpr int variant_count = 5;
@@ -138,4 +138,4 @@ TEST(BatchVariantsTest, OtherRobotsAndNumbersAreRefused) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::batch_variants_test

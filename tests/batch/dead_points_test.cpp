@@ -8,7 +8,7 @@
 
 /// Robots of a batch pass dead points of their coordinates each by itself.
 
-namespace espalier::test {
+namespace espalier::test::dead_points_test {
 namespace {
 
 TEST(BatchDeadPointsTest, EveryRobotPassesThemAsItDoesAlone) {
@@ -77,4 +77,4 @@ TEST(BatchDeadPointsTest, AParallelogramIsSteppedThroughItsFlatPose) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::dead_points_test

@@ -10,7 +10,7 @@
 
 // Batches of floats: their error against doubles, and what they say where they have none to give.
 
-namespace espalier::test {
+namespace espalier::test::float_batch_test {
 namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -232,4 +232,4 @@ TEST_F(DeadPointTest, EachStateOfFloatsIsJudgedByItsOwnMargin) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::float_batch_test

@@ -14,7 +14,7 @@
 // One build for all processors: plugins compiled for wider instruction sets give the results of
 // those for any x86-64, up to rounding.
 
-namespace espalier::test {
+namespace espalier::test::instruction_sets_test {
 namespace {
 
 using espalier::detail::InstructionSet;
@@ -280,4 +280,4 @@ INSTANTIATE_TEST_SUITE_P(Wide, InstructionSetTest, ::testing::Values("x86-64-v3"
                          [](const auto& given) { return given.param.substr(7); });
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::instruction_sets_test

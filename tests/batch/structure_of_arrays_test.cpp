@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace espalier {
+namespace espalier::structure_of_arrays_test {
 namespace {
 
 /// States one after the other in memory that ends with the last of them, so that AddressSanitizer
@@ -56,4 +56,4 @@ TYPED_TEST(StructureOfArraysTest, StatesOfAnySizeComeIntoLanesAndBack) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::structure_of_arrays_test

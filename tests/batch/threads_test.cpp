@@ -7,7 +7,7 @@
 // What threads of one program share: a host, models, TBB's pool. ThreadSanitizer looks on
 // (./espalier test tsan).
 
-namespace espalier::test {
+namespace espalier::test::threads_test {
 namespace {
 
 constexpr int thread_count = 8;
@@ -89,4 +89,4 @@ TEST(ThreadsTest, EightAskAFreshHostForPluginsThatAreNotOpenYet) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::threads_test

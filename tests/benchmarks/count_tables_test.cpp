@@ -7,7 +7,7 @@
 
 // Counts of operations do not depend on the machine: what docs/ prints is what comes out.
 
-namespace espalier::bench {
+namespace espalier::bench::count_tables_test {
 namespace {
 
 using Sections = std::vector<std::pair<std::string, std::string>>;
@@ -45,4 +45,4 @@ TEST(CountTablesTest, ADifferentLineIsNamed) {
 }
 
 }  // namespace
-}  // namespace espalier::bench
+}  // namespace espalier::bench::count_tables_test

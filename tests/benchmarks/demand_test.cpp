@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace espalier::bench {
+namespace espalier::bench::demand_test {
 namespace {
 
 TEST(DemandTest, IsMetIfEveryNumberIsAsWanted) {
@@ -42,4 +42,4 @@ TEST(DemandTest, WhatWasNotMeasuredIsNeitherMetNorMissed) {
 }
 
 }  // namespace
-}  // namespace espalier::bench
+}  // namespace espalier::bench::demand_test

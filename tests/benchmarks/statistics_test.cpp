@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace espalier::bench {
+namespace espalier::bench::statistics_test {
 namespace {
 
 // Sums of some ten products: rounding of 1e-16 each, nothing cancels.
@@ -60,4 +60,4 @@ TEST(LineFitTest, DeviationIsThatOfTheWorstPointAndNoLineHasLessForASquare) {
 }
 
 }  // namespace
-}  // namespace espalier::bench
+}  // namespace espalier::bench::statistics_test

@@ -2,7 +2,7 @@
 
 /// 'close', 'assemble', and warnings near dead points.
 
-namespace espalier::test {
+namespace espalier::test::close_test {
 namespace {
 
 const std::string six_bar = "'" ESPALIER_SOURCE_DIR "/tests/reference/robots/six_bar.urdf'";
@@ -104,4 +104,4 @@ TEST(DeadPointWarningTest, AStartNearADeadPointIsTold) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::close_test

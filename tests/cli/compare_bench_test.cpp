@@ -4,7 +4,7 @@
 
 /// `espalier compare` and `espalier bench`.
 
-namespace espalier::test {
+namespace espalier::test::compare_bench_test {
 namespace {
 
 const std::string pendulum = data("pendulum.urdf");
@@ -190,4 +190,4 @@ TEST(BenchTest, BatchesThatCannotBeAreRefused) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::compare_bench_test

@@ -4,7 +4,7 @@
 
 /// `espalier count`.
 
-namespace espalier::test {
+namespace espalier::test::count_test {
 namespace {
 
 const std::string pendulum = data("pendulum.urdf");
@@ -115,4 +115,4 @@ TEST(CountCommandTest, WhatCannotBeCountedIsRefused) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::count_test

@@ -4,7 +4,7 @@
 
 /// `espalier eval` on robots whose answers are known by hand (see the files in data/).
 
-namespace espalier::test {
+namespace espalier::test::eval_test {
 namespace {
 
 constexpr double exact = 1e-13;  // a dozen roundings of numbers near ten
@@ -301,4 +301,4 @@ TEST(EvalTest, ErrorsComeAsJsonWhereJsonIsWanted) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::eval_test

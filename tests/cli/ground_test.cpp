@@ -2,7 +2,7 @@
 
 #include "tests/cli/run.hpp"
 
-namespace espalier::test {
+namespace espalier::test::ground_test {
 namespace {
 
 /// A ball of 2 kg and 0.1 m.
@@ -118,4 +118,4 @@ TEST(GroundTest, UnusableGroundsAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::ground_test

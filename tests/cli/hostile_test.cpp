@@ -2,7 +2,7 @@
 
 /// Numbers, files and folders that nobody means well with.
 
-namespace espalier::test {
+namespace espalier::test::hostile_test {
 namespace {
 
 const std::string shared_data = ESPALIER_SOURCE_DIR "/tests/data/";
@@ -101,4 +101,4 @@ TEST(HostileTest, HugeInertiasAreJudgedOrRefused) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::hostile_test

@@ -6,7 +6,7 @@
 /// Files as they are: what leaves the equations well defined is computed and said once, what does
 /// not is refused by name, and what a format cannot say is listed.
 
-namespace espalier::test {
+namespace espalier::test::imperfect_test {
 namespace {
 
 /// An arm with an antenna (line 7) whose inertia no body has, and a finger (line 11) that is
@@ -180,4 +180,4 @@ states: {hanging: {positions: {swing: 0.5}}}
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::imperfect_test

@@ -5,7 +5,7 @@
 /// Inputs in state files, on a pendulum whose answers are known by hand: 0.6 kg m² about y, its tip
 /// a metre below (see data/pendulum.urdf).
 
-namespace espalier::test {
+namespace espalier::test::inputs_test {
 namespace {
 
 constexpr double exact = 1e-13;  // a dozen roundings of numbers near ten
@@ -139,4 +139,4 @@ TEST(InputStateTest, BadInputsAreRefused) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::inputs_test

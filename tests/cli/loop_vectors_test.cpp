@@ -14,7 +14,7 @@
 // which has no URDF, through the library. Conventions: those that each file states.
 
 #ifdef ESPALIER_SHARED_DIR
-namespace espalier::test {
+namespace espalier::test::loop_vectors_test {
 namespace {
 
 /// Relative to the largest number of a vector: what the issue asks for.
@@ -503,5 +503,5 @@ TEST_F(TelloVectors, ConstraintsOfEveryCluster) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::loop_vectors_test
 #endif  // ESPALIER_SHARED_DIR

@@ -4,7 +4,7 @@
 
 /// Commands that look at a model: info, check, graph, convert, list.
 
-namespace espalier::test {
+namespace espalier::test::model_test {
 namespace {
 
 const std::string pendulum = data("pendulum.urdf");
@@ -328,4 +328,4 @@ TEST(ListTest, MarkdownIsATableWithARowForEachAlgorithm) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::model_test

@@ -5,7 +5,7 @@
 /// End-effectors on the command line, on a pendulum whose answers are known by hand: 0.6 kg m²
 /// about y, its tip a metre below (see data/pendulum.urdf).
 
-namespace espalier::test {
+namespace espalier::test::osim_test {
 namespace {
 
 constexpr double exact = 1e-13;  // a dozen roundings of numbers near ten
@@ -264,4 +264,4 @@ TEST(EndEffectorStateTest, BadOnesAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::osim_test

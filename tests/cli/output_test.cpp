@@ -7,7 +7,7 @@
 
 /// Files that the command line writes: whole or not at all, and never over an input.
 
-namespace espalier::test {
+namespace espalier::test::output_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -190,4 +190,4 @@ TEST(OutputTest, AKilledRunLeavesTheOldFileAndWholeRowsBeside) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::output_test

@@ -7,7 +7,7 @@
 /// about y, 2 kg half a metre below the joint, its tip a metre below (see
 /// data/pendulum.urdf).
 
-namespace espalier::test {
+namespace espalier::test::sense_test {
 namespace {
 
 constexpr double exact = 1e-12; // a few dozen roundings of numbers near ten
@@ -167,4 +167,4 @@ TEST(SenseTest, BadInputIsRefusedByName) {
 }
 
 } // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::sense_test

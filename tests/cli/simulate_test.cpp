@@ -1,6 +1,6 @@
 #include "tests/cli/run.hpp"
 
-namespace espalier::test {
+namespace espalier::test::simulate_test {
 namespace {
 
 /// Cells of a CSV, header first.
@@ -225,4 +225,4 @@ TEST(SimulateTest, DependentPositionsOfALoopFollowWhereTheyAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::simulate_test

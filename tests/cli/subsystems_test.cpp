@@ -4,7 +4,7 @@
 
 /// Bremer's subsystems on the command line.
 
-namespace espalier::test {
+namespace espalier::test::subsystems_test {
 namespace {
 
 const std::string robots = ESPALIER_SOURCE_DIR "/robots/";
@@ -94,4 +94,4 @@ TEST(SubsystemCliTest, WrongGroupsAreRefused) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::subsystems_test

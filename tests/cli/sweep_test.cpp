@@ -1,6 +1,6 @@
 #include "tests/cli/run.hpp"
 
-namespace espalier::test {
+namespace espalier::test::sweep_test {
 namespace {
 
 /// Rows of cells; no cell of these sweeps has a comma.
@@ -163,4 +163,4 @@ TEST(SweepTest, BadFilesNameTheKey) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::sweep_test

@@ -4,7 +4,7 @@
 
 /// Words that are wrong, help, exit codes.
 
-namespace espalier::test {
+namespace espalier::test::usage_test {
 namespace {
 
 const std::string pendulum = data("pendulum.urdf");
@@ -116,4 +116,4 @@ TEST(UsageTest, FullStandardOutputIsAnError) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::usage_test

@@ -11,7 +11,7 @@
 /// are linear first.
 
 #ifdef ESPALIER_SHARED_DIR
-namespace espalier::test {
+namespace espalier::test::vectors_test {
 namespace {
 
 /// Relative to the largest number of a vector: what the issue asks for. Both sides compute in
@@ -295,5 +295,5 @@ INSTANTIATE_TEST_SUITE_P(Shared, TreeVectors,
                          [](const auto& parameter) { return std::string(parameter.param); });
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::vectors_test
 #endif  // ESPALIER_SHARED_DIR

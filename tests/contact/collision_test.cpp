@@ -3,7 +3,7 @@
 
 #include "tests/contact/support.hpp"
 
-namespace espalier::test {
+namespace espalier::test::collision_test {
 namespace {
 
 using contact::Collision;
@@ -267,4 +267,4 @@ TEST(CollisionTest, UnusableShapesAreRefused) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::collision_test

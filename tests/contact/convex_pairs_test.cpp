@@ -8,7 +8,7 @@
 
 /// Pairs of convex solids that have no closed form.
 
-namespace espalier::test {
+namespace espalier::test::convex_pairs_test {
 namespace {
 
 using contact::Collision;
@@ -246,4 +246,4 @@ TEST(ConvexPairsTest, ABoxBeyondTheEdgeFalls) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::convex_pairs_test

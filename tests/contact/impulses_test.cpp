@@ -3,7 +3,7 @@
 
 #include "tests/contact/support.hpp"
 
-namespace espalier::test {
+namespace espalier::test::impulses_test {
 namespace {
 
 using contact::ContactImpulses;
@@ -276,4 +276,4 @@ TEST(ContactImpulsesTest, NamedInputsAreRefused) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::impulses_test

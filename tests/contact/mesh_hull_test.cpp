@@ -14,7 +14,7 @@
 
 /// Meshes that touch: as convex hulls.
 
-namespace espalier::test {
+namespace espalier::test::mesh_hull_test {
 namespace {
 
 using contact::Collision;
@@ -329,4 +329,4 @@ TEST(MeshShapeTest, MeshesWithoutAFileAreLeftOutByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::mesh_hull_test

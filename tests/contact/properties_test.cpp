@@ -7,7 +7,7 @@
 
 /// Momentum, energy and cones of random motions, and batches against single robots.
 
-namespace espalier::test {
+namespace espalier::test::properties_test {
 namespace {
 
 using contact::ContactBatch;
@@ -357,4 +357,4 @@ TEST(ContactBatchTest, SlipperyRobotsSlideFurther) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::properties_test

@@ -9,7 +9,7 @@
 
 /// Derivatives of a step with contact against central differences of the step itself.
 
-namespace espalier::test {
+namespace espalier::test::step_derivatives_test {
 namespace {
 
 using contact::Plan;
@@ -439,4 +439,4 @@ TEST(ContactDerivativesTest, PairsWithoutClosedFormAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::step_derivatives_test

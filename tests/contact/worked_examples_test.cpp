@@ -5,7 +5,7 @@
 
 /// Worked examples of theory/contact 11; steps of 1 ms, 1 kg where not said.
 
-namespace espalier::test {
+namespace espalier::test::worked_examples_test {
 namespace {
 
 double kinetic(ContactSimulation& s) { return s.sample().kinetic; }
@@ -422,4 +422,4 @@ TEST(ContactExampleTest, UnusableWorldsAreRefused) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::worked_examples_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/host.hpp"
 
-namespace espalier::test {
+namespace espalier::test::least_squares_hierarchy_test {
 namespace {
 
 using Level = LeastSquaresHierarchy::Level;
@@ -119,4 +119,4 @@ TEST(HierarchyInLimits, NamesTheLevelThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::least_squares_hierarchy_test

@@ -9,7 +9,7 @@
 
 // Every registered solver of quadratic programs.
 
-namespace espalier::test {
+namespace espalier::test::qp_solver_test {
 namespace {
 
 using Verdict = QuadraticProgramSolver::Verdict;
@@ -177,4 +177,4 @@ TEST_P(QpSolver, BadProgramsAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::qp_solver_test

@@ -12,7 +12,7 @@
 
 // Forces of a soft ground, by hand and in simulations.
 
-namespace espalier::test {
+namespace espalier::test::soft_contact_test {
 namespace {
 
 constexpr double mass = 2.0, weight = mass * 9.81;
@@ -184,4 +184,4 @@ TEST(SoftContact, BadGroundsAndPointsAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::soft_contact_test

@@ -11,7 +11,7 @@
 // Inputs that bring tasks near to wanted accelerations, against dense linear algebra and against
 // forward dynamics.
 
-namespace espalier::test {
+namespace espalier::test::task_control_test {
 namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -192,4 +192,4 @@ TEST(TaskControl, BadWishesAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::task_control_test

@@ -8,7 +8,7 @@
 
 // Task control in limits, which a solver of quadratic programs keeps.
 
-namespace espalier::test {
+namespace espalier::test::task_limits_test {
 namespace {
 
 TEST(TaskControl, AccelerationOfTheCentreOfMassIsThatOfTheProblemCenterOfMass) {
@@ -199,4 +199,4 @@ TEST(TaskControl, BadSetupsAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::task_limits_test

@@ -4,7 +4,7 @@
 
 // A build without ALGLIB, which is under the GPL.
 
-namespace espalier::test {
+namespace espalier::test::without_solver_test {
 namespace {
 
 TEST(WithoutSolver, NoneIsRegistered) {
@@ -29,4 +29,4 @@ TEST(WithoutSolver, NoAlgorithmOfUmfpackIsRegistered) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::without_solver_test

@@ -4,7 +4,7 @@
 
 #include "tests/derivatives/oracle.hpp"
 
-namespace espalier::test {
+namespace espalier::test::christoffel_test {
 namespace {
 
 bool joints_of_one_rate(const Model& model) {
@@ -122,4 +122,4 @@ TEST(ChristoffelSymbolsTest, WrongSizesAreNamed) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::christoffel_test

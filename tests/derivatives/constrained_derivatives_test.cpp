@@ -7,7 +7,7 @@
 #include "tests/derivatives/oracle.hpp"
 #include "tests/support/end_effectors.hpp"
 
-namespace espalier::test {
+namespace espalier::test::constrained_derivatives_test {
 namespace {
 
 constexpr int robots = 200;
@@ -197,4 +197,4 @@ TEST(ConstrainedDerivativesTest, EndEffectorsOnFoldedRotorsAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::constrained_derivatives_test

@@ -9,7 +9,7 @@
 
 // Derivatives say how near to a dead point the loops are.
 
-namespace espalier::test {
+namespace espalier::test::dead_point_flag_test {
 namespace {
 
 const FourBar bars{.independent = "rocker"};
@@ -100,4 +100,4 @@ TEST(DeadPointFlagTest, RobotsWithoutLoopsHaveNone) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::dead_point_flag_test

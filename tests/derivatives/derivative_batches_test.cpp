@@ -3,7 +3,7 @@
 #include "tests/batch/support.hpp"
 #include "tests/derivatives/oracle.hpp"
 
-namespace espalier::test {
+namespace espalier::test::derivative_batches_test {
 namespace {
 
 // Packs have a sine of their own and sum in another order: that is rounding, which inverses of M
@@ -53,4 +53,4 @@ TEST(DerivativeBatchesTest, StatesOfABatchHaveTheResultsOfSingleCalls) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::derivative_batches_test

@@ -7,7 +7,7 @@
 
 // evaluate() takes all that it needs when it is bound. Algorithms that allocate say so.
 
-namespace espalier::test {
+namespace espalier::test::derivatives_allocation_test {
 namespace {
 
 struct Room {
@@ -64,4 +64,4 @@ TEST(DerivativesAllocationTest, EvaluateTakesNoMemory) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::derivatives_allocation_test

@@ -4,7 +4,7 @@
 
 #include "tests/derivatives/oracle.hpp"
 
-namespace espalier::test {
+namespace espalier::test::derivatives_test {
 namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -187,4 +187,4 @@ TEST(DerivativesTest, CoriolisMatrixGivesTheVelocityForcesAndASkewMatrix) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::derivatives_test

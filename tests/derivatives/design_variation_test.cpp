@@ -5,7 +5,7 @@
 #include "examples/swing_leg.hpp"
 #include "tests/derivatives/oracle.hpp"
 
-namespace espalier::test {
+namespace espalier::test::design_variation_test {
 namespace {
 
 using examples::LegDesign;
@@ -161,4 +161,4 @@ TEST_F(DesignVariationTest, ChangesOfLoopJointsAreRefusedNamingTheCluster) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::design_variation_test

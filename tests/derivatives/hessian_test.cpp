@@ -3,7 +3,7 @@
 #include "espalier/kernel/problems/hessian_products.hpp"
 #include "tests/derivatives/oracle.hpp"
 
-namespace espalier::test {
+namespace espalier::test::hessian_test {
 namespace {
 
 /// x moved by t along w.
@@ -126,4 +126,4 @@ TEST(HessianProductTest, LoopsAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::hessian_test

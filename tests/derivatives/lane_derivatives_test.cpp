@@ -4,7 +4,7 @@
 #include "espalier/kernel/problems/derivatives.hpp"
 #include "tests/derivatives/oracle.hpp"
 
-namespace espalier::test {
+namespace espalier::test::lane_derivatives_test {
 namespace {
 
 /// Everything that the three problems write.
@@ -125,4 +125,4 @@ TEST(LaneDerivativesTest, LongAndShortChainsAreBodiesOneByOne) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::lane_derivatives_test

@@ -7,7 +7,7 @@
 #include "espalier/kernel/problems/operational_space.hpp"
 #include "tests/derivatives/oracle.hpp"
 
-namespace espalier::test {
+namespace espalier::test::more_derivatives_test {
 namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -479,4 +479,4 @@ TEST(DesignDerivativesTest, MassPlacementAndRatioAgreeWithOtherRobots) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::more_derivatives_test

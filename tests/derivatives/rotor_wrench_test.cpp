@@ -2,7 +2,7 @@
 
 #include "tests/derivatives/oracle.hpp"
 
-namespace espalier::test {
+namespace espalier::test::rotor_wrench_test {
 namespace {
 
 // A wrench in the axes of a folded rotor turns with it, so that it counts in dtau/dq by the ratio.
@@ -53,4 +53,4 @@ TEST(RotorWrenchTest, DerivativesAgreeWithDifferences) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::rotor_wrench_test

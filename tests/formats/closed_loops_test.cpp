@@ -10,7 +10,7 @@
 
 // Loops in the dialects of URDF that others use: Gepetto's YAML beside it, urdfdom's <constraint>.
 
-namespace espalier::test {
+namespace espalier::test::closed_loops_test {
 namespace {
 
 /// A four-bar in the x-z plane without its last pin, and frames to close it: the rocker's tip turns
@@ -208,4 +208,4 @@ TEST(UrdfConstraintTest, UnknownTypesAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::closed_loops_test

@@ -8,7 +8,7 @@
 // Formats that resolve names while they write refuse robots that name what they have not, and names
 // that are given twice.
 
-namespace espalier::test {
+namespace espalier::test::known_names_test {
 namespace {
 
 std::string refusal(const Format& format, const Description& robot, bool losses) {
@@ -83,4 +83,4 @@ TEST(KnownNamesTest, NamesThatAreGivenTwice) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::known_names_test

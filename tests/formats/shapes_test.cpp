@@ -10,7 +10,7 @@
 // Sizes of shapes: what no shape has is left out and said (YAML, which only we write, refuses it),
 // and what a format cannot say of sizes is listed.
 
-namespace espalier {
+namespace espalier::shapes_test {
 namespace {
 
 TEST(ShapeSizesTest, NegativeSizesAreNamed) {
@@ -82,4 +82,4 @@ TEST(ShapeSizesTest, MjcfListsFlatShapesAsLost) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::shapes_test

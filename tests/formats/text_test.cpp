@@ -9,7 +9,7 @@
 
 #include "tests/formats/support.hpp"
 
-namespace espalier {
+namespace espalier::text_test {
 namespace {
 
 using namespace formats;
@@ -73,4 +73,4 @@ TEST(QuotingTest, LongTextsAreCutAndControlCharactersReplaced) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::text_test

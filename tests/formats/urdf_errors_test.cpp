@@ -3,7 +3,7 @@
 #include "formats/urdf/urdf.hpp"
 #include "tests/formats/support.hpp"
 
-namespace espalier {
+namespace espalier::urdf_errors_test {
 namespace {
 
 /// The error of reading a file; `text` begins at line 1.
@@ -131,4 +131,4 @@ TEST(UrdfErrorTest, MacrosThatWereNotExpandedAreRefused) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::urdf_errors_test

@@ -8,7 +8,7 @@
 
 #include "tests/formats/support.hpp"
 
-namespace espalier {
+namespace espalier::urdf_test {
 namespace {
 
 using test::expect_same;
@@ -366,4 +366,4 @@ std::string name_of(const testing::TestParamInfo<std::filesystem::path>& file) {
 INSTANTIATE_TEST_SUITE_P(All, UrdfFileTest, testing::ValuesIn(test::urdf_files()), name_of);
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::urdf_test

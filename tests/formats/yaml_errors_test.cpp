@@ -3,7 +3,7 @@
 #include "formats/yaml/yaml.hpp"
 #include "tests/formats/support.hpp"
 
-namespace espalier {
+namespace espalier::yaml_errors_test {
 namespace {
 
 template <class E = InvalidModel>
@@ -26,7 +26,7 @@ TEST(YamlErrorTest, WhatIsNoYamlIsRefusedWithItsLine) {
 }
 
 TEST(YamlErrorTest, TheVersionIsRequired) {
-  test::expect_in(error("links: {}"), {"robot.yaml:1", "'espalier' is missing"});
+  test::expect_in(error("links: {}"), {"robot.yaml:1", "'espalier' is missing", "'espalier: 1'"});
   test::expect_in(error("name: r\nespalier: 2"), {"robot.yaml:2", "expected 1"});
 }
 
@@ -44,6 +44,8 @@ TEST(YamlErrorTest, UnknownKeysAreErrorsWithASuggestion) {
   test::expect_in(content_error("links:\n  rod:\n    mas: 1\n"),
                   {"link 'rod' (robot.yaml:4)", "key 'mas' is unknown", "expected one of",
                    "inertia", "did you mean 'mass'?"});
+  test::expect_in(content_error("links: {a: {mass: 1,5}}"),
+                  {"key '5' is unknown", "1.5 has a point"});
   test::expect_in(content_error("joint: {}"), {"yaml (robot.yaml:2)", "did you mean 'joints'?"});
   test::expect_in(
       content_error("joints: {j: {type: a, parent: b, child: c,\n  limits: {lowr: 1}}}"),
@@ -265,4 +267,4 @@ TEST(YamlLimitTest, FilesAreNotTooLarge) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::yaml_errors_test

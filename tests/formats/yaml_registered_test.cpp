@@ -8,7 +8,7 @@
 #include "formats/yaml/yaml.hpp"
 #include "tests/formats/support.hpp"
 
-namespace espalier {
+namespace espalier::yaml_registered_test {
 namespace {
 
 /// A link on a hinge with a rotor on the base, every kind of part among them, and a strut to a
@@ -237,4 +237,4 @@ TEST(YamlRegisteredTest, BrokenPluginsAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::yaml_registered_test

@@ -7,7 +7,7 @@
 #include "formats/yaml/yaml_compose.hpp"
 #include "tests/formats/support.hpp"
 
-namespace espalier {
+namespace espalier::yaml_subsystem_test {
 namespace {
 
 Description read(const std::string& text) { return YamlFormat().read(text, "robot.yaml"); }
@@ -298,4 +298,4 @@ TEST(YamlIncludeTest, TypesDefinedTwiceNameBothPlaces) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::yaml_subsystem_test

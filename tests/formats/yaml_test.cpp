@@ -7,7 +7,7 @@
 #include "formats/urdf/urdf.hpp"
 #include "tests/formats/support.hpp"
 
-namespace espalier {
+namespace espalier::yaml_test {
 namespace {
 
 using test::expect_same;
@@ -264,4 +264,4 @@ TEST(UrdfToYamlTest, EveryRobotGivesTheSameDescription) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::yaml_test

@@ -14,7 +14,7 @@
 /// Random mechanisms: small ones against all partitions there are and against a slow program that
 /// follows the definition, large ones against what every cluster tree must satisfy.
 
-namespace espalier::graph::testing {
+namespace espalier::graph::testing::cluster_tree_random_test {
 namespace {
 
 using Ties = std::vector<std::set<int>>;
@@ -421,4 +421,4 @@ TEST(RandomClusterTreeTest, TenThousandLoopsAsLongAsTheChainAreOneCluster) {
 }
 
 }  // namespace
-}  // namespace espalier::graph::testing
+}  // namespace espalier::graph::testing::cluster_tree_random_test

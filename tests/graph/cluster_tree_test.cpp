@@ -7,7 +7,7 @@
 
 #include "mechanism.hpp"
 
-namespace espalier::graph::testing {
+namespace espalier::graph::testing::cluster_tree_test {
 namespace {
 
 NamedPartition clusters_of(const Mechanism& m, const ClusterOptions& options = {}) {
@@ -339,4 +339,4 @@ TEST(ClusterTreeTest, DotListsBodiesAndNamesOutputBodies) {
 }
 
 }  // namespace
-}  // namespace espalier::graph::testing
+}  // namespace espalier::graph::testing::cluster_tree_test

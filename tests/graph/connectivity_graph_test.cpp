@@ -9,7 +9,7 @@
 #include "mechanism.hpp"
 #include "refusal.hpp"
 
-namespace espalier::graph::testing {
+namespace espalier::graph::testing::connectivity_graph_test {
 namespace {
 
 TEST(ConnectivityGraphTest, NumbersThingsAsTheyAreAdded) {
@@ -108,4 +108,4 @@ TEST(ConnectivityGraphTest, DotQuotesAnyName) {
 }
 
 }  // namespace
-}  // namespace espalier::graph::testing
+}  // namespace espalier::graph::testing::connectivity_graph_test

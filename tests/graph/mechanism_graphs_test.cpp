@@ -11,7 +11,7 @@
 
 // The graphs that a Model keeps, walked as Boost graphs.
 
-namespace espalier::test {
+namespace espalier::test::mechanism_graphs_test {
 namespace {
 
 const graph::MechanismGraphs& graphs_of(const ModelPtr& model) { return model->graphs(); }
@@ -73,4 +73,4 @@ TEST(MechanismGraphsTest, WithoutSubsystemsInTheFileEachClusterIsAUnit) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::mechanism_graphs_test

@@ -11,7 +11,7 @@
 #include "mechanism.hpp"
 #include "refusal.hpp"
 
-namespace espalier::graph::testing {
+namespace espalier::graph::testing::spanning_tree_test {
 namespace {
 
 using Numbers = std::vector<int>;
@@ -255,4 +255,4 @@ TEST(SpanningTreeTest, DotShowsTreeJointsOnly) {
 }
 
 }  // namespace
-}  // namespace espalier::graph::testing
+}  // namespace espalier::graph::testing::spanning_tree_test

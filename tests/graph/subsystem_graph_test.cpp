@@ -8,7 +8,7 @@
 #include "espalier/kernel/errors.hpp"
 #include "refusal.hpp"
 
-namespace espalier::graph {
+namespace espalier::graph::subsystem_graph_test {
 namespace {
 
 /// A torso with two legs of a hip and a knee, inserted out of order.
@@ -172,4 +172,4 @@ TEST(SubsystemGraphTest, DotNamesPortsAndDashesClosures) {
 }
 
 }  // namespace
-}  // namespace espalier::graph
+}  // namespace espalier::graph::subsystem_graph_test

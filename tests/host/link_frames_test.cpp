@@ -6,7 +6,7 @@
 
 // Velocities and Jacobians in each frame are derivatives of poses.
 
-namespace espalier::test {
+namespace espalier::test::link_frames_test {
 namespace {
 
 class LinkFramesTest : public ::testing::Test {
@@ -83,4 +83,4 @@ TEST_F(LinkFramesTest, WrongLinksSizesAndPointsAreRefused) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::link_frames_test

@@ -7,7 +7,7 @@
 
 // Results by joints' names, states by joints' names, and numbers as matrices.
 
-namespace espalier::test {
+namespace espalier::test::named_test {
 namespace {
 
 ModelPtr tello() {
@@ -57,4 +57,4 @@ TEST(NamedTest, StateSpeaksOfJointsByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::named_test

@@ -7,7 +7,7 @@
 
 // Sizes of positions are checked before anything is read.
 
-namespace espalier::test {
+namespace espalier::test::positions_test {
 namespace {
 
 TEST(PositionsTest, LoopsCloseFromVectorsOfTheRightSize) {
@@ -34,4 +34,4 @@ TEST(PositionsTest, OtherSizesAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::positions_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier::test {
+namespace espalier::test::counts_test {
 namespace {
 
 const Counts recorded{{{"compiler", "clang"}, {"build", "Release"}},
@@ -71,4 +71,4 @@ TEST(InstructionsTest, DumpsOfCallgrindAreReadByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::counts_test

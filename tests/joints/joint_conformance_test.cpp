@@ -2,7 +2,7 @@
 
 /// What every registered joint type has to satisfy. A type that is registered is tested here.
 
-namespace espalier {
+namespace espalier::joint_conformance_test {
 namespace {
 
 using namespace test;
@@ -398,4 +398,4 @@ INSTANTIATE_TEST_SUITE_P(Registered, JointConformanceTest, ::testing::ValuesIn(j
                          test_name);
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::joint_conformance_test

@@ -6,7 +6,7 @@
 /// Joints worked by hand: how the child link moves in the joint's frame. The child link's frame is
 /// the body's, turned back by the alignment.
 
-namespace espalier {
+namespace espalier::joint_motion_test {
 namespace {
 
 using namespace test;
@@ -303,4 +303,4 @@ TEST(JointMotionTest, PlainAndWideInstructionSetsAgree) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::joint_motion_test

@@ -4,7 +4,7 @@
 
 /// What joints refuse, directly and through the model compiler.
 
-namespace espalier {
+namespace espalier::joint_parameters_test {
 namespace {
 
 using namespace test;
@@ -108,4 +108,4 @@ TEST(JointParametersTest, AxisHasToBeADirectionWhereItHasAMeaning) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::joint_parameters_test

@@ -7,7 +7,7 @@
 // What has no counterpart: a warning with element and line where the motion stays what it is, else
 // an error that --lenient turns into a warning.
 
-namespace espalier::test {
+namespace espalier::test::losses_test {
 namespace {
 
 std::string file(const std::string& options, const std::string& joint, const std::string& after) {
@@ -130,4 +130,4 @@ TEST(MjcfLossTest, ShellsGiveNoMass) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::losses_test

@@ -8,7 +8,7 @@
 // MuJoCo's constraints are soft. At rest, as they stiffen, its accelerations tend to the exact
 // ones.
 
-namespace espalier::test {
+namespace espalier::test::mujoco_loop_test {
 namespace {
 
 /// A four-bar in the x-z plane; the last pin is a connect. `softness` is 1 - solimp.
@@ -127,4 +127,4 @@ TEST(MujocoLoopTest, ConnectInAPlaneIsThePinThatItIs) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::mujoco_loop_test

@@ -8,7 +8,7 @@
 
 // Ten models that use every supported element of the tree: MuJoCo computes the same.
 
-namespace espalier::test {
+namespace espalier::test::mujoco_tree_test {
 namespace {
 
 std::vector<std::string> models() {
@@ -76,4 +76,4 @@ INSTANTIATE_TEST_SUITE_P(Models, MujocoTreeTest, testing::ValuesIn(models()), na
 TEST(MujocoTreeTest, ThereAreTenModels) { EXPECT_EQ(models().size(), 10u); }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::mujoco_tree_test

@@ -4,7 +4,7 @@
 
 // What a file may open: nothing outside of its own folder, unless asked.
 
-namespace espalier::test {
+namespace espalier::test::places_test {
 namespace {
 
 const std::string folder = ESPALIER_SOURCE_DIR "/tests/mjcf/models/parts/";
@@ -46,4 +46,4 @@ TEST(MjcfPlacesTest, MeshesAboveTheFileGiveNoMass) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::places_test

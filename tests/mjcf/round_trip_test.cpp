@@ -12,7 +12,7 @@
 
 // Robots of the repository through every format: the same mass matrix and bias forces.
 
-namespace espalier::test {
+namespace espalier::test::round_trip_test {
 namespace {
 
 using Matrix = Eigen::Matrix<double, -1, -1, Eigen::RowMajor>;
@@ -243,4 +243,4 @@ TEST(RoundTripTest, SdfListsStatesInputsAndContactsAsLost) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::round_trip_test

@@ -8,7 +8,7 @@
 #include "tests/support/host.hpp"
 #include "tests/support/state.hpp"
 
-namespace espalier::test {
+namespace espalier::test::closure_test {
 namespace {
 
 using Verdict = Closure::Verdict;
@@ -425,4 +425,4 @@ TEST(ClosureTest, TreesAndCouplingsAreAlwaysClosed) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::closure_test

@@ -10,7 +10,7 @@
 
 // Mimics and couplings: q = G y + offset of every cluster.
 
-namespace espalier::test {
+namespace espalier::test::couplings_test {
 namespace {
 
 using Types = std::vector<std::string>;
@@ -443,4 +443,4 @@ TEST(ManyCouplingsTest, LoopsThatSayOneThingAThousandTimesAreOne) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::couplings_test

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <random>
 
-namespace espalier {
+namespace espalier::description_test {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -106,4 +106,4 @@ TEST(InertialTest, AboutLinkTurnsTheInertiaIntoLinkAxes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::description_test

@@ -8,7 +8,7 @@
 
 // The model doctor: what is wrong with a description, with names, places and advice.
 
-namespace espalier::test {
+namespace espalier::test::diagnose_test {
 namespace {
 
 using Types = std::vector<std::string>;
@@ -534,4 +534,4 @@ TEST(RecogniseTest, GearsBeltsAndFourBarsAreNamed) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::diagnose_test

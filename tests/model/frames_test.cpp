@@ -10,7 +10,7 @@
 
 // Where the compiler puts frames: against a naive product of the file's placements.
 
-namespace espalier::test {
+namespace espalier::test::frames_test {
 namespace {
 
 constexpr double rounding = 1e-13;  // a few dozen products of rotations
@@ -367,4 +367,4 @@ TEST(ModelTest, FloatingRootIsAJointNamedRoot) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::frames_test

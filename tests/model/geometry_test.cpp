@@ -8,7 +8,7 @@
 
 // Geometry rides on bodies, through folding, and changes nothing that is computed.
 
-namespace espalier::test {
+namespace espalier::test::geometry_test {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -125,4 +125,4 @@ TEST(GeometryTest, ShapesAreEqualIfKindAndNumbersAre) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::geometry_test

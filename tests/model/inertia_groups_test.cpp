@@ -18,7 +18,7 @@
 // Motions that move no inertia: found when a model compiles, wherever they hide, and before an
 // algorithm divides by them.
 
-namespace espalier::test {
+namespace espalier::test::inertia_groups_test {
 namespace {
 
 const std::string data = ESPALIER_SOURCE_DIR "/tests/model/data/";
@@ -404,4 +404,4 @@ TEST(WeightlessMotionTest, MultipliersAgreeWhereverTheyRun) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::inertia_groups_test

@@ -8,7 +8,7 @@
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"
 
-namespace espalier::test {
+namespace espalier::test::loop_elimination_test {
 namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -287,4 +287,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& kinds) { return kinds.param.empty() ? "OfAllKinds" : "WithoutBiases"; });
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::loop_elimination_test

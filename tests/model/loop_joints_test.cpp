@@ -9,7 +9,7 @@
 
 // Spatial loops: chains of hinges whose tip is closed onto the ground by every type of joint.
 
-namespace espalier::test {
+namespace espalier::test::loop_joints_test {
 namespace {
 
 using Verdict = Closure::Verdict;
@@ -226,4 +226,4 @@ TEST(LoopProjectorTest, RefusesWhatDoesNotConverge) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::loop_joints_test

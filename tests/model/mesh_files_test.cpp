@@ -10,7 +10,7 @@
 
 // Where meshes are looked for, and that no name leads out of the folders that may be read.
 
-namespace espalier::test {
+namespace espalier::test::mesh_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -108,4 +108,4 @@ TEST_F(MeshFilesTest, EachMissingMeshOfALineIsSaidOnce) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::mesh_files_test

@@ -4,7 +4,7 @@
 
 #include "espalier/espalier.hpp"
 
-namespace espalier {
+namespace espalier::passive_test {
 namespace {
 
 constexpr double exact = 1e-15;  // sums of three products near one
@@ -103,4 +103,4 @@ TEST_F(PassiveForcesTest, DependentJointsPushThroughTheirCoupling) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::passive_test

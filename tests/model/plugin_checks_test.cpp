@@ -11,7 +11,7 @@
 // What authors write by hand beside phi, gamma or the placement is compared with what follows from
 // these: when a plugin registers, and when a model compiles.
 
-namespace espalier::test {
+namespace espalier::test::plugin_checks_test {
 namespace {
 
 /// q1 = 2 q0 + 0.3 sin q0.
@@ -228,4 +228,4 @@ TEST(PluginChecksTest, AllThatIsRegisteredPasses) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::plugin_checks_test

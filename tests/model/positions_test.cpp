@@ -10,7 +10,7 @@
 
 // Positions of a whole model: on the manifolds of its joints.
 
-namespace espalier::test {
+namespace espalier::test::positions_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -169,4 +169,4 @@ TEST(RandomPositionTest, HonoursCouplings) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::positions_test

@@ -7,7 +7,7 @@
 
 // Real robots, written elsewhere.
 
-namespace espalier::test {
+namespace espalier::test::robots_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -79,4 +79,4 @@ TEST(RobotsTest, RotorsOfTheMiniCheetahAreGearedToTheirJoints) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::robots_test

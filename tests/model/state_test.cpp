@@ -9,7 +9,7 @@
 
 // A state speaks of joints by name and hands its vectors to algorithms.
 
-namespace espalier::test {
+namespace espalier::test::state_test {
 namespace {
 
 /// base - link1 (spherical) - link2 (revolute) - link3 (prismatic) - link4 (follows joint3).
@@ -188,4 +188,4 @@ TEST(StateLoopTest, LengthsOfQuaternionsDoNotMatterToAnswers) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::state_test

@@ -15,7 +15,7 @@
 // Views know how a matrix stands in memory: what they cannot read or write rightly does not
 // compile.
 
-namespace espalier::test {
+namespace espalier::test::views_test {
 namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -103,4 +103,4 @@ TEST(OutMatrixTest, AlgorithmsWriteEitherOrderAlike) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::views_test

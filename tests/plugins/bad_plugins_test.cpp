@@ -6,7 +6,7 @@
 #include "tests/plugins/doubling.hpp"
 #include "tests/plugins/helpers.hpp"
 
-namespace espalier {
+namespace espalier::bad_plugins_test {
 namespace {
 
 using namespace test;
@@ -279,4 +279,4 @@ TEST_F(BadPluginTest, AlgorithmOfAnotherTypeThanItsProblemIsRefused) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bad_plugins_test

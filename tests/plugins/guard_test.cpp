@@ -6,7 +6,7 @@
 /// Code of plugins outside of evaluate(): what it throws is an error that names it, and what it
 /// does to the processor is undone.
 
-namespace espalier {
+namespace espalier::guard_test {
 namespace {
 
 using namespace test;
@@ -124,4 +124,4 @@ TEST(GuardTest, FoldersThatEverybodyMayWriteAreWarnedOf) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::guard_test

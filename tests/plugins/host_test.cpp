@@ -3,7 +3,7 @@
 
 #include "tests/plugins/helpers.hpp"
 
-namespace espalier {
+namespace espalier::host_test {
 namespace {
 
 using namespace test;
@@ -75,4 +75,4 @@ TEST_F(HostTest, FileWithoutPermissionIsNamed) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::host_test

@@ -6,7 +6,7 @@
 #include "espalier/plugins/instruction_set.hpp"
 #include "tests/plugins/helpers.hpp"
 
-namespace espalier {
+namespace espalier::loader_test {
 namespace {
 
 using namespace test;
@@ -278,4 +278,4 @@ TEST_F(LoaderTest, ThreadsMayLoadTheSameAndDifferentPluginsWhileOthersRead) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::loader_test

@@ -10,7 +10,7 @@
 
 /// Plugins that are opened when something of them is asked for.
 
-namespace espalier {
+namespace espalier::plugin_index_test {
 namespace {
 
 using namespace test;
@@ -134,4 +134,4 @@ TEST_F(PluginIndexTest, PluginsThatCannotBeOpenedHaveNone) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::plugin_index_test

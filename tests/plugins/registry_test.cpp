@@ -4,7 +4,7 @@
 #include "tests/plugins/entries.hpp"
 #include "tests/plugins/helpers.hpp"
 
-namespace espalier {
+namespace espalier::registry_test {
 namespace {
 
 using namespace test;
@@ -360,4 +360,4 @@ TEST(SuggestTest, NothingKnownIsSaid) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::registry_test

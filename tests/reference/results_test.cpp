@@ -12,7 +12,7 @@
 
 // Every exact algorithm against results of programs that share no code with this one (README.md).
 
-namespace espalier::test {
+namespace espalier::test::results_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -253,4 +253,4 @@ TEST(ResultFilesTest, AreThereForEveryRobotButTheElasticArm) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::results_test

@@ -5,7 +5,7 @@
 #include "tests/formats/support.hpp"
 #include "tests/support/host.hpp"
 
-namespace espalier {
+namespace espalier::bad_loops_test {
 namespace {
 
 using test::expect_in;
@@ -154,4 +154,4 @@ TEST(BadLoopsTest, SubMechanismsRefuseTheirParametersByFileAndLine) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bad_loops_test

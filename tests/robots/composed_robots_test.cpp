@@ -13,7 +13,7 @@
 #include "tests/support/state.hpp"
 #include "tests/support/transmission_chain.hpp"
 
-namespace espalier {
+namespace espalier::composed_robots_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -363,4 +363,4 @@ TEST(RobotFilesTest, SharedRobotsLoadAndCompile) {
 #endif  // ESPALIER_SHARED_DIR
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::composed_robots_test

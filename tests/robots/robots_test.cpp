@@ -10,7 +10,7 @@
 #include "tests/support/host.hpp"
 #include "tests/support/state.hpp"
 
-namespace espalier {
+namespace espalier::robots_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -213,4 +213,4 @@ TEST(DoublePendulumTest, MassMatrixIsThatOfTheTextbook) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::robots_test

@@ -9,7 +9,7 @@
 
 // Sine and cosine of packs: right, and of each lane alone.
 
-namespace espalier::test {
+namespace espalier::test::pack_sincos_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -148,4 +148,4 @@ TEST(FloatPackSinCosTest, ALaneDependsOnItselfAlone) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::pack_sincos_test

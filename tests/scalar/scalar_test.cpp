@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace espalier {
+namespace espalier::scalar_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -309,4 +309,4 @@ TEST(ScalarTest, IndicesAndNamesFollowTheClosedList) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::scalar_test

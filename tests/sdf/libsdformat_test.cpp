@@ -10,7 +10,7 @@
 // libsdformat, which Gazebo reads SDF with, against our reader: where links and joints are, what
 // they join and turn about, and what links weigh.
 
-namespace espalier::test {
+namespace espalier::test::libsdformat_test {
 namespace {
 
 using Pose3 = ignition::math::Pose3d;
@@ -286,4 +286,4 @@ TEST(LibsdformatTest, RobotsOfUrdfAreTheSameInSdf) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::libsdformat_test

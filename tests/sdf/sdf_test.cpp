@@ -9,7 +9,7 @@
 #include "tests/formats/support.hpp"
 #include "tests/support/host.hpp"
 
-namespace espalier {
+namespace espalier::sdf_test {
 namespace {
 
 using test::expect_in;
@@ -325,4 +325,4 @@ TEST(SdfTest, BallsAndCrossesThatLeadTowardsTheRootAreTheirInverse) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::sdf_test

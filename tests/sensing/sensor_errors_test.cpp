@@ -10,7 +10,7 @@
 
 // Sensors that cannot be what they say they are.
 
-namespace espalier::test {
+namespace espalier::test::sensor_errors_test {
 namespace {
 
 #ifdef ESPALIER_UMFPACK
@@ -195,4 +195,4 @@ TEST(SensorErrorsTest, HybridDynamicsOfUnknownJoints) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::sensor_errors_test

@@ -11,7 +11,7 @@
 // Inverse, forward and hybrid dynamics are dynamics from sensors, and their matrices have the
 // shapes that Nori (2017) and theory/sparse 6 state.
 
-namespace espalier::test {
+namespace espalier::test::sensor_instances_test {
 namespace {
 
 // The issue asks for 1e-9 against the largest entry.
@@ -226,4 +226,4 @@ TEST(SensorInstancesTest, FixedOrderHoldsAtAThousandPositions) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::sensor_instances_test

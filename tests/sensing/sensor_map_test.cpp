@@ -8,7 +8,7 @@
 
 // Redundant sensors: least squares weighted with covariance.
 
-namespace espalier::test {
+namespace espalier::test::sensor_map_test {
 namespace {
 
 using Kind = Sensor::Kind;
@@ -198,4 +198,4 @@ TEST(SensorMapTest, ResultsHaveNames) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::sensor_map_test

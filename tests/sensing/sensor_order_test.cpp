@@ -13,7 +13,7 @@
 // The order of pivots: found off-line, saved and loaded, used without allocation, left where it
 // does not hold.
 
-namespace espalier::test {
+namespace espalier::test::sensor_order_test {
 namespace {
 
 using Dynamics = SensorDynamics<double>;
@@ -243,4 +243,4 @@ TEST(SensorOrderTest, EvaluationTakesNoMemory) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::sensor_order_test

@@ -6,7 +6,7 @@
 
 // What sensors read, against motions and forces that are computed otherwise.
 
-namespace espalier::test {
+namespace espalier::test::sensor_readings_test {
 namespace {
 
 using Kind = Sensor::Kind;
@@ -219,4 +219,4 @@ TEST(SensorReadingsTest, AGyroscopeReplacesTheAngularVelocityOfTheFloatingBase) 
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::sensor_readings_test

@@ -7,7 +7,7 @@
 
 // Random sets of sensors: good ones are solved, bad ones are refused and say what is not seen.
 
-namespace espalier::test {
+namespace espalier::test::sensor_sets_test {
 namespace {
 
 #ifdef ESPALIER_UMFPACK
@@ -145,4 +145,4 @@ TEST(SensorSetsTest, AlgorithmsAgreeOnTreesAndLoops) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::sensor_sets_test

@@ -8,7 +8,7 @@
 // The two-feet cases of Nori (2017), Remark 5 and eq. 24, with the ranks of theory/sparse 6: a
 // robot whose accelerations are all known stands on two feet of which some components are measured.
 
-namespace espalier::test {
+namespace espalier::test::sensor_verdict_test {
 namespace {
 
 using Kind = SensorVerdict::Kind;
@@ -142,4 +142,4 @@ TEST(SensorVerdictTest, AnAccelerometerOnAJointsAxisSeesNothingOfIt) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::sensor_verdict_test

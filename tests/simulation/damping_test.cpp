@@ -4,7 +4,7 @@
 
 /// Dampers that are fast beside a step, limits that nothing enforces, steps that are too long.
 
-namespace espalier::test {
+namespace espalier::test::damping_test {
 namespace {
 
 using Damping = SimulationOptions::Damping;
@@ -204,4 +204,4 @@ TEST(LimitsTest, TurnsThatAreTooWideForAStepAreNamed) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::damping_test

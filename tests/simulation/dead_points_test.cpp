@@ -7,7 +7,7 @@
 
 /// Past dead points of the coordinates, and through singular positions of the mechanism.
 
-namespace espalier::test {
+namespace espalier::test::dead_points_test {
 namespace {
 
 using Kind = SimulationEvent::Kind;
@@ -296,4 +296,4 @@ TEST(DeadPointsTest, RandomLoopsSwing) { expect_random_loops_swing(0, 12, 2.0); 
 TEST(DeadPointsTest, DISABLED_AHundredRandomLoopsSwing) { expect_random_loops_swing(0, 100, 10.0); }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::dead_points_test

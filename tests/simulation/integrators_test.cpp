@@ -3,7 +3,7 @@
 #include "tests/simulation/support.hpp"
 #include "espalier/simulation/simulation.hpp"
 
-namespace espalier::test {
+namespace espalier::test::integrators_test {
 namespace {
 
 ModelPtr floating_spherical() {
@@ -159,4 +159,4 @@ TEST(IntegratorsTest, DormandPrinceRefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::integrators_test

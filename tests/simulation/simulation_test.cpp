@@ -8,7 +8,7 @@
 #include "espalier/simulation/simulation.hpp"
 #include "tests/simulation/support.hpp"
 
-namespace espalier::test {
+namespace espalier::test::simulation_test {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -353,4 +353,4 @@ TEST(SimulationTest, FunctionIsToldOfWrongNames) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::simulation_test

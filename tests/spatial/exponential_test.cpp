@@ -5,7 +5,7 @@
 
 #include "tests/spatial/dense.hpp"
 
-namespace espalier {
+namespace espalier::exponential_test {
 namespace {
 
 using namespace test;
@@ -129,4 +129,4 @@ TEST(QuaternionTest, NormalizingWorksAtEverySize) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::exponential_test

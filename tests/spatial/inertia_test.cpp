@@ -1,6 +1,6 @@
 #include "tests/spatial/dense.hpp"
 
-namespace espalier {
+namespace espalier::inertia_test {
 namespace {
 
 using namespace test;
@@ -124,4 +124,4 @@ TEST(ArticulatedInertiaTest, LanesOfAPackAndCountedNumbersGiveTheSame) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::inertia_test

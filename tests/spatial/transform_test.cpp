@@ -2,7 +2,7 @@
 
 #include "tests/spatial/dense.hpp"
 
-namespace espalier {
+namespace espalier::transform_test {
 namespace {
 
 using namespace test;
@@ -84,4 +84,4 @@ TEST(RotationTest, QuaternionTakesBodyToParentCoordinates) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::transform_test

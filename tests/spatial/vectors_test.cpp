@@ -1,6 +1,6 @@
 #include "tests/spatial/dense.hpp"
 
-namespace espalier {
+namespace espalier::vectors_test {
 namespace {
 
 using namespace test;
@@ -105,4 +105,4 @@ TEST(SpatialTest, CrossProductsAreThoseOfTheBook) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::vectors_test

@@ -4,7 +4,7 @@
 
 // Parts of sub-mechanisms draw themselves: as the solid that has their inertia.
 
-namespace espalier {
+namespace espalier::default_shapes_test {
 namespace {
 
 constexpr double rounding = 1e-12;  // of square roots of sums of a few products
@@ -47,4 +47,4 @@ TEST(DefaultShapesTest, PointMassesAndImpossibleInertiasHaveNoShape) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::default_shapes_test

@@ -11,7 +11,7 @@
 // Elastic subsystems: the drive is the same machine as elastic_joint, and the beam is the beam of
 // the textbooks.
 
-namespace espalier {
+namespace espalier::elastic_test {
 namespace {
 
 using namespace test;
@@ -322,4 +322,4 @@ TEST(ElasticParametersTest, OutOfRangeIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::elastic_test

@@ -3,7 +3,7 @@
 /// What every registered law has to satisfy, hand-written derivatives or not. A law that is
 /// registered is tested here, with the parameters of its sample().
 
-namespace espalier {
+namespace espalier::law_conformance_test {
 namespace {
 
 using namespace test;
@@ -179,4 +179,4 @@ INSTANTIATE_TEST_SUITE_P(All, BranchedLawTest, ::testing::ValuesIn(laws_with([](
                          name_of);
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::law_conformance_test

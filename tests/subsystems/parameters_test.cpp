@@ -2,7 +2,7 @@
 
 /// Bad parameters are refused by name.
 
-namespace espalier {
+namespace espalier::parameters_test {
 namespace {
 
 using namespace test;
@@ -123,4 +123,4 @@ TEST(ParametersTest, UnknownNamesInALawAreRefused) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::parameters_test

@@ -5,7 +5,7 @@
 /// What every registered sub-mechanism has to satisfy, as a robot on a base with the parameters of
 /// its sample(). A sub-mechanism that is registered is tested here.
 
-namespace espalier {
+namespace espalier::sub_mechanism_conformance_test {
 namespace {
 
 using namespace test;
@@ -212,4 +212,4 @@ INSTANTIATE_TEST_SUITE_P(All, SubMechanismConformanceTest,
                          ::testing::ValuesIn(names_of(Kind::sub_mechanism)), name_of);
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::sub_mechanism_conformance_test

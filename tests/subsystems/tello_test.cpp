@@ -5,7 +5,7 @@
 
 /// Tello's differentials against an independent program for docs/theory/tello.md.
 
-namespace espalier {
+namespace espalier::tello_test {
 namespace {
 
 using namespace test;
@@ -190,4 +190,4 @@ TEST_F(TelloVectorsTest, BodiesAndFramesAreThoseOfTheVectors) {
 #endif  // ESPALIER_SHARED_DIR
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tello_test

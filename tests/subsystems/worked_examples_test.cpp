@@ -5,7 +5,7 @@
 
 /// Mechanisms whose ratios, forces and inertias are known by hand.
 
-namespace espalier {
+namespace espalier::worked_examples_test {
 namespace {
 
 using namespace test;
@@ -349,4 +349,4 @@ TEST(RodAnkleTest, CranksInStepPitchAndAgainstEachOtherRoll) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::worked_examples_test

@@ -7,7 +7,7 @@
 #include "tests/viewer/conversation.hpp"
 #include "viewer/server/export.hpp"
 
-namespace espalier::test {
+namespace espalier::test::client_test {
 namespace {
 
 TEST(ViewerClientTest, HelloGivesTheSceneOfTheRobot) {
@@ -345,4 +345,4 @@ TEST(ViewerExportTest, WrongTrajectoriesNameFileLineAndColumn) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::client_test

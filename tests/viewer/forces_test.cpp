@@ -5,7 +5,7 @@
 #include "tests/support/host.hpp"
 #include "viewer/server/client.hpp"
 
-namespace espalier::test {
+namespace espalier::test::forces_test {
 namespace {
 
 using viewer::Client;
@@ -155,4 +155,4 @@ TEST(ViewerForcesTest, VerticesOfAnArmsPolytopeAreWhereThreeMotorsAreAtTheirLimi
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::forces_test

@@ -5,7 +5,7 @@
 
 #include "tests/viewer/conversation.hpp"
 
-namespace espalier::test {
+namespace espalier::test::moving_test {
 namespace {
 
 TEST(ViewerMovingTest, DraggingGoesPastADeadPointOfTheCrank) {
@@ -109,4 +109,4 @@ TEST(ViewerMovingTest, DeadPointsAreToldByWhatIsUsualForALoop) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::moving_test

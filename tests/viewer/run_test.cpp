@@ -6,7 +6,7 @@
 #include "viewer/server/client.hpp"
 #include "viewer/server/export.hpp"
 
-namespace espalier::test {
+namespace espalier::test::run_test {
 namespace {
 
 using viewer::Client;
@@ -234,4 +234,4 @@ TEST(ViewerExportTest, SweepHoldsOneCoordinateFinely) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::run_test

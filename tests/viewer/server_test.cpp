@@ -13,7 +13,7 @@
 #include "tests/support/host.hpp"
 #include "viewer/server/server.hpp"
 
-namespace espalier::test {
+namespace espalier::test::server_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -401,4 +401,4 @@ TEST_F(ViewerServerTest, PortThatIsTakenIsNamed) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::server_test
