@@ -99,6 +99,7 @@ class Iim final : public InputMatrix<T> {
   /// All rows of M^-1 B and of the free acceleration.
   void write_rates(typename InputMatrix<T>::Answer& answer) {
     const std::size_t m = sweeps_.plan().place.size(), nv = this->model().nv();
+    if (nv == 0) return;
     const std::size_t stride = static_cast<std::size_t>(sweeps_.blocks()) * Sweeps::lanes;
     const T* in = &row_of<T>(sweeps_.rate(0), 0);
     // Column by column: the same move in all rows has no decisions in it.
