@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/derivatives/variation/derivative_sweep.hpp"
-#include "algorithms/derivatives/variation/independent_ltl.hpp"
+#include "algorithms/derivatives/variation/mass_factor.hpp"
 #include "espalier/kernel/problems/forward_dynamics_derivatives.hpp"
 
 namespace espalier {
@@ -38,10 +38,10 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
         lanes->accelerate(nullptr, bias_.data());
         lanes->mass_rows(factor_);
         factor_.factor_rows();
-        solve_for_accelerations(tau, vdot);
+        solve_for_accelerations(tau, vdot, dvdot_dtau);
         lanes->accelerate(vdot, bias_.data());
         lanes->inverse_dynamics(Dq_.data(), Dv_.data(), nullptr);
-        factor_.solve(Dq_.data(), Dv_.data(), dvdot_dq, dvdot_dv, dvdot_dtau);
+        factor_.solve(Dq_.data(), Dv_.data(), dvdot_dq, dvdot_dv);
         return;
       }
     }
@@ -51,20 +51,30 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
     sweep_.forces(state_, bias_.data());
     sweep_.mass_matrix(state_, M_.data());
     factor_.factor(M_.data());
-    solve_for_accelerations(tau, vdot);
+    solve_for_accelerations(tau, vdot, dvdot_dtau);
     state_.accelerate(vdot);
     sweep_.inverse_dynamics(state_, bias_.data(), Dq_.data(), Dv_.data(), nullptr);
-    factor_.solve(Dq_.data(), Dv_.data(), dvdot_dq, dvdot_dv, dvdot_dtau);
+    if constexpr (std::is_same_v<T, double>) {
+      factor_.solve(Dq_.data(), Dv_.data(), dvdot_dq, dvdot_dv);
+    } else {
+      factor_.solve(Dq_.data(), Dv_.data(), dvdot_dq, dvdot_dv, dvdot_dtau);
+    }
   }
 
-  void solve_for_accelerations(const T* tau, T* vdot) {
+  /// @param[out] M_inverse  at double, whose factor solves one column by it
+  void solve_for_accelerations(const T* tau, T* vdot, T* M_inverse) {
     for (long i = 0; i < this->model().nv(); ++i) vdot[i] = tau[i] - bias_[i];
-    factor_.solve(vdot);
+    if constexpr (std::is_same_v<T, double>) {
+      factor_.invert(M_inverse);
+      factor_.times_inverse(vdot);
+    } else {
+      factor_.solve(vdot);
+    }
   }
 
   VariationState<T> state_;
   DerivativeSweep<T> sweep_;
-  IndependentLtl<T> factor_;
+  MassFactor<T> factor_;
   std::vector<T> bias_;
   std::vector<T> M_, Dq_, Dv_;  ///< zero where no coordinate carries the other
 };

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "algorithms/derivatives/variation/branch_factor.hpp"
 #include "algorithms/derivatives/variation/derivative_sweep.hpp"
-#include "algorithms/derivatives/variation/independent_ltl.hpp"
 #include "algorithms/derivatives/variation/task_variation.hpp"
 #include "algorithms/linear_algebra/semidefinite_factor.hpp"
 #include "espalier/kernel/problems/constrained_dynamics_derivatives.hpp"
@@ -203,7 +203,7 @@ class VariationConstrainedDynamics final : public ConstrainedDynamicsDerivatives
   VariationState<double> state_;
   VariationState<double> still_;  ///< the same positions at other rates
   DerivativeSweep<double> sweep_;
-  IndependentLtl<double> factor_;
+  BranchFactor factor_;
   TaskVariation<double> rows_;
   SemidefiniteFactor delassus_;
   FramedWrenches<double> constraint_wrenches_;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/derivatives/variation/derivative_sweep.hpp"
-#include "algorithms/derivatives/variation/independent_ltl.hpp"
+#include "algorithms/derivatives/variation/mass_factor.hpp"
 #include "espalier/kernel/problems/inverse_mass_matrix.hpp"
 
 namespace espalier {
@@ -38,7 +38,7 @@ class LtlInverseMassMatrix final : public InverseMassMatrix<T> {
 
   VariationState<T> state_;
   DerivativeSweep<T> sweep_;
-  IndependentLtl<T> factor_;
+  MassFactor<T> factor_;
   std::vector<T> M_;
 };
 

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/derivatives/variation/base_pairs.hpp"
-#include "algorithms/derivatives/variation/independent_ltl.hpp"
+#include "algorithms/derivatives/variation/branch_factor.hpp"
 #include "algorithms/derivatives/variation/lane_poses.hpp"
 #include "algorithms/derivatives/variation/pair_rows.hpp"
 #include "algorithms/derivatives/variation/slot_moves.hpp"
+#include "algorithms/derivatives/variation/variation_terms.hpp"
 
 namespace espalier {
 
@@ -129,8 +129,7 @@ class LaneDerivatives {
   }
 
   /// Rows of M as a factor takes them, after update() or update_positions().
-  void mass_rows(IndependentLtl<double>& factor) {
-    factor.clear_rows();
+  void mass_rows(BranchFactor& factor) {
     for (const JointLanes::Root& r : plan_.roots()) {
       const RigidInertia<double> I = root_inertia(r.slot);
       for (int k = 0; k < 6; ++k) {
@@ -347,10 +346,30 @@ class LaneDerivatives {
         *rows_.at(PairRows::psi2 + 3 + i, root.rate + k) = turned[i];
       }
     }
+    pair_root(r, root_inertia(root.slot), root_inertia_rate(root.slot));
+  }
+  /// base_with_itself(), its columns as lanes.
+  void pair_root(std::size_t r, const RigidInertia<double>& IC, const InertiaRate<double>& B) {
+    constexpr int width = PairRows::RootBlock::width;
+    const auto all = RigidInertia<Quad>{Quad(IC.m), Vec3<Quad>::from(IC.h), Sym3<Quad>::from(IC.I)};
+    const InertiaRate<Quad> rate{Sym3<Quad>::from(B.J),
+                                 {Vec3<Quad>::from(B.h.n), Vec3<Quad>::from(B.h.f)}};
+    const auto v = Motion<Quad>::from(root_twist_[r]);
+    const auto ground = Vec3<Quad>::from(poses_.ground(r));
+    static constexpr double unit[6][width] = {{1},          {0, 1},          {0, 0, 1},
+                                              {0, 0, 0, 1}, {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 1}};
     PairRows::RootBlock& block = rows_.block(r);
-    base_with_itself<double>(root_inertia(root.slot), root_inertia_rate(root.slot), root_twist_[r],
-                             ground, nullptr, root.armature, PairRows::RootBlock::width, 0, block.q,
-                             block.v, block.mass);
+    for (int k = 0; k < width; k += Quad::size) {
+      Motion<Quad> S;
+      for (int i = 0; i < 6; ++i) S[i] = Quad::load(unit[i] + k);
+      const Force<Quad> t1 = all * S, t3 = rate.times(S.w) + all * cross(v, S);
+      const Force<Quad> t4 = all * Motion<Quad>{Vec3<Quad>::zero(), cross(ground, S.w)};
+      for (int i = 0; i < 6; ++i) {
+        t1[i].store(block.mass + i * width + k);
+        t3[i].store(block.v + i * width + k), t4[i].store(block.q + i * width + k);
+      }
+    }
+    for (int i = 0; i < 6; ++i) block.mass[i * width + i] += plan_.roots()[r].armature[i];
   }
 
   const Model& model_;

@@ -20,6 +20,14 @@ inline void transpose(Quad& a, Quad& b, Quad& c, Quad& d) {
   d.lanes = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
 }
 
+/// Four rows of four numbers as four columns, of matrices of which rows are `stride` apart.
+inline void transpose(const double* from, double* to, long stride) {
+  Quad a = Quad::load(from), b = Quad::load(from + stride);
+  Quad c = Quad::load(from + 2 * stride), d = Quad::load(from + 3 * stride);
+  transpose(a, b, c, d);
+  a.store(to), b.store(to + stride), c.store(to + 2 * stride), d.store(to + 3 * stride);
+}
+
 /// Four numbers of each of four slots that follow one another, as lanes.
 /// @param width  Quads that a slot has
 template <int width>

@@ -1,0 +1,107 @@
+#include "algorithms/derivatives/variation/branch_factor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <random>
+
+#include "tests/support/host.hpp"
+#include "tests/support/random_robot.hpp"
+
+namespace espalier::test {
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Map = Eigen::Map<Matrix>;
+
+Matrix random_matrix(int n, std::mt19937& random) {
+  std::normal_distribution<double> number;
+  return Matrix::NullaryExpr(n, n, [&] { return number(random); });
+}
+
+TEST(SmallInverseTest, IsTheInverseAtAllSizes) {
+  std::mt19937 random(1);
+  for (int n = 1; n <= SmallInverse::most; ++n) {
+    const Matrix root = random_matrix(n, random);
+    const Matrix M = root * root.transpose() + Matrix::Identity(n, n);
+    const int width = SmallInverse::width(n);
+    std::vector<double> rows(n * width, 0.0);
+    for (int k = 0; k < n; ++k) {
+      for (int j = 0; j < n; ++j) rows[k * width + j] = M(k, j);
+    }
+    SmallInverse::with_size(n, [&]<int size>() { SmallInverse::invert<size>(rows.data()); });
+    const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> inverse(rows.data(), n, n,
+                                                                    Eigen::OuterStride<>(width));
+    // As many roundings as rows, of numbers that the condition (below 1e3) makes larger.
+    EXPECT_LT((M * inverse - Matrix::Identity(n, n)).cwiseAbs().maxCoeff(), 1e-12) << n;
+  }
+}
+
+/// A positive definite matrix and any other, zero where no rate of a model carries the other.
+struct Related {
+  Matrix M, A, B;
+
+  Related(const Model& model, std::mt19937& random) {
+    const int n = model.nv();
+    const BranchPlan plan(model);
+    Matrix related = Matrix::Zero(n, n);
+    for (const BranchPlan::Branch& s : plan.branches()) {
+      for (int k = s.begin; k < s.end; ++k) {
+        for (const int j : plan.carriers(s)) related(k, j) = related(j, k) = 1.0;
+        for (int j = s.begin; j < s.end; ++j) related(k, j) = 1.0;
+      }
+    }
+    A = random_matrix(n, random).cwiseProduct(related);
+    B = random_matrix(n, random).cwiseProduct(related);
+    M = random_matrix(n, random).cwiseProduct(related);
+    M = M + M.transpose().eval();
+    M.diagonal().array() += 2.0 * M.cwiseAbs().rowwise().sum().maxCoeff();
+  }
+};
+
+void expect_solutions(const Model& model, std::mt19937& random) {
+  const int n = model.nv();
+  const Related given(model, random);
+  std::vector<double> A(n * n + Pack::size), B(A), X(n * n), Y(X), Z(X), x(n);
+  Map(A.data(), n, n) = given.A, Map(B.data(), n, n) = given.B;
+  for (int k = 0; k < n; ++k) x[k] = std::sin(k + 1.0);
+  const Eigen::VectorXd right = Eigen::Map<Eigen::VectorXd>(x.data(), n);
+
+  BranchFactor factor(model);
+  factor.factor(given.M.data());
+  factor.solve(A.data(), B.data(), X.data(), Y.data(), Z.data());
+  std::vector<double> by_inverse = x;
+  factor.solve(x.data());
+  factor.times_inverse(by_inverse.data());
+  // The matrix is diagonally dominant: no digits are lost but by sums of n numbers.
+  const Matrix inverse = given.M.inverse();
+  const double bound = 1e-14 * n * inverse.cwiseAbs().maxCoeff();
+  EXPECT_LT((Map(Z.data(), n, n) - inverse).cwiseAbs().maxCoeff(), bound);
+  EXPECT_LT((Map(X.data(), n, n) + inverse * given.A).cwiseAbs().maxCoeff(), 10.0 * bound);
+  EXPECT_LT((Map(Y.data(), n, n) + inverse * given.B).cwiseAbs().maxCoeff(), 10.0 * bound);
+  for (const auto& solution : {x, by_inverse}) {
+    const Eigen::Map<const Eigen::VectorXd> of(solution.data(), n);
+    EXPECT_LT((of - inverse * right).cwiseAbs().maxCoeff(), 10.0 * bound);
+  }
+}
+
+TEST(BranchFactorTest, SolvesAsDenseAlgebraDoesOnTreesAndClusters) {
+  std::mt19937 random(2);
+  for (unsigned long long seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE("robot of seed " + std::to_string(seed));
+    RobotOptions options;
+    options.seed = seed, options.bodies = 1 + static_cast<int>(seed * 7 % 50);
+    options.floating_base = seed % 2 == 0;
+    options.shape = seed % 3 == 0 ? RobotOptions::Shape::chain : RobotOptions::Shape::random;
+    expect_solutions(*host().compile(random_robot(host().registry(), options)), random);
+  }
+  for (const char* file : {"tello.yaml", "jvrc1_geared.yaml", "humanoid.urdf"}) {
+    SCOPED_TRACE(file);
+    expect_solutions(
+        *host().compile(host().read(std::string(ESPALIER_SOURCE_DIR "/robots/") + file)), random);
+  }
+}
+
+}  // namespace
+}  // namespace espalier::test
