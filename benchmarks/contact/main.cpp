@@ -4,8 +4,10 @@
 //
 //   espalier_bench_contact [--markdown FILE] [--rounds N] [--only NAME]
 //   espalier_bench_contact --long STATES [--markdown FILE] [--only NAME]
+//   espalier_bench_contact --ways [--markdown FILE]
 //
-// With --long ours alone: how many of so many states were not solved.
+// With --long ours alone: how many of so many states were not solved. With --ways steps of a
+// humanoid on more and more points, by each way to solve Newton's systems.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -15,6 +17,7 @@
 #include <set>
 
 #include "benchmarks/contact/long_run.hpp"
+#include "benchmarks/contact/newton_ways.hpp"
 #include "benchmarks/contact/rollout.hpp"
 #include "benchmarks/machine.hpp"
 #include "benchmarks/markdown.hpp"
@@ -138,9 +141,17 @@ int run(int count, char** words) {
   app.add_option("--only", only, "cases whose name has this text");
   app.add_option("--long", states, "instead: states of each case whose residuals are counted")
       ->check(CLI::PositiveNumber);
+  bool ways = false;
+  app.add_flag("--ways", ways, "instead: steps by each way to solve Newton's systems");
   if (const std::optional<int> code = parse(app, {words, words + count})) return *code;
 
   const Host host;
+  if (ways) {
+    const std::string text = newton_ways(host, std::min(robots, 16));
+    std::printf("%s", text.c_str());
+    if (!markdown.empty()) replace_section(markdown, "contact-ways", text);
+    return 0;
+  }
   if (states > 0.0) {
     const std::string text = long_runs(host, states, only, robots);
     std::printf("%s", text.c_str());

@@ -126,7 +126,10 @@ class ContactBatch::Impl {
     std::vector<StepState<Pack>> packs;
     ImpulseProblem<Pack> gathered;
     std::vector<Place> open, group;
-    std::array<std::vector<int>, Pack::size> near;  ///< contacts of gathered lanes
+    /// Contacts of gathered lanes: numbers in their own packs, -1: absent.
+    std::array<std::vector<int>, Pack::size> near;
+    LinkRows<Pack> links;     ///< of gathered lanes
+    std::vector<int> points;  ///< of gathered lanes
     espalier::detail::BatchLoops loops;
     LoopProjector projector;
     std::vector<double> one;  ///< positions of one robot
@@ -142,6 +145,8 @@ class ContactBatch::Impl {
   void add_forces(const StepState<Pack>& s, double h, Pack* force) const;
   void judge(const StepState<Pack>& s, int first);
   void collect(Worker& w, int first, int packs);
+  int match_contacts(Worker& w, const Place* places, int count) const;
+  void gather_links(Worker& w, const Place* places, int count) const;
   void solve_gathered(Worker& w, const Effort& effort);
   void settle(Worker& w, StepState<Pack>& s, int first);
   bool close(Worker& w, double* q, int robot);
@@ -309,22 +314,77 @@ void ContactBatch::Impl::collect(Worker& w, int first, int packs) {
   }
 }
 
-/// Solves states in packs of their own, with the contacts that each of them has, one after the
-/// other.
+/// Which contact of its own pack is contact c of each gathered lane: all that it has, one after the
+/// other, but where rows are kept by links the same points in all lanes.
+/// @return the number of contacts
+int ContactBatch::Impl::match_contacts(Worker& w, const Place* places, int count) const {
+  const auto is_near = [&](int l, int point) {
+    const Place& place = places[l];
+    return w.packs[place.pack].near[point].lane(place.lane);
+  };
+  const bool links = plan_->newton_way() != NewtonWay::dense;
+  w.points.clear();
+  for (int l = 0; l < count && links; ++l) {
+    for (const int point : w.packs[places[l].pack].contacts) {
+      if (is_near(l, point)) w.points.push_back(point);
+    }
+  }
+  std::sort(w.points.begin(), w.points.end());
+  w.points.erase(std::unique(w.points.begin(), w.points.end()), w.points.end());
+  std::size_t most = w.points.size();
+  for (int l = 0; l < count; ++l) {
+    const std::vector<int>& own = w.packs[places[l].pack].contacts;
+    w.near[l].assign(links ? most : 0, -1);
+    for (std::size_t c = 0; c < own.size(); ++c) {
+      if (!is_near(l, own[c])) continue;
+      if (links) {
+        const auto at = std::lower_bound(w.points.begin(), w.points.end(), own[c]);
+        w.near[l][at - w.points.begin()] = static_cast<int>(c);
+      } else {
+        w.near[l].push_back(static_cast<int>(c));
+      }
+    }
+    most = std::max(most, w.near[l].size());
+  }
+  for (int l = 0; l < count; ++l) w.near[l].resize(most, -1);
+  return static_cast<int>(most);
+}
+
+/// Rows by links of gathered lanes. Lanes beyond them are copies of the first.
+void ContactBatch::Impl::gather_links(Worker& w, const Place* places, int count) const {
+  if (plan_->newton_way() == NewtonWay::dense) return;
+  LinkRows<Pack>& to = w.links;
+  const std::size_t contacts = w.points.size(), size = 18 * plan_->links_of_contact();
+  const LinkRows<Pack>& first = w.packs[places[0].pack].links;
+  to.points = w.points;
+  to.contact.assign(contacts * size, Pack(0.0)), to.compliance.assign(contacts, Pack(0.0));
+  to.held.resize(first.held.size()), to.joint.resize(first.joint.size());
+  to.state.resize(first.state.size());
+  for (int l = 0; l < Pack::size; ++l) {
+    const Place& place = places[l < count ? l : 0];
+    const LinkRows<Pack>& from = w.packs[place.pack].links;
+    const auto copy = [&](const Pack* x, std::size_t numbers, Pack* y) {
+      for (std::size_t i = 0; i < numbers; ++i) y[i].set(l, x[i][place.lane]);
+    };
+    copy(from.held.data(), to.held.size(), to.held.data());
+    copy(from.joint.data(), to.joint.size(), to.joint.data());
+    copy(from.state.data(), to.state.size(), to.state.data());
+    for (std::size_t c = 0; c < contacts && l < count; ++c) {
+      const int own = w.near[l][c];
+      if (own < 0) continue;
+      copy(from.contact.data() + size * own, size, to.contact.data() + size * c);
+      copy(from.compliance.data() + own, 1, to.compliance.data() + c);
+    }
+  }
+}
+
+/// Solves states in packs of their own.
 void ContactBatch::Impl::solve_gathered(Worker& w, const Effort& effort) {
   const int scalars = plan_->scalar_rows();
   for (std::size_t begin = 0; begin < w.open.size(); begin += Pack::size) {
     const int count = static_cast<int>(std::min<std::size_t>(Pack::size, w.open.size() - begin));
     const Place* places = w.open.data() + begin;
-    int contacts = 0;
-    for (int l = 0; l < count; ++l) {
-      const StepState<Pack>& s = w.packs[places[l].pack];
-      w.near[l].clear();
-      for (std::size_t c = 0; c < s.contacts.size(); ++c) {
-        if (s.near[s.contacts[c]].lane(places[l].lane)) w.near[l].push_back(static_cast<int>(c));
-      }
-      contacts = std::max(contacts, static_cast<int>(w.near[l].size()));
-    }
+    const int contacts = match_contacts(w, places, count);
     ImpulseProblem<Pack>& p = w.gathered;
     p.resize(contacts, scalars);
     const int m = p.size();
@@ -334,7 +394,7 @@ void ContactBatch::Impl::solve_gathered(Worker& w, const Effort& effort) {
       if (row >= 3 * contacts)
         return row - 3 * contacts + 3 * w.packs[places[l].pack].problem.contacts;
       const std::size_t c = row / 3;
-      return c < w.near[l].size() ? 3 * w.near[l][c] + row % 3 : -1;
+      return w.near[l][c] >= 0 ? 3 * w.near[l][c] + row % 3 : -1;
     };
     for (int l = 0; l < count; ++l) {
       const ImpulseProblem<Pack>& own = w.packs[places[l].pack].problem;
@@ -351,7 +411,8 @@ void ContactBatch::Impl::solve_gathered(Worker& w, const Effort& effort) {
         p.g[i].set(l, own.g[from][k]);
         p.lam[i].set(l, own.lam[from][k]);
       }
-      for (std::size_t c = 0; c < w.near[l].size(); ++c) {
+      for (int c = 0; c < contacts; ++c) {
+        if (w.near[l][c] < 0) continue;
         p.mu[c].set(l, own.mu[w.near[l][c]][k]);
         p.slip[c].set(l, own.slip[w.near[l][c]][k]);
       }
@@ -360,6 +421,8 @@ void ContactBatch::Impl::solve_gathered(Worker& w, const Effort& effort) {
         p.upper[i].set(l, own.upper[i][k]);
       }
     }
+    gather_links(w, places, count);
+    p.system = w.step->newton_system(w.links);
     const ImpulseReport<Pack> report = w.solver->solve_impulses(p, effort);
     for (int l = 0; l < count; ++l) {
       StepState<Pack>& s = w.packs[places[l].pack];
@@ -368,8 +431,8 @@ void ContactBatch::Impl::solve_gathered(Worker& w, const Effort& effort) {
         const int to = source(l, i);
         if (to >= 0) s.problem.lam[to].set(k, p.lam[i][l]);
       }
-      for (std::size_t c = 0; c < w.near[l].size(); ++c) {
-        s.problem.slip[w.near[l][c]].set(k, p.slip[c][l]);
+      for (int c = 0; c < contacts; ++c) {
+        if (w.near[l][c] >= 0) s.problem.slip[w.near[l][c]].set(k, p.slip[c][l]);
       }
       s.report.residual.set(k, report.residual[l]);
       s.report.rounds.set(k, s.report.rounds[k] + report.rounds[l]);

@@ -7,6 +7,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/text.hpp"
+#include "simulation/contact/newton/choice.hpp"
 
 namespace espalier::contact {
 
@@ -91,6 +92,10 @@ Plan::Plan(ModelPtr model, World world, StepOptions options, std::string collisi
 
   std::set<int> carried;
   for (const Site& site : sites_) carried.insert(site.way.begin(), site.way.end());
+  newton_way_ = choose_newton_way(*this, options_.newton);
+  if (newton_way_ == NewtonWay::tree) {
+    for (int i = 1; i <= model_->active_body_count(); ++i) carried.insert(i);
+  }
   placed_.assign(carried.begin(), carried.end());  // parents have lower numbers
   places_rotors_ = !placed_.empty() && placed_.back() > model_->active_body_count();
   add_columns();

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,15 @@ struct JointDrive {
   double stall = 0.0, no_load_rate = 0.0;  ///< [N·m, N; rad/s, m/s]
 };
 
+/// How Newton's rounds solve their linear systems; to rounding the same answers.
+enum class NewtonWay {
+  cheapest,     ///< whichever takes the fewest multiplications with all points touching
+  dense,        ///< elimination among all rows: O(m^3)
+  twist_space,  ///< among the twists of links that touch and joints that have rows
+  tree          ///< a recursion over the clusters: O(n) for any number of rows
+};
+ESPALIER_API std::string_view to_string(NewtonWay way);
+
 /// What a step does, for all robots of a simulation.
 struct StepOptions {
   enum class Friction {
@@ -44,6 +54,7 @@ struct StepOptions {
   double impact_rate = 0.05;    ///< slower impacts do not bounce [m/s]
   double too_deep = 0.05;       ///< depth beyond which a verdict says so [m]
   double tolerance = 1e-6;      ///< of the natural residual [m/s]
+  NewtonWay newton = NewtonWay::cheapest;
   std::vector<JointDrive> drives = {};
   std::vector<EndEffector> held = {};  ///< links whose rates are prescribed, zero if nobody says
   CloseOptions closing{};
@@ -114,7 +125,8 @@ class ESPALIER_API Plan {
   /// @param collision  name of the collider that counts the points
   /// @param points     of a pair of shapes, as Collision::points(); 0: it cannot be computed on
   /// @throws InvalidModel for unusable shapes, options and rows; UnknownName for links and joints;
-  ///         Unsupported for a pair that nothing computes, naming both
+  ///         Unsupported for a pair that nothing computes, naming both, and for a way of the Newton
+  ///         system that cannot
   Plan(ModelPtr model, World world, StepOptions options, std::string collision,
        const std::function<int(const Shape&, const Shape&)>& points);
 
@@ -135,7 +147,8 @@ class ESPALIER_API Plan {
   const std::vector<Passive>& passive() const { return passive_; }
   const std::vector<Drive>& drives() const { return drives_; }
   const std::vector<Dry>& dry() const { return dry_; }
-  /// Bodies that carry sites, and all that carry them, parents first.
+  /// Bodies that carry sites, and all that carry them, parents first; all but folded rotors where
+  /// Newton systems are solved through the tree.
   const std::vector<int>& placed() const { return placed_; }
   /// Columns of placed bodies, one after the other: first_column(body) + k is that of rate k of the
   /// body's cluster.
@@ -143,6 +156,10 @@ class ESPALIER_API Plan {
   int first_column(int body) const { return first_column_[body]; }
   /// The first body of a placed body's way from the ground.
   int root_of(int body) const { return root_of_[body]; }
+  /// How Newton systems are solved: a way of its own, never `cheapest`.
+  NewtonWay newton_way() const { return newton_way_; }
+  /// Moving links that a contact may have.
+  int links_of_contact() const { return forks_ ? 2 : 1; }
   /// Whether some row is moved by two ways from the ground: else what moves two rows is where their
   /// ascending supports begin alike.
   bool forks() const { return forks_; }
@@ -190,6 +207,7 @@ class ESPALIER_API Plan {
   std::vector<std::vector<int>> ancestors_;
   int points_ = 0;
   bool places_rotors_ = false, forks_ = false;
+  NewtonWay newton_way_ = NewtonWay::dense;
 };
 
 }  // namespace espalier::contact

@@ -4,6 +4,7 @@
 
 #include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/simulation/contact/problems/lanes.hpp"
+#include "espalier/simulation/contact/problems/newton_system.hpp"
 
 namespace espalier::contact {
 
@@ -17,12 +18,13 @@ namespace espalier::contact {
 template <class T>
 struct ESPALIER_API ImpulseProblem {
   int contacts = 0, scalars = 0;
-  std::vector<T> G;             ///< m x m, symmetric, positive semidefinite, row-major
-  std::vector<T> g;             ///< m, rates without impulses, and what is wanted of them
-  std::vector<T> mu;            ///< of contacts, not below zero
-  std::vector<T> lower, upper;  ///< of scalar rows
-  std::vector<T> lam;           ///< m, in: where to start, out: impulses [N·s]
-  std::vector<T> slip;          ///< of contacts: multiplier of the last slip, in and out
+  std::vector<T> G;                   ///< m x m, symmetric, positive semidefinite, row-major
+  std::vector<T> g;                   ///< m, rates without impulses, and what is wanted of them
+  std::vector<T> mu;                  ///< of contacts, not below zero
+  std::vector<T> lower, upper;        ///< of scalar rows
+  std::vector<T> lam;                 ///< m, in: where to start, out: impulses [N·s]
+  std::vector<T> slip;                ///< of contacts: multiplier of the last slip, in and out
+  NewtonSystem<T>* system = nullptr;  ///< of Newton's rounds; null: Q G + D is eliminated
 
   int size() const { return 3 * contacts + scalars; }
   /// Zero vectors and matrices; keeps the storage.

@@ -8,6 +8,7 @@
 #include "espalier/simulation/contact/plan.hpp"
 #include "espalier/simulation/contact/problems/collision.hpp"
 #include "espalier/simulation/contact/problems/contact_impulses.hpp"
+#include "espalier/simulation/contact/problems/link_rows.hpp"
 
 namespace espalier::contact {
 
@@ -38,6 +39,7 @@ struct StepState {
   std::vector<const std::vector<int>*> support;  ///< of the rows
   std::vector<T> vf, qd, before;                 ///< free rates; spanning rates; J v of the rows
   std::vector<T> compliance, bounce;             ///< of contacts: R, and b of restitution
+  LinkRows<T> links;                             ///< where Plan::newton_way() is not dense
   T depth = T(0.0);                    ///< largest depth at the start over what is too deep
   bool bounces = false, deep = false;  ///< whether some lane does
 };
@@ -72,6 +74,9 @@ class ESPALIER_API ContactStep : public Algorithm {
   /// From impulses to the state after the step: energy guard, rates, positions and their
   /// correction. Loops are to be closed by the caller.
   virtual void respond(StepState<T>& s, double h) = 0;
+  /// The plan's way to solve Newton systems of rows that were gathered from several states, until
+  /// the step's next call; null: elimination.
+  virtual NewtonSystem<T>* newton_system(const LinkRows<T>& rows) = 0;
   /// Gravity for what follows [m/s²], world axes.
   virtual void set_step_gravity(const Vec3<double>& g) = 0;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "simulation/contact/newton/elimination.hpp"
 #include "simulation/contact/solvers/block_sweeps.hpp"
 
 namespace espalier::contact {
@@ -7,9 +8,10 @@ namespace espalier::contact {
 /// Semismooth Newton rounds on the conditions of contact, as Alart and Curnier (1991) write them.
 ///
 /// Each row is apart, sticking or slipping by its state; the linear system A x = -F, A = Q G + D,
-/// is solved by an elimination without exchange of rows, the same in every lane, and the residual
-/// decides which part of the step is taken. A proximal term in A alone carries redundant points.
-/// Cost: O(m^3 / 3 + 5 m^2) a round.  Source: theory/contact 4.4.
+/// is solved by the problem's own way, or by an elimination without exchange of rows, the same in
+/// every lane, and the residual decides which part of the step is taken. A proximal term in A alone
+/// carries redundant points.
+/// Cost: O(m^3 / 3 + 5 m^2) a round by elimination.  Source: theory/contact 4.4.
 template <class T>
 class NewtonRounds {
  public:
@@ -19,7 +21,8 @@ class NewtonRounds {
     const std::size_t m = p.size();
     d_.resize(p.contacts + p.scalars);
     scales(p, d_.data());
-    A_.resize(m * m);
+    if (p.system == nullptr) A_.resize(m * m);
+    Q_.resize(9 * p.contacts + p.scalars), D_.resize(Q_.size());
     for (std::vector<T>* x : {&u_, &F_, &next_, &next_u_, &best_, &best_u_}) x->resize(m);
   }
   const T* row_scale() const { return d_.data(); }
@@ -41,7 +44,7 @@ class NewtonRounds {
       if (!live.any()) return;
       rates(p, now.data(), u_.data());
       linearize(p, now.data());
-      eliminate(m);
+      eliminate(p);
       T best = select(live, T(1e300), T(-1.0));
       for (const double part : {1.0, 0.5, 0.25, 0.0625}) {
         for (int i = 0; i < m; ++i) next_[i] = now[i] + T(part) * F_[i];
@@ -75,9 +78,8 @@ class NewtonRounds {
   }
 
  private:
-  /// A and -F at lam; F stands in F_.
+  /// Q, D and -F at lam; F stands in F_.
   void linearize(const ImpulseProblem<T>& p, const T* lam) {
-    const int m = p.size();
     const T eps(proximal), one(1.0), zero(0.0);
     for (int c = 0; c < p.contacts; ++c) {
       const int i = 3 * c;
@@ -91,27 +93,18 @@ class NewtonRounds {
       const Mask<T> slip = ~(apart | stick);
       const T P11 = k * (one - e1 * e1), P12 = -k * e1 * e2, P22 = k * (one - e2 * e2);
 
-      // Of the normal row; of the tangents with the normal and among themselves.
-      const T Q_n = select(apart, zero, one);
-      const T Q1n = select(slip, mu * e1, zero), Q2n = select(slip, mu * e2, zero);
-      const T Q11 = select(apart, zero, select(stick, one, P11));
-      const T Q22 = select(apart, zero, select(stick, one, P22));
-      const T Q12 = select(slip, P12, zero);
-      const T* G = p.G.data();
-      const T *G0 = G + static_cast<std::size_t>(i) * m, *G1 = G0 + m, *G2 = G1 + m;
-      T *A0 = A_.data() + static_cast<std::size_t>(i) * m, *A1 = A0 + m, *A2 = A1 + m;
-      for (int j = 0; j < m; ++j) {
-        A0[j] = Q_n * G0[j];
-        A1[j] = Q1n * G0[j] + Q11 * G1[j] + Q12 * G2[j];
-        A2[j] = Q2n * G0[j] + Q12 * G1[j] + Q22 * G2[j];
-      }
-      A0[i] += d * select(apart, one, eps);
-      A1[i] += select(slip, -d * mu * e1, zero);
-      A2[i] += select(slip, -d * mu * e2, zero);
-      A1[i + 1] += d * select(apart, one, select(stick, eps, one - P11 + eps));
-      A2[i + 2] += d * select(apart, one, select(stick, eps, one - P22 + eps));
-      A1[i + 2] += select(slip, -d * P12, zero);
-      A2[i + 1] += select(slip, -d * P12, zero);
+      T *Q = Q_.data() + 9 * c, *D = D_.data() + 9 * c;
+      Q[0] = select(apart, zero, one);
+      Q[1] = Q[2] = D[1] = D[2] = zero;
+      Q[3] = select(slip, mu * e1, zero), Q[6] = select(slip, mu * e2, zero);
+      Q[4] = select(apart, zero, select(stick, one, P11));
+      Q[8] = select(apart, zero, select(stick, one, P22));
+      Q[5] = Q[7] = select(slip, P12, zero);
+      D[0] = d * select(apart, one, eps);
+      D[3] = select(slip, -d * mu * e1, zero), D[6] = select(slip, -d * mu * e2, zero);
+      D[4] = d * select(apart, one, select(stick, eps, one - P11 + eps));
+      D[8] = d * select(apart, one, select(stick, eps, one - P22 + eps));
+      D[5] = D[7] = select(slip, -d * P12, zero);
 
       F_[i] = -select(apart, d * lam[i], u_[i]);
       F_[i + 1] = -select(apart, d * lam[i + 1], select(stick, u_[i + 1], d * lam[i + 1] - k * a1));
@@ -123,39 +116,46 @@ class NewtonRounds {
       const T a = d * lam[i] - u_[i];
       const Mask<T> below = less(a, d * p.lower[s]), above = less(d * p.upper[s], a);
       const Mask<T> bound = below | above;
-      const T Q = select(bound, zero, one);
-      const T* G = p.G.data() + static_cast<std::size_t>(i) * m;
-      T* A = A_.data() + static_cast<std::size_t>(i) * m;
-      for (int j = 0; j < m; ++j) A[j] = Q * G[j];
-      A[i] += d * select(bound, one, eps);
+      Q_[9 * p.contacts + s] = select(bound, zero, one);
+      D_[9 * p.contacts + s] = d * select(bound, one, eps);
       const T past = select(below, lam[i] - p.lower[s], select(above, lam[i] - p.upper[s], zero));
       F_[i] = -select(bound, d * past, u_[i]);
     }
   }
 
-  /// F_ = A^-1 F_.
-  void eliminate(int m) {
-    T* A = A_.data();
-    for (int k = 0; k < m; ++k) {
-      T* pivot = A + static_cast<std::size_t>(k) * m;
-      const T inverse = T(1.0) / pivot[k];
-      pivot[k] = inverse;
-      for (int i = k + 1; i < m; ++i) {
-        T* row = A + static_cast<std::size_t>(i) * m;
-        const T factor = row[k] * inverse;
-        for (int j = k + 1; j < m; ++j) row[j] -= factor * pivot[j];
-        F_[i] -= factor * F_[k];
+  /// A = Q G + D.
+  void assemble(const ImpulseProblem<T>& p) {
+    const int m = p.size();
+    for (int c = 0; c < p.contacts; ++c) {
+      const int i = 3 * c;
+      const T *Q = Q_.data() + 9 * c, *D = D_.data() + 9 * c;
+      const T *G0 = p.G.data() + static_cast<std::size_t>(i) * m, *G1 = G0 + m, *G2 = G1 + m;
+      T *A0 = A_.data() + static_cast<std::size_t>(i) * m, *A1 = A0 + m, *A2 = A1 + m;
+      for (int j = 0; j < m; ++j) {
+        A0[j] = Q[0] * G0[j];
+        A1[j] = Q[3] * G0[j] + Q[4] * G1[j] + Q[5] * G2[j];
+        A2[j] = Q[6] * G0[j] + Q[7] * G1[j] + Q[8] * G2[j];
       }
+      A0[i] += D[0];
+      for (int k = 0; k < 3; ++k) A1[i + k] += D[3 + k], A2[i + k] += D[6 + k];
     }
-    for (int k = m - 1; k >= 0; --k) {
-      const T* row = A + static_cast<std::size_t>(k) * m;
-      T sum = F_[k];
-      for (int j = k + 1; j < m; ++j) sum -= row[j] * F_[j];
-      F_[k] = sum * row[k];
+    for (int s = 0; s < p.scalars; ++s) {
+      const int i = 3 * p.contacts + s;
+      const T* G = p.G.data() + static_cast<std::size_t>(i) * m;
+      T* A = A_.data() + static_cast<std::size_t>(i) * m;
+      for (int j = 0; j < m; ++j) A[j] = Q_[9 * p.contacts + s] * G[j];
+      A[i] += D_[9 * p.contacts + s];
     }
   }
 
-  std::vector<T> d_, A_, u_, F_, now_, next_, next_u_, best_, best_u_;
+  /// F_ = A^-1 F_.
+  void eliminate(const ImpulseProblem<T>& p) {
+    if (p.system != nullptr) return p.system->solve(Q_.data(), D_.data(), F_.data());
+    assemble(p);
+    contact::eliminate(p.size(), A_.data(), 1, F_.data());
+  }
+
+  std::vector<T> d_, Q_, D_, A_, u_, F_, now_, next_, next_u_, best_, best_u_;
 };
 
 }  // namespace espalier::contact

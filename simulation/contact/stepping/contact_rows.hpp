@@ -46,6 +46,11 @@ class ContactRows {
     }
   }
 
+  /// Where a placed body is, from the world's frame, and columns as the plan has them: after
+  /// fill().
+  const Transform<T>& place(int body) const { return X_[body]; }
+  const std::vector<Motion<T>>& columns() const { return columns_; }
+
   /// Places bodies, finds points, and lists those that some lane is near.
   void find(StepState<T>& s, const SpanningMotion<T>& motion, const Collision<T>& collision) {
     const Model& model = plan_.model();
@@ -98,6 +103,13 @@ class ContactRows {
     s.compliance.assign(contacts, T(0.0)), s.bounce.assign(contacts, T(0.0));
     s.before.resize(m);
     for (const int i : plan_.placed()) columns(motion, i);
+    links_ = plan_.newton_way() != NewtonWay::dense;
+    if (links_) {
+      s.links.points = s.contacts;
+      s.links.contact.resize(static_cast<std::size_t>(plan_.links_of_contact()) * 18 * contacts);
+      s.links.held.resize(6 * plan_.held().size());
+      s.links.joint.clear();
+    }
     for (int c = 0; c < contacts; ++c) add_contact(s, c);
     int row = 3 * contacts;
     absent_.assign(m, Mask<T>::none());
@@ -111,6 +123,10 @@ class ContactRows {
       ++row;
     }
     for (std::size_t k = 0; k < plan_.held().size(); ++k) add_held(s, static_cast<int>(k), row++);
+    if (!links_) return;
+    row = 3 * contacts;
+    for (const Plan::JointRow& limit : plan_.limits()) keep_joint_row(s, limit, row++);
+    for (const Plan::JointRow& friction : plan_.frictions()) keep_joint_row(s, friction, row++);
   }
 
   /// g, diagonals and the warm start, once G is there.
@@ -296,12 +312,20 @@ class ContactRows {
       if (!alone) clear(s, 3 * c + k);
     }
     T* rows[3] = {J(s, 3 * c), J(s, 3 * c + 1), J(s, 3 * c + 2)};
+    T* kept = s.links.contact.data() + static_cast<std::size_t>(plan_.links_of_contact()) * 18 * c;
     const auto add = [&](int number, double sign) {
       if (number < 0) return;
       const Plan::Site& site = plan_.sites()[number];
       const Vec3<T> arm = touch.point - X_[plan_.root_of(site.body)].r;
       Vec3<T> moment[3];
       for (int k = 0; k < 3; ++k) moment[k] = cross(arm, *axes[k]);
+      if (links_) {
+        for (int k = 0; k < 18; ++k) {
+          const Vec3<T>& part = k % 6 < 3 ? moment[k / 6] : *axes[k / 6];
+          kept[k] = T(sign) * select(s.near[point], part[k % 3], zero);
+        }
+        kept += 18;
+      }
       for (std::size_t e = 0; e < site.support.size(); ++e) {
         const int i = site.support[e], column = site.columns[e];
         for (int k = 0; k < 3; ++k) {
@@ -331,6 +355,14 @@ class ContactRows {
     }
     const T* G = motion.G(c) + static_cast<std::size_t>(r) * c.nv;
     for (int l = 0; l < c.nv; ++l) row[c.v + l] = sign * G[l];
+  }
+
+  /// At the rates of the joint's cluster.
+  void keep_joint_row(StepState<T>& s, const Plan::JointRow& joint, int row) const {
+    const Model& model = plan_.model();
+    const Cluster& c = model.clusters()[model.body(model.joint_of_rate(joint.rate).body).cluster];
+    const T* entries = J(s, row) + c.v;
+    s.links.joint.insert(s.links.joint.end(), entries, entries + c.nv);
   }
 
   static T limit_gap(const StepState<T>& s, const Plan::JointRow& limit) {
@@ -372,6 +404,9 @@ class ContactRows {
     const Vec3<T> n = held.world ? Vec3<T>::from(held.row.n) : transpose_times(E, held.row.n);
     const Vec3<T> f = held.world ? Vec3<T>::from(held.row.f) : transpose_times(E, held.row.f);
     const Vec3<T> moment = n + cross(arm, f);
+    for (int i = 0; i < 3 && links_; ++i) {
+      s.links.held[6 * k + i] = moment[i], s.links.held[6 * k + 3 + i] = f[i];
+    }
     for (std::size_t e = 0; e < site.support.size(); ++e) {
       T& entry = J(s, row)[site.support[e]];
       if (site.columns[e] < 0) {
@@ -394,6 +429,7 @@ class ContactRows {
   std::vector<Transform<T>> X_;  ///< world to body, of bodies that the plan places
   std::vector<Transform<T>> poses_;
   std::vector<Motion<T>> columns_;  ///< as Plan::columns() has them
+  bool links_ = false;              ///< rows are kept by links, too
   std::vector<Mask<T>> absent_;     ///< of the problem's rows, scalar ones alone
 };
 

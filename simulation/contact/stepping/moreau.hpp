@@ -6,6 +6,8 @@
 
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
+#include "simulation/contact/newton/tree_recursion.hpp"
+#include "simulation/contact/newton/twist_space.hpp"
 #include "simulation/contact/stepping/contact_rows.hpp"
 #include "simulation/contact/stepping/tree_factor.hpp"
 
@@ -34,6 +36,8 @@ class Moreau : public ContactStep<T> {
     const Plan& p = plan();
     rows_ = std::make_unique<ContactRows<T>>(p);
     tree_ = std::make_unique<TreeFactor<T>>(p);
+    if (p.newton_way() == NewtonWay::tree) way_ = std::make_unique<TreeRecursion<T>>(p);
+    if (p.newton_way() == NewtonWay::twist_space) way_ = std::make_unique<TwistSpace<T>>(p);
     const Model& m = this->model();
     rest_.assign(nv_, T(0.0)), bias_.resize(nv_), load_.resize(nv_), change_.resize(nv_);
     move_.resize(m.spanning_nv()), spanning_.resize(m.spanning_nv());
@@ -83,10 +87,18 @@ class Moreau : public ContactStep<T> {
     rows_->fill(s, motion_, h);
     respond_to_rows(s);
     rows_->finish(s, h);
+    if (way_ == nullptr) return;
+    s.links.compliance = s.compliance;
+    way_->prepare(s, {motion_, *rows_, *tree_, weight_.data()});
   }
 
   void solve_impulses(StepState<T>& s, const Effort& effort) override {
+    s.problem.system = newton_system(s.links);
     s.report = parts_.solver->solve_impulses(s.problem, effort);
+  }
+  NewtonSystem<T>* newton_system(const LinkRows<T>& rows) override {
+    if (way_ != nullptr) way_->bind(rows);
+    return way_.get();
   }
 
   void respond(StepState<T>& s, double h) override {
@@ -383,6 +395,7 @@ class Moreau : public ContactStep<T> {
     const Mask<T> gains = less(T(0.0), energy);
     if (!gains.any()) return false;
     calm_ = p;
+    calm_.system = newton_system(s.links);
     for (int c = 0; c < p.contacts; ++c) calm_.g[3 * c] -= s.bounce[c];
     parts_.solver->solve_impulses(
         calm_, {.tolerance = plan().options().tolerance, .sweeps = plan().sweeps()});
@@ -439,6 +452,7 @@ class Moreau : public ContactStep<T> {
   SpanningMotion<T> motion_;
   std::unique_ptr<ContactRows<T>> rows_;
   std::unique_ptr<TreeFactor<T>> tree_;
+  std::unique_ptr<LinkWay<T>> way_;  ///< of Newton systems; null: elimination
   std::vector<T> rest_, bias_, load_, change_, move_, spanning_, force_, weight_, M_, next_;
   std::vector<T> line_, side_;  ///< of drives
   bool guarded_ = false;        ///< the last response mixed two impacts

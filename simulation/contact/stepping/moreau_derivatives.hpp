@@ -1,12 +1,13 @@
 #pragma once
 
 #include <Eigen/Dense>
-#include <limits>
+#include <numeric>
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/simulation/contact/problems/step_derivatives.hpp"
 #include "simulation/contact/stepping/end_variation.hpp"
+#include "simulation/contact/stepping/mode_response.hpp"
 #include "simulation/contact/stepping/open_moreau.hpp"
 #include "simulation/contact/stepping/row_modes.hpp"
 #include "simulation/contact/stepping/row_variation.hpp"
@@ -34,6 +35,7 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
     step_.bind(std::move(parts.step));
     rows_ = std::make_unique<RowVariation>(plan());
     modes_ = std::make_unique<RowModes>(plan());
+    response_ = std::make_unique<ModeResponse>(state_, step_.tree());
     end_ = std::make_unique<EndVariation>(model());
     refuse_what_is_not_known();
     step_.resize(state_);
@@ -46,7 +48,7 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
 
   void differentiate(const StepState<double>& s, double h, StepDerivatives& out) override {
     h_ = h;
-    indeterminate_ = false;
+    response_->restart();
     take(s);
     step_.prepare(state_, h);
     // As exact as it gets: what is left of the residual is left of the modes' conditions.
@@ -61,8 +63,6 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
 
  private:
   static constexpr double exact = 1e-12;
-  /// Of pivots over the largest: redundant rows are so to rounding and to the residual.
-  static constexpr double redundant = 1e-9;
   enum { by_q, by_v, by_tau, by_friction };
 
   int nv() const { return model().nv(); }
@@ -144,7 +144,7 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
         F(3 * i + k, 3 * n) -= modes_->scale[i] * state_.problem.lam[3 * i + k] / state_.friction;
       }
     }
-    dw_ = respond(r, F, whole_problem());
+    dw_ = response_->respond(r, F, whole_problem());
     dw_.block(0, by_v * n, n, n).diagonal().array() += 1.0;
   }
 
@@ -249,60 +249,15 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
       }
     }
   }
-  struct System {
-    Matrix A;               ///< Q G + D
-    std::vector<int> rows;  ///< of the problem
-  };
-  System whole_problem() const {
+  ModeResponse::System whole_problem() const {
     const int m = state_.problem.size();
-    System system;
+    ModeResponse::System system;
     const Eigen::Map<const Matrix> G(state_.problem.G.data(), m, m);
+    system.Q = modes_->Q;
     system.A = modes_->Q * G + modes_->D;
     system.rows.resize(m);
-    for (int i = 0; i < m; ++i) system.rows[i] = i;
+    std::iota(system.rows.begin(), system.rows.end(), 0);
     return system;
-  }
-
-  /// Mh dp = r + J^T dlam with A dlam = -(Q J Mh^-1 r + F).
-  Matrix respond(Matrix r, const Matrix& F, const System& system, const Matrix* Q = nullptr) {
-    const int n = nv(), count = static_cast<int>(system.rows.size());
-    const double* L = state_.factor.data();
-    std::vector<double> column(n);
-    const auto each_column = [&](auto&& f) {
-      for (int k = 0; k < r.cols(); ++k) {
-        for (int i = 0; i < n; ++i) column[i] = r(i, k);
-        f();
-        for (int i = 0; i < n; ++i) r(i, k) = column[i];
-      }
-    };
-    each_column([&] { step_.tree().solve_transposed(L, column.data()); });
-    if (count > 0) {
-      Matrix Y = Matrix::Zero(count, n);
-      for (int i = 0; i < count; ++i) {
-        for (const int k : *state_.support[system.rows[i]]) {
-          Y(i, k) = state_.Y[entry(system.rows[i], n, k)];
-        }
-      }
-      const Matrix right = (Q != nullptr ? *Q : modes_->Q) * (Y * r) + F;
-      Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> factor;
-      factor.setThreshold(redundant);
-      factor.compute(system.A);
-      if (factor.rank() < count) note_redundant(system.A, Y);
-      const Eigen::MatrixXd dlam = -factor.solve(Eigen::MatrixXd(right));
-      r += Y.transpose() * dlam;
-    }
-    each_column([&] { step_.tree().solve(L, column.data()); });
-    return r;
-  }
-
-  /// Whether impulses that A does not see move the robot.
-  void note_redundant(const Matrix& A, const Matrix& Y) {
-    Eigen::FullPivLU<Eigen::MatrixXd> factor;
-    factor.setThreshold(redundant);
-    factor.compute(A);
-    const Eigen::MatrixXd unseen = factor.kernel();
-    const Eigen::MatrixXd moves = Y.transpose() * unseen;
-    indeterminate_ = indeterminate_ || moves.norm() > 1e-6 * Y.norm() * unseen.norm();
   }
 
   /// Displacement by the correction of depths, and its variation along q.
@@ -330,8 +285,9 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
     rows_->vary(state_, q_.data(), then_, gaps_);
     Matrix r = Matrix::Zero(n, columns());
     vary_inertia(r);
-    System system;
+    ModeResponse::System system;
     const int count = static_cast<int>(active.size());
+    system.Q = Matrix::Identity(count, count);
     system.A = Matrix::Zero(count, count);
     Matrix F = Matrix::Zero(count, columns());
     for (int i = 0; i < count; ++i) {
@@ -346,8 +302,7 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
         if (deeper) F(i, by_q * n + k) += plan().options().correction * gap_rate(row, k);
       }
     }
-    const Matrix one = Matrix::Identity(count, count);
-    dshift_ = respond(r, F, system, &one);
+    dshift_ = response_->respond(r, F, system);
   }
   double gap_rate(int row, int k) const {
     const int n = nv(), contacts = state_.problem.contacts;
@@ -420,7 +375,7 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
       out.verdict = StepDerivatives::Verdict::unsolved;
     } else if (step_.guarded()) {
       out.verdict = StepDerivatives::Verdict::mixed_impact;
-    } else if (indeterminate_) {
+    } else if (response_->indeterminate()) {
       out.verdict = StepDerivatives::Verdict::indeterminate;
     } else if (!(modes_->margin >= switch_margin)) {
       out.verdict = StepDerivatives::Verdict::near_switch;
@@ -432,9 +387,9 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
   std::unique_ptr<RowVariation> rows_;
   StepState<double> state_;
   double h_ = 0.0;
-  bool indeterminate_ = false;
   std::vector<double> q_, v_, after_, shift_, gaps_;
   std::unique_ptr<RowModes> modes_;
+  std::unique_ptr<ModeResponse> response_;
   std::unique_ptr<EndVariation> end_;
   RowVariation::Case now_, then_;
   std::vector<Force<double>> wrenches_;
