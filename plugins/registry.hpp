@@ -112,9 +112,17 @@ class ESPALIER_API Registrar {
   template <class M>
   void sub_mechanism(About about) {
     static_assert(detail::StatesLaw<M> || detail::BuildsBodies<M>,
-                  "a sub-mechanism has phi, gamma or build()");
+                  "a sub-mechanism has a law (positions and equations with phi, or independent and "
+                  "dependent with gamma) or build()");
     if constexpr (detail::StatesLaw<M>) {
-      add(Kind::law, about).law = std::make_shared<const detail::LawTypeOf<M>>();
+      constexpr bool written = detail::WritesItsLaw<M>;
+      static_assert(written,
+                    "a law has positions, equations and template <class T> void phi(const T* q, "
+                    "T* phi) const, or independent, dependent and template <class T> void "
+                    "gamma(const T* y, T* q) const");
+      if constexpr (written) {
+        add(Kind::law, about).law = std::make_shared<const detail::LawTypeOf<M>>();
+      }
     }
     if constexpr (detail::BuildsBodies<M>) {
       add(Kind::sub_mechanism, std::move(about)).sub_mechanism =

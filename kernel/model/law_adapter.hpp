@@ -46,6 +46,16 @@ namespace detail {
 template <class L>
 concept ExplicitLaw = requires { L::dependent; };
 
+/// Whether phi or gamma can be called at scalars other than double, too.
+template <class L>
+concept WritesItsLaw = requires(const L& law, const Pack* q, Pack* out) {
+  requires ExplicitLaw<L>;
+  law.gamma(q, out);
+} || requires(const L& law, const Pack* q, Pack* out) {
+  L::positions;
+  law.phi(q, out);
+};
+
 template <class L, class T>
 using Terms = decltype(std::declval<const L&>().terms(std::declval<const T*>()));
 

@@ -2,12 +2,12 @@
 
 #include <concepts>
 
-#include "espalier/kernel/scalar/dual.hpp"
-#include "espalier/kernel/scalar/jet.hpp"
+#include "espalier/kernel/scalar/refused.hpp"
 
 /// Elementary functions of every scalar, made of sincos, sqrt and atan2, so that a law can be
 /// written as on paper: sin, cos, tan, asin, acos, atan, atan2, sqrt, hypot, abs, pow with a whole
-/// exponent, select_less. For double they are those of the standard library.
+/// exponent, select_less. For double they are those of the standard library. refused.hpp says what
+/// there is not.
 
 namespace espalier {
 
@@ -58,6 +58,27 @@ inline T hypot(const T& x, const T& y) {
   return sqrt(x * x + y * y);
 }
 
+/// The scalar among scalars and numbers, which stand for constants of that scalar.
+template <class... A>
+requires(detail::KernelScalar<A> || ...) &&
+    (detail::Number<A> || ...) using Mixed = typename detail::FirstScalar<A...>::type;
+
+template <class Y, class X>
+inline Mixed<Y, X> atan2(const Y& y, const X& x) {
+  using T = Mixed<Y, X>;
+  return atan2(T(y), T(x));
+}
+template <class X, class Y>
+inline Mixed<X, Y> hypot(const X& x, const Y& y) {
+  using T = Mixed<X, Y>;
+  return hypot(T(x), T(y));
+}
+template <class A, class B, class X, class Y>
+inline Mixed<A, B, X, Y> select_less(const A& a, const B& b, const X& x, const Y& y) {
+  using T = Mixed<A, B, X, Y>;
+  return select_less(T(a), T(b), T(x), T(y));
+}
+
 /// x to a whole power, by multiplications.
 template <NotDouble T, std::integral I>
 inline T pow(const T& x, I exponent) {
@@ -68,21 +89,6 @@ inline T pow(const T& x, I exponent) {
   }
   return result;
 }
-
-namespace detail {
-template <class T>
-inline constexpr bool is_kernel_scalar = false;
-template <class S, int n>
-inline constexpr bool is_kernel_scalar<BasicPack<S, n>> = true;
-template <>
-inline constexpr bool is_kernel_scalar<Count> = true;
-template <class T>
-inline constexpr bool is_kernel_scalar<Jet<T>> = true;
-template <class T>
-inline constexpr bool is_kernel_scalar<Dual<T>> = true;
-template <class T>
-concept KernelScalar = is_kernel_scalar<T>;
-}  // namespace detail
 
 }  // namespace espalier
 
@@ -111,8 +117,16 @@ inline T atan2(const T& y, const T& x) {
   using ::espalier::atan2;
   return atan2(y, x);
 }
+template <class Y, class X>
+inline ::espalier::Mixed<Y, X> atan2(const Y& y, const X& x) {
+  return ::espalier::atan2(y, x);
+}
 template <::espalier::detail::KernelScalar T>
 inline T hypot(const T& x, const T& y) {
+  return ::espalier::hypot(x, y);
+}
+template <class X, class Y>
+inline ::espalier::Mixed<X, Y> hypot(const X& x, const Y& y) {
   return ::espalier::hypot(x, y);
 }
 template <::espalier::detail::KernelScalar T, ::std::integral I>

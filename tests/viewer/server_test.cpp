@@ -369,7 +369,9 @@ TEST_F(ViewerServerTest, ClientThatNeverListensIsDropped) {
   Page deaf(server);
   const std::string message = R"({"do": "hello"})";
   bool open = true;
-  for (int k = 0; k < 200000 && open; ++k) open = deaf.send(message);
+  // The server drops it where its answers pile up, be it late on a busy machine.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (open && std::chrono::steady_clock::now() < end) open = deaf.send(message);
   EXPECT_FALSE(open);
   EXPECT_EQ(request(server, base(server), server.host()).status, 200);
 }
