@@ -31,16 +31,6 @@ inline Quad taken(const double* from, const std::array<int, LaneTree::lanes>& at
   return Quad(from[at[0]], from[at[1]], from[at[2]], from[at[3]]);
 }
 
-/// One body of four.
-template <class One, class Four>
-One one_of(const Four& four, int lane) {
-  One one;
-  for (std::size_t k = 0; k < count<One, Four>(); ++k) {
-    numbers(one)[k] = numbers(four)[Quad::size * k + lane];
-  }
-  return one;
-}
-
 /// The parents of a group's bodies, which are roots or stand in lanes elsewhere.
 /// @param root   root(k): of the tree's root k, a One
 /// @param group  group(k): of group k, a Four

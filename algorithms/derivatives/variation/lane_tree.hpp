@@ -33,11 +33,6 @@ class LaneTree {
     Transform<Quad> placement;   ///< from the parent's frame to the joint's at position 0
     RigidInertia<Quad> inertia;  ///< body frame
     Quad armature;
-    /// Rotors that turn with the joint, folded into the parent: momentum per rate of the joint, in
-    /// the parent's frame, and inertia about their axes, both at the joint.
-    bool has_rotors = false;
-    Vec3<Quad> rotor_momentum;
-    Quad rotor_inertia;
   };
 
   /// Whether a model is such a tree: floating bodies on the ground, else joints that turn about or
@@ -64,7 +59,7 @@ class LaneTree {
     return true;
   }
 
-  /// @param model  that fits() or fits_geared()
+  /// @param model  that fits()
   explicit LaneTree(const Model& model) : model_(model), place_(model.body_count() + 1) {
     std::vector<double> zero(model.nq(), 0.0);
     model.neutral(zero.data());  // quaternions; elsewhere it may be a middle of limits
@@ -179,25 +174,9 @@ class LaneTree {
       g.inertia.I.xx.set(l, I.I.xx), g.inertia.I.xy.set(l, I.I.xy), g.inertia.I.xz.set(l, I.I.xz);
       g.inertia.I.yy.set(l, I.I.yy), g.inertia.I.yz.set(l, I.I.yz), g.inertia.I.zz.set(l, I.I.zz);
       g.armature.set(l, is_used ? armature_[b.v] : 0.0);
-      add_rotors(i, is_used, l, g);
       if (is_used) place_[i] = {static_cast<int>(groups_.size()), l};
     }
     groups_.push_back(g);
-  }
-
-  void add_rotors(int body, bool is_used, int lane, Group& g) const {
-    Vec3<double> momentum{0, 0, 0};
-    double inertia = 0.0;
-    const Cluster& c = cluster(body);
-    for (int r = c.rotor; is_used && r < c.rotor + c.rotors; ++r) {
-      const Rotor& rotor = model_.rotors()[r];
-      const double ratio = c.G[c.row(rotor.v)];
-      momentum += scale(ratio, rotor.momentum);
-      inertia += ratio * ratio * rotor.inertia;
-      g.has_rotors = true;
-    }
-    for (int k = 0; k < 3; ++k) g.rotor_momentum[k].set(lane, momentum[k]);
-    g.rotor_inertia.set(lane, inertia);
   }
 
   const Model& model_;
