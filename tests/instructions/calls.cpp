@@ -3,12 +3,13 @@
 #include <memory>
 #include <type_traits>
 
-#include "tests/support/random_cluster_robot.hpp"
-#include "tests/support/random_robot.hpp"
-#include "tests/support/state.hpp"
 #include "espalier/kernel/problems/derivatives.hpp"
 #include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/jacobian.hpp"
+#include "tests/support/random_cluster_robot.hpp"
+#include "tests/support/random_robot.hpp"
+#include "tests/support/state.hpp"
 
 namespace espalier::test {
 
@@ -52,6 +53,17 @@ SubjectPtr chain(const Host& host) {
                                    host.compile(random_robot(host.registry(), options)));
 }
 
+/// Of revolute bodies with two children each.
+SubjectPtr binary_tree(const Host& host) {
+  RobotOptions options;
+  options.bodies = 60;
+  options.shape = RobotOptions::Shape::binary;
+  options.types = {"revolute"};
+  options.welded = options.armature = 0.0;
+  return std::make_shared<Subject>("binary tree of 60",
+                                   host.compile(random_robot(host.registry(), options)));
+}
+
 class Set {
  public:
   explicit Set(const Host& host) : host_(host) {}
@@ -72,6 +84,13 @@ class Set {
     } else if constexpr (std::is_same_v<P<double>, MassMatrix<double>>) {
       out->resize(nv * nv);
       put(name, on, [=](const State& s) { algorithm->evaluate(s.q, *out); });
+    } else if constexpr (std::is_same_v<P<double>, BodyJacobians<double>>) {
+      out->resize(6 * nv);
+      const Link& last = on->model->links().back();
+      put(name, on, [=, &last](const State& s) {
+        algorithm->evaluate(s.q);
+        algorithm->jacobian(last, *out);
+      });
     } else if constexpr (std::is_same_v<P<double>, InverseOsim<double>>) {
       const std::size_t rows = Task(*on->model, on->setup.end_effectors).size();
       out->resize(rows * rows);
@@ -173,6 +192,9 @@ std::vector<Call> fixed_calls(const Host& host) {
     set.add<InverseDynamics>("rnea", tree);
     set.add<MassMatrix>("crba", tree);
   }
+  const SubjectPtr bushy = binary_tree(host);
+  set.add<MassMatrix>("crba", bushy);
+  for (const SubjectPtr& tree : {humanoid, bushy}) set.add<BodyJacobians>("body-jacobians", tree);
   set.add<InverseOsim>("pv-osim", humanoid);
   set.add<InputMatrix>("iim", humanoid);
   set.add_batch("aba", humanoid);
