@@ -13,12 +13,14 @@ inline void eliminate_entries(int n, T* A, int i, int first) {
   T sum[p];
   for (int r = 0; r < p; ++r) sum[r] = row[r];
   const T* factors = A + static_cast<std::size_t>(i) * n;
-  for (int k = 0; k < std::min(i, first); ++k) {
+  const int before = std::min(i, first);
+  for (int k = 0; k < before; ++k) {
     const T factor = factors[k];
     const T* above = A + static_cast<std::size_t>(k) * n + first;
     for (int r = 0; r < p; ++r) sum[r] -= factor * above[r];
   }
-  for (int r = 0; r < p && first + r < i; ++r) {
+  for (int r = 0; r < p; ++r) {
+    if (first + r >= i) continue;  // a count that is known keeps the sums in registers
     const T* pivot = A + static_cast<std::size_t>(first + r) * n + first;
     sum[r] *= pivot[r];
     for (int c = r + 1; c < p; ++c) sum[c] -= sum[r] * pivot[c];

@@ -36,7 +36,11 @@ class TreeFactor {
   }
   /// y = L^-T y.
   void solve_transposed(const T* L, T* y) const {
-    for (int i = n_ - 1; i >= 0; --i) down<1>(L, i, y);
+    for (int i = n_ - 1; i >= 0; --i) {
+      T sum = y[i];
+      for (const int k : descendants_[i]) sum -= L[static_cast<std::size_t>(k) * n_ + i] * y[k];
+      y[i] = sum * L[static_cast<std::size_t>(i) * (n_ + 1)];
+    }
   }
   /// The same for p rows, one after the other, that have entries at a support alone, which is
   /// closed under ancestors.
