@@ -1,7 +1,6 @@
 #include "espalier/simulation/contact/contact_batch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -11,6 +10,8 @@
 #include "espalier/kernel/model/loop_projector.hpp"
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/kernel/text.hpp"
+#include "espalier/simulation/contact/gathered_robots.hpp"
+#include "espalier/simulation/contact/packed_numbers.hpp"
 
 namespace espalier::contact {
 
@@ -26,43 +27,6 @@ constexpr double largest_gap = 1e-3;
 constexpr int packs_at_once = 8;
 /// Newton rounds of a pack as it comes; what is then unsolved is gathered.
 constexpr int first_rounds = 2, more_rounds = 10;
-
-/// So many numbers of every robot, those of eight robots side by side and a pack's numbers next to
-/// each other: in rows over all robots, neighbours of one robot would be 8 N bytes apart, which for
-/// N like 512 are few sets of the caches. Lanes beyond the last robot are copies of it where read.
-class PackedNumbers {
- public:
-  void assign(std::size_t numbers, int N) {
-    numbers_ = numbers, N_ = N;
-    packs_.assign(numbers * ((N + Pack::size - 1) / Pack::size), Pack(0.0));
-  }
-  std::size_t numbers() const { return numbers_; }
-  double get(std::size_t i, int robot) const { return packs_[at(i, robot)][robot % Pack::size]; }
-  void set(std::size_t i, int robot, double x) { packs_[at(i, robot)].set(robot % Pack::size, x); }
-  /// @param first  robot of the pack's first lane
-  void load(int first, Pack* to) const {
-    std::copy_n(packs_.data() + at(0, first), numbers_, to);
-    for (int k = N_ - first; k < Pack::size; ++k) {
-      for (std::size_t i = 0; i < numbers_; ++i) to[i].set(k, to[i][N_ - 1 - first]);
-    }
-  }
-  void store(int first, const Pack* from) {
-    std::copy_n(from, numbers_, packs_.data() + at(0, first));
-  }
-
- private:
-  std::size_t at(std::size_t i, int robot) const {
-    return static_cast<std::size_t>(robot / Pack::size) * numbers_ + i;
-  }
-  std::size_t numbers_ = 0;
-  int N_ = 0;
-  std::vector<Pack> packs_;
-};
-
-/// A robot of a piece: its pack there, and its lane.
-struct Place {
-  int pack = 0, lane = 0;
-};
 
 }  // namespace
 
@@ -124,12 +88,7 @@ class ContactBatch::Impl {
     std::unique_ptr<ContactStep<Pack>> step;
     std::unique_ptr<ContactImpulses<Pack>> solver;
     std::vector<StepState<Pack>> packs;
-    ImpulseProblem<Pack> gathered;
-    std::vector<Place> open, group;
-    /// Contacts of gathered lanes: numbers in their own packs, -1: absent.
-    std::array<std::vector<int>, Pack::size> near;
-    LinkRows<Pack> links;     ///< of gathered lanes
-    std::vector<int> points;  ///< of gathered lanes
+    GatheredRobots open;  ///< those that are not solved
     espalier::detail::BatchLoops loops;
     LoopProjector projector;
     std::vector<double> one;  ///< positions of one robot
@@ -145,9 +104,7 @@ class ContactBatch::Impl {
   void add_forces(const StepState<Pack>& s, double h, Pack* force) const;
   void judge(const StepState<Pack>& s, int first);
   void collect(Worker& w, int first, int packs);
-  int match_contacts(Worker& w, const Place* places, int count) const;
-  void gather_links(Worker& w, const Place* places, int count) const;
-  void solve_gathered(Worker& w, const Effort& effort);
+  void solve_open(Worker& w, const Effort& effort);
   void settle(Worker& w, StepState<Pack>& s, int first);
   bool close(Worker& w, double* q, int robot);
 };
@@ -309,135 +266,13 @@ void ContactBatch::Impl::collect(Worker& w, int first, int packs) {
     for (int k = 0; k < Pack::size && first + p * Pack::size + k < N_; ++k) {
       const double r = w.packs[p].report.residual[k];
       // What is not finite stays so: nothing is gained by more work on it.
-      if (!(r <= plan_->options().tolerance) && std::isfinite(r)) w.open.push_back({p, k});
+      if (!(r <= plan_->options().tolerance) && std::isfinite(r)) w.open.add({p, k});
     }
   }
 }
 
-/// Which contact of its own pack is contact c of each gathered lane: all that it has, one after the
-/// other, but where rows are kept by links the same points in all lanes.
-/// @return the number of contacts
-int ContactBatch::Impl::match_contacts(Worker& w, const Place* places, int count) const {
-  const auto is_near = [&](int l, int point) {
-    const Place& place = places[l];
-    return w.packs[place.pack].near[point].lane(place.lane);
-  };
-  const bool links = plan_->newton_way() != NewtonWay::dense;
-  w.points.clear();
-  for (int l = 0; l < count && links; ++l) {
-    for (const int point : w.packs[places[l].pack].contacts) {
-      if (is_near(l, point)) w.points.push_back(point);
-    }
-  }
-  std::sort(w.points.begin(), w.points.end());
-  w.points.erase(std::unique(w.points.begin(), w.points.end()), w.points.end());
-  std::size_t most = w.points.size();
-  for (int l = 0; l < count; ++l) {
-    const std::vector<int>& own = w.packs[places[l].pack].contacts;
-    w.near[l].assign(links ? most : 0, -1);
-    for (std::size_t c = 0; c < own.size(); ++c) {
-      if (!is_near(l, own[c])) continue;
-      if (links) {
-        const auto at = std::lower_bound(w.points.begin(), w.points.end(), own[c]);
-        w.near[l][at - w.points.begin()] = static_cast<int>(c);
-      } else {
-        w.near[l].push_back(static_cast<int>(c));
-      }
-    }
-    most = std::max(most, w.near[l].size());
-  }
-  for (int l = 0; l < count; ++l) w.near[l].resize(most, -1);
-  return static_cast<int>(most);
-}
-
-/// Rows by links of gathered lanes. Lanes beyond them are copies of the first.
-void ContactBatch::Impl::gather_links(Worker& w, const Place* places, int count) const {
-  if (plan_->newton_way() == NewtonWay::dense) return;
-  LinkRows<Pack>& to = w.links;
-  const std::size_t contacts = w.points.size(), size = 18 * plan_->links_of_contact();
-  const LinkRows<Pack>& first = w.packs[places[0].pack].links;
-  to.points = w.points;
-  to.contact.assign(contacts * size, Pack(0.0)), to.compliance.assign(contacts, Pack(0.0));
-  to.held.resize(first.held.size()), to.joint.resize(first.joint.size());
-  to.state.resize(first.state.size());
-  for (int l = 0; l < Pack::size; ++l) {
-    const Place& place = places[l < count ? l : 0];
-    const LinkRows<Pack>& from = w.packs[place.pack].links;
-    const auto copy = [&](const Pack* x, std::size_t numbers, Pack* y) {
-      for (std::size_t i = 0; i < numbers; ++i) y[i].set(l, x[i][place.lane]);
-    };
-    copy(from.held.data(), to.held.size(), to.held.data());
-    copy(from.joint.data(), to.joint.size(), to.joint.data());
-    copy(from.state.data(), to.state.size(), to.state.data());
-    for (std::size_t c = 0; c < contacts && l < count; ++c) {
-      const int own = w.near[l][c];
-      if (own < 0) continue;
-      copy(from.contact.data() + size * own, size, to.contact.data() + size * c);
-      copy(from.compliance.data() + own, 1, to.compliance.data() + c);
-    }
-  }
-}
-
-/// Solves states in packs of their own.
-void ContactBatch::Impl::solve_gathered(Worker& w, const Effort& effort) {
-  const int scalars = plan_->scalar_rows();
-  for (std::size_t begin = 0; begin < w.open.size(); begin += Pack::size) {
-    const int count = static_cast<int>(std::min<std::size_t>(Pack::size, w.open.size() - begin));
-    const Place* places = w.open.data() + begin;
-    const int contacts = match_contacts(w, places, count);
-    ImpulseProblem<Pack>& p = w.gathered;
-    p.resize(contacts, scalars);
-    const int m = p.size();
-    for (int i = 0; i < m; ++i) p.G[static_cast<std::size_t>(i) * (m + 1)] = Pack(1.0);
-    for (int i = 0; i < m; ++i) p.g[i] = Pack(1.0);
-    const auto source = [&](int l, int row) {  // of the state's own problem; -1: absent
-      if (row >= 3 * contacts)
-        return row - 3 * contacts + 3 * w.packs[places[l].pack].problem.contacts;
-      const std::size_t c = row / 3;
-      return w.near[l][c] >= 0 ? 3 * w.near[l][c] + row % 3 : -1;
-    };
-    for (int l = 0; l < count; ++l) {
-      const ImpulseProblem<Pack>& own = w.packs[places[l].pack].problem;
-      const int k = places[l].lane, size = own.size();
-      for (int i = 0; i < m; ++i) {
-        const int from = source(l, i);
-        if (from < 0) continue;
-        for (int j = 0; j < m; ++j) {
-          const int with = source(l, j);
-          if (with < 0) continue;
-          p.G[static_cast<std::size_t>(i) * m + j].set(
-              l, own.G[static_cast<std::size_t>(from) * size + with][k]);
-        }
-        p.g[i].set(l, own.g[from][k]);
-        p.lam[i].set(l, own.lam[from][k]);
-      }
-      for (int c = 0; c < contacts; ++c) {
-        if (w.near[l][c] < 0) continue;
-        p.mu[c].set(l, own.mu[w.near[l][c]][k]);
-        p.slip[c].set(l, own.slip[w.near[l][c]][k]);
-      }
-      for (int i = 0; i < scalars; ++i) {
-        p.lower[i].set(l, own.lower[i][k]);
-        p.upper[i].set(l, own.upper[i][k]);
-      }
-    }
-    gather_links(w, places, count);
-    p.system = w.step->newton_system(w.links);
-    const ImpulseReport<Pack> report = w.solver->solve_impulses(p, effort);
-    for (int l = 0; l < count; ++l) {
-      StepState<Pack>& s = w.packs[places[l].pack];
-      const int k = places[l].lane;
-      for (int i = 0; i < m; ++i) {
-        const int to = source(l, i);
-        if (to >= 0) s.problem.lam[to].set(k, p.lam[i][l]);
-      }
-      for (int c = 0; c < contacts; ++c) {
-        if (w.near[l][c] >= 0) s.problem.slip[w.near[l][c]].set(k, p.slip[c][l]);
-      }
-      s.report.residual.set(k, report.residual[l]);
-      s.report.rounds.set(k, s.report.rounds[k] + report.rounds[l]);
-    }
-  }
+void ContactBatch::Impl::solve_open(Worker& w, const Effort& effort) {
+  w.open.solve(*plan_, *w.step, *w.solver, effort, w.packs);
 }
 
 bool ContactBatch::Impl::close(Worker& w, double* q, int robot) {
@@ -488,9 +323,9 @@ void ContactBatch::Impl::step_piece(Worker& w, int first, double h) {
         s, {.tolerance = o.tolerance, .sweeps = plan_->sweeps(), .rounds = first_rounds});
   }
   collect(w, first, packs);
-  solve_gathered(w, {.tolerance = o.tolerance, .sweeps = 0, .rounds = more_rounds});
+  solve_open(w, {.tolerance = o.tolerance, .sweeps = 0, .rounds = more_rounds});
   collect(w, first, packs);
-  solve_gathered(w, {.tolerance = o.tolerance, .sweeps = plan_->sweeps()});
+  solve_open(w, {.tolerance = o.tolerance, .sweeps = plan_->sweeps()});
   for (int p = 0; p < packs; ++p) {
     StepState<Pack>& s = w.packs[p];
     const int robot = first + p * Pack::size;

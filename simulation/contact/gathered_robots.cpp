@@ -1,0 +1,145 @@
+#include "espalier/simulation/contact/gathered_robots.hpp"
+
+#include <algorithm>
+
+namespace espalier::contact {
+
+void GatheredRobots::solve(const Plan& plan, ContactStep<Pack>& step, ContactImpulses<Pack>& solver,
+                           const Effort& effort, std::vector<StepState<Pack>>& packs) {
+  for (std::size_t begin = 0; begin < places_.size(); begin += Pack::size) {
+    at_ = places_.data() + begin;
+    count_ = static_cast<int>(std::min<std::size_t>(Pack::size, places_.size() - begin));
+    gather_problems(packs, match_contacts(plan, packs), plan.scalar_rows());
+    if (plan.newton_way() != NewtonWay::dense) gather_links(plan, packs);
+    problem_.system = step.newton_system(links_);
+    hand_back(solver.solve_impulses(problem_, effort), packs);
+  }
+}
+
+/// Which contact of its own pack is contact c of each lane: all that it has, one after the other,
+/// but where rows are kept by links the same points in all lanes.
+/// @return the number of contacts
+int GatheredRobots::match_contacts(const Plan& plan, const std::vector<StepState<Pack>>& packs) {
+  const auto is_near = [&](int l, int point) {
+    return packs[at_[l].pack].near[point].lane(at_[l].lane);
+  };
+  const bool links = plan.newton_way() != NewtonWay::dense;
+  points_.clear();
+  for (int l = 0; l < count_ && links; ++l) {
+    for (const int point : packs[at_[l].pack].contacts) {
+      if (is_near(l, point)) points_.push_back(point);
+    }
+  }
+  std::sort(points_.begin(), points_.end());
+  points_.erase(std::unique(points_.begin(), points_.end()), points_.end());
+  std::size_t most = points_.size();
+  for (int l = 0; l < count_; ++l) {
+    const std::vector<int>& own = packs[at_[l].pack].contacts;
+    near_[l].assign(links ? most : 0, -1);
+    for (std::size_t c = 0; c < own.size(); ++c) {
+      if (!is_near(l, own[c])) continue;
+      if (links) {
+        const auto at = std::lower_bound(points_.begin(), points_.end(), own[c]);
+        near_[l][at - points_.begin()] = static_cast<int>(c);
+      } else {
+        near_[l].push_back(static_cast<int>(c));
+      }
+    }
+    most = std::max(most, near_[l].size());
+  }
+  for (int l = 0; l < count_; ++l) near_[l].resize(most, -1);
+  return static_cast<int>(most);
+}
+
+/// Row of a lane's own problem; -1: the lane has no such contact.
+int GatheredRobots::own_row(const StepState<Pack>& pack, int l, int row) const {
+  const int contacts = problem_.contacts;
+  if (row >= 3 * contacts) return row - 3 * contacts + 3 * pack.problem.contacts;
+  const int c = near_[l][row / 3];
+  return c < 0 ? -1 : 3 * c + row % 3;
+}
+
+/// Rows that a lane does not have are those of a unit matrix, and push nothing.
+void GatheredRobots::gather_problems(const std::vector<StepState<Pack>>& packs, int contacts,
+                                     int scalars) {
+  ImpulseProblem<Pack>& p = problem_;
+  p.resize(contacts, scalars);
+  const int m = p.size();
+  for (int i = 0; i < m; ++i) {
+    p.G[static_cast<std::size_t>(i) * (m + 1)] = Pack(1.0);
+    p.g[i] = Pack(1.0);
+  }
+  for (int l = 0; l < count_; ++l) {
+    const StepState<Pack>& pack = packs[at_[l].pack];
+    const ImpulseProblem<Pack>& own = pack.problem;
+    const int k = at_[l].lane, size = own.size();
+    for (int i = 0; i < m; ++i) {
+      const int from = own_row(pack, l, i);
+      if (from < 0) continue;
+      for (int j = 0; j < m; ++j) {
+        const int with = own_row(pack, l, j);
+        if (with < 0) continue;
+        p.G[static_cast<std::size_t>(i) * m + j].set(
+            l, own.G[static_cast<std::size_t>(from) * size + with][k]);
+      }
+      p.g[i].set(l, own.g[from][k]);
+      p.lam[i].set(l, own.lam[from][k]);
+    }
+    for (int c = 0; c < contacts; ++c) {
+      if (near_[l][c] < 0) continue;
+      p.mu[c].set(l, own.mu[near_[l][c]][k]);
+      p.slip[c].set(l, own.slip[near_[l][c]][k]);
+    }
+    for (int i = 0; i < scalars; ++i) {
+      p.lower[i].set(l, own.lower[i][k]);
+      p.upper[i].set(l, own.upper[i][k]);
+    }
+  }
+}
+
+/// Rows by links. Lanes beyond those at work are copies of the first.
+void GatheredRobots::gather_links(const Plan& plan, const std::vector<StepState<Pack>>& packs) {
+  LinkRows<Pack>& to = links_;
+  const std::size_t contacts = points_.size(), size = 18 * plan.links_of_contact();
+  const LinkRows<Pack>& first = packs[at_[0].pack].links;
+  to.points = points_;
+  to.contact.assign(contacts * size, Pack(0.0)), to.compliance.assign(contacts, Pack(0.0));
+  to.held.resize(first.held.size()), to.joint.resize(first.joint.size());
+  to.state.resize(first.state.size());
+  for (int l = 0; l < Pack::size; ++l) {
+    const Place& place = at_[l < count_ ? l : 0];
+    const LinkRows<Pack>& from = packs[place.pack].links;
+    const auto copy = [&](const Pack* x, std::size_t numbers, Pack* y) {
+      for (std::size_t i = 0; i < numbers; ++i) y[i].set(l, x[i][place.lane]);
+    };
+    copy(from.held.data(), to.held.size(), to.held.data());
+    copy(from.joint.data(), to.joint.size(), to.joint.data());
+    copy(from.state.data(), to.state.size(), to.state.data());
+    for (std::size_t c = 0; c < contacts && l < count_; ++c) {
+      const int own = near_[l][c];
+      if (own < 0) continue;
+      copy(from.contact.data() + size * own, size, to.contact.data() + size * c);
+      copy(from.compliance.data() + own, 1, to.compliance.data() + c);
+    }
+  }
+}
+
+void GatheredRobots::hand_back(const ImpulseReport<Pack>& report,
+                               std::vector<StepState<Pack>>& packs) const {
+  const ImpulseProblem<Pack>& p = problem_;
+  for (int l = 0; l < count_; ++l) {
+    StepState<Pack>& s = packs[at_[l].pack];
+    const int k = at_[l].lane;
+    for (int i = 0; i < p.size(); ++i) {
+      const int to = own_row(s, l, i);
+      if (to >= 0) s.problem.lam[to].set(k, p.lam[i][l]);
+    }
+    for (int c = 0; c < p.contacts; ++c) {
+      if (near_[l][c] >= 0) s.problem.slip[near_[l][c]].set(k, p.slip[c][l]);
+    }
+    s.report.residual.set(k, report.residual[l]);
+    s.report.rounds.set(k, s.report.rounds[k] + report.rounds[l]);
+  }
+}
+
+}  // namespace espalier::contact

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "espalier/kernel/scalar/pack.hpp"
+
+namespace espalier::contact {
+
+/// So many numbers of every robot, those of eight robots side by side and a pack's numbers next to
+/// each other: in rows over all robots, neighbours of one robot would be 8 N bytes apart, which for
+/// N like 512 are few sets of the caches. Lanes beyond the last robot are copies of it where read.
+class PackedNumbers {
+ public:
+  void assign(std::size_t numbers, int N) {
+    numbers_ = numbers, N_ = N;
+    packs_.assign(numbers * ((N + Pack::size - 1) / Pack::size), Pack(0.0));
+  }
+  std::size_t numbers() const { return numbers_; }
+  double get(std::size_t i, int robot) const { return packs_[at(i, robot)][robot % Pack::size]; }
+  void set(std::size_t i, int robot, double x) { packs_[at(i, robot)].set(robot % Pack::size, x); }
+  /// @param first  robot of the pack's first lane
+  void load(int first, Pack* to) const {
+    std::copy_n(packs_.data() + at(0, first), numbers_, to);
+    for (int k = N_ - first; k < Pack::size; ++k) {
+      for (std::size_t i = 0; i < numbers_; ++i) to[i].set(k, to[i][N_ - 1 - first]);
+    }
+  }
+  void store(int first, const Pack* from) {
+    std::copy_n(from, numbers_, packs_.data() + at(0, first));
+  }
+
+ private:
+  std::size_t at(std::size_t i, int robot) const {
+    return static_cast<std::size_t>(robot / Pack::size) * numbers_ + i;
+  }
+  std::size_t numbers_ = 0;
+  int N_ = 0;
+  std::vector<Pack> packs_;
+};
+
+}  // namespace espalier::contact
