@@ -44,14 +44,17 @@ namespace espalier {
 namespace detail {
 
 template <class L>
-concept ExplicitLaw = requires { L::dependent; };
+concept ExplicitLaw = requires {
+  L::dependent;
+};
 
 /// Whether phi or gamma can be called at scalars other than double, too.
 template <class L>
 concept WritesItsLaw = requires(const L& law, const Pack* q, Pack* out) {
   requires ExplicitLaw<L>;
   law.gamma(q, out);
-} || requires(const L& law, const Pack* q, Pack* out) {
+}
+|| requires(const L& law, const Pack* q, Pack* out) {
   L::positions;
   law.phi(q, out);
 };
@@ -202,8 +205,7 @@ class LawOf final : public Law {
 
   /// Taylor coefficients in t over dual numbers in e.
   template <class T>
-  void vary_at(const T* q, const T* qd, const T* qdd, const T* x, const T* xd, T* d,
-               T* dd) const {
+  void vary_at(const T* q, const T* qd, const T* qdd, const T* x, const T* xd, T* d, T* dd) const {
     Jet<Dual<T>> path[n], phi[m];
     for (int i = 0; i < n; ++i) {
       path[i] = {Dual<T>(q[i], x[i]), Dual<T>(qd[i], xd[i]), Dual<T>(qdd[i], T(0.0))};
@@ -242,9 +244,7 @@ class LawTypeOf final : public LawType {
     }
   }
   int positions() const override { return LawOf<L>::position_count(); }
-  Parameters sample() const override {
-    return only(sample_of<L>(), parameter_names());
-  }
+  Parameters sample() const override { return only(sample_of<L>(), parameter_names()); }
   std::unique_ptr<Law> make(const PartSpec& spec) const override {
     return std::make_unique<LawOf<L>>(spec);
   }
