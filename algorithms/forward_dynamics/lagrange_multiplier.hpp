@@ -79,8 +79,9 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
       const std::vector<double> sizes = sizes_of_terms(m, motion);
       for (int k = 0; k < n; ++k) {
         // Rounding of inertias that cancel, of what this rate moves alone: the heaviest part of the
-        // robot says nothing about its smallest rotor.
-        if (std::abs(H[k * (n + 1L)]) > 1e-14 * sizes[k]) moves_inertia[k] = true;
+        // robot says nothing about its smallest rotor. Products of inverses must not overflow.
+        const double rounding = std::max(1e-14 * sizes[k], 1e-60);
+        if (std::abs(H[k * (n + 1L)]) > rounding) moves_inertia[k] = true;
       }
     }
     for (int k = 0; k < n; ++k) {

@@ -330,6 +330,9 @@ TEST(LagrangeMultiplierTest, TheSmallestRotorCountsBesideTheHeaviestPartOfTheRob
     Description robot = chain_of(std::vector<std::string>{"revolute", "revolute"});
     add_link(robot, "rotor", 0.01, {0, 0, 0}, {1e-5, 0, 0, 1e-5, 0, 1e-5});
     add_joint(robot, "spin", "revolute", "base", "rotor").mimic = Mimic{"joint1", 300.0, 0.0};
+    add_link(robot, "pulley");  // its armature is too small for its inverse to be a number
+    JointDescription& idle = add_joint(robot, "idle", "revolute", "base", "pulley");
+    idle.mimic = Mimic{"joint1", 2.0, 0.0}, idle.armature = 4.9e-324;
     add_solid(robot, "flywheel");
     add_joint(robot, "turn", "revolute", "base", "flywheel").armature = armature;
     const ModelPtr model = host().compile(robot);
