@@ -207,8 +207,8 @@ class PairRows {
         at = s.end;
       }
       clear<matrices>(at, i, out);
-      constexpr int numbers[3] = {own_q, own_v, own_mass};
-      for (int m = 0; m < matrices; ++m) out[m][i] = own[numbers[m] * stride];
+      constexpr int with_itself[3] = {own_q, own_v, own_mass};
+      for (int m = 0; m < matrices; ++m) out[m][i] = own[with_itself[m] * stride];
       for (const Stretch& s : list(row.carried)) with_carried<matrices>(own, s, out);
     }
     clear<matrices>(row.end, n_, out);

@@ -312,7 +312,8 @@ class ContactRows {
       if (!alone) clear(s, 3 * c + k);
     }
     T* rows[3] = {J(s, 3 * c), J(s, 3 * c + 1), J(s, 3 * c + 2)};
-    T* kept = s.links.contact.data() + static_cast<std::size_t>(plan_.links_of_contact()) * 18 * c;
+    T* kept = nullptr;
+    if (links_) kept = &s.links.contact[plan_.links_of_contact() * std::size_t{18} * c];
     const auto add = [&](int number, double sign) {
       if (number < 0) return;
       const Plan::Site& site = plan_.sites()[number];
