@@ -72,10 +72,12 @@ if(ESPALIER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${ESPALIER_CCACHE})
 endif()
 
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow)
+add_compile_options(-Wall -Wextra -Wpedantic)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # As clang: a local name may be a member's, and designated initializers may leave members out.
   add_compile_options(-Wshadow=local -Wno-missing-field-initializers)
+else()
+  add_compile_options(-Wshadow)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC bug 105651: false alarm inside std::string at every `"text" + string`.
