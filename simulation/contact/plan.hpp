@@ -169,10 +169,14 @@ class ESPALIER_API Plan {
   /// row in the factor of the mass matrix.
   const std::vector<int>& ancestors(int rate) const { return ancestors_[rate]; }
 
-  /// Scalar rows: limits, friction, held ones.
-  int scalar_rows() const {
-    return static_cast<int>(limits_.size() + frictions_.size() + held_.size());
+  /// Rows of joints: limits, then friction.
+  int joint_rows() const { return static_cast<int>(limits_.size() + frictions_.size()); }
+  const JointRow& joint_row(int k) const {
+    const int limits = static_cast<int>(limits_.size());
+    return k < limits ? limits_[k] : frictions_[k - limits];
   }
+  /// Scalar rows: those of joints, then held ones.
+  int scalar_rows() const { return joint_rows() + static_cast<int>(held_.size()); }
   /// Sweeps before Newton's rounds. Of the largest problem, since a state's answer must not depend
   /// on which points touch in its neighbours.
   int sweeps() const { return 3 * points_ + scalar_rows() <= 16 ? 2 : 5; }

@@ -44,10 +44,6 @@ std::string tree_obstacle(const Plan& plan) {
   return "";
 }
 
-int joint_rows(const Plan& plan) {
-  return static_cast<int>(plan.limits().size() + plan.frictions().size());
-}
-
 /// Of folding the rows into twists and back.
 double folding_cost(const Plan& plan) {
   const double links = plan.links_of_contact();
@@ -60,7 +56,7 @@ double dense_cost(const Plan& plan) {
 }
 
 double twist_cost(const Plan& plan) {
-  const double r = 6.0 * plan.sites().size() + joint_rows(plan);
+  const double r = 6.0 * plan.sites().size() + plan.joint_rows();
   double depth = 0.0;
   for (const Plan::Site& site : plan.sites()) {
     depth = std::max(depth, static_cast<double>(site.support.size()));

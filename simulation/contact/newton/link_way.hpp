@@ -58,7 +58,7 @@ class LinkWay : public NewtonSystem<T> {
   explicit LinkWay(const Plan& plan)
       : plan_(plan),
         sites_(static_cast<int>(plan.sites().size())),
-        joints_(static_cast<int>(plan.limits().size() + plan.frictions().size())),
+        joints_(plan.joint_rows()),
         held_(static_cast<int>(plan.held().size())),
         block_(static_cast<std::size_t>(sites_) * sites_, -1) {
     int blocks = 0;
@@ -78,10 +78,6 @@ class LinkWay : public NewtonSystem<T> {
   /// @param impulse  of joints' rows
   virtual void solve_links(const T* impulse) = 0;
 
-  const Plan::JointRow& joint_row(int k) const {
-    const int limits = static_cast<int>(plan_.limits().size());
-    return k < limits ? plan_.limits()[k] : plan_.frictions()[k - limits];
-  }
   /// Number of the block that ties two links, among those of N_; -1: nothing does.
   int block(int a, int b) const { return block_[a * sites_ + b]; }
   const T* N(int block) const { return N_.data() + 36 * static_cast<std::size_t>(block); }

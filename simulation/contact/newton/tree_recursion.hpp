@@ -27,7 +27,7 @@ class TreeRecursion final : public LinkWay<T> {
     const std::size_t bodies = model_.active_body_count() + 1;
     I_.resize(36 * bodies), force_.resize(6 * bodies), twist_.resize(6 * bodies);
     for (int k = 0; k < joints_; ++k) {
-      const int rate = this->joint_row(k).rate;
+      const int rate = this->plan_.joint_row(k).rate;
       const int cluster = model_.body(model_.joint_of_rate(rate).body).cluster;
       joint_node_.push_back(cluster);
       joint_first_.push_back(joint_size_);
@@ -115,7 +115,7 @@ class TreeRecursion final : public LinkWay<T> {
     const Plan& plan = this->plan_;
     for (const Plan::Site& site : plan.sites()) touch(model_.body(site.body).cluster);
     for (int k = 0; k < joints_; ++k) {
-      touch(model_.body(model_.joint_of_rate(this->joint_row(k).rate).body).cluster);
+      touch(model_.body(model_.joint_of_rate(this->plan_.joint_row(k).rate).body).cluster);
     }
     std::size_t rest = 0, E = 0, most = 0;
     for (std::size_t c = 0; c < nodes_.size(); ++c) {

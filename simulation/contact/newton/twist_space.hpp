@@ -18,7 +18,7 @@ class TwistSpace final : public LinkWay<T> {
       : Base(plan), nv_(plan.model().nv()), r_(6 * sites_ + joints_) {
     for (int k = 0; k < sites_; ++k) groups_.push_back({6 * k, 6, &plan.sites()[k].support});
     for (int k = 0; k < joints_; ++k) {
-      groups_.push_back({6 * sites_ + k, 1, &this->joint_row(k).support});
+      groups_.push_back({6 * sites_ + k, 1, &this->plan_.joint_row(k).support});
     }
     Y_.resize(static_cast<std::size_t>(r_) * nv_);
     A_.resize(static_cast<std::size_t>(r_) * r_), x_.resize(r_), right_.resize(r_);
