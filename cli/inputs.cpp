@@ -6,8 +6,7 @@ namespace espalier::cli {
 
 namespace {
 
-Input read_one(const Json& item, const std::string& who, const JsonForm& form,
-               const Model& model) {
+Input read_one(const Json& item, const std::string& who, const JsonForm& form, const Model& model) {
   form.object(item, who);
   const bool motor = item.contains("joint");
   if (!motor && !item.contains("link")) {
@@ -50,8 +49,8 @@ std::vector<Input> read_inputs(const Json& list, const JsonForm& form, const Mod
 Json inputs_json(const std::vector<Input>& inputs) {
   Json list = Json::array();
   for (const Input& input : inputs) {
-    Json item = input.joint.empty() ? end_effector_json(input.contact)
-                                    : Json{{"joint", input.joint}};
+    Json item =
+        input.joint.empty() ? end_effector_json(input.contact) : Json{{"joint", input.joint}};
     if (!input.name.empty()) item["name"] = input.name;
     list.push_back(std::move(item));
   }

@@ -1,6 +1,7 @@
 #include "cli/json_form.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -12,6 +13,52 @@ namespace {
 
 /// Larger files are none of ours; a device without an end would be read for ever.
 constexpr std::size_t largest_file = std::size_t{256} << 20;
+
+/// The line that a place of a text is on, ":7".
+std::string line_at(const std::string& text, std::size_t at) {
+  const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(at, text.size()));
+  return ":" + std::to_string(1 + std::count(text.begin(), end, '\n'));
+}
+
+bool starts_word(std::string_view text, std::string_view word) {
+  return std::equal(
+      word.begin(), word.end(), text.begin(),
+      text.begin() + static_cast<std::ptrdiff_t>(std::min(word.size(), text.size())),
+      [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+}
+
+/// What is no JSON, with its line: NaN and infinity by name, others in the parser's words.
+std::string complaint(const std::string& text, const nlohmann::json::exception& error) {
+  std::string reason = error.what();  // begins with "[json.exception.<name>] "
+  reason.erase(0, std::min(reason.size(), reason.find("] ") + 2));
+  const std::string_view all = text;
+  if (const auto* bad = dynamic_cast<const nlohmann::json::parse_error*>(&error)) {
+    // The parser stops inside of the word, or at what follows a comma.
+    const std::size_t at = std::min(text.size(), bad->byte > 0 ? bad->byte - 1 : 0);
+    const std::size_t before = all.substr(0, at).find_last_of(" \t\r\n:,[{");
+    const std::size_t word = before == std::string_view::npos ? 0 : before + 1;
+    for (const char* name : {"nan", "inf", "-inf", "+inf"}) {
+      if (!starts_word(all.substr(word), name)) continue;
+      return line_at(text, word) + ": number is " +
+             std::string(all.substr(word, all.find_first_of(" \t\r\n,]}", word) - word)) +
+             ", expected a finite number";
+    }
+    const auto digit = [&](std::size_t i) {
+      return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i]));
+    };
+    const bool comma = word > 1 && text[word - 1] == ',' && digit(word - 2) && digit(word);
+    return line_at(text, at) + ": " + reason + ", expected a JSON object" +
+           (comma ? " (1.5 has a point, not a comma)" : "");
+  }
+  const std::size_t quote = reason.find('\''), end = reason.rfind('\'');
+  if (quote != std::string::npos && end > quote) {  // number overflow parsing '1e400'
+    const std::size_t at = all.find(reason.substr(quote + 1, end - quote - 1));
+    if (at != std::string_view::npos) {
+      return line_at(text, at) + ": " + reason + ", expected a number up to 1.8e308";
+    }
+  }
+  return ": " + reason + ", expected a JSON object";
+}
 
 /// All that a stream holds. @throws Failure where it does not end
 std::string read_bounded(std::istream& stream, const std::string& file, const std::string& what) {
@@ -53,14 +100,12 @@ Json parse_json(const std::string& file, const std::string& what) {
     }
     return true;
   };
+  const std::string text = file == "-" ? read_bounded(std::cin, label, what)
+                                       : text_of(file, what + " file", "a JSON file");
   try {
-    return Json::parse(file == "-" ? read_bounded(std::cin, label, what)
-                                   : text_of(file, what + " file", "a JSON file"),
-                       refuse_twice);
+    return Json::parse(text, refuse_twice);
   } catch (const nlohmann::json::exception& error) {
-    const std::string text = error.what();  // begins with "[json.exception.<name>] "
-    throw usage_error(label + ": " + text.substr(std::min(text.size(), text.find("] ") + 2)) +
-                      ", expected a JSON object");
+    throw usage_error(label + complaint(text, error));
   }
 }
 
@@ -103,8 +148,9 @@ const Joint& JsonForm::joint(const Model& model, const std::string& key,
   if (const Joint* j = model.find_joint(name)) return *j;
   std::vector<std::string> known;
   for (const Joint& j : model.joints()) known.push_back(j.name);
-  throw UnknownName(file + ": joint '" + name + "' in '" + key +
-                    "' is unknown or does not move" + suggest(name, known));
+  throw UnknownName(file + ": joint '" + name + "' in '" + key + "' is unknown or does not move" +
+                    suggest(name, known) +
+                    (name == "root" ? " (the root is fixed: add --root floating)" : ""));
 }
 
 const Link& JsonForm::link(const Model& model, const std::string& key,

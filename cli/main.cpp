@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 #include <algorithm>
 #include <boost/core/demangle.hpp>
+#include <cctype>
 #include <cstring>
 #include <iostream>
 #include <sstream>
@@ -52,6 +53,31 @@ int report(Session& session, const std::exception& error) {
   return code;
 }
 
+/// What CLI11 says of a value that does not fit, as other messages say it.
+std::string in_our_words(const std::string& text) {
+  constexpr std::string_view no_number = "Could not convert: ", no_word = " not in {";
+  const std::size_t equals = text.find(" = "), set = text.find(no_word), colon = text.find(": ");
+  if (text.starts_with(no_number) && equals != std::string::npos) {
+    const std::string value = text.substr(equals + 3);
+    const bool comma = value.find(',') != std::string::npos;
+    const bool unit = !comma && !value.empty() && std::isdigit(value.front());
+    return text.substr(no_number.size(), equals - no_number.size()) + " is '" + value +
+           "', expected a number" +
+           (comma  ? " (0.001 has a point, not a comma)"
+            : unit ? " (without a unit)"
+                   : "");
+  }
+  if (set != std::string::npos && colon < set && text.ends_with("}")) {
+    const std::string value = text.substr(colon + 2, set - colon - 2);
+    std::vector<std::string> known;
+    std::istringstream words(text.substr(set + no_word.size()));
+    for (std::string word; std::getline(words, word, ',');) known.push_back(word);
+    known.back().pop_back();  // the brace
+    return text.substr(0, colon) + " is '" + value + "'" + suggest(value, known);
+  }
+  return text;
+}
+
 /// Makes CLI11's complaint one that names what was meant.
 Failure explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
@@ -79,7 +105,7 @@ Failure explain(const CLI::App& app, const CLI::ParseError& error) {
   if (chosen.empty() && dynamic_cast<const CLI::RequiredError*>(&error)) {
     return usage_error("subcommand is missing, expected one of those in 'espalier --help'");
   }
-  return usage_error(who + error.what() + advice);
+  return usage_error(who + in_our_words(error.what()) + advice);
 }
 
 /// Refuses a first word that names no subcommand; CLI11 would complain of a missing one.

@@ -1,10 +1,9 @@
 #include "cli/motion_table.hpp"
 
-#include <array>
 #include <boost/crc.hpp>
-#include <charconv>
 #include <limits>
 
+#include "cli/csv_rows.hpp"
 #include "cli/results.hpp"
 #include "cli/session.hpp"
 #include "cli/table.hpp"
@@ -36,28 +35,22 @@ std::vector<std::string> names_of(const Model& model, const std::vector<std::str
 class Csv final : public MotionTable {
  public:
   Csv(const std::string& path, const std::vector<std::string>& names)
-      : file_(path, input_files().kept()) {
-    for (const std::string& name : names) line_ += csv_cell(name) + ',';
-    line_.back() = '\n';
-    file_.write(line_);
+      : file_(path, input_files().kept()), rows_(names.size()) {
+    std::string head;
+    for (const std::string& name : names) head += csv_cell(name) + ',';
+    head.back() = '\n';
+    file_.write(head);
   }
-  void close() override { file_.commit(); }
+  void close() override {
+    file_.write(rows_.finish());
+    file_.commit();
+  }
 
  private:
-  void add(const std::vector<double>& row) override {
-    line_.clear();
-    for (const double x : row) {    // shortest digits that read back as the same number
-      std::array<char, 32> digits;  // the longest double has 24 characters
-      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), x);
-      line_.append(digits.data(), end.ptr);
-      line_ += ',';
-    }
-    line_.back() = '\n';
-    file_.write(line_);
-  }
+  void add(const std::vector<double>& row) override { file_.write(rows_.add(row)); }
 
   OutputFile file_;
-  std::string line_;
+  CsvRows rows_;
 };
 
 /// Whole numbers as they stand in files, least byte first.

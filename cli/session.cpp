@@ -69,15 +69,18 @@ const char* to_string(CompileOptions::MimicRule rule) {
 
 namespace {
 
+std::string default_of(const std::optional<CompileOptions::Root>&) { return ""; }
+std::string default_of(CompileOptions::MimicRule rule) { return to_string(rule); }
+
 /// An option whose values are words that stand for the values of an enumeration.
-template <class E>
-void add_choice(CLI::App& app, const char* name, const char* help, E& value, E first, E second) {
+template <class V, class E>
+void add_choice(CLI::App& app, const char* name, const char* help, V& value, E first, E second) {
   const std::map<std::string, E> choices{{to_string(first), first}, {to_string(second), second}};
   app.add_option_function<std::string>(
          name, [&value, choices](const std::string& word) { value = choices.at(word); }, help)
       ->check(CLI::IsMember({to_string(first), to_string(second)}).description(""))
       ->type_name(std::string(to_string(first)) + "|" + to_string(second))
-      ->default_str(to_string(value));
+      ->default_str(default_of(value));
 }
 
 }  // namespace
@@ -93,7 +96,6 @@ void add_compile_options(CLI::App& app, ModelArguments& model) {
       options.root, Root::fixed, Root::floating);
   add_choice(app, "--mimic", "ignore: joints with <mimic> move freely", options.mimic,
              Mimic::honour, Mimic::ignore);
-  model.root = app.get_option("--root")->default_str("");
 }
 
 void add_read_options(CLI::App& app, ReadOptions& options) {
@@ -120,12 +122,6 @@ void ModelArguments::add_to(CLI::App& app) {
   add_read_options(app, reading);
 }
 
-void ModelArguments::honour(const Description& description) {
-  if (!description.floating || (root != nullptr && root->count() > 0)) return;
-  options.root =
-      *description.floating ? CompileOptions::Root::floating : CompileOptions::Root::fixed;
-}
-
 void warn_of(Session& session, const Description& description,
              const std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < findings.size(); ++i) {
@@ -141,7 +137,7 @@ ModelPtr ModelArguments::load(Session& session) {
     input_files().add(file);
     const Description description = host.read(file, reading);
     input_files().add(description);
-    honour(description);
+    options.root = root_of(description, options);
     const auto middle = std::chrono::steady_clock::now();
     ModelPtr model = host.compile(description, options);
     const auto ms = [](auto d) { return std::chrono::duration<double, std::milli>(d).count(); };

@@ -62,12 +62,9 @@ struct ModelArguments {
   ReadOptions reading;
 
   void add_to(CLI::App& app);
-  /// Takes from a file what it says of its root, unless --root says otherwise.
-  void honour(const Description& description);
-  /// Reads and compiles. @throws Failure with exit code 1 if the file is not a usable robot
+  /// Reads and compiles; options.root is then that of the model. @throws Failure with exit code 1
+  /// if the file is not a usable robot
   ModelPtr load(Session& session);
-
-  CLI::Option* root = nullptr;  ///< --root
 };
 /// Tells what the reader left out, and what is computed as written; the doctor tells the rest.
 /// @param findings  of compiling the description: those of the reader come first

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "cli/command.hpp"
 #include "cli/inputs.hpp"
@@ -109,10 +110,18 @@ class StateReader {
         const std::string leaders = followed_joints(model_, j);
         throw usage_error(form_.file + ": " + key + " of joint '" + name +
                           "' is given, expected none (the joint depends on " + leaders + ": give " +
-                          key + " there, or free it with --mimic ignore)");
+                          key + " there" + other_ways(key, j) + ")");
       }
       form_.numbers(x, key + " of joint '" + name + "'", j.nv, out.data() + j.independent);
     }
+  }
+  /// What else can be done for a joint that depends on others.
+  std::string other_ways(const std::string& key, const Joint& j) const {
+    std::string ways;
+    if (key == "tau") ways += ", or drive it as one of the \"inputs\"";
+    const bool in_loop = model_.clusters()[model_.body(j.body).cluster].constraint != nullptr;
+    return ways + (in_loop ? ", or set 'independent' of the joint in the robot's file"
+                           : ", or free it with --mimic ignore where it is a mimic");
   }
   void velocities(const Json& value) { rates("v", value, state_.inputs.v); }
   void forces(const Json& value) { rates("tau", value, state_.inputs.tau); }
@@ -202,7 +211,7 @@ class StateReader {
   }
   /// What to write instead: who gives dependent positions alone may not know that they are.
   std::string advice_on(const std::string& cluster) const {
-    std::string given, missing;
+    std::string given, missing, both;
     const auto add = [](std::string& list, const std::string& name) {
       list += (list.empty() ? "'" : ", '") + name + "'";
     };
@@ -211,12 +220,21 @@ class StateReader {
       for (int row = 0; row < c.rows(); ++row) {
         const Joint& j = model_.joint_of_rate(c.rate(row));
         const bool is_given = given_[&j - model_.joints().data()];
-        if (j.independent >= 0 && !is_given) add(missing, j.name);
+        if (j.independent >= 0) add(is_given ? both : missing, j.name);
         if (j.independent < 0 && is_given) add(given, j.name);
       }
     }
-    if (given.empty() || missing.empty()) return "positions of dependent joints may be left out";
-    return given + " is dependent, " + missing + " is independent: give that, or all positions; " +
+    if (given.empty()) return "positions of dependent joints may be left out";
+    const auto are = [](const std::string& list) {
+      return list.find(',') == std::string::npos ? " is " : " are ";
+    };
+    if (missing.empty() || !both.empty()) {
+      return "the positions given contradict each other: leave out " + given + ", which" +
+             are(given) + "dependent" + (missing.empty() ? "" : ", and give " + missing + ", too") +
+             ", or give all that close";
+    }
+    return given + are(given) + "dependent, " + missing + are(missing) +
+           "independent: give that, or all positions; " +
            "'independent: true' in the robot's file chooses another";
   }
 
@@ -245,10 +263,51 @@ State neutral_state(const ModelPtr& model) {
     rates->assign(model->nv(), 0.0);
   }
   state.gravity = model->gravity();
+  // MJCF: a free body starts where the file places it.
+  for (const NamedState& start : model->extras().states) {
+    if (start.name != "qpos0") continue;
+    for (const auto& [name, q] : start.positions) {
+      const Joint* joint = model->find_joint(name);
+      if (joint == nullptr || joint->nq != 7 || q.size() != 7) continue;
+      std::copy(q.begin(), q.end(), state.inputs.q.begin() + joint->q);
+    }
+  }
   return state;
 }
 
+namespace {
+
+/// A state that the robot's file names, as a state file says it.
+Json document_of(const Model& model, const NamedState& state) {
+  Json q = Json::object(), v = Json::object();
+  const auto moves = [&](const std::string& name) { return model.find_joint(name) != nullptr; };
+  for (const auto& [name, x] : state.positions) {
+    if (moves(name)) q[name] = x;
+  }
+  for (const auto& [name, x] : state.velocities) {
+    if (moves(name) && model.joint(name).independent >= 0) v[name] = x;
+  }
+  return Json{{"q", std::move(q)}, {"v", std::move(v)}};
+}
+
+}  // namespace
+
 State read_state(const ModelPtr& model, const std::string& file) {
+  if (file != "-" && !std::filesystem::exists(file)) {
+    std::vector<std::string> names;
+    for (const NamedState& state : model->extras().states) {
+      if (state.name == file) {
+        return StateReader(model, "state '" + file + "'").read(document_of(*model, state));
+      }
+      names.push_back(state.name);
+    }
+    if (!names.empty()) {
+      throw usage_error(file +
+                        ": state file is missing, and so is a state of that name in the "
+                        "robot's file" +
+                        suggest(file, names));
+    }
+  }
   return StateReader(model, file).read(parse_json(file, "state"));
 }
 

@@ -32,10 +32,11 @@ struct State {
   void replace(std::vector<EndEffector> others);
 };
 
-/// Neutral positions, all else zero, the model's gravity, no end-effectors and no inputs.
+/// Neutral positions (of free joints those of the state 'qpos0' that MJCF names), all else zero, the model's gravity, no end-effectors and no inputs.
 State neutral_state(const ModelPtr& model);
 
-/// Reads a state file ("-": standard input). Joints left out are neutral. Positions of dependent
+/// Reads a state file ("-": standard input), or takes a state of this name from the robot's file
+/// where there is no such file. Joints left out are neutral. Positions of dependent
 /// joints follow from their couplings and loops where they are left out, and must agree with them
 /// to 1e-6 where they are given; v, tau and vdot belong to independent joints. Positions on
 /// manifolds (quaternions) are normalised if they are off by at most 1e-3.

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "cli/command.hpp"
+#include "cli/robot_numbers.hpp"
 
 namespace espalier::cli {
 
@@ -144,80 +145,6 @@ SweepRecord read_record(const std::string& file, const std::string& name, const 
   return out;
 }
 
-/// The part of this name, or a Failure that lists the known ones.
-template <class P>
-P& named(std::vector<P>& parts, const std::string& name, const std::string& target) {
-  std::vector<std::string> known;
-  for (P& p : parts) {
-    if (p.name == name) return p;
-    known.push_back(p.name);
-  }
-  throw Failure(unusable, "UnknownName",
-                "sweep: '" + target + "': part is '" + name + "'" + suggest(name, known));
-}
-
-double& component(Vec3<double>& x, const std::string& index, const std::string& target) {
-  if (index == "0") return x.x;
-  if (index == "1") return x.y;
-  if (index == "2") return x.z;
-  throw usage_error("sweep: '" + target + "': index is '" + index + "', expected 0, 1 or 2");
-}
-
-/// The number that a target names.
-double& number_of(Description& robot, const std::string& target) {
-  // Names of parts may have dots; kinds and fields have none.
-  const std::size_t first = target.find('.'), last = target.rfind('.');
-  if (first == std::string::npos || first == last) {
-    throw usage_error("sweep: target is '" + target +
-                      "', expected <kind>.<name>.<field>, e.g. links.shank.mass");
-  }
-  const std::string kind = target.substr(0, first);
-  std::string name = target.substr(first + 1, last - first - 1), field = target.substr(last + 1);
-  std::string index;
-  if (const std::size_t open = field.find('['); open != std::string::npos && field.back() == ']') {
-    index = field.substr(open + 1, field.size() - open - 2);
-    field.resize(open);
-  }
-  const auto refuse = [&](const std::vector<std::string>& known) {
-    throw usage_error("sweep: '" + target + "': field is '" + field + "'" + suggest(field, known));
-  };
-  if (kind == "links") {
-    LinkDescription& link = named(robot.links, name, target);
-    if (!link.inertial) {
-      throw Failure(unusable, "InvalidModel",
-                    "sweep: '" + target + "': link has no inertia, expected one with a mass");
-    }
-    if (field == "mass") return link.inertial->mass;
-    if (field == "com") return component(link.inertial->origin.xyz, index, target);
-    refuse({"mass", "com"});
-  } else if (kind == "joints") {
-    JointDescription& joint = named(robot.joints, name, target);
-    if (field == "xyz") return component(joint.origin.xyz, index, target);
-    if (field == "rpy") return component(joint.origin.rpy, index, target);
-    if (field == "damping") return joint.passive.damping;
-    if (field == "friction") return joint.passive.friction;
-    if (field == "stiffness") return joint.passive.stiffness;
-    if (field == "rest") return joint.passive.rest;
-    if (field == "armature") return joint.armature;
-    refuse({"xyz", "rpy", "damping", "friction", "stiffness", "rest", "armature"});
-  } else if (kind == "couplings") {
-    CouplingDescription& coupling = named(robot.couplings, name, target);
-    if (field == "ratio") return coupling.ratio;
-    refuse({"ratio"});
-  } else if (kind == "laws") {
-    LawDescription& law = named(robot.laws, name, target);
-    const auto found = law.parameters.find(field);
-    if (found != law.parameters.end() && found->second.size() == 1) return found->second[0];
-    std::vector<std::string> known;
-    for (const auto& [key, values] : law.parameters) {
-      if (values.size() == 1) known.push_back(key);
-    }
-    refuse(known);
-  }
-  throw usage_error("sweep: '" + target + "': kind is '" + kind + "'" +
-                    suggest(kind, {"links", "joints", "couplings", "laws"}));
-}
-
 }  // namespace
 
 SweepPlan SweepPlan::read(const std::string& file) {
@@ -254,9 +181,10 @@ SweepPlan SweepPlan::read(const std::string& file) {
     return word == first;
   };
   using Options = CompileOptions;
-  plan.states_root = reader.has("root");
-  plan.options.root =
-      choice("root", "fixed", "floating") ? Options::Root::fixed : Options::Root::floating;
+  if (reader.has("root")) {
+    plan.options.root =
+        choice("root", "fixed", "floating") ? Options::Root::fixed : Options::Root::floating;
+  }
   plan.options.mimic =
       choice("mimic", "honour", "ignore") ? Options::MimicRule::honour : Options::MimicRule::ignore;
   plan.problem = reader.get<std::string>("problem", std::string("forward-dynamics"));
@@ -322,7 +250,7 @@ std::vector<double> SweepPlan::values(long design) const {
 }
 
 void set_parameter(Description& robot, const std::string& target, double value, bool scales) {
-  double& number = number_of(robot, target);
+  double& number = number_of(robot, target, "sweep");
   number = scales ? number * value : value;
 }
 

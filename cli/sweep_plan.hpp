@@ -35,7 +35,6 @@ struct SweepRecord {
 struct SweepPlan {
   std::string file, robot;
   CompileOptions options;
-  bool states_root = false;  ///< else the robot's file says whether it floats
   std::string problem, algorithm;
   unsigned long long seed = 1;
   std::vector<SweepParameter> parameters;

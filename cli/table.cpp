@@ -14,6 +14,9 @@ bool is_number(const std::string& cell) {
          cell.find_first_of("0123456789") != std::string::npos;
 }
 
+/// What a name begins with: the sign of an exponent does not stand before it.
+bool begins_name(char c) { return c == '_' || std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
 /// Columns on the screen: bytes that start a UTF-8 character.
 std::size_t width(const std::string& cell) {
   return static_cast<std::size_t>(std::count_if(cell.begin(), cell.end(), [](char c) {
@@ -21,84 +24,110 @@ std::size_t width(const std::string& cell) {
   }));
 }
 
-/// A cell in pieces of at most `limit` columns, broken after spaces, commas, '+', '.', '_' and
-/// hyphens; a word that is longer is cut.
-std::vector<std::string> broken(const std::string& cell, std::size_t limit) {
-  std::vector<std::string> pieces;
-  std::string rest = cell;
-  while (width(rest) > limit) {
-    std::size_t end = 0, columns = 0, best = 0, good = 0;
-    while (end < rest.size()) {
-      std::size_t next = end + 1;
-      while (next < rest.size() && (static_cast<unsigned char>(rest[next]) & 0xC0) == 0x80) ++next;
-      if (columns + 1 > limit) break;
-      ++columns, end = next;
-      const char last = rest[end - 1];
-      if (last == ' ' || last == ',') best = end;
-      if (last == '+' || last == '.' || last == '_' || last == '/' || last == '|') good = end;
-      // Of names, not of numbers.
-      if (last == '-' && std::isalpha(static_cast<unsigned char>(rest[end]))) good = end;
+/// What is not broken: words, and the parts of lists that ',', '+' and '|' divide.
+std::vector<std::string> pieces_of(const std::string& cell) {
+  std::vector<std::string> pieces(1);
+  for (std::size_t k = 0; k < cell.size(); ++k) {
+    pieces.back() += cell[k];
+    const bool divides = cell[k] == ',' || cell[k] == '+' || cell[k] == '|';
+    if (cell[k] == ' ' || (divides && k + 1 < cell.size() && begins_name(cell[k + 1]))) {
+      pieces.emplace_back();
     }
-    const std::size_t cut = best > 0 ? best : good > 0 ? good : end;
-    std::string piece = rest.substr(0, cut);
-    piece.erase(piece.find_last_not_of(' ') + 1);
-    pieces.push_back(std::move(piece));
-    rest.erase(0, cut);
-    rest.erase(0, std::min(rest.find_first_not_of(' '), rest.size()));
   }
-  if (!rest.empty() || pieces.empty()) pieces.push_back(std::move(rest));
   return pieces;
+}
+
+std::string without_spaces_at_end(std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+/// Columns of the widest piece of a cell.
+std::size_t widest_piece(const std::string& cell) {
+  std::size_t widest = 0;
+  for (const std::string& piece : pieces_of(cell)) {
+    widest = std::max(widest, width(without_spaces_at_end(piece)));
+  }
+  return widest;
 }
 
 }  // namespace
 
-std::string Table::text(std::size_t limit) const {
-  std::vector<std::size_t> columns;
-  for (std::size_t j = 0; j < header_.size(); ++j) {
-    const bool omitted = limit > 0 && std::find(wide_only_.begin(), wide_only_.end(), header_[j]) !=
-                                          wide_only_.end();
-    if (!omitted) columns.push_back(j);
+std::vector<std::string> broken(const std::string& text, std::size_t limit) {
+  std::vector<std::string> lines;
+  std::string line;
+  for (const std::string& piece : pieces_of(text)) {
+    if (!line.empty() && width(line) + width(without_spaces_at_end(piece)) > limit) {
+      lines.push_back(without_spaces_at_end(line));
+      line.clear();
+    }
+    line += piece;
   }
-  const std::size_t n = columns.size();
-  std::vector<std::size_t> widths(n), least(n);
-  std::vector<bool> right(n, !rows_.empty());
+  lines.push_back(without_spaces_at_end(line));
+  return lines;
+}
+
+Table::Layout Table::layout(std::size_t limit) const {
+  const std::size_t n = header_.size();
+  Layout out{{}, std::vector<std::size_t>(n), std::vector<bool>(n, !rows_.empty())};
+  std::vector<std::size_t> least(n);
   for (std::size_t j = 0; j < n; ++j) {
-    const auto& name = header_[columns[j]];
-    widths[j] = width(name);
+    out.widths[j] = width(header_[j]),
+    least[j] = std::max<std::size_t>(widest_piece(header_[j]), 12);
     for (const auto& row : rows_) {
-      widths[j] = std::max(widths[j], width(row[columns[j]]));
-      right[j] = right[j] && is_number(row[columns[j]]);
+      out.widths[j] = std::max(out.widths[j], width(row[j]));
+      least[j] = std::max(least[j], widest_piece(row[j]));
+      out.right[j] = out.right[j] && is_number(row[j]);
     }
-    least[j] = right[j] ? widths[j] : std::min<std::size_t>(widths[j], 12);
+    least[j] = out.right[j] ? out.widths[j] : std::min(out.widths[j], least[j]);
+    out.columns.push_back(j);
   }
-  // The widest column gives way until all fit.
-  while (limit > 0) {
-    std::size_t total = 2 * (n - 1), widest = n;
-    for (std::size_t j = 0; j < n; ++j) {
-      total += widths[j];
-      if (widths[j] > least[j] && (widest == n || widths[j] > widths[widest])) widest = j;
+  if (limit == 0) return out;
+  const auto omit = [&](const std::string& name) {
+    std::erase_if(out.columns, [&](std::size_t j) { return header_[j] == name; });
+  };
+  const auto total = [&](const std::vector<std::size_t>& widths) {
+    std::size_t sum = 0;
+    for (const std::size_t j : out.columns) sum += widths[j] + 2;
+    return sum - 2;
+  };
+  for (const std::string& name : wide_only_) omit(name);
+  for (const std::string& name : give_way_) {
+    if (total(least) > limit) omit(name);
+  }
+  // The widest column that can gives way until all fit.
+  while (total(out.widths) > limit) {
+    std::size_t widest = n;
+    for (const std::size_t j : out.columns) {
+      if (out.widths[j] > least[j] && (widest == n || out.widths[j] > out.widths[widest])) {
+        widest = j;
+      }
     }
-    if (total <= limit || widest == n) break;
-    --widths[widest];
+    if (widest == n) break;
+    --out.widths[widest];
   }
+  return out;
+}
+
+std::string Table::text(std::size_t limit) const {
+  const Layout layout = this->layout(limit);
   std::string out;
   const auto line = [&](const std::vector<std::string>& cells) {
-    std::vector<std::vector<std::string>> pieces;
+    std::vector<std::vector<std::string>> pieces(header_.size());
     std::size_t height = 1;
-    for (std::size_t j = 0; j < n; ++j) {
-      pieces.push_back(broken(cells[columns[j]], widths[j]));
-      height = std::max(height, pieces.back().size());
+    for (const std::size_t j : layout.columns) {
+      pieces[j] = broken(cells[j], layout.widths[j]);
+      height = std::max(height, pieces[j].size());
     }
     for (std::size_t k = 0; k < height; ++k) {
       std::string text;
-      for (std::size_t j = 0; j < n; ++j) {
+      for (const std::size_t j : layout.columns) {
         const std::string cell = k < pieces[j].size() ? pieces[j][k] : "";
-        const std::string pad(widths[j] - width(cell), ' ');
-        if (j > 0) text += "  ";
-        text += right[j] ? pad + cell : cell + pad;
+        const std::string pad(layout.widths[j] - width(cell), ' ');
+        if (j != layout.columns.front()) text += "  ";
+        text += layout.right[j] ? pad + cell : cell + pad;
       }
-      text.erase(text.find_last_not_of(' ') + 1);
-      out += text + "\n";
+      out += without_spaces_at_end(text) + "\n";
     }
   };
   line(header_);

@@ -28,7 +28,8 @@ Timing time_calls(Algorithm& algorithm, const std::vector<State>& states,
                   const TimingOptions& options);
 
 /// Times Batch::evaluate() on N states, the given ones in turn, with all results and status; times
-/// are per state, by the clock on the wall since several threads may share the work.
+/// are per state; on several threads, which share the work, by the clock on the wall, else by the
+/// thread's processor time.
 Timing time_batch(Batch& batch, int N, const std::vector<State>& states,
                   const TimingOptions& options);
 

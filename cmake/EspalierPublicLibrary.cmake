@@ -11,5 +11,7 @@ function(espalier_public_library room)
   set_target_properties(espalier_${room} PROPERTIES
     EXPORT_NAME ${room} OUTPUT_NAME ${arg_NAME}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} VERSION ${PROJECT_VERSION}
-    INSTALL_RPATH "$ORIGIN")
+    INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
+  # Nobody replaces its functions: the linker binds them, not every program's start.
+  target_link_options(espalier_${room} PRIVATE LINKER:-Bsymbolic-functions)
 endfunction()

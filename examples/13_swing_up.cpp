@@ -295,9 +295,13 @@ void plot(const SwingUp::Record& exact, const SwingUp::Record& differences, cons
 
 }  // namespace
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: %s robots/tello.yaml plot.svg\n", argv[0]);
+    return 2;
+  }
   const Host host;
-  const ModelPtr robot = host.load(argv[1]);
+  const ModelPtr robot = host.load(argv[1], {.root = espalier::Root::fixed});
   const State start(robot), target = raised(robot);
   Exact exact(host, robot);
   SwingUp by_exact(host, robot, start, target), by_differences(host, robot, start, target);

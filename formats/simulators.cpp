@@ -2,7 +2,7 @@
 #include "formats/mjcf/mjcf.hpp"
 #include "formats/sdf/sdf.hpp"
 
-ESPALIER_PLUGIN("simulator-formats", "0.1") {
+ESPALIER_PLUGIN("simulator-formats", "0.2.0") {
   registrar.format<espalier::MjcfFormat>(
       {.name = "mjcf",
        .summary =

@@ -54,6 +54,78 @@ std::optional<std::vector<double>> parse_numbers(std::string_view text) {
   return numbers;
 }
 
+std::string advice_on_number(std::string_view text) {
+  for (const char* macro : {"${", "$("}) {
+    if (text.find(macro) != std::string_view::npos) return " (this is xacro: run xacro first)";
+  }
+  std::string with_points(text);
+  std::replace(with_points.begin(), with_points.end(), ',', '.');
+  if (with_points != text && parse_number(with_points)) return " (1.5 has a point, not a comma)";
+  std::replace(with_points.begin(), with_points.end(), '.', ' ');
+  const bool list = text.find(',') != std::string_view::npos && parse_numbers(with_points);
+  return list ? " (white space stands between numbers, and a point in 1.5)" : "";
+}
+
+namespace {
+
+/// What an XML tag is called; `text` begins behind '<' or '</'.
+std::string_view tag_name(std::string_view text) {
+  return text.substr(0, text.find_first_of(" \t\r\n\f\v/>"));
+}
+
+/// Where the tag at `from` ends, '>' in quotes apart.
+std::size_t end_of_tag(std::string_view text, std::size_t from) {
+  char quote = 0;
+  for (std::size_t i = from; i < text.size(); ++i) {
+    if (quote != 0) {
+      if (text[i] == quote) quote = 0;
+    } else if (text[i] == '"' || text[i] == '\'') {
+      quote = text[i];
+    } else if (text[i] == '>') {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+std::string open_element(std::string_view text) {
+  std::vector<std::pair<std::string_view, std::size_t>> open;  // name and where it begins
+  const auto skip = [&](std::size_t at, std::string_view end) {
+    const std::size_t found = text.find(end, at);
+    return found == std::string_view::npos ? text.size() : found + end.size();
+  };
+  for (std::size_t at = text.find('<'); at < text.size(); at = text.find('<', at)) {
+    const std::string_view rest = text.substr(at);
+    if (rest.starts_with("<!--")) {
+      at = skip(at, "-->");
+    } else if (rest.starts_with("<![CDATA[")) {
+      at = skip(at, "]]>");
+    } else if (rest.starts_with("<?") || rest.starts_with("<!")) {
+      at = skip(at, ">");
+    } else if (rest.starts_with("</")) {
+      if (open.empty() || open.back().first != tag_name(rest.substr(2))) break;
+      open.pop_back();
+      at = skip(at, ">");
+    } else {
+      const std::size_t end = end_of_tag(text, at);
+      if (end == std::string_view::npos) {
+        open.emplace_back(tag_name(rest.substr(1)), at);
+        break;
+      }
+      if (text[end - 1] != '/') open.emplace_back(tag_name(rest.substr(1)), at);
+      at = end + 1;
+    }
+  }
+  if (open.empty() || open.back().first.empty()) return "";
+  const auto line =
+      1 + std::count(text.begin(), text.begin() + static_cast<long>(open.back().second), '\n');
+  const std::string quoted = in_quotes(open.back().first);
+  return " (<" + quoted.substr(1, quoted.size() - 2) + "> of line " + std::to_string(line) +
+         " is open)";
+}
+
 std::optional<bool> parse_bool(std::string_view text) {
   text = trimmed(text);
   for (const std::string_view yes : {"true", "True", "TRUE", "1"}) {

@@ -23,6 +23,10 @@ std::optional<std::vector<double>> parse_numbers(std::string_view text);
 /// "true" and "false", also as True and TRUE, 1 and 0.
 std::optional<bool> parse_bool(std::string_view text);
 
+/// What to do about a text that is no number, for the end of a message: a decimal comma, a macro of
+/// xacro; empty where nothing is to be said.
+std::string advice_on_number(std::string_view text);
+
 /// The shortest decimal text that reads back to the same number.
 /// @throws Unsupported if it is not finite; `who` is what it belongs to
 std::string number_text(double value, const std::string& who);
@@ -32,6 +36,10 @@ std::string number_text(double value, const std::string& who);
 bool is_name(std::string_view text);
 /// @throws Unsupported if `name` is no name; `who` is what is written
 void require_writable_name(std::string_view name, const std::string& who);
+
+/// The element of an XML text that is open where a parser stops, " (<link> of line 2 is open)", or
+/// whose end is missing at the text's end; empty where all are closed.
+std::string open_element(std::string_view text);
 
 /// @throws InvalidModel if the file is larger than max_file_size or holds a zero byte
 void require_readable(std::string_view text, const std::string& format, const std::string& origin);

@@ -36,6 +36,14 @@ enum class Precision {
 /// "double", "float".
 ESPALIER_API std::string_view to_string(Precision precision);
 
+/// What becomes of states that fill no pack: the last N modulo eight, or sixteen.
+enum class Remainder {
+  packs,  ///< a pack like the others: all results have the same bits wherever they stand
+  /// Up to three are single calls at the scalar double, which cost less than a pack: a batch of one
+  /// state costs a single call. The last digits of a result depend on which way it goes.
+  single_calls
+};
+
 /// How a batch computes.
 struct BatchOptions {
   int threads = 0;                           ///< 0: one for each core that the process may use
@@ -46,6 +54,7 @@ struct BatchOptions {
   /// Robots with the links and joints of the batch's own and other numbers (masses, lengths,
   /// ratios: domain randomisation). Not empty: each state is of one of them, BatchInputs::variant.
   std::vector<ModelPtr> variants = {};
+  Remainder remainder = Remainder::packs;  ///< with variants always packs
 };
 
 /// How the numbers of N states stand in arrays, n numbers for each state.
@@ -81,8 +90,8 @@ struct BatchOutput {
 /// or FloatPack. Belongs to one thread, which calls it; Host::batch() makes one.
 ///
 /// Results of a state are the same bit by bit wherever it stands in the batch, whatever the other
-/// states, their number and the number of threads. Packs have a sine of their own, so that they
-/// differ from those at the scalar double in the last digits.
+/// states, their number and the number of threads, but with Remainder::single_calls. Packs have a
+/// sine of their own, so that they differ from those at the scalar double in the last digits.
 class ESPALIER_API Batch {
  public:
   /// @throws as Registry::create(); InvalidModel for a variant of other links or joints, naming

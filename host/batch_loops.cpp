@@ -4,8 +4,7 @@
 
 namespace espalier::detail {
 
-BatchLoops::BatchLoops(ModelPtr model)
-    : model_(std::move(model)), joints_(*model_) {
+BatchLoops::BatchLoops(ModelPtr model) : model_(std::move(model)), joints_(*model_) {
   const std::span<const int> independent = model_->independent_rates();
   std::set<int> placed;
   for (const Cluster& c : model_->clusters()) {

@@ -47,19 +47,16 @@ std::string contents(const std::string& path) {
 Host::Host() : Host(Options()) {}
 
 Host::Host(const Options& options) {
-  const auto log = detail::logger();
   for (const std::string& folder : options.plugin_folders) {
     std::error_code error;
     if (!std::filesystem::is_directory(folder, error)) {
-      log->warn("{}: plugin folder is missing, expected a folder", folder);
+      detail::log_warning(folder + ": plugin folder is missing, expected a folder");
     }
   }
   const std::vector<std::string> folders =
       options.search ? Loader::search_path(options.plugin_folders) : options.plugin_folders;
-  for (const std::string& folder : folders) {
-    for (const std::string& message : loader_.load_folder(folder, true)) {
-      log->warn("plugin refused: {}", message);
-    }
+  for (const std::string& message : loader_.load_path(folders, true)) {
+    detail::log_warning("plugin refused: " + message);
   }
 }
 
@@ -68,8 +65,10 @@ Description Host::read(const std::string& path) const { return read(path, ReadOp
 Description Host::read(const std::string& path, const ReadOptions& options) const {
   const std::string text = contents(path);
   const Format& format = registry_.format_for(path);
-  return detail::guarded([&] { return path; }, "the reader of its format",
-                         [&] { return format.read(text, path, registry_, options); });
+  Description robot = detail::guarded([&] { return path; }, "the reader of its format",
+                                      [&] { return format.read(text, path, registry_, options); });
+  if (robot.where.file.empty()) robot.where.file = path;  // for what is said of the whole robot
+  return robot;
 }
 
 ModelPtr Host::load(const std::string& path, const CompileOptions& options) const {

@@ -33,7 +33,7 @@ struct Change {
 }  // namespace
 
 LinkFrames::LinkFrames(const Host& host, ModelPtr model)
-    : model_(model),
+    : model_(detail::expect_model("link frames", model)),
       kinematics_(host.create<Kinematics<double>>("forward-kinematics", model)),
       jacobians_(host.create<BodyJacobians<double>>("body-jacobians", model)),
       rest_(model->nv(), 0.0) {}
@@ -41,12 +41,20 @@ LinkFrames::LinkFrames(const Host& host, ModelPtr model)
 void LinkFrames::update(In<double> q, In<double> v) {
   kinematics_->evaluate(q, v, rest_);
   jacobians_->evaluate(q);
+  updated_ = true;
+}
+
+const Link& LinkFrames::placed(std::string_view name) const {
+  const Link& link = model_->link(name);
+  if (updated_) return link;
+  throw Unsupported("link frames: link '" + link.name +
+                    "' is asked for before it is placed, expected update(q, v) first");
 }
 
 int LinkFrames::columns() const { return model_->nv(); }
 
 void LinkFrames::write_pose(std::string_view link, double* R, double* p) const {
-  const Transform<double> X = kinematics_->placement(model_->link(link));
+  const Transform<double> X = kinematics_->placement(placed(link));
   for (int i = 0; i < 3; ++i) {
     p[i] = X.r[i];
     for (int j = 0; j < 3; ++j) R[3 * i + j] = X.E.row[j][i];
@@ -55,7 +63,7 @@ void LinkFrames::write_pose(std::string_view link, double* R, double* p) const {
 
 void LinkFrames::write_velocity(std::string_view name, Frame frame, const double* point,
                                 double* twist) const {
-  const Link& link = model_->link(name);
+  const Link& link = placed(name);
   const Change change(link, kinematics_->placement(link), frame, point);
   const Motion<double> m = change(kinematics_->velocity(link));
   for (int i = 0; i < 6; ++i) twist[i] = m[i];
@@ -63,7 +71,7 @@ void LinkFrames::write_velocity(std::string_view name, Frame frame, const double
 
 void LinkFrames::write_jacobian(std::string_view name, Frame frame, const double* point,
                                 double* J) const {
-  const Link& link = model_->link(name);
+  const Link& link = placed(name);
   const long n = columns();
   jacobians_->jacobian(link, Out<double>(J, 6 * n));
   const Change change(link, kinematics_->placement(link), frame, point);

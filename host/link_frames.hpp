@@ -32,6 +32,7 @@ using AngularLinearJacobian = Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::Ro
 class ESPALIER_API LinkFrames {
  public:
   /// By the algorithms "forward-kinematics" and "body-jacobians".
+  /// @throws InvalidModel if the model is null
   LinkFrames(const Host& host, ModelPtr model);
 
   /// Places all links; what follows speaks of the last call.
@@ -40,7 +41,8 @@ class ESPALIER_API LinkFrames {
   /// @throws SizeMismatch
   void update(In<double> q, In<double> v);
 
-  /// Link to world: rotation and the link's origin [m]. @throws UnknownName listing the links
+  /// Link to world: rotation and the link's origin [m].
+  /// @throws UnknownName listing the links; Unsupported before the first update(), as the following
   Eigen::Isometry3d pose(std::string_view link) const {
     double R[9], p[3];
     write_pose(link, R, p);
@@ -71,6 +73,7 @@ class ESPALIER_API LinkFrames {
  private:
   // Only numbers pass between the library and a program, whose Eigen may align otherwise.
   int columns() const;
+  const Link& placed(std::string_view link) const;
   void write_pose(std::string_view link, double* R, double* p) const;
   void write_velocity(std::string_view link, Frame frame, const double* point, double* twist) const;
   void write_jacobian(std::string_view link, Frame frame, const double* point, double* J) const;
@@ -78,6 +81,7 @@ class ESPALIER_API LinkFrames {
   ModelPtr model_;
   std::unique_ptr<Kinematics<double>> kinematics_;
   std::unique_ptr<BodyJacobians<double>> jacobians_;
+  bool updated_ = false;
   std::vector<double> rest_;  ///< accelerations that nobody asks for
 };
 

@@ -11,7 +11,7 @@
 #include "joints/spherical.hpp"
 #include "joints/universal.hpp"
 
-ESPALIER_PLUGIN("joints", "0.1.0") {
+ESPALIER_PLUGIN("joints", "0.2.0") {
   using namespace espalier;
   const char* const table = "Featherstone (2008), Table 4.1";
   const char* const quaternions = "Featherstone (2008), Table 4.1 and section 4.5";

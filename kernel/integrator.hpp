@@ -31,15 +31,15 @@ class ESPALIER_API EquationsOfMotion {
 ///   static constexpr std::array<std::string_view, k> parameters;  names of options, if any
 class ESPALIER_API Integrator {
  public:
-  explicit Integrator(ModelPtr model) : model_(std::move(model)) {}
+  explicit Integrator(ModelPtr model) : model_(std::move(model)) {}  ///< for one model
   virtual ~Integrator();
   Integrator(const Integrator&) = delete;
   Integrator& operator=(const Integrator&) = delete;
 
-  const Model& model() const { return *model_; }
+  const Model& model() const { return *model_; }  ///< whose state it advances
 
-  /// @param t, h  start and length of the step [s]
-  /// @param q, v  state at t, overwritten by the state at t + h
+  /// Takes a step of `motion` from t to t + h [s].
+  /// q (size nq) and v (size nv) hold the state at t and are overwritten by that at t + h.
   /// @throws SingularMechanism where EquationsOfMotion::settle() does, or where the state of a
   ///         variable step cannot be had to the tolerance that is asked for
   virtual void step(EquationsOfMotion& motion, double t, double h, double* q, double* v) = 0;

@@ -7,7 +7,9 @@
 #include <boost/core/demangle.hpp>
 #include <boost/dll/runtime_symbol_info.hpp>
 #include <boost/dll/shared_library.hpp>
+#include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <mutex>
 #include <set>
@@ -18,6 +20,7 @@
 #include "espalier/plugins/library_file.hpp"
 #include "espalier/plugins/log.hpp"
 #include "espalier/plugins/plugin.hpp"
+#include "espalier/plugins/plugin_files.hpp"
 #include "espalier/plugins/plugin_header.hpp"
 #include "espalier/plugins/plugin_index.hpp"
 
@@ -26,16 +29,17 @@ namespace espalier {
 namespace {
 
 namespace fs = std::filesystem;
-using detail::InstructionSet;
+using detail::FileIdentity;
+using detail::Files;
 
 /// Keeps a library in memory until the process ends: algorithms, exceptions and static objects of
 /// plugins may outlive every Loader. The list is reached from a static pointer, so that leak
 /// checkers know it.
-void keep_forever(const boost::dll::shared_library& library) {
+const boost::dll::shared_library& kept_forever(boost::dll::shared_library&& library) {
   static std::mutex mutex;
-  static auto* const kept = new std::vector<boost::dll::shared_library>;
+  static auto* const kept = new std::deque<boost::dll::shared_library>;
   const std::lock_guard lock(mutex);
-  kept->push_back(library);
+  return kept->emplace_back(std::move(library));
 }
 
 /// Runs code of a plugin; whatever it throws becomes a PluginError that names the file.
@@ -72,28 +76,31 @@ class KeptArithmetic {
     const unsigned now = _mm_getcsr();
     if (((now ^ before_) & control) == 0) return;
     _mm_setcsr((now & ~control) | (before_ & control));
-    detail::logger()->warn(
-        "{}: control word of floating-point arithmetic is {:#06x} after loading, expected {:#06x} "
-        "(it is set back; link the plugin without -ffast-math)",
-        file_, now & control, before_ & control);
+    detail::log_warning(file_ + ": control word of floating-point arithmetic is " +
+                        hexadecimal(now & control) + " after loading, expected " +
+                        hexadecimal(before_ & control) +
+                        " (it is set back; link the plugin without -ffast-math)");
   }
   KeptArithmetic(const KeptArithmetic&) = delete;
   KeptArithmetic& operator=(const KeptArithmetic&) = delete;
 
  private:
+  static std::string hexadecimal(unsigned number) {
+    char text[16];
+    std::snprintf(text, sizeof text, "%#06x", number);
+    return text;
+  }
   static constexpr unsigned control = ~0x3fu & 0xffffu;  // the rest are flags of what happened
   const std::string& file_;
   unsigned before_ = _mm_getcsr();
 };
 
-boost::dll::shared_library open(const std::string& file) {
+const boost::dll::shared_library& open(const std::string& file) {
   try {
     // All symbols now: a missing one is an error here, not a crash when it is called.
     // Local: plugins do not see each other's symbols.
-    boost::dll::shared_library library(
-        file, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
-    keep_forever(library);
-    return library;
+    return kept_forever(boost::dll::shared_library(
+        file, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local));
   } catch (const std::system_error& error) {
     throw PluginError(file + ": plugin file is refused by the dynamic linker with '" +
                       linker_message(error) +
@@ -101,115 +108,33 @@ boost::dll::shared_library open(const std::string& file) {
   }
 }
 
-/// Two paths lead to one file if they have one of these.
-struct FileIdentity {
-  std::string path;  ///< canonical
-  dev_t device = 0;
-  ino_t inode = 0;
-
-  explicit FileIdentity(const fs::path& canonical) : path(canonical.string()) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) == 0) device = status.st_dev, inode = status.st_ino;
-  }
-  bool same_file(const FileIdentity& other) const {
-    return path == other.path || (inode != 0 && inode == other.inode && device == other.device);
-  }
-};
-
-/// The library to load in place of `file`: its widest sibling that can run here.
-fs::path widest_sibling(const fs::path& file) {
-  const InstructionSet asked = detail::instruction_set_of(file.filename().string());
-  if (asked != InstructionSet::baseline) {
-    if (asked > detail::processor_instruction_set()) {
-      throw PluginError(file.string() + ": instruction set is " + std::string(to_string(asked)) +
-                        ", expected at most " +
-                        std::string(to_string(detail::processor_instruction_set())) +
-                        " (this processor has no more)");
-    }
-    return file;
-  }
-  if (file.extension() != ".so") return file;
-  const InstructionSet usable = detail::usable_instruction_set();
-  for (const InstructionSet set : {InstructionSet::v4, InstructionSet::v3}) {
-    if (set > usable) continue;
-    fs::path sibling = file;
-    sibling.replace_extension(std::string(detail::file_suffix(set)) + ".so");
-    std::error_code error;
-    if (fs::is_regular_file(sibling, error)) return sibling;
-  }
-  return file;
-}
-
-/// The libraries that are one plugin: a file and its siblings for other instruction sets.
-std::vector<FileIdentity> variants_of(const fs::path& file) {
-  std::vector<FileIdentity> all{FileIdentity(file)};
-  if (file.extension() != ".so") return all;
-  const bool wide =
-      detail::instruction_set_of(file.filename().string()) != InstructionSet::baseline;
-  const fs::path whole = file.parent_path() / file.stem();
-  const std::string plain = (wide ? file.parent_path() / whole.stem() : whole).string();
-  for (const InstructionSet set :
-       {InstructionSet::baseline, InstructionSet::v3, InstructionSet::v4}) {
-    const fs::path sibling = plain + std::string(detail::file_suffix(set)) + ".so";
-    std::error_code error;
-    if (fs::is_regular_file(sibling, error)) all.emplace_back(sibling);
-  }
-  return all;
-}
-
 /// Says where others than the owner may put code that will run here.
 void warn_of_writers(const std::string& folder) {
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0 || (status.st_mode & S_IWOTH) == 0) return;
-  detail::logger()->warn(
-      "{}: plugin folder is writable by everybody, expected one that its owner alone may write "
-      "(whoever puts a library there runs code in this program: chmod o-w '{}')",
-      folder, folder);
+  detail::log_warning(
+      folder +
+      ": plugin folder is writable by everybody, expected one that its owner alone may write "
+      "(whoever puts a library there runs code in this program: chmod o-w '" +
+      folder + "')");
 }
 
-/// Whether a folder's file stands for its plugin: a plain one does, and one for an instruction set
-/// does if there is neither a plain sibling nor a wider one that can run here.
-/// @throws PluginError if the plugin is there for wider instruction sets only
-bool stands_for_plugin(const fs::path& file) {
-  const InstructionSet set = detail::instruction_set_of(file.filename().string());
-  if (file.extension() != ".so" || set == InstructionSet::baseline)
-    return file.extension() == ".so";
-  const std::string plain = (file.parent_path() / file.stem().stem()).string();
+/// Fills in what a folder has. @returns the folder without symbolic links; "" if there is none
+std::string look_into(const std::string& folder, Files& files) {
   std::error_code error;
-  if (fs::exists(plain + ".so", error)) return false;
-  const InstructionSet usable = detail::usable_instruction_set();
-  InstructionSet widest = InstructionSet::baseline, narrowest = set;
-  for (const InstructionSet other : {InstructionSet::v3, InstructionSet::v4}) {
-    if (!fs::exists(plain + std::string(detail::file_suffix(other)) + ".so", error)) continue;
-    narrowest = std::min(narrowest, other);
-    if (other <= usable) widest = other;
-  }
-  if (widest == InstructionSet::baseline && narrowest == set) {
-    throw PluginError(file.string() + ": instruction set is " + std::string(to_string(set)) +
-                      ", expected one for " + std::string(to_string(usable)) +
-                      " (build with ESPALIER_ONE_VARIANT=OFF, or raise ESPALIER_INSTRUCTION_SET)");
-  }
-  return set == widest;
+  if (!fs::exists(folder, error) && !error) return "";
+  warn_of_writers(folder);
+  const fs::path canonical = fs::canonical(folder, error);
+  const std::string path = error ? folder : canonical.string();
+  files = Files(folder, path);
+  return path;
 }
 
-/// The name of a plugin's plain file, which all its variants share.
-std::string plain_name(const std::string& file) {
-  const fs::path name = fs::path(file).filename();
-  return detail::instruction_set_of(name.string()) == InstructionSet::baseline
-             ? name.string()
-             : name.stem().stem().string() + ".so";
-}
-
-fs::path resolve(const std::string& file) {
-  std::error_code error;
-  fs::path path = fs::canonical(file, error);
-  if (!error) return path;
-  throw PluginError(file + ": plugin file is " +
-                    (error == std::errc::no_such_file_or_directory
-                         ? "missing"
-                         : "unreadable (" + error.message() + ")") +
-                    ", expected a shared library");
-}
+/// A library in a folder that was looked into.
+struct Found {
+  std::string file, name;
+  const Files* there = nullptr;
+};
 
 }  // namespace
 
@@ -221,7 +146,11 @@ struct Loader::State : std::enable_shared_from_this<State> {
                        [&](const FileIdentity& known) { return known.same_file(file); });
   }
   /// Loads a library; one from a folder is passed over if its file name is taken.
-  void load(const std::string& file, bool from_folder);
+  /// @param file   by which it was asked for
+  /// @param asked  the same without symbolic links
+  /// @param there  knows its siblings
+  void load(const std::string& file, const std::string& asked, const Files& there,
+            bool from_folder);
   /// Opens a library and takes what it registers.
   LoadedPlugin open_now(const std::string& name);
   /// Takes a library by its index; false if it has to be opened now.
@@ -241,22 +170,21 @@ struct Loader::State : std::enable_shared_from_this<State> {
 Loader::Loader(Registry& registry) : state_(std::make_shared<State>(registry)) {}
 Loader::~Loader() = default;
 
-void Loader::State::load(const std::string& file, bool from_folder) {
-  const fs::path asked = resolve(file);
-  const fs::path chosen = widest_sibling(asked);
-  const std::string name = chosen.string();
+void Loader::State::load(const std::string& file, const std::string& asked, const Files& there,
+                         bool from_folder) {
+  const std::string name = detail::widest_sibling(asked, there);
 
   const std::lock_guard lock(mutex);
-  const std::vector<FileIdentity> variants = variants_of(asked);
+  const std::vector<FileIdentity> variants = detail::variants_of(asked, there);
   if (std::any_of(variants.begin(), variants.end(),
                   [&](const FileIdentity& variant) { return knows(variant); })) {
     if (!from_folder) keep_promise(name);
     return;
   }
 
-  const std::string file_name = plain_name(file);
+  const std::string file_name = detail::plain_name(file);
   if (from_folder && file_names.contains(file_name)) {
-    detail::logger()->debug("{}: passed over, a plugin file of this name is loaded already", file);
+    detail::log_debug(file + ": passed over, a plugin file of this name is loaded already");
     return;
   }
 
@@ -268,7 +196,7 @@ void Loader::State::load(const std::string& file, bool from_folder) {
 LoadedPlugin Loader::State::open_now(const std::string& name) {
   detail::check_library_file(name);
   const KeptArithmetic kept(name);
-  const boost::dll::shared_library library = open(name);
+  const boost::dll::shared_library& library = open(name);
   if (!library.has(plugin_entry_point)) {
     throw PluginError(name + ": entry point is missing, expected the symbol '" +
                       plugin_entry_point + "' (define it with ESPALIER_PLUGIN)");
@@ -284,7 +212,7 @@ LoadedPlugin Loader::State::open_now(const std::string& name) {
                       std::string(to_string(detail::instruction_set_of(name)))};
   registry.commit(std::move(registrar));
 
-  detail::logger()->debug("{}: loaded plugin '{}' {}", name, plugin.name, plugin.version);
+  detail::log_debug(name + ": loaded plugin '" + plugin.name + "' " + plugin.version);
   return plugin;
 }
 
@@ -296,7 +224,7 @@ bool Loader::State::take_promise(const std::string& name) {
     try {
       self->keep_promise(name);
     } catch (const Error& error) {
-      detail::logger()->warn("plugin refused: {}", error.what());
+      detail::log_warning(std::string("plugin refused: ") + error.what());
     }
   };
   if (!registry.promise({name, std::move(index->names), open})) return false;
@@ -311,21 +239,28 @@ void Loader::State::keep_promise(const std::string& name) {
   try {
     open_now(name);
   } catch (const Error&) {
-    const std::vector<FileIdentity> variants = variants_of(name);
+    const std::vector<FileIdentity> variants = detail::variants_of(name, Files());
     std::erase_if(plugins, [&](const LoadedPlugin& plugin) { return plugin.file == name; });
     std::erase_if(files, [&](const FileIdentity& file) {
       return std::any_of(variants.begin(), variants.end(),
                          [&](const FileIdentity& v) { return v.same_file(file); });
     });
-    file_names.erase(plain_name(name));
+    file_names.erase(detail::plain_name(name));
     registry.forget(name);
     throw;
   }
 }
 
-void Loader::load(const std::string& file) { state_->load(file, false); }
+void Loader::load(const std::string& file) {
+  state_->load(file, detail::resolved_library(file), Files(), false);
+}
 
 std::vector<std::string> Loader::load_folder(const std::string& folder, bool keep_going) {
+  return load_path({folder}, keep_going);
+}
+
+std::vector<std::string> Loader::load_path(const std::vector<std::string>& folders,
+                                           bool keep_going) {
   std::vector<std::string> refused;
   const auto attempt = [&](const auto& action) {
     try {
@@ -336,23 +271,35 @@ std::vector<std::string> Loader::load_folder(const std::string& folder, bool kee
     }
   };
 
-  std::vector<fs::path> candidates;
-  attempt([&] {
-    std::error_code error;
-    if (!fs::exists(folder, error) && !error) return;
-    warn_of_writers(folder);
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-      candidates.push_back(it->path());
+  std::vector<Files> there(folders.size());
+  std::vector<Found> in_order, shadowed;
+  std::set<std::string> taken;
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    std::string path;
+    attempt([&] { path = look_into(folders[i], there[i]); });
+    std::set<std::string> names;
+    std::vector<Found> first;
+    for (const std::string& name : there[i].libraries()) {
+      attempt([&] {
+        const Found found{(path == "/" ? path : path + '/') + name, name, &there[i]};
+        if (!detail::stands_for_plugin(found.file, there[i])) return;
+        const std::string plain = detail::plain_name(name);
+        (taken.contains(plain) ? shadowed : first).push_back(found);
+        names.insert(plain);
+      });
     }
-    if (error) {
-      throw PluginError(folder + ": plugin folder is unreadable (" + error.message() +
-                        "), expected a folder of shared libraries");
-    }
-  });
-  std::sort(candidates.begin(), candidates.end());
-  for (const fs::path& file : candidates) {
+    in_order.insert(in_order.begin(), first.begin(), first.end());
+    taken.merge(names);
+  }
+  // What is shadowed is passed over, unless what shadows it was refused.
+  in_order.insert(in_order.end(), shadowed.begin(), shadowed.end());
+  for (const Found& found : in_order) {
     attempt([&] {
-      if (stands_for_plugin(file)) state_->load(file.string(), true);
+      if (found.there->is_link(found.name)) {  // its siblings are where it leads to
+        state_->load(found.file, detail::resolved_library(found.file), Files(), true);
+      } else {
+        state_->load(found.file, found.file, *found.there, true);
+      }
     });
   }
   return refused;

@@ -10,7 +10,7 @@ namespace espalier {
 
 /// A plugin that was loaded.
 struct LoadedPlugin {
-  std::string name, version;
+  std::string name, version;    ///< as the plugin says
   std::string file;             ///< the library that runs, absolute, without symbolic links
   std::string instruction_set;  ///< "baseline", "x86-64-v3", "x86-64-v4"
 };
@@ -18,7 +18,7 @@ struct LoadedPlugin {
 /// Loads plugins into a Registry. Safe to call from several threads. Libraries are never unloaded.
 class ESPALIER_API Loader {
  public:
-  explicit Loader(Registry& registry);
+  explicit Loader(Registry& registry);  ///< loads into this registry
   ~Loader();
 
   /// Loads one library. Where a sibling compiled for a wider instruction set that this processor
@@ -37,6 +37,13 @@ class ESPALIER_API Loader {
   /// same name as a plugin that was loaded from elsewhere is passed over.
   /// @return messages of the plugins that were refused, if `keep_going`; else they are thrown
   std::vector<std::string> load_folder(const std::string& folder, bool keep_going = false);
+
+  /// Loads every plugin of several folders. A file in one of the first folders stands for all of
+  /// its name in later ones. The last folders are loaded first: a plugin that registers a name
+  /// which one of them has is refused, not theirs.
+  /// @return and throws as load_folder()
+  std::vector<std::string> load_path(const std::vector<std::string>& folders,
+                                     bool keep_going = false);
 
   /// Where plugins are searched, in this order: `first` (command line), ESPALIER_PLUGIN_PATH
   /// (separated by ':'), the installed folder (espalier/plugins beside the espalier library), and

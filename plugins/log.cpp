@@ -1,16 +1,44 @@
 #include "espalier/plugins/log.hpp"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
-#include <mutex>
+#include <dlfcn.h>
+#include <iostream>
 
 namespace espalier::detail {
 
-std::shared_ptr<spdlog::logger> logger() {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (auto known = spdlog::get("espalier")) return known;
-  return spdlog::stderr_color_mt("espalier");
+namespace {
+
+using Writer = void(int warning, const char* text);
+
+/// The writer of libespalier_log.so, which stands in espalier/ beside this library; null where it
+/// does not.
+Writer* writer() {
+  static Writer* const found = []() -> Writer* {
+    Dl_info here{};
+    if (::dladdr(reinterpret_cast<void*>(&log_warning), &here) == 0) return nullptr;
+    const std::string file = here.dli_fname;
+    const std::string beside = file.substr(0, file.rfind('/') + 1) + "espalier/libespalier_log.so";
+    void* const library = ::dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* const symbol = library == nullptr ? nullptr : ::dlsym(library, "espalier_log");
+    return reinterpret_cast<Writer*>(symbol);
+  }();
+  return found;
+}
+
+}  // namespace
+
+void log_warning(const std::string& text) {
+  if (Writer* write = writer()) {
+    write(1, text.c_str());
+  } else {
+    std::cerr << "espalier: warning: " + text + '\n';
+  }
+}
+
+void log_debug(const std::string& text) {
+  void* const spdlog = ::dlopen(ESPALIER_SPDLOG, RTLD_NOW | RTLD_NOLOAD);
+  if (spdlog == nullptr) return;
+  ::dlclose(spdlog);
+  if (Writer* write = writer()) write(0, text.c_str());
 }
 
 }  // namespace espalier::detail

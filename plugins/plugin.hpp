@@ -18,7 +18,7 @@
 namespace espalier {
 
 /// Version of everything in this header's reach that a plugin is compiled against.
-inline constexpr std::uint32_t plugin_api_version = 11;
+inline constexpr std::uint32_t plugin_api_version = 12;
 
 #define ESPALIER_STRINGIFY_(x) #x
 #define ESPALIER_STRINGIFY(x) ESPALIER_STRINGIFY_(x)
@@ -59,9 +59,9 @@ struct PluginHeader {
   std::uint32_t struct_size;  ///< sizeof(PluginHeader)
   std::uint32_t api_version;  ///< plugin_api_version
   const char* fingerprint;    ///< ESPALIER_FINGERPRINT
-  const char* name;
-  const char* version;
-  void (*register_entries)(Registrar& registrar);
+  const char* name;           ///< of the plugin
+  const char* version;        ///< of the plugin
+  void (*register_entries)(Registrar& registrar);  ///< says what it brings
 };
 
 /// Name of the C entry point: const PluginHeader* espalier_plugin().

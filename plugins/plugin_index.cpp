@@ -1,11 +1,13 @@
 #include "espalier/plugins/plugin_index.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "espalier/plugins/loader.hpp"
 #include "espalier/plugins/plugin.hpp"
@@ -14,7 +16,7 @@ namespace espalier::detail {
 
 namespace {
 
-constexpr std::string_view title = "espalier plugin index 1";
+constexpr std::string_view title = "espalier plugin index 2";
 constexpr Kind kinds[] = {Kind::joint,         Kind::loop_joint, Kind::law,
                           Kind::sub_mechanism, Kind::format,     Kind::algorithm,
                           Kind::integrator,    Kind::qp_solver,  Kind::pack_code};
@@ -26,10 +28,12 @@ std::string index_of(const std::string& library) { return library + ".index"; }
 std::string heading(const std::string& library) {
   struct stat status {};
   if (::stat(library.c_str(), &status) != 0) return {};
-  std::ostringstream text;
-  text << title << "\nsize " << status.st_size << "\ntime " << status.st_mtime << "\napi "
-       << plugin_api_version << "\nfingerprint " << ESPALIER_FINGERPRINT << '\n';
-  return text.str();
+  std::string text(title);
+  text += "\nsize " + std::to_string(status.st_size);
+  text += "\ntime " + std::to_string(status.st_mtime);
+  text += "\napi " + std::to_string(plugin_api_version);
+  text += "\nfingerprint " ESPALIER_FINGERPRINT "\n";
+  return text;
 }
 
 /// A text that one line can hold between tabs.
@@ -38,45 +42,70 @@ bool plain(std::string_view text) {
                       [](char c) { return static_cast<unsigned char>(c) < 0x20; });
 }
 
-/// "a<tab>b<tab>c".
-std::vector<std::string> fields(const std::string& line) {
-  std::vector<std::string> out(1);
-  for (const char c : line) {
-    if (c == '\t') {
-      out.emplace_back();
-    } else {
-      out.back() += c;
-    }
+/// Takes what comes before the next `end` off the text; all of it where there is none.
+std::string_view taken(std::string_view& text, char end) {
+  const std::size_t length = std::min(text.find(end), text.size());
+  const std::string_view part = text.substr(0, length);
+  text.remove_prefix(std::min(length + 1, text.size()));
+  return part;
+}
+
+/// A small file's contents; empty if it is missing or unreadable. A program's start reads one for
+/// each plugin: no streams.
+std::string contents(const std::string& path) {
+  std::string text;
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return text;
+  std::array<char, 4096> part;
+  ssize_t got = 0;
+  do {
+    got = ::read(file, part.data(), part.size());
+    if (got > 0) text.append(part.data(), static_cast<std::size_t>(got));
+  } while (got == static_cast<ssize_t>(part.size()));  // less is the end of a regular file
+  ::close(file);
+  return text;
+}
+
+/// The endings of file names that a format answers for, with blanks between them.
+std::string endings_of(const Registry& registry, const std::string& format) {
+  std::string text;
+  for (const std::string& ending : registry.find(Kind::format, format).format->extensions()) {
+    text += (text.empty() ? "" : " ") + ending;
   }
-  return out;
+  return text;
+}
+
+/// One line of an index. @return false if it is none
+bool take_line(std::string_view line, PluginIndex& index) {
+  const std::string_view word = taken(line, '\t'), first = taken(line, '\t'), second = line;
+  if (second.empty() || second.find('\t') != std::string_view::npos) return false;
+  if (word == "plugin") {
+    index.name = first, index.version = second;
+    return true;
+  }
+  const auto* const kind = std::find_if(std::begin(kinds), std::end(kinds),
+                                        [&](Kind k) { return to_string(k) == word; });
+  if (kind == std::end(kinds)) return false;
+  index.names.push_back({*kind, std::string(first), std::string(second)});
+  return true;
 }
 
 }  // namespace
 
 std::optional<PluginIndex> read_plugin_index(const std::string& library) {
-  std::ifstream file(index_of(library), std::ios::binary);
-  if (!file) return std::nullopt;
+  const std::string text = contents(index_of(library));
+  if (text.empty()) return std::nullopt;
   const std::string expected = heading(library);
-  std::string found(expected.size(), '\0');
-  file.read(found.data(), static_cast<std::streamsize>(found.size()));
-  if (!file || found != expected || expected.empty()) return std::nullopt;
+  if (expected.empty() || !text.starts_with(expected)) return std::nullopt;
   PluginIndex index;
-  std::string line;
+  std::string_view rest = std::string_view(text).substr(expected.size());
   bool ended = false;
-  while (std::getline(file, line)) {
-    const std::vector<std::string> part = fields(line);
-    if (part[0] == "plugin" && part.size() == 3) {
-      index.name = part[1], index.version = part[2];
-    } else if (part[0] == "end") {
-      ended = true;
-    } else {
-      const auto* const kind = std::find_if(std::begin(kinds), std::end(kinds),
-                                            [&](Kind k) { return to_string(k) == part[0]; });
-      if (kind == std::end(kinds) || part.size() != 3) return std::nullopt;
-      index.names.push_back({*kind, part[1], part[2]});
-    }
+  while (!rest.empty() && !ended) {
+    const std::string_view line = taken(rest, '\n');
+    ended = line == "end";
+    if (!ended && !take_line(line, index)) return std::nullopt;
   }
-  if (!ended || index.name.empty() || index.names.empty()) return std::nullopt;
+  if (!ended || !rest.empty() || index.name.empty() || index.names.empty()) return std::nullopt;
   return index;
 }
 
@@ -98,8 +127,9 @@ bool write_plugin_index(const std::string& library) {
   file << heading(plugin.file) << "plugin\t" << plugin.name << '\t' << plugin.version << '\n';
   for (const Registry::Name& n : registry.names()) {
     if (std::find(before.begin(), before.end(), n) != before.end()) continue;
-    possible = possible && plain(n.problem) && plain(n.name);
-    file << to_string(n.kind) << '\t' << n.problem << '\t' << n.name << '\n';
+    const std::string problem = n.kind == Kind::format ? endings_of(registry, n.name) : n.problem;
+    possible = possible && plain(problem) && plain(n.name);
+    file << to_string(n.kind) << '\t' << problem << '\t' << n.name << '\n';
   }
   file << "end\n";
   file.close();

@@ -13,7 +13,8 @@ namespace espalier::detail {
 
 struct PluginIndex {
   std::string name, version;          ///< of the plugin
-  std::vector<Registry::Name> names;  ///< that it registers
+  /// That it registers. The problem of a format is file name endings with blanks between them.
+  std::vector<Registry::Name> names;
 };
 
 /// The index of a library; nothing where there is none, or where it tells of another library: its

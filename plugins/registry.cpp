@@ -1,79 +1,23 @@
 #include "espalier/plugins/registry.hpp"
 
-#include <cxxabi.h>
 #include <algorithm>
-#include <boost/core/demangle.hpp>
-#include <cctype>
+#include <array>
 #include <set>
-#include <typeinfo>
 
 #include "espalier/kernel/model/plugin_checks.hpp"
+#include "espalier/kernel/suggest.hpp"
 #include "espalier/kernel/text.hpp"
+#include "registry_words.hpp"
 
 namespace espalier {
 
 namespace {
 
+using detail::joined;
+using detail::lower;
+using detail::plugin_hint;
+using detail::title;
 using text::quoted;
-
-std::string joined(const std::vector<std::string>& names, std::string_view separator = ", ") {
-  std::string text;
-  for (const std::string& name : names) {
-    if (!text.empty()) text += separator;
-    text += name;
-  }
-  return text;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
-/// Number of insertions, deletions and replacements that turn a into b (Levenshtein distance).
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-/// "algorithm 'aba' for forward-dynamics".
-std::string title(const Entry& e) {
-  std::string text = std::string(to_string(e.kind)) + " " + quoted(e.about.name);
-  if (e.kind == Kind::algorithm) text += " for " + e.problem;
-  return text;
-}
-
-/// What a factory makes; whatever else it does is told by its name and its file.
-template <class F>
-auto made_by(const Entry& e, const std::string& wanted, F&& factory) {
-  std::string how = "returned null";
-  try {
-    if (auto made = factory()) return made;
-  } catch (const Error&) {
-    throw;  // says itself what is wrong with the model or the options
-  } catch (const abi::__forced_unwind&) {  // a thread ends; nobody may stop it
-    throw;
-  } catch (const std::exception& error) {
-    how = "threw '" + std::string(error.what()) + "'";
-  } catch (...) {
-    how = "threw " + boost::core::demangle(abi::__cxa_current_exception_type()->name());
-  }
-  throw PluginError(e.origin + ": factory of " + title(e) + " " + how + ", expected " + wanted);
-}
-
-constexpr std::string_view plugin_hint =
-    "; more come from plugins, see `espalier list plugins` and ESPALIER_PLUGIN_PATH";
 
 /// What an entry lacks to be of its kind, or "".
 std::string_view missing_content(const Entry& e) {
@@ -102,54 +46,6 @@ std::string_view missing_content(const Entry& e) {
   return "an unknown kind";
 }
 
-/// What ties a cluster.
-enum class Tie { none, coupling, loop };
-
-Tie tie_of(const Cluster& c) {
-  if (!c.constrained) return Tie::none;
-  return c.constraint == nullptr ? Tie::coupling : Tie::loop;
-}
-
-/// The first cluster that an algorithm of these capabilities cannot have: who, what and expected;
-/// "" if there is none.
-std::string obstacle(const Capabilities& capabilities, const Model& model, Tie& tie) {
-  for (const Cluster& c : model.clusters()) {
-    const std::string who = "cluster " + quoted(c.name);
-    tie = tie_of(c);
-    if ((tie == Tie::coupling && !capabilities.couplings) ||
-        (tie == Tie::loop && !capabilities.loops)) {
-      std::string by;
-      for (const std::string& name : c.constraints) by += (by.empty() ? "" : ", ") + quoted(name);
-      std::string kind = tie == Tie::coupling ? "a coupling" : "a loop";
-      if (!c.laws.empty()) {  // "by the law 'four_bar'", and what else there is
-        kind = c.laws.size() == 1 ? "the law " : "the laws ";
-        for (const std::string& law : c.laws)
-          kind += (&law == &c.laws[0] ? "" : ", ") + quoted(law);
-        if (c.laws.size() < c.constraints.size()) kind += " and more";
-      }
-      std::string text = who + " is tied by " + kind;
-      if (!by.empty()) text += " (" + by + ")";
-      if (capabilities.couplings) return text + ", expected a tree or constant couplings";
-      return text + (capabilities.loops ? ", expected a tree or loops" : ", expected a tree");
-    }
-    if (c.supports.size() > 1 && !capabilities.several_supports) {
-      return who + " hangs on " + std::to_string(c.supports.size()) +
-             " output bodies, expected one";
-    }
-  }
-  tie = Tie::none;
-  if (!model.bodies_with_equations().empty() && !capabilities.joint_supplied_dynamics) {
-    const Joint& joint = model.joints()[model.body(model.bodies_with_equations().front()).joint];
-    return "joint " + quoted(joint.name) + " of type " + quoted(joint.type) +
-           " brings equations of motion of its own, expected bodies alone";
-  }
-  if (!capabilities.weightless_tree && !model.weightless_in_tree().empty()) {
-    return "the spanning tree, its loops being open, moves no positive inertia along " +
-           model.weightless_in_tree() + ", expected some along each of its joints";
-  }
-  return "";
-}
-
 /// Laws that sub-mechanisms ask for by Assembly::law<M>(), whose class says nothing of the name.
 /// They are seen in the working instances; one that does not work is not this function's to tell.
 std::vector<std::pair<const Entry*, std::string>> stated_laws(
@@ -171,47 +67,87 @@ std::vector<std::pair<const Entry*, std::string>> stated_laws(
   return laws;
 }
 
+using NameKey = std::tuple<Kind, std::string_view, std::string_view>;
+
+/// By what a promised name is asked for: what stands for the problem of a format is the endings of
+/// its files (plugins/plugin_index.hpp).
+NameKey key_of(const Registry::Name& n) {
+  return {n.kind, n.kind == Kind::algorithm ? std::string_view(n.problem) : "", n.name};
+}
+
+bool is_named(const Registry::Name& n, const NameKey& key) {
+  return n.kind == std::get<0>(key) && n.name == std::get<2>(key) && key_of(n) == key;
+}
+
+/// Whether a promised format answers for a file name.
+bool answers_for(const Registry::Name& n, std::string_view file) {
+  if (n.kind != Kind::format) return false;
+  std::string_view rest = n.problem;
+  while (!rest.empty()) {
+    const std::size_t length = std::min(rest.find(' '), rest.size());
+    if (length > 0 && file.ends_with(lower(rest.substr(0, length)))) return true;
+    rest.remove_prefix(std::min(length + 1, rest.size()));
+  }
+  return false;
+}
+
+/// Of some formats, the one for a file name in small letters, or null. The longest ending wins; of
+/// equals, the format that comes first.
+const Format* best_format(const std::vector<const Format*>& formats, const std::string& file) {
+  const Format* best = nullptr;
+  std::size_t longest = 0;
+  for (const Format* format : formats) {
+    for (const std::string& ending : format->extensions()) {
+      if (ending.size() > longest && file.size() > ending.size() && file.ends_with(lower(ending))) {
+        best = format;
+        longest = ending.size();
+      }
+    }
+  }
+  return best;
+}
+
+/// What other programs call joint types.
+std::string_view own_name_of_joint(std::string_view name) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> names{
+      {{"hinge", "revolute"},
+       {"pin", "revolute"},
+       {"rotational", "revolute"},
+       {"slide", "prismatic"},
+       {"slider", "prismatic"},
+       {"linear", "prismatic"},
+       {"ball", "spherical"},
+       {"free", "floating"},
+       {"weld", "fixed"},
+       {"screw", "helical"},
+       {"cardan", "universal"},
+       {"hooke", "universal"}}};
+  const auto found =
+      std::find_if(names.begin(), names.end(),
+                   [wanted = lower(name)](const auto& n) { return n.first == wanted; });
+  return found == names.end() ? std::string_view() : found->second;
+}
+
+/// suggest() for joint types.
+std::string suggest_joint(std::string_view name, const std::vector<std::string>& known) {
+  const std::string_view own = own_name_of_joint(name);
+  const std::string text = suggest(name, known);
+  if (std::find(known.begin(), known.end(), own) == known.end()) return text;
+  return text.substr(0, text.find(" (did you mean")) + " (" + quoted(name) + " is called " +
+         quoted(own) + " here)";
+}
+
+/// "arm" would answer for swarm, too. @throws PluginError
+void expect_endings(const Entry& e, const std::string& origin) {
+  if (e.kind != Kind::format || e.format == nullptr) return;
+  for (const std::string& ending : e.format->extensions()) {
+    if (ending.size() > 1 && ending.front() == '.') continue;
+    throw PluginError(origin + ": " + title(e) + ": ending is " + quoted(ending) +
+                      ", expected one that begins with a point, as '.arm'");
+  }
+}
+
 }  // namespace
-
-std::string_view to_string(Kind kind) {
-  switch (kind) {
-    case Kind::joint:
-      return "joint";
-    case Kind::loop_joint:
-      return "loop joint";
-    case Kind::law:
-      return "law";
-    case Kind::sub_mechanism:
-      return "sub-mechanism";
-    case Kind::format:
-      return "format";
-    case Kind::algorithm:
-      return "algorithm";
-    case Kind::integrator:
-      return "integrator";
-    case Kind::qp_solver:
-      return "QP solver";
-    case Kind::pack_code:
-      return "pack code";
-  }
-  return "unknown kind";
-}
-
-std::string suggest(std::string_view name, const std::vector<std::string>& known) {
-  if (known.empty()) return ", expected none (none is known)";
-  const std::string wanted = lower(name);
-  // A third of the letters may be wrong, but never all of them.
-  std::size_t best = std::max<std::size_t>(2, wanted.size() / 3) + 1;
-  best = std::min(best, std::max<std::size_t>(wanted.size(), 1));
-  const std::string* nearest = nullptr;
-  for (const std::string& candidate : known) {
-    const std::size_t distance = edit_distance(wanted, lower(candidate));
-    if (distance < best) best = distance, nearest = &candidate;
-  }
-  std::string text = ", expected " + std::string(known.size() > 1 ? "one of " : "") + joined(known);
-  if (nearest != nullptr) text += " (did you mean " + quoted(*nearest) + "?)";
-  return text;
-}
 
 Entry& Registrar::add(Kind kind, About about) {
   entries_.push_back(std::make_unique<Entry>());
@@ -240,6 +176,7 @@ void Registry::commit(Registrar&& registrar) {
     const std::string fault = e->law != nullptr     ? detail::fault_of(*e->law)
                               : e->joint != nullptr ? detail::fault_of(*e->joint)
                                                     : "";
+    expect_endings(*e, registrar.origin());
     if (!fault.empty()) throw PluginError(registrar.origin() + ": " + title(*e) + ": " + fault);
   }
 
@@ -253,10 +190,10 @@ void Registry::commit(Registrar&& registrar) {
     const auto [first, is_new] = by_key.emplace(key, e.get());
     std::string other = first->second->origin;
     if (is_new) {
-      const Name name{e->kind, has_problem ? e->problem : "", e->about.name};
       const auto by_other = [&](const std::shared_ptr<const Promise>& p) {
         return p->origin != e->origin &&
-               std::find(p->names.begin(), p->names.end(), name) != p->names.end();
+               std::any_of(p->names.begin(), p->names.end(),
+                           [&](const Name& n) { return is_named(n, key); });
       };
       const auto taken = std::find_if(promises_.begin(), promises_.end(), by_other);
       if (taken == promises_.end()) continue;
@@ -282,10 +219,13 @@ void Registry::commit(Registrar&& registrar) {
 bool Registry::promise(Promise promise) {
   const std::lock_guard lock(mutex_);
   for (const Name& n : promise.names) {
-    if (by_key_.contains(Key{n.kind, n.problem, n.name})) return false;
+    const Key key = key_of(n);
+    if (by_key_.contains(key)) return false;
     for (const auto& other : promises_) {
-      if (std::find(other->names.begin(), other->names.end(), n) != other->names.end())
+      if (std::any_of(other->names.begin(), other->names.end(),
+                      [&](const Name& o) { return is_named(o, key); })) {
         return false;
+      }
     }
   }
   promises_.push_back(std::make_shared<const Promise>(std::move(promise)));
@@ -339,8 +279,8 @@ const Entry* Registry::known(Kind kind, std::string_view problem, std::string_vi
     return it == by_key_.end() ? nullptr : it->second;
   };
   if (const Entry* e = find()) return e;
-  open_promised(
-      [&](const Name& n) { return n.kind == kind && n.problem == problem && n.name == name; });
+  const Key key{kind, problem, name};
+  open_promised([&](const Name& n) { return is_named(n, key); });
   return find();
 }
 
@@ -397,8 +337,10 @@ const Entry& Registry::find(Kind kind, std::string_view name) const {
     if (e->about.name == name) return *e;
     if (names.empty() || names.back() != e->about.name) names.push_back(e->about.name);
   }
-  throw UnknownName(std::string(to_string(kind)) + " " + quoted(name) + " is unknown" +
-                    suggest(name, names) + std::string(plugin_hint));
+  throw UnknownName(std::string(to_string(kind)) + (kind == Kind::joint ? " type " : " ") +
+                    quoted(name) + " is unknown" +
+                    (kind == Kind::joint ? suggest_joint(name, names) : suggest(name, names)) +
+                    std::string(plugin_hint));
 }
 
 const Entry& Registry::find_algorithm(std::string_view problem, std::string_view name) const {
@@ -426,7 +368,7 @@ const LoopJoint& Registry::loop_joint(std::string_view name) const {
     for (const Entry* e : entries(kind)) names.push_back(e->about.name);
   }
   std::sort(names.begin(), names.end());
-  throw UnknownName("loop joint " + quoted(name) + " is unknown" + suggest(name, names) +
+  throw UnknownName("loop joint type " + quoted(name) + " is unknown" + suggest_joint(name, names) +
                     std::string(plugin_hint));
 }
 
@@ -450,7 +392,7 @@ std::vector<std::string> Registry::sub_mechanism_names() const {
 
 const Format& Registry::format_for(std::string_view path) const {
   const std::string file = lower(path.substr(path.find_last_of('/') + 1));
-  open_promised([](const Name& n) { return n.kind == Kind::format; });
+  open_promised([&](const Name& n) { return answers_for(n, file); });
   std::vector<const Format*> formats;
   {
     const std::lock_guard lock(mutex_);
@@ -458,112 +400,22 @@ const Format& Registry::format_for(std::string_view path) const {
       if (e->kind == Kind::format) formats.push_back(e->format.get());
     }
   }
-  const Format* best = nullptr;
-  std::size_t longest = 0;
-  std::set<std::string> endings;
-  for (const Format* format : formats) {
-    for (const std::string& ending : format->extensions()) {
-      endings.insert(ending);
-      // The longest ending wins; of equals, the format that was registered first.
-      if (ending.size() > longest && file.size() > ending.size() && file.ends_with(lower(ending))) {
-        best = format;
-        longest = ending.size();
-      }
-    }
-  }
-  if (best != nullptr) return *best;
+  if (const Format* best = best_format(formats, file)) return *best;
   if (file.ends_with(".xacro")) {
     throw UnknownName(std::string(path) +
                       ": file is xacro, which makes URDF, expected URDF (run "
                       "xacro first: xacro " +
                       std::string(path) + " > robot.urdf)");
   }
+  std::set<std::string> endings;
+  for (const Entry* e : entries(Kind::format)) {
+    for (const std::string& ending : e->format->extensions()) endings.insert(ending);
+  }
   const std::size_t dot = file.find_last_of('.');
   const std::string ending = dot == std::string::npos ? "" : file.substr(dot);
   throw UnknownName(std::string(path) + ": format of file name ending " + quoted(ending) +
                     " is unknown" + suggest(ending, {endings.begin(), endings.end()}) +
                     std::string(plugin_hint));
-}
-
-Verdict Registry::can(const Entry& algorithm, const Model& model) const {
-  Verdict verdict;
-  verdict.exact = algorithm.capabilities.exact;
-  for (int k = 0; k < scalar_count; ++k) {
-    if (algorithm.algorithm[k]) verdict.scalars.push_back(scalar_names[k]);
-  }
-  Tie tie = Tie::none;
-  verdict.obstacle = obstacle(algorithm.capabilities, model, tie);
-  verdict.ok = verdict.obstacle.empty();
-  for (const bool exact : {true, false}) {
-    for (const Entry* e : algorithms(algorithm.problem)) {
-      if (e->capabilities.exact != exact || e->about.name == algorithm.about.name) continue;
-      if (obstacle(e->capabilities, model, tie).empty()) {
-        verdict.alternatives.push_back(e->about.name);
-      }
-    }
-  }
-  return verdict;
-}
-
-std::unique_ptr<Integrator> Registry::create_integrator(std::string_view name, const Setup& setup,
-                                                        const Parameters& options) const {
-  const Entry& e = find(Kind::integrator, name);
-  PartSpec spec;
-  spec.what = "integrator", spec.name = e.about.name, spec.parameters = options;
-  const std::vector<std::string> known(e.options.begin(), e.options.end());
-  for (const auto& [option, values] : options) {
-    if (std::find(known.begin(), known.end(), option) != known.end()) continue;
-    throw UnknownName(title(e) + ": option " + quoted(option) + " is unknown" +
-                      (known.empty() ? ", expected none" : suggest(option, known)));
-  }
-  if (setup.model == nullptr) {
-    throw InvalidModel(title(e) +
-                       ": model is null, expected a compiled model (see Model::compile)");
-  }
-  return made_by(e, "an integrator", [&] { return e.integrator(setup, spec); });
-}
-
-std::unique_ptr<QuadraticProgramSolver> Registry::create_qp_solver(std::string_view name) const {
-  const Entry& e = find(Kind::qp_solver, name);
-  return made_by(e, "a solver", [&] { return e.qp_solver(); });
-}
-
-std::unique_ptr<Algorithm> Registry::make(const Entry& e, const Setup& setup, int scalar) const {
-  const std::string& name = e.about.name;
-  if (setup.model == nullptr) {
-    throw InvalidModel(name + ": model is null, expected a compiled model (see Model::compile)");
-  }
-  // What stands in the way is asked first: alternatives may be in plugins that are not open.
-  Tie tie = Tie::none;
-  const bool able = obstacle(e.capabilities, *setup.model, tie).empty();
-  if (able && e.algorithm[scalar]) {
-    return made_by(e, "an algorithm bound to model " + quoted(setup.model->name()),
-                   [&] { return e.algorithm[scalar](setup); });
-  }
-  const Verdict verdict = can(e, *setup.model);
-  if (!e.algorithm[scalar]) {
-    const std::vector<std::string> scalars(verdict.scalars.begin(), verdict.scalars.end());
-    throw Unsupported(name + ": scalar is " + std::string(scalar_names[scalar]) + ", expected " +
-                      joined(scalars, " or ") + " (" + title(e) + " of " + e.origin +
-                      " is not registered at other scalars)");
-  }
-  std::string advice;
-  for (const std::string& other : verdict.alternatives) {
-    advice += advice.empty() ? "use " : " or ";
-    if (!find_algorithm(e.problem, other).capabilities.exact) advice += "the approximate ";
-    advice += quoted(other);
-  }
-  if (advice.empty()) advice = "no known algorithm for " + e.problem + " can";
-  if (tie == Tie::coupling) {
-    advice += "; where the coupling is a mimic, read the model with --mimic ignore to free it";
-  }
-  throw Unsupported(name + ": " + verdict.obstacle + " (" + advice + ")");
-}
-
-void Registry::refuse_type(const Entry& e) {
-  throw PluginError(e.origin + ": " + title(e) +
-                    " is of another C++ type than the problem's interface, expected a class "
-                    "derived from it (is another problem of the same name in use?)");
 }
 
 }  // namespace espalier

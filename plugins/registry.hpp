@@ -39,38 +39,38 @@ ESPALIER_API std::string_view to_string(Kind kind);
 /// What an entry says of itself; `espalier list` prints it.
 struct About {
   // Initialized, so that a list that leaves one out is no warning.
-  std::string name{};
+  std::string name{};     ///< by which it is asked for
   std::string summary{};  ///< one line: what it is or computes
   std::string source{};   ///< where the method is from
   std::string cost{};     ///< e.g. "O(n)"
 };
 
-using AlgorithmFactory = std::function<std::unique_ptr<Algorithm>(const Setup&)>;
-using IntegratorFactory =
-    std::function<std::unique_ptr<Integrator>(const Setup&, const PartSpec& options)>;
-using QpSolverFactory = std::function<std::unique_ptr<QuadraticProgramSolver>()>;
+using AlgorithmFactory = std::function<std::unique_ptr<Algorithm>(const Setup&)>;  ///< by setup
+using IntegratorFactory = std::function<std::unique_ptr<Integrator>(
+    const Setup&, const PartSpec& options)>;                                       ///< by setup
+using QpSolverFactory = std::function<std::unique_ptr<QuadraticProgramSolver>()>;  ///< makes one
 
 /// One registered thing. Entries of a registry never change or move.
 struct Entry {
-  Kind kind = Kind::joint;
-  About about;
+  Kind kind = Kind::joint;  ///< what it is
+  About about;              ///< name, summary, source, cost
   std::string origin;  ///< file of the plugin, or "built in"
 
   // By kind, one of these is set.
-  std::shared_ptr<const JointType> joint;
-  std::shared_ptr<const LoopJoint> loop_joint;
-  std::shared_ptr<const LawType> law;
-  std::shared_ptr<const SubMechanism> sub_mechanism;
-  std::shared_ptr<const Format> format;
-  std::shared_ptr<const PackCode> pack_code;
-  IntegratorFactory integrator;
+  std::shared_ptr<const JointType> joint;             ///< a joint type
+  std::shared_ptr<const LoopJoint> loop_joint;        ///< what closes loops alone
+  std::shared_ptr<const LawType> law;                 ///< a law
+  std::shared_ptr<const SubMechanism> sub_mechanism;  ///< a piece of a robot
+  std::shared_ptr<const Format> format;               ///< a file format
+  std::shared_ptr<const PackCode> pack_code;          ///< code on packs
+  IntegratorFactory integrator;                       ///< makes an integrator
   std::vector<std::string_view> options;  ///< of an integrator
-  QpSolverFactory qp_solver;
+  QpSolverFactory qp_solver;              ///< makes a solver
   // Algorithms:
-  std::string problem;
+  std::string problem;  ///< that an algorithm solves
   /// In its Setup; said by the problem.
   bool needs_end_effectors = false, needs_inputs = false, needs_sensors = false;
-  Capabilities capabilities;
+  Capabilities capabilities;  ///< of an algorithm
   std::array<AlgorithmFactory, scalar_count>
       algorithm;  ///< by ScalarTraits<T>::index; may be empty
 };
@@ -90,7 +90,7 @@ std::unique_ptr<A> bound(const Setup& setup) {
 /// Collects what a plugin registers; the registry takes all of it or nothing.
 class ESPALIER_API Registrar {
  public:
-  explicit Registrar(std::string origin) : origin_(std::move(origin)) {}
+  explicit Registrar(std::string origin) : origin_(std::move(origin)) {}  ///< file of the plugin
 
   /// A joint type from an author's class J (see kernel/model/joint_adapter.hpp).
   template <class J>
@@ -99,7 +99,7 @@ class ESPALIER_API Registrar {
     e.joint = std::make_shared<const detail::JointTypeOf<J>>(e.about.name);
   }
   template <class F>
-  void format(About about) {
+  void format(About about) {  ///< a file format from a class that implements Format
     add(Kind::format, std::move(about)).format = std::make_shared<const F>();
   }
   /// Something that can only close loops, from a class that implements LoopJoint.
@@ -167,15 +167,15 @@ class ESPALIER_API Registrar {
      ...);
   }
   template <template <class> class A>
-  void algorithm_at_double(About about, const Capabilities& capabilities) {
+  void algorithm_at_double(About about, const Capabilities& capabilities) {  ///< at double alone
     algorithm_at<A, double>(std::move(about), capabilities);
   }
   /// Any entry, to be completed by hand; the reference stays valid until the registrar is
   /// committed.
   Entry& add(Kind kind, About about);
 
-  const std::string& origin() const { return origin_; }
-  std::vector<std::unique_ptr<Entry>>& entries() { return entries_; }
+  const std::string& origin() const { return origin_; }                ///< file of the plugin
+  std::vector<std::unique_ptr<Entry>>& entries() { return entries_; }  ///< so far
 
  private:
   template <class A>
@@ -195,8 +195,8 @@ class ESPALIER_API Registrar {
 
 /// Answer to "can this algorithm run on this model?".
 struct Verdict {
-  bool ok = false;
-  bool exact = true;
+  bool ok = false;                        ///< whether it can
+  bool exact = true;                      ///< false: approximates
   std::vector<std::string_view> scalars;  ///< at which it can be had
   std::string obstacle;                   ///< what stands in the way: "" if ok
   std::vector<std::string> alternatives;  ///< that solve the same problem and can; exact ones first
@@ -217,15 +217,15 @@ class ESPALIER_API Registry final : public ModelTypes, public SubMechanisms {
 
   /// By which an entry is asked for.
   struct Name {
-    Kind kind = Kind::joint;
+    Kind kind = Kind::joint;  ///< what it is
     std::string problem;  ///< of algorithms, else empty
-    std::string name;
-    bool operator==(const Name&) const = default;
+    std::string name;     ///< under which it is registered
+    bool operator==(const Name&) const = default;  ///< all three are equal
   };
   /// A plugin that is opened when one of its names is asked for.
   struct Promise {
     std::string origin;  ///< file of the plugin
-    std::vector<Name> names;
+    std::vector<Name> names;     ///< that it promises
     std::function<void()> open;  ///< commits its entries; does not throw
   };
   /// Takes the names of a plugin, all or none.
@@ -247,7 +247,7 @@ class ESPALIER_API Registry final : public ModelTypes, public SubMechanisms {
 
   /// @throws UnknownName listing the known names
   const Entry& find(Kind kind, std::string_view name) const;
-  const Entry& find_algorithm(std::string_view problem, std::string_view name) const;
+  const Entry& find_algorithm(std::string_view problem, std::string_view name) const;  ///< the same
   const JointType& joint_type(std::string_view name) const override;
   const LoopJoint& loop_joint(std::string_view name) const override;
   const LawType& law(std::string_view name) const override;
@@ -275,14 +275,14 @@ class ESPALIER_API Registry final : public ModelTypes, public SubMechanisms {
     return std::unique_ptr<P>(algorithm);
   }
   /// The same by entry, for code that does not know the problem.
-  /// @param scalar  ScalarTraits<T>::index
+  /// `scalar` is a ScalarTraits<T>::index.
   std::unique_ptr<Algorithm> create(const Entry& algorithm, const Setup& setup,
                                     int scalar = ScalarTraits<double>::index) const {
     return make(algorithm, setup, scalar);
   }
 
   /// An integrator bound to a model.
-  /// @param options  by name, e.g. {{"relative_tolerance", {1e-9}}}
+  /// Options are by name, e.g. {{"relative_tolerance", {1e-9}}}.
   /// @throws UnknownName for the integrator or an option, InvalidModel for the value of an option,
   ///         PluginError if the factory fails
   std::unique_ptr<Integrator> create_integrator(std::string_view name, const Setup& setup,

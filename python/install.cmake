@@ -20,7 +20,7 @@ install(FILES ${python_files} ${module_dir}/problems.json DESTINATION ${package_
 
 set(wheel COMPONENT python_wheel EXCLUDE_FROM_ALL)
 set(libraries espalier_kernel espalier_plugins espalier_host espalier_sensing espalier_control
-  espalier_simulation)
+  espalier_simulation espalier_contact)
 install(TARGETS espalier_python LIBRARY DESTINATION espalier ${wheel})
 install(TARGETS ${libraries} LIBRARY DESTINATION espalier/lib NAMELINK_SKIP ${wheel})
 install(FILES ${python_files} ${module_dir}/problems.json DESTINATION espalier ${wheel})

@@ -163,7 +163,8 @@ std::vector<bool> SensorSystem::needed_rows(const Cluster& c) const {
   constraint.jacobian(model_, c, {q.data(), nullptr, joints.X.data(), joints.S.data(), nullptr}, w);
   Eigen::MatrixXd all = Eigen::MatrixXd::Zero(constraint.columns, m);
   for (std::size_t i = 0; i < m; ++i) {
-    constraint.each_in_row(w, static_cast<int>(i), [&](int column, double x) { all(column, i) = x; });
+    constraint.each_in_row(w, static_cast<int>(i),
+                           [&](int column, double x) { all(column, i) = x; });
   }
   const Eigen::MatrixXd transposed = all(constraint.dependent, Eigen::all);
   const std::vector<int> order = detail::pivot_order(transposed);
@@ -259,15 +260,18 @@ void SensorSystem::record_pattern() {
   }
   recording_ = nullptr;
 
-  // Beside the largest of its row, an entry of 1e-15 is what rounding left of a zero.
-  std::vector<double> largest(rows(), 0.0);
+  // Beside the largest of its row and of its column, an entry of 1e-15 is what rounding left of a
+  // zero. Rows alone do not tell: one that has an inertia of 1e30 has the ones of wrenches, too.
+  std::vector<double> of_row(rows(), 0.0), of_column(unknowns(), 0.0);
   for (const Recorded& r : recorded) {
-    largest[r.row] = std::max(largest[r.row], r.largest);
+    of_row[r.row] = std::max(of_row[r.row], r.largest);
+    of_column[r.column] = std::max(of_column[r.column], r.largest);
     largest_ = std::max(largest_, r.largest);
   }
   std::vector<std::pair<int, int>> entries;  // column, row
   for (const Recorded& r : recorded) {
-    if (!(r.largest <= 1e-15 * largest[r.row])) entries.emplace_back(r.column, r.row);
+    const double largest = std::min(of_row[r.row], of_column[r.column]);
+    if (!(r.largest <= 1e-15 * largest)) entries.emplace_back(r.column, r.row);
   }
   std::sort(entries.begin(), entries.end());
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());

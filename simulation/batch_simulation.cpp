@@ -3,19 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
-#include <mutex>
 
-#include "espalier/host/batch_loops.hpp"
-#include "espalier/host/block_threads.hpp"
-#include "espalier/kernel/model/independent_choice.hpp"
-#include "espalier/kernel/model/loop_projector.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/plugins/registry.hpp"
-#include "espalier/simulation/reselection.hpp"
+#include "batch_simulation_impl.hpp"
 
 namespace espalier {
 
@@ -26,37 +18,17 @@ using detail::scatter;
 using text::number;
 using Packs = std::vector<Pack>;
 
-/// An explicit method of up to four stages: where and when forces are asked for, and how the
-/// robots get there. Positions move by flows of weighted sums of the stages' rates.
-struct Stages {
-  std::string_view name;
-  int count;
-  std::array<double, 4> at;  ///< in steps
-};
-constexpr std::array<Stages, 2> methods{
+constexpr std::array<BatchStages, 2> methods{
     {{"semi-implicit-euler", 1, {0.0}}, {"rk4", 4, {0.0, 0.5, 0.5, 1.0}}}};
 
-const Stages& method_named(const std::string& name) {
+const BatchStages& method_named(const std::string& name) {
   std::vector<std::string> known;
-  for (const Stages& stages : methods) {
+  for (const BatchStages& stages : methods) {
     if (stages.name == name) return stages;
     known.emplace_back(stages.name);
   }
   throw UnknownName("batch simulation: integrator is '" + name + "'" + suggest(name, known));
 }
-
-/// Damping, dry friction and a spring on one rate.
-struct Passive {
-  int rate = 0, position = -1;
-  PassiveDynamics is{};
-};
-
-using detail::look_again;
-using detail::look_below;
-using detail::most_forms;
-using detail::worthwhile;
-
-constexpr std::size_t most_events = 4096;
 
 /// Loops that are open by more at the start were not meant to be closed.
 constexpr double largest_gap = 1e-3;
@@ -67,112 +39,6 @@ Pack tanh(Pack x) {
 }
 
 }  // namespace
-
-class BatchSimulation::Impl {
- public:
-  Impl(const Registry& registry, const ModelPtr& model, const BatchSimulationOptions& options);
-
-  void start(int N, In<double> q, In<double> v, double t);
-  void step(double h);
-
-  ModelPtr model_;
-  detail::BlockThreads threads_;
-  BatchController controller_;
-  double t_ = 0.0;
-  int N_ = 0;
-  std::vector<double> q_, v_;         ///< structures of arrays, at the stage that is under way
-  std::vector<double> own_v_;         ///< rates in the model's coordinates; empty: v_ are
-  std::vector<unsigned char> stuck_;  ///< robots whose loops could not be closed
-  std::vector<BatchEvent> events_;
-
-  const std::vector<double>& own_v() const { return own_v_.empty() ? v_ : own_v_; }
-  void set_gravity(const Vec3<double>& gravity);
-
-  /// The robot in one choice of independent joints, for one thread.
-  struct Form {
-    Form(const ModelPtr& of, const CloseOptions& closing)
-        : model(of),
-          motion(*of, SpanningMotion<Pack>::Rotors::skip),
-          one_motion(*of, SpanningMotion<double>::Rotors::skip),
-          projector(of, closing) {}
-    ModelPtr model;
-    std::unique_ptr<ForwardDynamics<Pack>> dynamics;
-    SpanningMotion<Pack> motion;
-    SpanningMotion<double> one_motion;
-    LoopProjector projector;
-  };
-  /// What one thread owns.
-  struct alignas(64) Worker {
-    explicit Worker(const ModelPtr& model)
-        : loops(model),
-          one(model->nq()),
-          one_v(model->nv()),
-          predicted(model->nq()),
-          start(model->nq()),
-          one_qd(model->spanning_nv()),
-          q(model->nq()),
-          v(model->nv()),
-          tau(model->nv()),
-          applied(model->nv()),
-          driven(model->nv()),
-          vdot(model->nv()),
-          forces(model->spanning_nv()),
-          move(model->spanning_nv()) {}
-    std::vector<std::unique_ptr<Form>> forms;  ///< by number; null where not made yet
-    detail::BatchLoops loops;
-    std::vector<double> one, one_v, predicted, start, one_qd;  ///< of one robot
-    Packs q, v, tau, applied, driven, vdot, forces, move;
-  };
-  std::vector<std::unique_ptr<Worker>> workers_;
-
- private:
-  /// A pack of robots in the middle of a step.
-  struct Block {
-    Packs q, v;  ///< at its start
-    Packs q2;    ///< at the second stage
-    std::array<Packs, 4> qd, vdot;
-  };
-  using Weights = std::array<double, 4>;
-  static constexpr int blocks_at_once = 8;
-
-  void add_passive(Worker& w, const Pack* qd);
-  void evaluate(Worker& w, Form& form, bool own, Pack* qd, Pack* vdot);
-  template <class F>
-  void each_form(Worker& w, int first, F&& f);
-  void advance(Worker& w, Block& block, int first, int stage, double h);
-  void flow(Worker& w, const Block& block, const Pack* from, const Weights& weights, Pack* to);
-  void rates(Worker& w, const Block& block, const Weights& weights);
-  void settle(Worker& w, const Block& block, int first);
-  static bool finite(const Worker& w, int robot);
-  bool close(Worker& w, int robot, const Block* from);
-  void choose(Worker& w, int robot);
-  void change(Worker& w, int robot, int loop);
-  double distance(Worker& w, const std::vector<double>& a, const std::vector<double>& b) const;
-  int number_of(const ModelPtr& form, int cluster, std::span<const int> columns);
-  Form& form_in(Worker& w, int number);
-  void note(BatchEvent event);
-  void load(Worker& w, int first) const;
-  void save(Worker& w, int first);
-
-  const Stages& method_;
-  double friction_rate_;
-  std::vector<Passive> passive_;
-  std::vector<double> tau_;
-  std::vector<Block> blocks_;
-  bool closes_;   ///< some coupling depends on the position
-  bool changes_;  ///< robots may be computed in other coordinates
-  const Registry& registry_;
-  BatchSimulationOptions options_;
-  Vec3<double> gravity_;
-  std::shared_ptr<Alternatives> alternatives_;
-  mutable std::mutex mutex_;            ///< of the forms' models and of events
-  std::vector<ModelPtr> models_;        ///< of the forms, by number; the model itself first
-  std::vector<unsigned char> form_of_;  ///< of each robot
-  std::vector<double> levels_;          ///< margins at which others are looked for, robot by robot
-  int loop_count_ = 0;
-  std::vector<double> memory_;  ///< of the projector, robot by robot
-  std::size_t memory_size_ = 0;
-};
 
 BatchSimulation::Impl::Impl(const Registry& registry, const ModelPtr& model,
                             const BatchSimulationOptions& options)
@@ -193,10 +59,10 @@ BatchSimulation::Impl::Impl(const Registry& registry, const ModelPtr& model,
   }
   for (int k = 0; k < threads_.count(); ++k) {
     workers_.push_back(std::make_unique<Worker>(model));
-    workers_.back()->forms.resize(most_forms);
+    workers_.back()->forms.resize(detail::most_forms);
     form_in(*workers_.back(), 0);
   }
-  models_.reserve(most_forms);
+  models_.reserve(detail::most_forms);
   const LoopProjector& projector = workers_.front()->forms.front()->projector;
   memory_size_ = projector.memory_size();
   loop_count_ = projector.loop_count();
@@ -236,33 +102,6 @@ void BatchSimulation::Impl::save(Worker& w, int first) {
   }
 }
 
-/// Calls f(form, number, whether it is the only one, whether lane k is in it) for the forms that
-/// the robots of a block are in.
-template <class F>
-void BatchSimulation::Impl::each_form(Worker& w, int first, F&& f) {
-  const auto number_in = [&](int k) {
-    return changes_ ? static_cast<int>(form_of_[std::min(first + k, N_ - 1)]) : 0;
-  };
-  for (int lane = 0; lane < Pack::size; ++lane) {
-    const int number = number_in(lane);
-    bool seen = false, alone = true;
-    for (int k = 0; k < lane; ++k) seen = seen || number_in(k) == number;
-    for (int k = 0; k < Pack::size; ++k) alone = alone && number_in(k) == number;
-    if (!seen) f(form_in(w, number), number, alone, [&](int k) { return number_in(k) == number; });
-  }
-}
-
-BatchSimulation::Impl::Form& BatchSimulation::Impl::form_in(Worker& w, int number) {
-  std::unique_ptr<Form>& form = w.forms[number];
-  if (form != nullptr) return *form;
-  const std::lock_guard lock(mutex_);
-  form = std::make_unique<Form>(models_[number], options_.closing);
-  form->dynamics =
-      registry_.create<ForwardDynamics<Pack>>(options_.algorithm, Setup{models_[number]});
-  form->dynamics->set_gravity(gravity_);
-  return *form;
-}
-
 void BatchSimulation::Impl::set_gravity(const Vec3<double>& gravity) {
   gravity_ = gravity;
   for (const auto& worker : workers_) {
@@ -270,32 +109,6 @@ void BatchSimulation::Impl::set_gravity(const Vec3<double>& gravity) {
       if (form != nullptr) form->dynamics->set_gravity(gravity);
     }
   }
-}
-
-void BatchSimulation::Impl::note(BatchEvent event) {
-  const std::lock_guard lock(mutex_);
-  if (events_.size() < most_events) events_.push_back(event);
-}
-
-/// The number of a form with the independent joints of another one, but for one cluster; -1 if
-/// there are too many.
-int BatchSimulation::Impl::number_of(const ModelPtr& form, int cluster,
-                                     std::span<const int> columns) {
-  const Cluster& c = form->clusters()[cluster];
-  const std::span<const int> now = form->independent_rates();
-  const std::lock_guard lock(mutex_);
-  for (std::size_t number = 0; number < models_.size(); ++number) {
-    const std::span<const int> other = models_[number]->independent_rates();
-    bool same = true;
-    for (int i = 0; i < static_cast<int>(now.size()) && same; ++i) {
-      const bool here = i >= c.v && i < c.v + c.nv;
-      same = other[i] == (here ? c.constraint->rate[columns[i - c.v]] : now[i]);
-    }
-    if (same) return static_cast<int>(number);
-  }
-  if (models_.size() == most_forms) return -1;
-  models_.push_back(alternatives_->with(*form, cluster, columns));
-  return static_cast<int>(models_.size()) - 1;
 }
 
 void BatchSimulation::Impl::start(int N, In<double> q, In<double> v, double t) {
@@ -324,7 +137,7 @@ void BatchSimulation::Impl::start(int N, In<double> q, In<double> v, double t) {
   form_of_.assign(N, 0);
   levels_.assign(static_cast<std::size_t>(loop_count_) * N, 0.0);
   events_.clear();
-  if (changes_) own_v_ = v_, events_.reserve(most_events);
+  if (changes_) own_v_ = v_, events_.reserve(detail::most_batch_events);
   Worker& w = *workers_.front();
   for (int first = 0; first < N; first += Pack::size) {
     load(w, first);
@@ -356,108 +169,6 @@ void BatchSimulation::Impl::step(double h) {
   t_ = begin + h;
 }
 
-/// Whether a robot of the worker's block has numbers alone.
-bool BatchSimulation::Impl::finite(const Worker& w, int robot) {
-  const int k = robot % Pack::size;
-  const auto number = [k](const Pack& x) { return std::isfinite(x[k]); };
-  return std::all_of(w.q.begin(), w.q.end(), number) && std::all_of(w.v.begin(), w.v.end(), number);
-}
-
-/// Puts a robot of the worker's block back on its loops; false if they cannot be closed on their
-/// branch, then it is left as it is. @param from  the block at the step's start; null at the start
-bool BatchSimulation::Impl::close(Worker& w, int robot, const Block* from) {
-  const int k = robot % Pack::size;
-  double* const memory = memory_.data() + memory_size_ * robot;
-  for (std::size_t i = 0; i < w.q.size(); ++i) w.one[i] = w.q[i][k];
-  LoopProjector& projector = form_in(w, form_of_[robot]).projector;
-  projector.restore(memory);
-  if (from != nullptr && changes_) w.predicted = w.one;
-  Closure::Verdict verdict = projector.project(w.one.data()).verdict;
-  if (verdict == Closure::Verdict::branch_lost && from != nullptr && changes_) {
-    // A singular position was stepped over: on its branch the correction is small.
-    for (std::size_t i = 0; i < w.q.size(); ++i) w.start[i] = from->q[i][k];
-    const double motion = distance(w, w.start, w.predicted);
-    if (!(distance(w, w.predicted, w.one) <= detail::same_branch * motion)) return false;
-    projector.restart();
-    verdict = projector.project(w.one.data()).verdict;
-    if (verdict == Closure::Verdict::closed) {
-      note({BatchEvent::Kind::singularity, t_, robot, -1});
-    }
-  }
-  if (verdict != Closure::Verdict::closed) return false;
-  projector.save(memory);
-  for (std::size_t i = 0; i < w.q.size(); ++i) w.q[i].set(k, w.one[i]);
-  if (changes_) choose(w, robot);
-  return true;
-}
-
-double BatchSimulation::Impl::distance(Worker& w, const std::vector<double>& a,
-                                       const std::vector<double>& b) const {
-  model_->difference(a.data(), b.data(), w.one_qd.data());
-  double largest = 0.0;
-  for (const double x : w.one_qd) largest = std::max(largest, std::abs(x));
-  return largest;
-}
-
-/// Looks for other independent joints where a robot's come near a dead point, as
-/// Simulation::change_forms(); w.one is where it is.
-void BatchSimulation::Impl::choose(Worker& w, int robot) {
-  double* const levels = levels_.data() + static_cast<std::size_t>(loop_count_) * robot;
-  for (int loop = 0; loop < loop_count_; ++loop) {
-    const double margin = form_in(w, form_of_[robot]).projector.margin_of(loop);
-    if (levels[loop] == 0.0) {  // the start
-      const IndependentChoice& choice = form_in(w, form_of_[robot]).projector.look(loop);
-      const bool poor = choice.best() > worthwhile * choice.present();
-      levels[loop] = (poor ? detail::poor_start : look_below) * margin;
-      continue;
-    }
-    levels[loop] = std::max(levels[loop], look_below * margin);
-    if (margin < levels[loop]) change(w, robot, loop);
-  }
-}
-
-void BatchSimulation::Impl::change(Worker& w, int robot, int loop) {
-  double& level = levels_[static_cast<std::size_t>(loop_count_) * robot + loop];
-  Form& form = form_in(w, form_of_[robot]);
-  const double margin = form.projector.margin_of(loop);
-  const IndependentChoice& choice = form.projector.look(loop);
-  if (!(choice.best() > worthwhile * choice.present())) {
-    level = look_again * margin;
-    return;
-  }
-  const int cluster = form.projector.cluster_of(loop);
-  const int number = number_of(form.model, cluster, choice.columns());
-  Form* const next = number >= 0 ? &form_in(w, number) : nullptr;
-  if (next == nullptr || next == &form || next->projector.memory_size() > memory_size_) {
-    level = look_again * margin;
-    return;
-  }
-  const int k = robot % Pack::size;
-  for (std::size_t i = 0; i < w.v.size(); ++i) w.one_v[i] = w.v[i][k];
-  form.one_motion.update(w.one.data(), nullptr);
-  form.one_motion.expand(w.one_v.data(), w.one_qd.data());
-  rates_in(*next->model, w.one_qd.data(), w.one_v.data());
-  for (std::size_t i = 0; i < w.v.size(); ++i) w.v[i].set(k, w.one_v[i]);
-  form_of_[robot] = static_cast<unsigned char>(number);
-  next->projector.restart();
-  next->projector.project(w.one.data());
-  next->projector.save(memory_.data() + memory_size_ * robot);
-  level = look_below * next->projector.margin_of(loop);
-  note({BatchEvent::Kind::coordinates, t_, robot, cluster});
-}
-
-/// At the end of a step, robot by robot: loops are closed, and those that cannot be stay where they
-/// were before it.
-void BatchSimulation::Impl::settle(Worker& w, const Block& block, int first) {
-  for (int robot = first; robot < std::min(N_, first + Pack::size); ++robot) {
-    if (stuck_[robot] == 0) stuck_[robot] = finite(w, robot) && !close(w, robot, &block);
-    if (stuck_[robot] == 0) continue;
-    const int k = robot - first;
-    for (std::size_t i = 0; i < w.q.size(); ++i) w.q[i].set(k, block.q[i][k]);
-    for (std::size_t i = 0; i < w.v.size(); ++i) w.v[i].set(k, block.v[i][k]);
-  }
-}
-
 /// Rates of all joints and accelerations at w.q and w.v, of the lanes that are in a form.
 void BatchSimulation::Impl::evaluate(Worker& w, Form& form, bool own, Pack* qd, Pack* vdot) {
   if (closes_) form.motion.update(w.q.data(), nullptr);
@@ -480,7 +191,7 @@ void BatchSimulation::Impl::evaluate(Worker& w, Form& form, bool own, Pack* qd, 
 
 /// Forces of dampers, friction and springs.
 void BatchSimulation::Impl::add_passive(Worker& w, const Pack* qd) {
-  for (const Passive& p : passive_) {
+  for (const BatchPassive& p : passive_) {
     const Pack rate = qd[p.rate];
     Pack& force = w.forces[p.rate];
     force -= Pack(p.is.damping) * rate;

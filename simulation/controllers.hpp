@@ -18,6 +18,7 @@ namespace espalier {
 /// Constant forces on joints.
 class ESPALIER_API ConstantForces final : public Controller {
  public:
+  /// @param model   whose joints are named
   /// @param forces  per joint, as many numbers as it has rates [N·m, N]
   /// @throws UnknownName; SizeMismatch; InvalidModel for a number that is not finite
   ConstantForces(const Model& model,
@@ -32,6 +33,7 @@ class ESPALIER_API ConstantForces final : public Controller {
 /// force = kp (target - q) + kd (target_rate - qd).
 class ESPALIER_API PdControl final : public Controller {
  public:
+  /// Of one joint.
   struct Gains {
     double kp = 0.0;           ///< [N·m/rad, N/m]
     double kd = 0.0;           ///< [N·m·s/rad, N·s/m]
@@ -55,6 +57,7 @@ class ESPALIER_API PdControl final : public Controller {
 /// the last one after the last.
 class ESPALIER_API ForceTable final : public Controller {
  public:
+  /// @param model   whose joints are named
   /// @param joints  names of the columns; all rates of a joint of several follow each other, their
   ///                names are "joint[0]", "joint[1]", ...
   /// @param times   strictly increasing [s]

@@ -5,6 +5,7 @@
 #include "espalier/kernel/problems/open_loops.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/simulation/form.hpp"
+#include "espalier/simulation/messages.hpp"
 #include "espalier/simulation/reselection.hpp"
 
 /// How a simulation gets past dead points of its coordinates and singular positions of the
@@ -320,15 +321,13 @@ double Simulation::retry(const Stuck& stuck, double h, double left) {
 
 void Simulation::stop(const Closure& closure, double t) const {
   Closure said = closure;
+  std::string advice = "take shorter steps";
   if (closure.verdict != Closure::Verdict::out_of_reach) {
     said.better = better_independents(*form_->model, q_.data(), closure.cluster);
+    advice = detail::advice_past(*model_, said.better, v_);
   }
   throw SingularMechanism("simulation at t = " + number(t) + " s: " + said.text() +
-                          ", expected closed loops (take shorter steps" +
-                          (said.better.empty() ? ""
-                                               : ", or declare other joints independent near "
-                                                 "dead points") +
-                          ")");
+                          ", expected closed loops (" + advice + ")");
 }
 
 double Simulation::energy_now() {

@@ -5,6 +5,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/text.hpp"
+#include "espalier/simulation/messages.hpp"
 
 namespace espalier {
 
@@ -113,6 +114,7 @@ void Simulation::take_gravity(Form& form) const {
 
 void Simulation::set_forces(In<double> tau) {
   expect_size("simulation", "tau", tau.size(), model_->nv());
+  detail::expect_finite_tau("simulation", *model_, {tau.data(), constant_.size()});
   std::copy_n(tau.data(), tau.size(), constant_.begin());
 }
 
@@ -128,7 +130,7 @@ void Simulation::accelerations(ForwardDynamics<double>& dynamics, double t, cons
   form_->motion.expand(v, qd);
   std::fill(forces_.begin(), forces_.end(), 0.0);
   if (options_.passive) passive_.add(q, qd, forces_.data());
-  for (const auto& controller : parts_.controllers) controller->drive(t, q, qd, forces_.data());
+  drive(t, q, qd);
   const bool own = form_ == forms_.front().get();
   if (!own) {  // constant forces act on the joints that the caller's coordinates belong to
     const std::span<const int> rates = model_->independent_rates();
@@ -142,6 +144,17 @@ void Simulation::accelerations(ForwardDynamics<double>& dynamics, double t, cons
                       Out<double>(vdot, model_->nv()), wrenches);
   } catch (const SingularMechanism& error) {
     throw SingularMechanism("simulation at t = " + number(t) + " s: " + error.what());
+  }
+}
+
+/// What the controllers add to the forces on spanning rates.
+void Simulation::drive(double t, const double* q, const double* qd) {
+  const int count = static_cast<int>(parts_.controllers.size());
+  for (int i = 0; i < count; ++i) {
+    parts_.controllers[i]->drive(t, q, qd, forces_.data());
+    if (detail::is_finite_sum(forces_.data(), static_cast<long>(forces_.size()))) continue;
+    detail::refuse_controller("simulation at t = " + number(t) + " s", *model_, {q, q_.size()},
+                              {qd, qd_.size()}, forces_, i + 1, count);
   }
 }
 

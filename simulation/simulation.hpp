@@ -47,26 +47,27 @@ class ESPALIER_API Environment {
 
 /// What a simulation consists of, all bound to one model.
 struct SimulationParts {
-  std::unique_ptr<ForwardDynamics<double>> dynamics;
-  std::unique_ptr<Integrator> integrator;
+  std::unique_ptr<ForwardDynamics<double>> dynamics;  ///< accelerations
+  std::unique_ptr<Integrator> integrator;             ///< takes the steps
   std::unique_ptr<Energy<double>> energy;  ///< null: energies are not computed
-  std::vector<std::unique_ptr<Controller>> controllers;
-  std::vector<std::unique_ptr<Environment>> environments;
+  std::vector<std::unique_ptr<Controller>> controllers;    ///< their forces add up
+  std::vector<std::unique_ptr<Environment>> environments;  ///< their wrenches add up
   /// They make the same of the robot's other forms: other independent joints near dead points, and
   /// dampers that act implicitly. Where they are empty, neither is done.
   MakeDynamics make_dynamics{};
-  std::function<std::unique_ptr<Energy<double>>(const ModelPtr&)> make_energy{};
+  std::function<std::unique_ptr<Energy<double>>(const ModelPtr&)> make_energy{};  ///< as above
   /// Of the integrator: see stability_limit().
   double stability = HUGE_VAL;
 };
 
+/// How a simulation treats joints, loops and dead points.
 struct SimulationOptions {
   bool passive = true;  ///< damping, friction and springs of the joints act
   /// How joints are damped. `automatic`: in the integrator's stages, unless that is unstable at
   /// the step or nearly so; then `implicit`: linearly implicit Euler in v, extrapolated to order 2,
   /// in place of an integrator of fixed steps.
   enum class Damping { automatic, in_stages, implicit };
-  Damping damping = Damping::automatic;
+  Damping damping = Damping::automatic;  ///< how joints are damped
   /// Goes on in other independent joints near dead points of the present ones, and through
   /// singular positions of the mechanism on the branch that it is on.
   bool past_dead_points = true;
@@ -78,21 +79,26 @@ struct SimulationOptions {
   /// chatter about zero. A joint at rest creeps below this rate; explicit steps must be shorter
   /// than about 2.5 friction_rate inertia / friction. [rad/s, m/s], above 0
   double friction_rate = 0.05;
-  CloseOptions closing{};
+  CloseOptions closing{};  ///< of loops, after each step
 };
 
 /// A robot at one time of its simulation; views are valid until it moves on.
 struct Sample {
-  double t = 0.0;                                      ///< [s]
-  std::span<const double> q, v;                        ///< spanning positions, independent rates
-  double kinetic = 0.0, gravity = 0.0, springs = 0.0;  ///< [J]
-  double residual = 0.0;  ///< largest |phi| of the loops [m, rad or cosine]
+  double t = 0.0;             ///< [s]
+  std::span<const double> q;  ///< spanning positions, size nq
+  std::span<const double> v;  ///< independent rates, size nv
+  double kinetic = 0.0;       ///< energy [J]
+  double gravity = 0.0;       ///< potential energy of weights [J]
+  double springs = 0.0;       ///< potential energy of the joints' springs [J]
+  double residual = 0.0;      ///< largest |phi| of the loops [m, rad or cosine]
 
+  /// Kinetic and potential energy [J].
   double energy() const { return kinetic + gravity + springs; }
 };
 
 /// Something that a simulation did or saw beside moving on.
 struct SimulationEvent {
+  /// What happened.
   enum class Kind {
     coordinates,  ///< other joints of a cluster are independent from here; `value`: their margin
     singularity,  ///< the mechanism itself is singular and it went through; `value`: energy gained
@@ -100,11 +106,11 @@ struct SimulationEvent {
     turn,         ///< a joint turns by more than half a turn in a step; `value`: its rate
     damping       ///< dampers are stiff at the step; `value`: their rate of decay [1/s]
   };
-  Kind kind = Kind::coordinates;
+  Kind kind = Kind::coordinates;  ///< what happened
   double t = 0.0;    ///< [s]
   int cluster = -1;  ///< among Model::clusters(), or -1
   int joint = -1;    ///< among Model::joints(), or -1
-  double value = 0.0;
+  double value = 0.0;  ///< see Kind
   int form = -1;  ///< of kind `coordinates`: which choice
 };
 
@@ -121,17 +127,20 @@ class ESPALIER_API Simulation final : private EquationsOfMotion {
   explicit Simulation(SimulationParts parts, const SimulationOptions& options = {});
   ~Simulation() override;
 
+  /// In whose coordinates all that goes in and comes out is.
   const Model& model() const { return *model_; }
 
   /// Where it starts; neutral and at rest if not called.
   /// @param q  spanning positions whose loops are closed to 1e-3; they are projected
   /// @param v  independent rates; at a dead point of these, they have to be zero
+  /// @param t  time at which it starts [s]
   /// @throws SizeMismatch; SingularMechanism if the loops are open, the mechanism is singular or
   ///         rates do not say how it moves, or a number is not finite
   void start(In<double> q, In<double> v, double t = 0.0);
   /// Gravity for what follows [m/s²], world axes; the model's if not called.
   void set_gravity(const Vec3<double>& gravity);
-  /// Constant forces on independent rates. @throws SizeMismatch
+  /// Constant forces on independent rates.
+  /// @throws SizeMismatch; InvalidModel for a number that is not finite
   void set_forces(In<double> tau);
   /// Constant wrenches on links, each in its link's frame, besides those of the environments; null:
   /// none. They are not copied.
@@ -140,16 +149,18 @@ class ESPALIER_API Simulation final : private EquationsOfMotion {
   /// One step of length h > 0 [s].
   /// @throws SingularMechanism if loops cannot be closed on their branch, naming cluster, margin
   ///         and time, or if a number is no longer finite; the state is then that of the failure,
-  ///         or the last one whose loops were closed
+  ///         or the last one whose loops were closed; InvalidModel for a force of a controller
+  ///         that is not finite, naming the joint
   void step(double h);
   /// Steps of length h, the last one as short as it has to be, until `duration` from now; calls
   /// `output` first, after every `every` steps and at the end. It may return false to stop.
   void run(double duration, double h, int every, const std::function<bool(const Sample&)>& output);
 
+  /// The robot as it is.
   Sample sample();
-  double time() const { return t_; }
-  const std::vector<double>& q() const { return q_; }
-  const std::vector<double>& v() const { return own_v_; }
+  double time() const { return t_; }                       ///< [s]
+  const std::vector<double>& q() const { return q_; }      ///< spanning positions, size nq
+  const std::vector<double>& v() const { return own_v_; }  ///< independent rates, size nv
   /// Smallest singularity margin of all steps, a lower bound; see LoopProjector.
   double least_margin() const { return least_margin_; }
   /// What happened since start(), the first thousand of each kind.
@@ -169,6 +180,7 @@ class ESPALIER_API Simulation final : private EquationsOfMotion {
   void settle(double t, double* q) override;
   void accelerations(ForwardDynamics<double>& dynamics, double t, const double* q, const double* v,
                      double* qd, double* vdot);
+  void drive(double t, const double* q, const double* qd);
   const Wrenches<double>* all_wrenches(double t, const double* q, const double* qd);
   void take_gravity(Form& form) const;
   void attempt(double h);
@@ -234,8 +246,8 @@ class ESPALIER_API Simulation final : private EquationsOfMotion {
 /// What a simulation is made of, by name.
 struct SimulationNames {
   std::string algorithm = "c-aba";  ///< for forward dynamics
-  std::string integrator = "rk4";
-  Parameters integrator_options{};
+  std::string integrator = "rk4";   ///< as `espalier list integrators` has them
+  Parameters integrator_options{};  ///< by name, e.g. {{"relative_tolerance", {1e-9}}}
 };
 
 /// A simulation of plugins by their names; energies are computed if a loaded algorithm can.

@@ -11,7 +11,7 @@ namespace espalier {
 
 /// A point of a link that the ground can carry.
 struct ContactPoint {
-  std::string link;
+  std::string link;              ///< that it is fixed to
   Vec3<double> offset{0, 0, 0};  ///< from the link's origin, link axes [m]
 };
 

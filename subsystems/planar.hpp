@@ -7,6 +7,8 @@
 #include <numbers>
 #include <type_traits>
 
+#include "espalier/kernel/text.hpp"
+
 /// What planar linkages have in common.
 
 namespace espalier {
@@ -65,6 +67,18 @@ inline int branch_of(const PartSpec& spec, int count) {
   spec.refuse("branch", branch, "a whole number from 0 to " + std::to_string(count - 1));
 }
 
+/// "'crank' 0.1, 'rod' 0.02, 'offset' 0.05": what decides whether a linkage closes.
+inline std::string lengths_of(const PartSpec& spec) {
+  std::string all;
+  for (const char* key : {"crank", "coupler", "rocker", "rod", "pivot", "offset"}) {
+    const auto given = spec.parameters.find(key);
+    if (given == spec.parameters.end()) continue;
+    all += (all.empty() ? "" : ", ") + text::quoted(key);
+    for (const double x : given->second) all += " " + text::number(x);
+  }
+  return all;
+}
+
 /// Where the three positions (crank, and what follows it) of a linkage are zero: as `zeros` says,
 /// or at the crank's direction `angle` on `branch`, or where all bars point along x.
 template <class Linkage>
@@ -78,7 +92,9 @@ void settle_zeros(const Linkage& linkage, const PartSpec& spec, double* zeros) {
   if (spec.has("zeros")) spec.refuse("zeros", "given beside 'angle'", "one of the two");
   double q[3] = {spec.number("angle"), 0.0, 0.0};
   if (!linkage.solve(q, branch_of(spec, 2))) {
-    spec.refuse("angle", q[0], "a direction of the crank in which the loop closes");
+    spec.refuse("angle", q[0],
+                "a direction of the crank in which the loop closes (" + lengths_of(spec) +
+                    " do not reach each other there)");
   }
   std::copy(q, q + 3, zeros);
 }

@@ -17,7 +17,7 @@
 #include "subsystems/tello.hpp"
 #include "subsystems/trammel.hpp"
 
-ESPALIER_PLUGIN("subsystems", "0.1.0") {
+ESPALIER_PLUGIN("subsystems", "0.2.0") {
   using namespace espalier;
   const char* const gears =
       "Featherstone (2008), section 9.6; Chignoli et al. (2023), section II-B; theory/clusters 5.5";

@@ -3,7 +3,7 @@
 #include "algorithms/bremer/subsystem_matrices.hpp"
 #include "espalier/plugins/plugin.hpp"
 
-ESPALIER_PLUGIN("bremer", "0.1.0") {
+ESPALIER_PLUGIN("bremer", "0.2.0") {
   using namespace espalier;
   const Capabilities all{
       .couplings = true, .loops = true, .several_supports = true, .joint_supplied_dynamics = true};

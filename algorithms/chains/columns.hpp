@@ -10,7 +10,7 @@ namespace espalier {
 
 /// Chains that carry nothing, passed by many right-hand sides at once: wrenches and forces on rates
 /// go inward, motions outward, after articulated inertias have been found by ChainSweeps. A block
-/// of right-hand sides, one in each lane of a V, goes through a whole chain in registers.
+/// of right-hand sides stands in the lanes of a V.
 /// With U and D of the articulated-body algorithm, U about the origin of the body before:
 ///   inward:   z = D^-1 (S^T K + tau),  K of the body before += X^T K - U z
 ///   outward:  ydd = z - D^-1 U^T a of the body before,  a = X a + S ydd.
@@ -98,20 +98,45 @@ class ChainColumns : public ChainSweeps<T> {
     c.r = transpose_times(E, c.base_r);
   }
 
+  /// World to the axes of a body's frame in its chain, after take() and place().
+  Mat3<T> attitude(int chain, int index) const {
+    const Column& c = columns_[chain];
+    // Columns of the matrix turn as vectors do, side by side.
+    Vec3<V> columns[(2 + lanes) / lanes];
+    for (Vec3<V>& x : columns) x = Vec3<V>::zero();
+    for (int j = 0; j < 3; ++j) {
+      for (int i = 0; i < 3; ++i) row_of<T>(&columns[j / lanes][i], j % lanes) = c.E(i, j);
+    }
+    for (int k = 0; k <= index; ++k) {
+      const Body& b = c.bodies[k];
+      with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+        for (Vec3<V>& x : columns) x = rotate_to_child<kind>(b.P, b.t, x);
+      });
+    }
+    Mat3<T> E;
+    for (int j = 0; j < 3; ++j) {
+      for (int i = 0; i < 3; ++i) E(i, j) = row_of<T>(&columns[j / lanes][i], j % lanes);
+    }
+    return E;
+  }
+
   /// Blocks [begin, end) inward through a body.
   /// @param forces     on the rate, per block
   /// @param[in,out] K  wrenches on the body, then on the one before; per block
-  /// @param[in,out] z  D^-1 (S^T K + forces), at z[k * stride + block]; of the body beyond before
+  /// @param[in,out] z  S^T K + forces, at z[k * stride + block]; of the body beyond before
+  /// @param divided    z times D^-1, as outward() wants it
+  ESPALIER_ALWAYS_INLINE
   static void inward(const Column& c, int k, int begin, int end, const V* forces, Force<V>* K, V* z,
-                     std::size_t stride) {
+                     std::size_t stride, bool divided = true) {
     const Body& b = c.bodies[k];
     V* own = z + k * stride;
     if (b.leads_pair) {
-      const V coupling = c.bodies[k + 1].coupling;
+      const Body& next = c.bodies[k + 1];
+      const V coupling = divided ? next.coupling : next.coupling * next.D;
       for (int i = begin; i < end; ++i) own[i] = forces[i] - coupling * own[stride + i];
       forces = own;
     }
-    const V D = b.D;
+    const V D = divided ? b.D : V(1.0);
     if (k == 0 && c.parent == 0) {
       for (int i = begin; i < end; ++i) own[i] = D * (K[i].n.z + forces[i]);
       return;
@@ -127,17 +152,33 @@ class ChainColumns : public ChainSweeps<T> {
       }
     });
   }
-  /// A wrench at the chain base frame, about the parent's origin, world axes.
-  static Force<V> on_parent(const Column& c, const Force<V>& K) {
-    Force<V> f{transpose_times(c.E, K.n), transpose_times(c.E, K.f)};
-    f.n += cross(c.r, f.f);
-    return f;
+  /// Wrenches of blocks [begin, end) at the chain base frame, moved to the parent's origin and
+  /// world axes.
+  static void on_parent(const Column& c, int begin, int end, Force<V>* K) {
+    const Mat3<T> E = c.E;
+    const Vec3<T> r = c.r;
+    for (int i = begin; i < end; ++i) {
+      Force<V> f{transpose_times(E, K[i].n), transpose_times(E, K[i].f)};
+      f.n += cross(r, f.f);
+      K[i] = f;
+    }
   }
 
   /// The motion of the parent's origin, world axes, at the chain base frame.
   static Motion<V> at_base(const Column& c, const Motion<V>& a) {
     if (c.parent == 0) return Motion<V>::zero();
     return {c.E * a.w, c.E * (a.v + cross(a.w, c.r))};
+  }
+  /// Blocks [begin, end) outward through the first body, whose parent is at rest.
+  /// @param z  of inward()  @param[out] m  motion of the body, per block  @param[out] ydd  as below
+  static void start(const Column& c, int begin, int end, const V* z, Motion<V>* m, V* ydd,
+                    std::size_t stride) {
+    V* own = ydd + c.bodies[0].rate * stride;
+    for (int i = begin; i < end; ++i) {
+      own[i] = z[i];
+      m[i] = Motion<V>::zero();
+      m[i].w.z = z[i];
+    }
   }
   /// Blocks [begin, end) outward through a body.
   /// @param z          of inward(), per block

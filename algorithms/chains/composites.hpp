@@ -8,14 +8,16 @@
 #include "algorithms/chains/composite_moments.hpp"
 #include "algorithms/chains/composite_plan.hpp"
 #include "algorithms/chains/units.hpp"
+#include "algorithms/chains/wrench_columns.hpp"
 
 namespace espalier {
 
 /// The chains of a robot (chains/plan.hpp) in the composite-rigid-body algorithm. From a chain's
 /// tip on, the wrenches of unit accelerations of its joints pass from body to body and meet each
-/// joint's axis; then those of what it carries, as many at once as a vector register holds.
-/// Frames: ChainBody::F.  Cost: O(L) for every rate of a chain of L bodies, and every one it
-/// carries.  Source: Featherstone (2008), Table 6.2; theory/clusters 5.4.
+/// joint's axis; then those of what it carries, as many at once as a vector register holds. Those
+/// of a chain that is computed alone go side by side, too. Frames: ChainBody::F.  Cost: O(L) for
+/// every rate of a chain of L bodies, and every one it carries.  Source: Featherstone (2008),
+/// Table 6.2; theory/clusters 5.4.
 template <class T>
 class ChainComposites : public ChainUnits<T> {
  public:
@@ -30,6 +32,14 @@ class ChainComposites : public ChainUnits<T> {
     for (std::size_t k = 0; k < attachments_.size(); ++k) {
       attachments_[k].rates.reserve(rates[k]);
       attachments_[k].wrenches.reserve(blocks_of<T>(rates[k]));
+      carries_ = carries_ || rates[k] > 0;
+    }
+    if constexpr (width > 1) {
+      for (const auto& unit : this->singles_) {
+        const int blocks = blocks_of<T>(static_cast<int>(unit.bodies.size()));
+        blocks_.resize(std::max(blocks_.size(), static_cast<std::size_t>(blocks)));
+        rates_ascend_ = rates_ascend_ && ascend(unit);
+      }
     }
   }
 
@@ -53,7 +63,13 @@ class ChainComposites : public ChainUnits<T> {
   template <class Parents>
   void inward(int group, T* M, long size, Parents&& parents) {
     this->with_unit(group, [&](auto& unit) {
-      const auto moments = inward(unit, M, size);
+      const auto moments = [&] {
+        if constexpr (is_alone<decltype(unit)>) {
+          return inward_alone(unit, M, size);
+        } else {
+          return inward(unit, M, size);
+        }
+      }();
       propagate_to_parents(unit, moments, this->groups_.groups[group], parents);
       carry(unit, this->groups_.groups[group], M, size, parents);
     });
@@ -62,6 +78,8 @@ class ChainComposites : public ChainUnits<T> {
  private:
   using Base = ChainUnits<T>;
   static constexpr int width = Attachment::width;
+  template <class Unit>
+  static constexpr bool is_alone = std::decay_t<Unit>::lanes == 1 && (width > 1);
 
   /// @returns  moments at the base_frame
   template <class Unit>
@@ -103,6 +121,55 @@ class ChainComposites : public ChainUnits<T> {
     }
     return I;
   }
+  /// Of a chain alone, its wrenches side by side.
+  template <class Unit>
+  CompositeMoments<T> inward_alone(Unit& unit, T* M, long size) {
+    using V = typename Attachment::V;
+    auto* bodies = unit.bodies.data();
+    const int count = static_cast<int>(unit.bodies.size());
+    const bool in_sequence =
+        rates_ascend_ && bodies[count - 1].rate[0] - bodies[0].rate[0] == count - 1;
+    WrenchColumns<T> columns(blocks_.data(), count, 0);
+    CompositeMoments<T> I{T(0.0), Vec3<T>::zero(), Sym3<T>::zero()};
+    for (auto* body = bodies + count; body-- != bodies;) {
+      auto& b = *body;
+      this->template turn_body<Unit>(b);
+      const T c = b.c, s = b.s;
+      if (b.boundaries) I = with_attachments(b, I);
+      add_body(b.moments, I);
+      columns.write_moments(bodies, b, in_sequence, M, size);
+      if (b.leads_pair) {
+        const T coupling = unit.gears[body[1].gear].coupling;
+        M[b.rate[0] * size + body[1].rate[0]] += coupling;
+        M[body[1].rate[0] * size + b.rate[0]] += coupling;
+      }
+      const T about = I.Sigma.xx + I.Sigma.yy;
+      M[b.rate[0] * (size + 1)] = about + b.reflected;
+      if (&b == bodies && unit.on_ground) break;
+      with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+        Vec3<T> n{-I.Sigma.xz, -I.Sigma.yz, about};
+        if constexpr (kind.geared) n.z += unit.gears[b.gear].axial;
+        const ChainPlacement<double> P = b.P;
+        columns.template add<kind>(n, -I.h.y, I.h.x, P, Turn<V>::of(V(c), V(s)));
+        if constexpr (kind.geared) {
+          if (b.transverse) columns.add_moment(unit.gears[b.gear].momentum);
+        }
+        to_parent<kind>(P, Turn<T>::of(c, s), I);
+      });
+    }
+    return CompositeMoments<T>(I);  // a copy: what is returned itself would stay in memory
+  }
+  /// All of a chain alone, after inward_alone.
+  template <class Unit>
+  WrenchColumns<T> columns_of(const Unit& unit) {
+    const int count = static_cast<int>(unit.bodies.size());
+    return {blocks_.data(), count, count};
+  }
+  template <class Unit>
+  static bool ascend(const Unit& unit) {
+    return std::is_sorted(unit.bodies.begin(), unit.bodies.end(),
+                          [](const auto& a, const auto& b) { return a.rate[0] < b.rate[0]; });
+  }
   /// Adds what hangs on a body. By value, so that the numbers stay in registers elsewhere.
   template <class Body, class S>
   [[gnu::noinline]] CompositeMoments<S> with_attachments(const Body& b, CompositeMoments<S> I) {
@@ -126,10 +193,10 @@ class ChainComposites : public ChainUnits<T> {
     if (unit.on_ground) return;
     rotate_to_parent<0, 1>(I, unit.base_frame);
     shift(I, unit.r);
-    for (auto& b : unit.bodies) {
-      Force<S> F = plain(b.column());
-      unit.propagate_to_parent(F);
-      b.column() = wrench_of<typename Unit::Body>(F);
+    if constexpr (is_alone<Unit>) {
+      columns_of(unit).for_each([&](auto& F) { F = base_to_parent(unit, 0, F); });
+    } else {
+      for (auto& b : unit.bodies) unit.propagate_to_parent(b.column());
     }
     for (int k = 0; k < unit.used; ++k) {
       CompositeMoments<T> of_chain;
@@ -139,8 +206,14 @@ class ChainComposites : public ChainUnits<T> {
       Base::for_numbers(of_chain.Sigma, I.Sigma, take);
       with_parent(chains[k], parents, [&](auto&& to) ESPALIER_INLINED {
         to(RigidInertia<T>{of_chain.m, of_chain.h, of_chain.inertia()});
-        for (auto& b : unit.bodies) {
-          if (b.y[k] >= 0) to(b.y[k], wrench_of_lane<T>(b.column(), k));
+        if constexpr (is_alone<Unit>) {
+          for (int i = 0; i < static_cast<int>(unit.bodies.size()); ++i) {
+            to(unit.bodies[i].y[0], columns_of(unit).of(i));
+          }
+        } else {
+          for (auto& b : unit.bodies) {
+            if (b.y[k] >= 0) to(b.y[k], wrench_of_lane<T>(b.column(), k));
+          }
         }
       });
     }
@@ -160,6 +233,7 @@ class ChainComposites : public ChainUnits<T> {
   /// The rates of what chains carry, past their joints.
   template <class Unit, class Parents>
   void carry(Unit& unit, const std::vector<int>& chains, T* M, long size, Parents& parents) {
+    if (!carries_) return;
     for (std::size_t i = 0; i < unit.bodies.size(); ++i) {
       const auto& b = unit.bodies[i];
       if (!b.boundaries) continue;
@@ -194,7 +268,10 @@ class ChainComposites : public ChainUnits<T> {
     }
   }
 
-  std::vector<Attachment> attachments_;  ///< per boundary
+  std::vector<Attachment> attachments_;                ///< per boundary
+  std::vector<Force<typename Attachment::V>> blocks_;  ///< WrenchColumns, of a chain alone
+  bool carries_ = false;                               ///< whether chains carry any rates
+  bool rates_ascend_ = true;  ///< from the base to the tip of each chain alone
 };
 
 }  // namespace espalier

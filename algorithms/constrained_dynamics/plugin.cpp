@@ -3,7 +3,7 @@
 #include "algorithms/constrained_dynamics/pv.hpp"
 #include "espalier/plugins/plugin.hpp"
 
-ESPALIER_PLUGIN("constrained-dynamics", "0.1.0") {
+ESPALIER_PLUGIN("constrained-dynamics", "0.2.0") {
   using namespace espalier;
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   Capabilities all = loops;

@@ -11,7 +11,7 @@
 
 namespace espalier {
 
-/// Gradient of lambda^T tau. Limbs of trees are computed side by side. Source: theory/derivatives
+/// Gradient of lambda^T tau. Four joints of a tree share a register. Source: theory/derivatives
 /// 19.1.
 template <class T>
 class CRneaAdjoint final : public InverseDynamicsAdjoint<T> {
@@ -21,7 +21,7 @@ class CRneaAdjoint final : public InverseDynamicsAdjoint<T> {
         state_(this->model(), VariationState<T>::Columns::skip),
         sweep_(this->model()) {
     if constexpr (std::is_same_v<T, double>) {
-      if (LaneTree::fits(this->model())) lanes_ = std::make_unique<LaneAdjoint>(this->model());
+      if (LaneAdjoint::pays(this->model())) lanes_ = std::make_unique<LaneAdjoint>(this->model());
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include "algorithms/derivatives/variation/derivative_sweep.hpp"
 #include "algorithms/derivatives/variation/mass_factor.hpp"
+#include "algorithms/derivatives/variation/root_pairs.hpp"
 #include "espalier/kernel/problems/forward_dynamics_derivatives.hpp"
 
 namespace espalier {
@@ -17,6 +18,8 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
         state_(this->model()),
         sweep_(state_, DerivativeSweep<T>::Lanes::where_they_pay),
         factor_(this->model()),
+        known_(floats_alone(state_) ? 6 : 0),
+        solves_(this->model(), known_),
         bias_(this->model().nv()),
         M_(static_cast<std::size_t>(this->model().nv()) * this->model().nv() + Pack::size),
         Dq_(M_.size()),
@@ -40,8 +43,9 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
         factor_.factor_rows();
         solve_for_accelerations(tau, vdot, dvdot_dtau);
         lanes->accelerate(vdot, bias_.data());
-        lanes->inverse_dynamics(Dq_.data(), Dv_.data(), nullptr);
-        factor_.solve(Dq_.data(), Dv_.data(), dvdot_dq, dvdot_dv);
+        lanes->right_sides(solves_);
+        solves_.solve(factor_, known_ > 0, dvdot_dq, dvdot_dv);
+        if (known_ > 0) write_root_solution<T>(lanes->ground(), this->model().nv(), dvdot_dq);
         return;
       }
     }
@@ -55,9 +59,13 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
     state_.accelerate(vdot);
     sweep_.inverse_dynamics(state_, bias_.data(), Dq_.data(), Dv_.data(), nullptr);
     if constexpr (std::is_same_v<T, double>) {
-      factor_.solve(Dq_.data(), Dv_.data(), dvdot_dq, dvdot_dv);
+      solves_.solve(factor_, Dq_.data(), Dv_.data(), dvdot_dq, dvdot_dv);
     } else {
-      factor_.solve(Dq_.data(), Dv_.data(), dvdot_dq, dvdot_dv, dvdot_dtau);
+      factor_.invert(dvdot_dtau);
+      const bool is_known = known_ > 0 && !any_load(loads);
+      factor_.solve(Dq_.data(), dvdot_dq, is_known ? known_ : 0);
+      factor_.solve(Dv_.data(), dvdot_dv);
+      if (is_known) write_root_solution<T>(state_.ground(1).v, this->model().nv(), dvdot_dq);
     }
   }
 
@@ -75,6 +83,8 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
   VariationState<T> state_;
   DerivativeSweep<T> sweep_;
   MassFactor<T> factor_;
+  int known_;  ///< first columns of dvdot/dq that need no solve without loads
+  std::conditional_t<std::is_same_v<T, double>, BranchSolves, NoSolves> solves_;
   std::vector<T> bias_;
   std::vector<T> M_, Dq_, Dv_;  ///< zero where no coordinate carries the other
 };

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/derivatives/variation/branch_factor.hpp"
+#include "algorithms/derivatives/variation/branch_solves.hpp"
 #include "algorithms/derivatives/variation/derivative_sweep.hpp"
 #include "algorithms/derivatives/variation/task_variation.hpp"
 #include "algorithms/linear_algebra/semidefinite_factor.hpp"
@@ -29,6 +29,7 @@ class VariationConstrainedDynamics final : public ConstrainedDynamicsDerivatives
         still_(this->model()),
         sweep_(state_),
         factor_(this->model()),
+        solves_(this->model()),
         rows_(this->model(), this->task()),
         delassus_(m_),
         constraint_wrenches_(setup.model),
@@ -84,8 +85,9 @@ class VariationConstrainedDynamics final : public ConstrainedDynamicsDerivatives
     by_q_.setZero(), by_v_.setZero();  // rows write the columns that carry them
     rows_.vary_accelerations(state_, by_q_.data(), by_v_.data());
     sweep_.inverse_dynamics(state_, bias_.data(), Dq_.data(), Dv_.data(), nullptr);
-    factor_.solve(Dq_.data(), Dv_.data(), answer_.dvdot_dq.data(), answer_.dvdot_dv.data(),
-                  answer_.dvdot_dtau.data());
+    factor_.invert(answer_.dvdot_dtau.data());
+    solves_.solve(factor_, Dq_.data(), Dv_.data(), answer_.dvdot_dq.data(),
+                  answer_.dvdot_dv.data());
 
     Map Xq(answer_.dvdot_dq.data(), n_, n_), Xv(answer_.dvdot_dv.data(), n_, n_),
         Z(answer_.dvdot_dtau.data(), n_, n_);
@@ -204,6 +206,7 @@ class VariationConstrainedDynamics final : public ConstrainedDynamicsDerivatives
   VariationState<double> still_;  ///< the same positions at other rates
   DerivativeSweep<double> sweep_;
   BranchFactor factor_;
+  BranchSolves solves_;
   TaskVariation<double> rows_;
   SemidefiniteFactor delassus_;
   FramedWrenches<double> constraint_wrenches_;

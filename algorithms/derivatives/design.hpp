@@ -1,13 +1,14 @@
 #pragma once
 
+#include "algorithms/derivatives/variation/constraint_variation.hpp"
 #include "algorithms/derivatives/variation/design_rows.hpp"
 #include "espalier/kernel/problems/design_derivatives.hpp"
 
 namespace espalier {
 
 /// Gradient of lambda^T tau by the design: inertial parameters by their rows of the regressor
-/// (17.1), placements as locked virtual joints, ratios as variations of their row of G; all from
-/// one adjoint sweep. Source: theory/derivatives 17 and 18.
+/// (17.1), placements as locked virtual joints, ratios as variations of their row of G, numbers of
+/// laws by (18.1); all from one adjoint sweep. Source: theory/derivatives 17 and 18.
 template <class T>
 class AdjointDesign final : public DesignDerivatives<T> {
  public:
@@ -15,7 +16,14 @@ class AdjointDesign final : public DesignDerivatives<T> {
       : DesignDerivatives<T>(std::move(model)),
         state_(this->model(), VariationState<T>::Columns::skip),
         sweep_(this->model()),
-        scratch_(3UL * this->model().nv()) {}
+        scratch_(3UL * this->model().nv()) {
+    for (const LawParameter& p : this->law_parameters()) {
+      if (laws_.empty() || laws_.back().cluster != p.cluster) {
+        laws_.push_back({p.cluster, ConstraintVariation(this->model(), p.cluster)});
+      }
+      law_changes_.push_back({laws_.size() - 1, LawChange(this->model(), p)});
+    }
+  }
 
   T margin() override { return state_.motion.margin(); }
 
@@ -45,6 +53,11 @@ class AdjointDesign final : public DesignDerivatives<T> {
         case Kind::ratio:
           gradient[k++] = ratio(p, q, v, vdot, lambda);
           break;
+        case Kind::law: {
+          auto& [of, change] = law_changes_[p.component];
+          gradient[k++] = laws_[of].variation.evaluate(state_, sweep_, change);
+          break;
+        }
       }
     }
   }
@@ -69,9 +82,15 @@ class AdjointDesign final : public DesignDerivatives<T> {
            sweep_.by_rate()[rate] * v[j] + sweep_.by_acceleration()[rate] * vdot[j];
   }
 
+  struct OfCluster {
+    int cluster;
+    ConstraintVariation variation;
+  };
   VariationState<T> state_;
   AdjointSweep<T> sweep_;
   std::vector<T> scratch_;
+  std::vector<OfCluster> laws_;
+  std::vector<std::pair<std::size_t, LawChange>> law_changes_;  ///< per law parameter: which, what
 };
 
 }  // namespace espalier

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "algorithms/derivatives/variation/constraint_variation.hpp"
 #include "algorithms/derivatives/variation/design_rows.hpp"
-#include "algorithms/derivatives/variation/law_variation.hpp"
-#include "espalier/kernel/errors.hpp"
+#include "algorithms/derivatives/variation/family_checks.hpp"
 #include "espalier/kernel/problems/design_variation.hpp"
 
 namespace espalier {
@@ -28,7 +30,7 @@ class AdjointVariation final : public DesignVariation<T> {
         scratch_(3UL * this->model().nv()) {}
 
   void add(Family family) override {
-    expect_alike(family);
+    expect_family<T>(this->model(), families_, family);
     changes_.push_back(changes(family));
     const std::vector<T> zero(this->model().spanning_nv(), T(0.0));
     spanning_.push_back({zero, zero, zero});
@@ -36,6 +38,7 @@ class AdjointVariation final : public DesignVariation<T> {
   }
   const std::vector<Family>& families() const override { return families_; }
   const Spanning& spanning(std::size_t family) const override { return spanning_[family]; }
+  T margin() override { return state_.motion.margin(); }
 
  private:
   struct InertiaRate10 {
@@ -51,38 +54,22 @@ class AdjointVariation final : public DesignVariation<T> {
     double inertia;
     Vec3<double> momentum;
   };
+  struct OfConstraint {
+    int cluster;
+    FamilyChange change;
+    ConstraintVariation variation;
+  };
   /// What a family changes, per unit of its number.
   struct Changes {
     std::vector<InertiaRate10> inertias;
     std::vector<PlacementRate> placements;
     std::vector<RotorRate> rotors;
     std::vector<std::pair<int, double>> armature;  ///< rate and how it grows
-    std::vector<LawVariation> laws;                ///< per cluster that may vary
+    std::vector<int> couplings;                    ///< clusters of constant G that differ
+    std::unique_ptr<Neighbour> less, more;         ///< where constraints differ
+    std::vector<OfConstraint> constraints;
   };
 
-  void expect_alike(const Family& f) const {
-    const Model& m = this->model();
-    for (const ModelPtr& other : {f.less, f.more}) {
-      bool alike = other != nullptr && other->nq() == m.nq() && other->nv() == m.nv() &&
-                   other->joints().size() == m.joints().size() &&
-                   other->rotors().size() == m.rotors().size() &&
-                   other->clusters().size() == m.clusters().size() &&
-                   other->armature().size() == m.armature().size();
-      for (std::size_t i = 0; alike && i < m.joints().size(); ++i) {
-        const Joint &a = m.joints()[i], &b = other->joints()[i];
-        alike = a.name == b.name && a.q == b.q && a.v == b.v && a.independent == b.independent;
-      }
-      if (!alike) {
-        throw InvalidModel("design variation: a neighbour in family '" + f.name +
-                           "' has other joints, rotors or clusters than the model, expected the "
-                           "same (compile it from the same file with the same options)");
-      }
-    }
-    if (!(f.apart > 0.0)) {
-      throw InvalidModel("design variation: the neighbours in family '" + f.name + "' are " +
-                         std::to_string(f.apart) + " apart, expected a positive number");
-    }
-  }
   Changes changes(const Family& f) const {
     const Model &m = this->model(), &less = *f.less, &more = *f.more;
     const double per = 1.0 / f.apart;
@@ -113,12 +100,45 @@ class AdjointVariation final : public DesignVariation<T> {
       const bool folded = !m.rotors().empty() && rate >= m.rotors().front().v;
       if (grows != 0.0 && !folded) out.armature.push_back({rate, grows});
     }
-    for (std::size_t k = 0; k < m.clusters().size(); ++k) {
-      if (m.clusters()[k].constrained) {
-        out.laws.emplace_back(m, less, more, static_cast<int>(k), per, f.name);
-      }
-    }
+    add_constraints(f, out);
     return out;
+  }
+  /// Clusters whose couplings, laws or loop joints differ.
+  void add_constraints(const Family& f, Changes& out) const {
+    const Model& m = this->model();
+    std::vector<double> q(m.nq());
+    const auto differ = [&](int cluster) {
+      FamilyChange change(*out.less, *out.more, cluster, 1.0);
+      ConstraintVariation::Vector x, xd, r;
+      x = xd = ConstraintVariation::Vector::Zero(m.clusters()[cluster].rows());
+      r = ConstraintVariation::Vector::Zero(m.clusters()[cluster].constraint->rows());
+      for (long i = 0; i < x.size(); ++i) x[i] = 1.0 + 0.3 * i, xd[i] = 0.7 - 0.2 * i;
+      change.start(q.data());
+      change.positions(r);
+      if (!r.isZero(0.0)) return true;
+      change.accelerations(x, xd, r);
+      return !r.isZero(0.0);
+    };
+    for (int k = 0; k < static_cast<int>(m.clusters().size()); ++k) {
+      const Cluster& c = m.clusters()[k];
+      if (!c.constrained) continue;
+      const Cluster &a = f.less->clusters()[k], &b = f.more->clusters()[k];
+      if (c.constraint == nullptr) {
+        if (a.G != b.G || a.offset != b.offset) out.couplings.push_back(k);
+        continue;
+      }
+      if (out.less == nullptr) {
+        out.less = std::make_unique<Neighbour>(f.less);
+        out.more = std::make_unique<Neighbour>(f.more);
+        m.random(1, q.data());
+        out.less->variation.update(q.data(), nullptr);
+        out.more->variation.update(q.data(), nullptr);
+      }
+      if (!differ(k)) continue;
+      out.constraints.push_back(
+          {k, {*out.less, *out.more, k, 1.0 / f.apart}, ConstraintVariation(m, k)});
+    }
+    if (out.constraints.empty()) out.less.reset(), out.more.reset();
   }
   template <std::size_t n>
   static bool any(const double (&x)[n]) {
@@ -151,10 +171,50 @@ class AdjointVariation final : public DesignVariation<T> {
     for (std::size_t k = 0; k < families_.size(); ++k) {
       Changes& of = changes_[k];
       gradient[k] = numbers(of);
-      for (LawVariation& law : of.laws) {
-        gradient[k] += law.evaluate(state_, sweep_, q, v, vdot, lambda, spanning_[k]);
+      for (const int cluster : of.couplings) {
+        gradient[k] += coupling(families_[k], cluster, q, v, vdot, lambda, spanning_[k]);
+      }
+      if (of.constraints.empty()) continue;
+      of.less->variation.update(q, nullptr);
+      of.more->variation.update(q, nullptr);
+      for (OfConstraint& c : of.constraints) {
+        gradient[k] += c.variation.evaluate(state_, sweep_, c.change);
+        const Cluster& cluster = this->model().clusters()[c.cluster];
+        for (int i = 0; i < cluster.rows(); ++i) {
+          put(spanning_[k], cluster.rate(i), c.variation.dq[i], c.variation.dqd[i],
+              c.variation.dqdd[i]);
+        }
       }
     }
+  }
+  static void put(Spanning& out, int rate, const T& dq, const T& dqd, const T& dqdd) {
+    out.q[rate] = dq, out.qd[rate] = dqd, out.qdd[rate] = dqdd;
+  }
+  /// qd = G v with constant G, q = G y + offset.
+  T coupling(const Family& f, int cluster, const T* q, const T* v, const T* vdot, const T* lambda,
+             Spanning& out) const {
+    const Model& m = this->model();
+    const Cluster &c = m.clusters()[cluster], &less = f.less->clusters()[cluster],
+                  &more = f.more->clusters()[cluster];
+    const double per = 1.0 / f.apart;
+    T sum = T(0.0);
+    for (int i = 0; i < c.rows(); ++i) {
+      const int rate = c.rate(i);
+      T dq = T(0.0), dqd = dq, dqdd = dq, dw = dq;
+      if (!c.offset.empty()) dq = per * (more.offset[i] - less.offset[i]);
+      for (int j = 0; j < c.nv; ++j) {
+        const std::size_t at = static_cast<std::size_t>(i) * c.nv + j;
+        const double dG = per * (more.G[at] - less.G[at]);
+        if (dG == 0.0) continue;
+        const Joint& leads = m.joint_of_rate(m.independent_rates()[c.v + j]);
+        dq += dG * q[leads.q], dqd += dG * v[c.v + j], dqdd += dG * vdot[c.v + j];
+        dw += dG * lambda[c.v + j];
+      }
+      put(out, rate, dq, dqd, dqdd);
+      sum += sweep_.by_position()[rate] * dq + sweep_.by_rate()[rate] * dqd +
+             sweep_.by_acceleration()[rate] * dqdd + state_.tau_s[rate] * dw;
+    }
+    return sum;
   }
   /// What inertias, placements and rotors say.
   T numbers(const Changes& of) const {

@@ -14,7 +14,7 @@
 #include "algorithms/derivatives/references.hpp"
 #include "algorithms/derivatives/step_derivatives.hpp"
 
-ESPALIER_PLUGIN("derivatives", "0.1.0") {
+ESPALIER_PLUGIN("derivatives", "0.2.0") {
   using namespace espalier;
   const Capabilities tree{};
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
@@ -90,13 +90,13 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
       loops);
   registrar.algorithm_at_double<AdjointDesign>(
       {.name = "adjoint-design",
-       .summary = "gradient of lambda^T tau by inertias, placements and gear ratios",
+       .summary = "gradient of lambda^T tau by inertias, placements, gear ratios and laws",
        .source = "theory/derivatives 18",
        .cost = "O(n)"},
       loops);
   registrar.algorithm_at_double<AdjointVariation>(
       {.name = "adjoint-variation",
-       .summary = "gradient of lambda^T tau along families of robots: bars, ratios; allocates",
+       .summary = "gradient of lambda^T tau along families of robots: bars, ratios, any number",
        .source = "theory/derivatives 18",
        .cost = "O(n)"},
       loops);
@@ -115,6 +115,7 @@ ESPALIER_PLUGIN("derivatives", "0.1.0") {
        .source = "Celledoni, Marthinsen, Owren (2003); theory/derivatives 19.3",
        .cost = "O(n^3)"},
       steps);
+  add_recursive(registrar);
   add_hessian_products(registrar);
   add_differences(registrar);
 }

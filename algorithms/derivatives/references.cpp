@@ -1,27 +1,26 @@
-// At dual numbers the motion is another class than elsewhere: it comes first.
-#include "algorithms/derivatives/hessian_products.hpp"
-
-#include "algorithms/derivatives/constrained_differences.hpp"
-#include "algorithms/derivatives/differences.hpp"
-#include "algorithms/derivatives/more_differences.hpp"
 #include "algorithms/derivatives/references.hpp"
+#include "algorithms/derivatives/constrained_differences.hpp"
+#include "algorithms/derivatives/design_differences.hpp"
+#include "algorithms/derivatives/differences.hpp"
+#include "algorithms/derivatives/hessian_products.hpp"
+#include "algorithms/derivatives/more_differences.hpp"
 
 namespace espalier {
 
 void add_hessian_products(Registrar& registrar) {
-  const Capabilities couplings{.couplings = true, .several_supports = true};
+  const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   registrar.algorithm_at_double<DualInverseHessian>(
       {.name = "dual-adjoint",
        .summary = "Hessian of lambda^T tau times a vector, by dual numbers through the adjoint",
        .source = "theory/derivatives 19.2",
        .cost = "O(n)"},
-      couplings);
+      loops);
   registrar.algorithm_at_double<DualForwardHessian>(
       {.name = "dual-adjoint",
        .summary = "Hessian of nu^T vdot times a vector, by dual numbers through the adjoint",
        .source = "theory/derivatives 19.2",
        .cost = "O(n d^2)"},
-      couplings);
+      loops);
 }
 
 void add_differences(Registrar& registrar) {
@@ -43,6 +42,12 @@ void add_differences(Registrar& registrar) {
   registrar.algorithm_at_double<DifferenceChristoffel>(by_differences, differences);
   registrar.algorithm_at_double<DifferenceKinematics>(by_differences, differences);
   registrar.algorithm_at_double<DifferenceCentroidal>(by_differences, differences);
+  About of_robots = by_differences;
+  of_robots.summary =
+      "approximates: central differences of other robots' dynamics, loops closed anew; allocates";
+  of_robots.cost = "O(n p)";
+  registrar.algorithm_at_double<DifferenceDesign>(of_robots, differences);
+  registrar.algorithm_at_double<DifferenceVariation>(of_robots, differences);
   const About of_gradients{.name = "differences",
                            .summary =
                                "approximates: central differences of order 8 of exact gradients, "

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+
+#include "algorithms/segments/articulated_rows.hpp"
 #include "algorithms/segments/chain_group.hpp"
 #include "algorithms/segments/floating_base.hpp"
 #include "algorithms/segments/plain_run.hpp"
@@ -20,6 +23,9 @@ namespace espalier {
 /// and base to tips
 ///   qdd = D^-1 (u - U^T da_parent),  da = da_parent + S qdd.
 ///
+/// A tree of revolute joints that branches often is passed several bodies at once
+/// (articulated_rows.hpp).
+///
 /// Frames: world axes, origin of each body's frame (ArticulatedState); chains have their own.
 template <class T>
 class Aba final : public ForwardDynamics<T> {
@@ -27,11 +33,16 @@ class Aba final : public ForwardDynamics<T> {
   explicit Aba(ModelPtr model)
       : ForwardDynamics<T>(std::move(model)),
         schedule_(this->model(), RowLanes<T>::size),
-        state_(this->model(), schedule_) {}
+        state_(this->model(), schedule_) {
+    if constexpr (RowLanes<T>::size > 1) rows_ = rows_that_pay(this->model());
+  }
 
  private:
   void compute(const T* q, const T* v, const T* tau, T* vdot,
                const Wrenches<T>* wrenches) override {
+    if constexpr (RowLanes<T>::size > 1) {
+      if (rows_ != nullptr) return rows_->compute(q, v, tau, vdot, wrenches, this->gravity());
+    }
     state_.update(q, v, this->gravity());
     schedule_.outward([&](const auto& s) { forward_velocities(s, state_); });
     if (wrenches != nullptr) state_.apply(*wrenches);
@@ -39,8 +50,23 @@ class Aba final : public ForwardDynamics<T> {
     schedule_.outward([&](const auto& s) { forward_accelerations(s, state_, vdot); });
   }
 
+  /// Rows pass four bodies of a level in the time of two that follow each other in a chain: they
+  /// are ahead where chains are short, and level on a humanoid.
+  static std::unique_ptr<ArticulatedRows<T>> rows_that_pay(const Model& model) {
+    using Rows = TurningRows<RowLanes<T>::size>;
+    constexpr std::size_t few = 3;  // bodies of a chain, on average
+    if (!Rows::can_pass(model)) return nullptr;
+    std::size_t in_chains = 0;
+    const ChainPlan plan(model, ChainJoints::of(model));
+    for (const Chain& chain : plan.chains) in_chains += chain.bodies.size();
+    if (in_chains > few * plan.chains.size()) return nullptr;
+    const Rows rows(model);
+    return rows.pays(model) ? std::make_unique<ArticulatedRows<T>>(model, rows) : nullptr;
+  }
+
   Schedule<ChainGroup, PlainRun, FloatingBase> schedule_;
   ArticulatedState<T> state_;
+  std::unique_ptr<ArticulatedRows<T>> rows_;  ///< of a branching tree, instead of the segments
 };
 
 }  // namespace espalier

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 
-#include "algorithms/segments/chain_group.hpp"
-#include "algorithms/segments/floating_base.hpp"
-#include "algorithms/segments/link_tree.hpp"
+#include "algorithms/forward_dynamics/link_schedule.hpp"
 #include "algorithms/segments/multi_support_cluster.hpp"
-#include "algorithms/segments/plain_run.hpp"
 #include "espalier/kernel/problems/forward_dynamics.hpp"
 
 namespace espalier {
@@ -24,88 +21,11 @@ class ApproximateAba final : public ForwardDynamics<T> {
   explicit ApproximateAba(ModelPtr model)
       : ForwardDynamics<T>(std::move(model)),
         tree_(this->model()),
-        schedule_(this->model(), tree_),
+        schedule_(this->model(), tree_, RowLanes<T>::size),
         state_(this->model(), schedule_, tree_),
         tau_(this->model().nv()) {}
 
  private:
-  /// Links of a cluster that are still coupled, or that such ones hang on.
-  struct CoupledLinks {
-    const Cluster* cluster;
-    std::vector<PlainRun> links;
-    int index;
-  };
-
-  struct LinkSchedule : ScheduleLayout, Segments<ChainGroup, PlainRun, FloatingBase, CoupledLinks> {
-    LinkSchedule(const Model& m, const LinkTree& tree)
-        : LinkSchedule(m, tree, coupled_in(m, tree)) {}
-
-   private:
-    /// Per cluster: whether it is passed as CoupledLinks.
-    static std::vector<bool> coupled_in(const Model& m, const LinkTree& tree) {
-      std::vector<bool> coupled(m.clusters().size(), false);
-      for (std::size_t i = 0; i < m.clusters().size(); ++i) {
-        const Cluster& c = m.clusters()[i];
-        if (tree.is_free(m, c)) continue;
-        coupled[i] = true;
-        if (c.supports.size() > 1 && c.parent >= 0) coupled[c.parent] = true;
-      }
-      return coupled;
-    }
-    static ChainPlan chains_of(const Model& m, const LinkTree& tree,
-                               const std::vector<bool>& coupled) {
-      ChainJoints joints = tree.chain_joints(m, LinkTree::Rotors::reflected);
-      for (int i = 1; i <= m.active_body_count(); ++i) {
-        if (coupled[m.body(i).cluster]) joints.turning[i] = false;
-      }
-      return ChainPlan(m, joints, ChainPlan::Branches::longest, tree.inertia);
-    }
-
-    LinkSchedule(const Model& m, const LinkTree& tree, const std::vector<bool>& coupled)
-        : ScheduleLayout(chains_of(m, tree, coupled)) {
-      const int bodies = m.active_body_count();
-      this->floating_base = floating_root(m, bodies);
-      // External wrenches on what is welded need its place.
-      this->needs_poses = std::any_of(tree.welded.begin(), tree.welded.begin() + bodies + 1,
-                                      [](bool welded) { return welded; });
-      for (std::size_t i = 0; i < m.clusters().size(); ++i) {
-        const Cluster& c = m.clusters()[i];
-        const std::vector<PlainRun> links = links_of(m, tree, c);
-        if (c.first == this->floating_base) {
-          this->add(FloatingBase{c.first});
-        } else if (coupled[i]) {
-          this->add(CoupledLinks{&c, links, static_cast<int>(this->multi_support.size())},
-                    2 * this->chains->level[c.first]);
-          this->multi_support.push_back(&c);
-        } else {
-          for (const PlainRun& link : links) {
-            const int body = link.body(link.begin);
-            if (this->chains->chain_of[body] < 0) this->add(link, 2 * this->chains->level[body]);
-          }
-        }
-      }
-      const ChainGroups groups(*this->chains, RowLanes<T>::size);
-      for (std::size_t g = 0; g < groups.groups.size(); ++g) {
-        this->add(ChainGroup{static_cast<int>(g)}, 2 * groups.levels[g] + 1);
-      }
-      this->sort();
-    }
-    /// One by one, with independent rates in their order.
-    static std::vector<PlainRun> links_of(const Model& m, const LinkTree& tree, const Cluster& c) {
-      std::vector<PlainRun> links;
-      int next = c.v;
-      for (int i = c.first; i < c.first + c.count; ++i) {
-        if (tree.welded[i]) continue;
-        const auto run = std::find_if(tree.runs.begin(), tree.runs.end(),
-                                      [&](const BodyRun& r) { return i < r.first + r.count; });
-        const int k = i - run->first;
-        links.push_back({&*run, k, k + 1, next - m.body(i).v});
-        next += m.body(i).nv;
-      }
-      return links;
-    }
-  };
-
   struct State : ArticulatedState<T> {
     State(const Model& m, LinkSchedule& schedule, const LinkTree& links)
         : ArticulatedState<T>(m, schedule), tree(links) {
@@ -154,7 +74,6 @@ class ApproximateAba final : public ForwardDynamics<T> {
   }
 
   // --- coupled links
-  // -------------------------------------------------------------------------------
 
   friend void forward_velocities(const CoupledLinks& s, State& state) {
     for (const PlainRun& link : s.links) {

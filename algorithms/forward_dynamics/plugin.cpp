@@ -4,7 +4,7 @@
 #include "algorithms/forward_dynamics/c_aba.hpp"
 #include "espalier/plugins/plugin.hpp"
 
-ESPALIER_PLUGIN("forward-dynamics", "0.1.0") {
+ESPALIER_PLUGIN("forward-dynamics", "0.2.0") {
   using namespace espalier;
   registrar.algorithm<Aba>({.name = "aba",
                             .summary = "articulated-body algorithm",

@@ -19,7 +19,7 @@ class ChainContacts {
 
   /// A body whose attitude is needed.
   struct Pose {
-    int body, index;
+    int body, chain, index;
     Mat3<T> E, E_chain;  ///< world to the axes of the model, and of the chain
     Vec3<T> r;           ///< from the body's origin to that of the chain's frame, world axes
   };
@@ -31,8 +31,7 @@ class ChainContacts {
     Vec3<V> point;  ///< chain's frame
     Force<V> rows;  ///< chain's or world axes
   };
-  ChainContacts(ChainColumns<T>& columns, const ArticulatedTree<T>& tree)
-      : columns_(columns), tree_(tree) {}
+  explicit ChainContacts(const ChainColumns<T>& columns) : columns_(columns) {}
 
   const std::vector<Stamp>& stamps() const { return stamps_; }
   const Pose& pose(int index) const { return poses_[index]; }
@@ -63,18 +62,19 @@ class ChainContacts {
     for (std::size_t k = 0; k < poses_.size(); ++k) {
       if (poses_[k].body == body) return static_cast<int>(k);
     }
+    const Place at = place_of(body);
     poses_.push_back(
-        {body, place_of(body).index, Mat3<T>::identity(), Mat3<T>::identity(), Vec3<T>::zero()});
+        {body, at.chain, at.index, Mat3<T>::identity(), Mat3<T>::identity(), Vec3<T>::zero()});
     return static_cast<int>(poses_.size()) - 1;
   }
 
   /// Attitudes of bodies that contacts and watchers speak of. After LeafChains::eliminate().
   void place() {
     for (Pose& p : poses_) {
-      const auto& plan = columns_.plan();
-      p.E = columns_.attitude(p.body, tree_.attitude(plan.parent(p.body)));
-      p.E_chain = plan.body(p.body).F.E * p.E;
-      p.r = scale(plan.body(p.body).F.r.z, p.E.row[2]);
+      const Transform<double>& F = columns_.plan().body(p.body).F;
+      p.E_chain = columns_.attitude(p.chain, p.index);
+      p.E = Mat3<T>::from(F.E.transposed()) * p.E_chain;
+      p.r = scale(F.r.z, p.E.row[2]);
     }
   }
   /// World to body axes, of a body that is watched.
@@ -86,7 +86,7 @@ class ChainContacts {
   /// A contact's rows about the origin of the chain's frame.
   Force<V> wrench(const Stamp& s) const {
     if (!s.world) return s.rows;
-    const Mat3<T>& E = poses_[s.pose].E_chain;
+    const Mat3<T> E = poses_[s.pose].E_chain;
     Force<V> f{E * s.rows.n, E * s.rows.f};
     f.n += cross(s.point, f.f);
     return f;
@@ -100,8 +100,7 @@ class ChainContacts {
     return {columns_.plan().chain_of[body], columns_.plan().index_in[body]};
   }
 
-  ChainColumns<T>& columns_;
-  const ArticulatedTree<T>& tree_;
+  const ChainColumns<T>& columns_;
   std::vector<Stamp> stamps_;
   std::vector<Pose> poses_;
 };

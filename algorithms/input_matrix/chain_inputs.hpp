@@ -8,6 +8,13 @@
 #include "algorithms/input_matrix/chain_way.hpp"
 #include "algorithms/input_matrix/column_state.hpp"
 
+/// Before a loop of so few turns that unrolling costs more than it saves.
+#if defined(__clang__)
+#define ESPALIER_NO_UNROLL _Pragma("clang loop unroll(disable)")
+#else
+#define ESPALIER_NO_UNROLL _Pragma("GCC unroll 1")
+#endif
+
 namespace espalier {
 
 /// Columns of an input matrix on serial chains that carry nothing. Blocks that act on a chain pass
@@ -26,7 +33,7 @@ class ChainInputs {
         columns_(chains.columns()),
         tree_(tree),
         ways_(columns_.columns().size()),
-        contacts_(columns_, tree),
+        contacts_(columns_),
         eta_(static_cast<std::size_t>(tree.model().nv()) * unit_blocks),
         free_(tree.model().nv(), T(0.0)) {
     for (Motion<V>& m : units_) m = Motion<V>::zero();
@@ -81,19 +88,19 @@ class ChainInputs {
         }
         if (begin == way.end) continue;
         columns_.inward(chain, k, begin, way.end, state.force(chain.bodies[k].rate), K_.data(),
-                        way.z.data(), state.blocks);
+                        way.z.data(), state.blocks, !way.by_factors);
       }
       if (way.watched) start_free(chain, way, state);
       if (chain.parent == 0) continue;
-      for (int b = begin; b < way.end; ++b) {
-        K_[b] = columns_.on_parent(chain, K_[b]);
-        write(state.wrenches(chain.parent)[b], K_[b], way.first[b - begin]);
-      }
-      for (std::size_t k = 0; k < way.unit_force.size(); ++k) {
-        // The six numbers of a wrench lie a V apart.
-        const auto [block, lane] = way.unit_force[k];
-        const T* f = &row_of<T>(&K_[block].n.x, lane);
-        way.g[k] = {{f[0], f[lanes], f[2 * lanes]}, {f[3 * lanes], f[4 * lanes], f[5 * lanes]}};
+      columns_.on_parent(chain, begin, way.end, K_.data());
+      Force<V>* out = state.wrenches(chain.parent);
+      for (int b = begin; b < way.end; ++b) write(out[b], K_[b], way.first[b - begin]);
+      const T* wrenches = &row_of<T>(&K_[0].n.x, 0);
+      Force<V>* g = way.g.data();
+      for (const int start : way.unit_force) {
+        const T* f = wrenches + start;
+        *g++ = {{V(f[0]), V(f[lanes]), V(f[2 * lanes])},
+                {V(f[3 * lanes]), V(f[4 * lanes]), V(f[5 * lanes])}};
       }
     }
   }
@@ -102,13 +109,23 @@ class ChainInputs {
     for (std::size_t l = 0; l < ways_.size(); ++l) {
       const auto& chain = columns_.columns()[l];
       Way& way = ways_[l];
-      const int begin = way.watched ? 0 : way.begin[0], end = way.watched ? state.blocks : way.end;
-      if (chain.parent != 0 && end - begin < state.blocks) {
-        if (way.unit_force.empty()) unit_motions(chain, way);
-        follow(chain, way, 0, begin, state);
-        follow(chain, way, end, state.blocks, state);
+      if (way.watched) {
+        outward(chain, way, state);
+        continue;
       }
-      outward(chain, way, begin, end, state);
+      // What acts on the chain moves it as if the parent stayed at rest; the parent adds its part.
+      const int begin = way.begin[0];
+      if (chain.parent != 0 && way.unit_force.empty()) unit_motions(chain, way);
+      if (!way.by_factors) from_rest(chain, way, begin, way.end, state);
+      const bool moved = chain.parent != 0;
+      if (moved) write_rates<From::parent>(chain, way, 0, begin, state);
+      if (way.by_factors) {
+        moved ? write_rates<From::both>(chain, way, begin, way.end, state)
+              : write_rates<From::factors>(chain, way, begin, way.end, state);
+      } else if (moved) {
+        write_rates<From::sum>(chain, way, begin, way.end, state);
+      }
+      if (moved) write_rates<From::parent>(chain, way, way.end, state.blocks, state);
     }
     chains_.accelerate(
         tree_,
@@ -136,13 +153,23 @@ class ChainInputs {
       row_of<T>(way.z.data() + k * state.blocks, state.plan.free) = chain.bodies[k].u;
     }
   }
-  void outward(const Chain_& chain, const Way& way, int begin, int end, ColumnState<T>& state) {
-    const Motion<V>* a = state.motion(chain.parent);
-    for (int b = begin; b < end; ++b) m_[b] = columns_.at_base(chain, a[b]);
-    const int last = static_cast<int>(chain.bodies.size()) - 1;
-    for (int k = 0; k <= last; ++k) {
+  /// Rates of blocks [begin, end) while the parent is at rest.
+  void from_rest(const Chain_& chain, const Way& way, int begin, int end, ColumnState<T>& state) {
+    if (begin == end) return;
+    const int count = static_cast<int>(chain.bodies.size());
+    columns_.start(chain, begin, end, way.z.data(), m_.data(), state.rates.data(), state.blocks);
+    for (int k = 1; k < count; ++k) {
       columns_.outward(chain, k, begin, end, way.z.data() + k * state.blocks, m_.data(),
-                       state.rates.data(), state.blocks, k < last || way.watched);
+                       state.rates.data(), state.blocks, k + 1 < count);
+    }
+  }
+  /// All blocks of a chain whose motion somebody asks for.
+  void outward(const Chain_& chain, const Way& way, ColumnState<T>& state) {
+    const Motion<V>* a = state.motion(chain.parent);
+    for (int b = 0; b < state.blocks; ++b) m_[b] = columns_.at_base(chain, a[b]);
+    for (int k = 0; k < static_cast<int>(chain.bodies.size()); ++k) {
+      columns_.outward(chain, k, 0, state.blocks, way.z.data() + k * state.blocks, m_.data(),
+                       state.rates.data(), state.blocks, true);
       for (const int s : way.shown) {
         if (contacts_.pose(s).index == k) show(contacts_.pose(s), state);
       }
@@ -161,17 +188,60 @@ class ChainInputs {
       columns_.outward(chain, static_cast<int>(k), 0, unit_blocks, zero_, m_.data(), eta_.data(),
                        unit_blocks, true);
       const V* eta = eta_.data() + static_cast<std::size_t>(chain.bodies[k].rate) * unit_blocks;
-      for (int i = 0; i < 6; ++i) way.g[k][i] = row_of<T>(eta, i);
+      for (int i = 0; i < 6; ++i) way.g[k][i] = V(row_of<T>(eta, i));
     }
   }
-  /// Rates where nothing acts on the chain, in blocks [begin, end).
-  void follow(const Chain_& chain, const Way& way, int begin, int end,
-              ColumnState<T>& state) const {
-    const Motion<V>* a = state.motion(chain.parent);
-    for (std::size_t k = 0; begin < end && k < chain.bodies.size(); ++k) {
-      const Force<V> g = Force<V>::from(way.g[k]);
-      V* rate = state.rate(chain.bodies[k].rate);
-      for (int b = begin; b < end; ++b) rate[b] = dot(a[b], g);
+  /// What rates of a chain are made of: the motion of its parent; the factors of the chain's own
+  /// inverse inertia; both; or the parent's motion and what stands there.
+  enum class From { parent, factors, both, sum };
+  template <From from>
+  void write_rates(const Chain_& chain, const Way& way, int begin, int end, ColumnState<T>& state) {
+    int b = begin;
+    for (; b + 3 <= end; b += 3) write_rates<from, 3>(chain, way, b, state);
+    for (; b < end; ++b) write_rates<from, 1>(chain, way, b, state);
+  }
+  /// Where each rate has a motor: with z of the column of a unit force on rate i, before D divides
+  /// it, the rates of a chain on a parent at rest are ydd_i = sum over k of z_k(i) D_k^-1 z_k.
+  template <From from, int width>
+  void write_rates(const Chain_& chain, const Way& way, int begin, ColumnState<T>& state) {
+    constexpr bool factors = from == From::factors || from == From::both;
+    const std::size_t B = state.blocks;
+    const int count = static_cast<int>(way.rate.size());
+    int last = 0;  // bodies that the blocks act on
+    V divided[factors ? ChainWay<T>::longest_by_factors : 1][width];
+    if constexpr (factors) {
+      for (int j = 0; j < width; ++j) {
+        last = std::max(last, way.acted_on[begin + j - way.begin[0]]);
+      }
+      const V* z = way.z.data() + begin;
+      for (int k = 0; k < last; ++k, z += B) {
+        for (int j = 0; j < width; ++j) divided[k][j] = chain.bodies[k].D * z[j];
+      }
+    }
+    const T* const units = &row_of<T>(way.z.data(), 0);
+    const Motion<V>* a = state.motion(chain.parent) + begin;
+    const Force<V>* g = way.g.data();
+    const int *rate = way.rate.data(), *unit_row = way.unit_row.data();
+    V* const rates = state.rates.data() + begin;
+    for (int i = 0; i < count; ++i) {
+      V* out = rates + rate[i];
+      V sum[width];
+      for (int j = 0; j < width; ++j) {
+        if constexpr (from == From::factors) sum[j] = V(units[unit_row[i]]) * divided[0][j];
+        if constexpr (from != From::factors) sum[j] = dot(a[j], g[i]);
+        if constexpr (from == From::sum) sum[j] += out[j];
+      }
+      if constexpr (factors) {
+        constexpr int first = from == From::factors ? 1 : 0;
+        const T* unit = units + unit_row[i] + first * B * lanes;
+        const int stop = std::min(i + 1, last);
+        ESPALIER_NO_UNROLL  // few turns
+            for (int k = first; k < stop; ++k, unit += B * lanes) {
+          const V factor = V(unit[0]);
+          for (int j = 0; j < width; ++j) sum[j] += factor * divided[k][j];
+        }
+      }
+      for (int j = 0; j < width; ++j) out[j] = sum[j];
     }
   }
 
@@ -189,3 +259,5 @@ class ChainInputs {
 };
 
 }  // namespace espalier
+
+#undef ESPALIER_NO_UNROLL

@@ -42,6 +42,7 @@ struct ChainWay {
     }
     z.assign(static_cast<std::size_t>(count) * plan.blocks, V(0.0));
     g.resize(count);
+    for (const auto& body : chain.bodies) rate.push_back(body.rate * plan.blocks);
   }
   void find_stamps(int chain, int bodies,
                    const std::vector<typename ChainContacts<T>::Stamp>& all) {
@@ -59,21 +60,35 @@ struct ChainWay {
       });
       if (at == motors.end()) return unit_force.clear();
       const int place = plan.place[at->column];
-      unit_force.push_back({place / lanes, place % lanes});
+      unit_force.push_back(place / lanes * 6 * lanes + place % lanes);
+      unit_row.push_back(place);
+    }
+    by_factors = !watched && chain.bodies.size() <= longest_by_factors;
+    for (int b = begin[0]; b < end; ++b) {
+      acted_on.push_back(
+          std::count_if(begin.begin(), begin.end(), [&](int at) { return at <= b; }));
     }
   }
 
+  /// A chain of so many bodies passes motions outward in as many instructions as the factors of its
+  /// inverse inertia take, which grow with the square.
+  static constexpr std::size_t longest_by_factors = 40;
+
   std::vector<int> begin;  ///< per body: [begin, end) act on it or beyond
   int end = 0;
-  std::vector<bool> first;               ///< of the blocks: to write on the parent
+  std::vector<char> first;               ///< of the blocks: to write on the parent
   std::vector<std::vector<int>> stamps;  ///< per body
   bool watched = false;
   std::vector<int> shown;  ///< poses of watched bodies
   std::vector<V> z;        ///< per body and block; zero where nothing acts
-  /// Per body: block and lane of a column that is a unit force on its rate; empty if one has
-  /// none.
-  std::vector<std::pair<int, int>> unit_force;
-  std::vector<Force<T>> g;  ///< per body: its rate for unit motions of the parent
+  std::vector<int> rate;   ///< per body: where the accelerations of its rate start
+  /// Per body: where the wrench of a unit force on its rate starts among the wrenches of blocks,
+  /// its numbers being `lanes` apart; empty if a body has no such column.
+  std::vector<int> unit_force;
+  std::vector<int> unit_row;  ///< per body: place of that column
+  bool by_factors = false;    ///< rates come from these columns, z is not divided
+  std::vector<int> acted_on;  ///< per block of [begin[0], end): bodies on which it acts or beyond
+  std::vector<Force<V>> g;    ///< per body: its rate for unit motions of the parent, in all lanes
 };
 
 }  // namespace espalier

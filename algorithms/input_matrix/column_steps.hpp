@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "algorithms/input_matrix/acting_columns.hpp"
 #include "algorithms/input_matrix/column_plan.hpp"
 #include "algorithms/segments/articulated_tree.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
 
 namespace espalier {
 
@@ -38,7 +38,7 @@ inline bool passes(const std::vector<ColumnStep>& steps, int block) {
 
 /// Where each column acts.
 struct InputNodes {
-  InputNodes(const Model& model, const InputColumns& inputs)
+  InputNodes(const Model& model, const ActingColumns& inputs)
       : node(inputs.size(), -1), drives(inputs.size(), false), motors(inputs.motors()) {
     for (const InputColumns::Motor& motor : inputs.motors()) {
       node[motor.column] = model.body(model.joint_of_rate(motor.rate).body).cluster;
@@ -51,10 +51,13 @@ struct InputNodes {
     }
   }
   template <class T>
-  ColumnPlan plan(const ArticulatedTree<T>& tree) const {
-    std::vector<int> parent;
-    for (const auto& n : tree.nodes()) parent.push_back(n.parent);
-    return {parent, node, drives, RowLanes<T>::size};
+  ColumnPlan plan(const ArticulatedTree<T>& tree, const ChainPlan& chains) const {
+    std::vector<int> parent, chain;
+    for (const auto& n : tree.nodes()) {
+      parent.push_back(n.parent);
+      chain.push_back(chains.chain_of[n.cluster->first]);
+    }
+    return {parent, node, drives, chain, RowLanes<T>::size};
   }
   std::vector<int> node;     ///< -1: nowhere
   std::vector<bool> drives;  ///< whether on rates

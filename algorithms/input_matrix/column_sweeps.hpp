@@ -25,10 +25,11 @@ class ColumnSweeps {
 
   /// @param watched  bodies whose accelerations the caller wants
   ColumnSweeps(const ArticulatedTree<T>& tree, LeafChains<T>& leaf_chains,
-               const InputColumns& inputs, const std::vector<int>& watched)
+               const ActingColumns& inputs, const std::vector<int>& watched)
       : tree_(tree),
         inputs_(tree.model(), inputs),
-        state_(inputs_.plan(tree), tree.model().body_count() + 1, tree.model().nv()),
+        state_(inputs_.plan(tree, leaf_chains.columns().plan()), tree.model().body_count() + 1,
+               tree.model().nv()),
         on_chains_(leaf_chains, tree),
         loads_(tree, state_),
         sites_(tree.nodes().size()),
@@ -101,7 +102,7 @@ class ColumnSweeps {
   }
 
  private:
-  void add_inputs(const InputColumns& inputs) {
+  void add_inputs(const ActingColumns& inputs) {
     for (const Task::Part& part : inputs.contacts()) {
       if (part.body == 0) continue;
       if (on_chains_.contains(part.body)) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/input_matrix/column_sweeps.hpp"
+#include "algorithms/input_matrix/crowded_links.hpp"
 #include "algorithms/task_bias.hpp"
 
 namespace espalier {
@@ -26,7 +27,9 @@ class Iim final : public InputMatrix<T> {
         tree_(this->model(), nullptr, rotors(), &plan_),
         bias_(this->model(), plan_),
         chains_(this->model(), std::move(plan_)),
-        sweeps_(tree_, chains_, this->inputs(), task_bodies()),
+        columns_(this->inputs()),
+        sweeps_(tree_, chains_, columns_, task_bodies()),
+        crowded_(columns_, sweeps_.plan().place),
         row_(sweeps_.blocks()) {
     tree_.motion().leave_out(chains_.columns().whole_runs(), chains_.columns().whole_clusters());
     if (this->task() != nullptr) task_bias_.emplace(this->model(), *this->task());
@@ -69,6 +72,7 @@ class Iim final : public InputMatrix<T> {
       if (!sweeps_.floats(node)) tree_.backward_pass(node);
     }
     sweeps_.solve(tree_.motion(), bias_, tau);
+    crowded_.turn([&](int body) -> const Mat3<T>& { return sweeps_.attitude(body); });
     write_rates(answer);
     if (this->task() == nullptr) return;
     for (const Task::Part& part : this->task()->parts()) write_task(part, answer);
@@ -82,10 +86,15 @@ class Iim final : public InputMatrix<T> {
   /// last of which may overlap the one before it.
   void find_moves() {
     constexpr int lanes = Sweeps::lanes;
-    const std::vector<int>& place = sweeps_.plan().place;
+    std::vector<int> place;  // of columns of the setup; -1: a combination
+    for (const int column : columns_.of_setup()) {
+      place.push_back(column < 0 ? -1 : sweeps_.plan().place[column]);
+    }
     const int m = static_cast<int>(place.size());
     for (int k = 0, end = 0; k < m; k = end) {
-      for (end = k + 1; end < m && place[end] == place[end - 1] + 1;) ++end;
+      end = k + 1;
+      if (place[k] < 0) continue;
+      while (end < m && place[end] == place[end - 1] + 1) ++end;
       if (end - k < lanes) {
         for (int i = k; i < end; ++i) singles_.push_back({place[i], i});
         continue;
@@ -98,7 +107,7 @@ class Iim final : public InputMatrix<T> {
   }
   /// All rows of M^-1 B and of the free acceleration.
   void write_rates(typename InputMatrix<T>::Answer& answer) {
-    const std::size_t m = sweeps_.plan().place.size(), nv = this->model().nv();
+    const std::size_t m = this->inputs().size(), nv = this->model().nv();
     if (nv == 0) return;
     const std::size_t stride = static_cast<std::size_t>(sweeps_.blocks()) * Sweeps::lanes;
     const T* in = &row_of<T>(sweeps_.rate(0), 0);
@@ -112,16 +121,19 @@ class Iim final : public InputMatrix<T> {
     T* out = answer.input_matrix.data();
     for (const auto& [place, column] : packs_) rows(place, out + column, m, sizeof(V));
     for (const auto& [place, column] : singles_) rows(place, out + column, m, sizeof(T));
+    crowded_.combine(in, stride, nv, m, out);
     rows(sweeps_.plan().free, answer.free_acceleration.data(), 1, sizeof(T));
   }
   /// A row of an answer, from the order of the sweeps to that of the setup.
   void write(const V* x, int row, std::vector<T>& matrix, std::vector<T>& free) const {
-    T* out = matrix.data() + row * sweeps_.plan().place.size();
+    const std::size_t m = this->inputs().size();
+    T* out = matrix.data() + row * m;
     const T* in = &row_of<T>(x, 0);
     for (const auto& [place, column] : singles_) out[column] = in[place];
     for (const auto& [place, column] : packs_) {
       std::memcpy(static_cast<void*>(out + column), in + place, sizeof(V));
     }
+    crowded_.combine(in, 0, 1, m, out);
     free[row] = in[sweeps_.plan().free];
   }
 
@@ -145,7 +157,9 @@ class Iim final : public InputMatrix<T> {
   ArticulatedTree<T> tree_;
   BiasForces<T> bias_;
   LeafChains<T> chains_;
+  ActingColumns columns_;
   Sweeps sweeps_;
+  CrowdedLinks<T> crowded_;
   /// Place in the sweeps and column in the setup of what moves to an answer.
   std::vector<std::pair<int, int>> packs_, singles_;
   std::vector<V> row_;

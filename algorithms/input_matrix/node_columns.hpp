@@ -33,7 +33,7 @@ class NodeColumns {
   ///   P = [Q, -Q B C^-1; -(Q B C^-1)^T, C^-1 + C^-1 B^T Q B C^-1],  Q = (A - B C^-1 B^T)^-1.
   void float_base(int n, const std::vector<ColumnStep>& steps) {
     const auto& node = tree_.nodes()[n];
-    const Mat3<T>& E = tree_.attitude(node.body);
+    const Mat3<T> E = tree_.attitude(node.body);
     Force<V>* F = state_.wrenches(node.body);
     for (const ColumnStep& s : steps) {
       if (!s.driven) continue;

@@ -4,7 +4,7 @@
 #include "algorithms/input_matrix/eufm.hpp"
 #include "algorithms/input_matrix/iim_entry.hpp"
 
-ESPALIER_PLUGIN("input-matrix", "0.1.0") {
+ESPALIER_PLUGIN("input-matrix", "0.2.0") {
   using namespace espalier;
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   Capabilities all = loops;

@@ -4,7 +4,7 @@
 #include "algorithms/inverse_dynamics/rnea.hpp"
 #include "espalier/plugins/plugin.hpp"
 
-ESPALIER_PLUGIN("inverse-dynamics", "0.1.0") {
+ESPALIER_PLUGIN("inverse-dynamics", "0.2.0") {
   using namespace espalier;
   const About rnea{.name = "rnea",
                    .summary = "recursive Newton-Euler algorithm",

@@ -1,7 +1,7 @@
 #include "algorithms/joint_wrenches/joint_reactions.hpp"
 #include "espalier/plugins/plugin.hpp"
 
-ESPALIER_PLUGIN("joint-wrenches", "0.1.0") {
+ESPALIER_PLUGIN("joint-wrenches", "0.2.0") {
   using namespace espalier;
   registrar.algorithm_at_double<JointReactions>(
       {.name = "joint-reactions",

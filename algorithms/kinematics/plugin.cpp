@@ -2,7 +2,7 @@
 #include "algorithms/kinematics/link_jacobians.hpp"
 #include "espalier/plugins/plugin.hpp"
 
-ESPALIER_PLUGIN("kinematics", "0.1.0") {
+ESPALIER_PLUGIN("kinematics", "0.2.0") {
   using namespace espalier;
   const Capabilities all{
       .couplings = true, .loops = true, .several_supports = true, .joint_supplied_dynamics = true};

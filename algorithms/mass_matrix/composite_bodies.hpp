@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <type_traits>
 #include <utility>
 
 #include "algorithms/segments/composite_base.hpp"
 #include "algorithms/segments/composite_chain.hpp"
 #include "algorithms/segments/composite_cluster.hpp"
+#include "algorithms/segments/composite_rows.hpp"
 #include "algorithms/segments/composite_run.hpp"
 
 namespace espalier {
@@ -36,6 +38,7 @@ class CompositeBodiesOver {
 
   /// Leaves out of a motion, before it is updated, what is not needed here.
   void leave_out_of(SpanningMotion<T>& motion) const {
+    if (rows_ != nullptr) return leave_all_out(motion);
     if (state_.chains == nullptr) return;
     motion.leave_out(state_.chains->whole_runs(), state_.chains->whole_clusters());
   }
@@ -44,6 +47,9 @@ class CompositeBodiesOver {
   /// @param motion  updated at the position, with rotors placed if the rates are spanning ones
   /// @param[out] M  symmetric, full storage
   void compute(const T* q, const SpanningMotion<T>& motion, T* M) {
+    if constexpr (has_rows) {
+      if (rows_ != nullptr) return rows_->compute(q, M);
+    }
     state_.motion = &motion;
     schedule_.outward([&](const auto& s) { place(s, state_); });  // E, r, Ic = I, J
     state_.start(q, M);
@@ -54,12 +60,41 @@ class CompositeBodiesOver {
 
  private:
   using Segmented = Schedule<Kinds...>;
+  static constexpr bool has_chains = (std::is_same_v<ChainGroup, Kinds> || ...);
+  static constexpr bool has_rows = has_chains && RowLanes<T>::size > 1;
 
   CompositeBodiesOver(const Model& model, Segmented schedule, int rates)
-      : schedule_(std::move(schedule)), state_(model, schedule_, schedule_, rates) {}
+      : schedule_(std::move(schedule)), state_(model, schedule_, schedule_, rates) {
+    if constexpr (has_rows) {
+      constexpr int lanes = RowLanes<T>::size;
+      if (!TurningRows<lanes>::can_pass(model) || chains_pay(model)) return;
+      const TurningRows<lanes> rows(model);
+      if (!rows.pays(model)) return;
+      rows_ = std::make_unique<CompositeRows<T>>(model, rows);
+    }
+  }
+  /// Whether most bodies are in chains, and the rates that pass other chains on their way to the
+  /// ground pass few bodies there, one after the other. A body beside chains costs about as much as
+  /// three that a rate passes; of humanoids this is half of what it may be, of one with ten fingers
+  /// 1.7 times.
+  static bool chains_pay(const Model& model) {
+    constexpr int beside = 3;
+    const ChainPlan plan = composite_chains_of(model);
+    int passed = 0;
+    for (int i = 1; i <= model.active_body_count(); ++i) {
+      if (plan.chain_of[i] < 0) passed += beside;
+    }
+    for_passed_attachments(model, plan,
+                           [&](int i, int nv) { passed += nv * (plan.index_in[i] + 1); });
+    return 4 * passed < 3 * beside * model.active_body_count();
+  }
+  void leave_all_out(SpanningMotion<T>& motion) const {
+    const Model& m = state_.model;
+    motion.leave_out(std::vector<bool>(m.active_runs().size(), true),
+                     std::vector<bool>(m.clusters().size(), true));
+  }
 
   static Segmented independent(const Model& model) {
-    constexpr bool has_chains = (std::is_same_v<ChainGroup, Kinds> || ...);
     return Segmented(
         model, RowLanes<T>::size,
         has_chains ? composite_chains_of(model) : ChainPlan(model, ChainJoints(model)));
@@ -67,6 +102,7 @@ class CompositeBodiesOver {
 
   Segmented schedule_;
   CompositeState<T> state_;
+  std::unique_ptr<CompositeRows<T>> rows_;  ///< of a branching tree, which are all there is
 };
 
 template <class T>

@@ -2,7 +2,7 @@
 #include "algorithms/mass_matrix/crba.hpp"
 #include "espalier/plugins/plugin.hpp"
 
-ESPALIER_PLUGIN("mass-matrix", "0.1.0") {
+ESPALIER_PLUGIN("mass-matrix", "0.2.0") {
   using namespace espalier;
   registrar.algorithm<Crba>({.name = "crba",
                              .summary = "joint-space inertia matrix by composite rigid bodies",

@@ -2,7 +2,7 @@
 #include "algorithms/operational_space/recursive.hpp"
 #include "espalier/plugins/plugin.hpp"
 
-ESPALIER_PLUGIN("operational-space", "0.1.0") {
+ESPALIER_PLUGIN("operational-space", "0.2.0") {
   using namespace espalier;
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
   Capabilities all = loops;

@@ -7,8 +7,8 @@ namespace espalier::reference {
 
 /// Inverse dynamics of a cluster tree by the recursive Newton-Euler algorithm, as printed.
 /// Frames: each body's own, angular above linear.  Cost: O(N^2) for each cluster of N bodies.
-/// Source: Chignoli et al. (2023), section VI, equations (31), (33) and (35); theory/clusters 5.3,
-/// stacked.
+/// Source: Chignoli et al. (2023), sections V-D and VI, equations (31), (33) and (35);
+/// theory/clusters 5.3, stacked.
 ///
 ///   forward:   v = X v_p + S yd,  a = X a_p + S ydd + c,  f = I a + v ×* I v - fx
 ///   backward:  tau = S^T f,  f_p += X^T f

@@ -11,7 +11,7 @@ struct LongRun {
   double worst = 0.0;     ///< largest residual of these [m/s]
   double others = 0.0;    ///< too deep, loop open or not finite
   double falls = 0.0;     ///< robots that stood up again
-  long allocations = 0;   ///< of the thread that steps, after the first second
+  long allocations = 0;   ///< of steps, in the thread that calls them
 };
 
 /// Robots in a batch on all cores stand on rigid ground, each of its own friction (0.2 to 1), and

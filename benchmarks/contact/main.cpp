@@ -54,11 +54,25 @@ std::vector<Case> cases() {
       for (const double y : {0.04, -0.04}) humanoid.feet.push_back({foot, {x, y, -0.06}});
     }
   }
+  Standing rubbing = solo;
+  rubbing.friction = 0.05;
+  Standing creeping = rubbing;
+  creeping.implicit_friction = true;
+  Standing soles = humanoid;
+  soles.feet.clear();
+  for (const char* foot : {"left_foot", "right_foot"}) {
+    for (const double x : {0.12, 0.06, 0.0, -0.06}) {
+      for (const double y : {0.04, -0.04}) soles.feet.push_back({foot, {x, y, -0.06}});
+    }
+  }
   return {{"Solo12, 4 points", solo, solo},
+          {"Solo12, dry friction in 12 joints by rows", rubbing, rubbing},
+          {"Solo12, dry friction in 12 joints, implicit here", creeping, rubbing},
           {"Solo12, in the air", solo, solo, true},
           {"Mini Cheetah, 4 points; rotors exact here, none there", geared, cheetah},
           {"Mini Cheetah, rotors on both sides, `equality` there", geared, geared},
           {"humanoid of 38 dof, 8 points", humanoid, humanoid},
+          {"humanoid of 38 dof, 16 points", soles, soles},
           {"humanoid of 38 dof, in the air", humanoid, humanoid, true}};
 }
 

@@ -19,6 +19,7 @@ World world_of(const StandingRobot& robot) {
 StepOptions options_of(const StandingRobot& robot) {
   StepOptions options;
   options.limits = false;
+  if (robot.implicit_friction) options.friction = StepOptions::Friction::implicit;
   for (const std::string& joint : robot.drives) {
     options.drives.push_back({.joint = joint, .kp = robot.kp, .kd = robot.kd});
   }

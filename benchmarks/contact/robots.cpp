@@ -25,6 +25,7 @@ void float_root(Description& robot) {
   world.name = "world";
   robot.links.insert(robot.links.begin(), world);
   robot.joints.insert(robot.joints.begin(), joint);
+  robot.floating = false;  // by the joint, not by the file's word
 }
 
 std::vector<contact::PlacedShape> feet_of(const Description& robot, const Standing& how) {
@@ -82,6 +83,12 @@ StandingRobot stand(const Host& host, const Standing& how, bool flies) {
   robot.description = host.read(how.file);
   if (!flies) robot.feet = feet_of(robot.description, how);
   float_root(robot.description);
+  for (JointDescription& joint : robot.description.joints) {
+    if (how.friction > 0.0 && joint.type != "floating" && joint.type != "fixed") {
+      joint.passive.friction = how.friction;
+    }
+  }
+  robot.implicit_friction = how.implicit_friction;
   robot.model = host.compile(robot.description);
   robot.kp = how.kp, robot.kd = how.kd;
   for (const LinkDescription& link : robot.description.links) {

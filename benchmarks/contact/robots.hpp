@@ -20,6 +20,7 @@ struct StandingRobot {
   double kp = 0.0, kd = 0.0;               ///< of every drive [N·m/rad, N·m·s/rad]
   std::vector<double> q;                   ///< stance, nq: lowest foot on the ground
   double mass = 0.0;                       ///< [kg]
+  bool implicit_friction = false;          ///< of joints, instead of rows
 };
 
 /// How a robot of a file is to stand.
@@ -30,6 +31,8 @@ struct Standing {
   double kp = 0.0, kd = 0.0;
   /// Part of a joint's name, and its position [rad]: independent joints of the stance.
   std::vector<std::pair<std::string, double>> stance = {};
+  double friction = 0.0;  ///< dry friction of every joint of one rate [N·m]
+  bool implicit_friction = false;
 };
 
 /// @param flies  without feet, and without ground

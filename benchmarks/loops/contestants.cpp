@@ -1,7 +1,11 @@
 #include "benchmarks/loops/contestants.hpp"
 
+#include <array>
 #include <limits>
 
+#include "espalier/kernel/model/loop_projector.hpp"
+#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/problems/forward_dynamics_derivatives.hpp"
 #include "espalier/kernel/problems/inverse_osim.hpp"
 
 namespace espalier::bench {
@@ -61,6 +65,99 @@ class OnLoops final : public Contestant {
   std::vector<double> out_;
 };
 
+/// Derivatives of forward dynamics, and M^-1, by which they are compared with a peer's.
+class DerivativesOnLoops final : public Contestant {
+ public:
+  DerivativesOnLoops(const Host& host, const LoopRobot& robot)
+      : Contestant(Work::forward_derivatives, "Espalier", "c-aba-derivatives", exact_agreement),
+        robot_(robot),
+        algorithm_(
+            host.create<ForwardDynamicsDerivatives<double>>("c-aba-derivatives", robot.model)),
+        vdot_(robot.model->nv()) {
+    for (std::vector<double>& matrix : out_) matrix.resize(vdot_.size() * vdot_.size());
+  }
+  void call(int k) override {
+    const RandomState& s = robot_.states[k];
+    algorithm_->evaluate(s.q, s.v, s.tau, vdot_, out_[0], out_[1], out_[2]);
+  }
+  std::vector<double> result(int) override { return out_[2]; }
+
+ private:
+  const LoopRobot& robot_;
+  std::unique_ptr<ForwardDynamicsDerivatives<double>> algorithm_;
+  std::vector<double> vdot_;
+  std::array<std::vector<double>, 3> out_;  ///< by q, by v, by tau
+};
+
+/// What one has without them: two calls of c-aba for each column, of closed positions.
+class CentralDifferences final : public Contestant {
+ public:
+  CentralDifferences(const Host& host, const LoopRobot& robot)
+      : Contestant(Work::forward_derivatives, "Espalier", "central differences of c-aba", 1e-5),
+        robot_(robot),
+        algorithm_(host.create<ForwardDynamics<double>>("c-aba", robot.model)),
+        motion_(*robot.model),
+        projector_(robot.model),
+        n_(robot.model->nv()),
+        q_(robot.model->nq()),
+        unit_(n_),
+        step_(robot.model->spanning_nv()) {
+    for (std::vector<double>& matrix : out_) matrix.resize(n_ * n_);
+    for (std::vector<double>& vdot : vdot_) vdot.resize(n_);
+  }
+  void call(int k) override {
+    const RandomState& s = robot_.states[k];
+    v_ = s.v, tau_ = s.tau;
+    for (std::size_t j = 0; j < n_; ++j) {
+      for (const int side : {0, 1}) moved(s, j, side == 0 ? h : -h, vdot_[side]);
+      write(0, j);
+      along(v_[j], 1, j, s);
+      along(tau_[j], 2, j, s);
+    }
+  }
+  std::vector<double> result(int) override { return out_[2]; }
+
+ private:
+  static constexpr double h = 1e-6;
+
+  void moved(const RandomState& s, std::size_t j, double by, std::vector<double>& vdot) {
+    const Model& m = *robot_.model;
+    unit_.assign(n_, 0.0);
+    unit_[j] = by;
+    motion_.update(s.q.data(), unit_.data());
+    std::copy_n(motion_.qd(), step_.size(), step_.begin());
+    m.integrate(s.q.data(), step_.data(), q_.data());
+    if (m.has_variable_constraints()) {
+      projector_.restart();
+      projector_.project(q_.data());
+    }
+    algorithm_->evaluate(q_, s.v, s.tau, vdot);
+  }
+  void along(double& x, int matrix, std::size_t j, const RandomState& s) {
+    const double there = x;
+    for (const int side : {0, 1}) {
+      x = there + (side == 0 ? h : -h);
+      algorithm_->evaluate(s.q, v_, tau_, vdot_[side]);
+    }
+    x = there;
+    write(matrix, j);
+  }
+  void write(int matrix, std::size_t j) {
+    for (std::size_t i = 0; i < n_; ++i) {
+      out_[matrix][i * n_ + j] = (vdot_[0][i] - vdot_[1][i]) / (2 * h);
+    }
+  }
+
+  const LoopRobot& robot_;
+  std::unique_ptr<ForwardDynamics<double>> algorithm_;
+  SpanningMotion<double> motion_;
+  LoopProjector projector_;
+  const std::size_t n_;
+  std::vector<double> q_, v_, tau_, unit_, step_;
+  std::array<std::vector<double>, 2> vdot_;  ///< on either side
+  std::array<std::vector<double>, 3> out_;   ///< by q, by v, by tau
+};
+
 template <class P, Work what>
 void add(const Host& host, const LoopRobot& robot, const std::string& reference, Contestants& all,
          Refusals& refused) {
@@ -98,6 +195,8 @@ Contestants our_loop_contestants(const Host& host, const LoopRobot& robot, Refus
   add<ForwardDynamics<double>, Work::forward>(host, robot, "c-aba", all, refused);
   add<InverseDynamics<double>, Work::inverse>(host, robot, "c-rnea", all, refused);
   add<InverseOsim<double>, Work::inverse_osim>(host, robot, "c-efpa", all, refused);
+  all.push_back(std::make_unique<DerivativesOnLoops>(host, robot));
+  all.push_back(std::make_unique<CentralDifferences>(host, robot));
   return all;
 }
 

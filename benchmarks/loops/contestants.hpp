@@ -11,10 +11,11 @@ namespace espalier::bench {
 /// What an algorithm is called where it runs on the model whose rotors are bodies.
 std::string with_rotors(const std::string& algorithm);
 
-/// Every registered algorithm for forward and inverse dynamics and for the inverse OSIM that can
-/// run on the robot, on the model with folded rotors and, if it is exact, on the one that keeps
-/// them. The first for each work, c-aba, c-rnea and c-efpa on the former, are the references.
-/// Approximate ones may differ by any finite number.
+/// Derivatives of forward dynamics, exact and by central differences, and every registered
+/// algorithm for forward and inverse dynamics and for the inverse OSIM that can run on the robot,
+/// on the model with folded rotors and, if it is exact, on the one that keeps them. The first for
+/// each work, c-aba, c-rnea and c-efpa on the former, are the references. Approximate ones may
+/// differ by any finite number.
 Contestants our_loop_contestants(const Host& host, const LoopRobot& robot, Refusals& refused);
 
 /// Adds the exact ways of the libraries whose modules are there (benchmarks/peers), rotors as

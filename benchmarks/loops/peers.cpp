@@ -136,23 +136,35 @@ class Built {
 
 class Way final : public Contestant {
  public:
-  Way(std::shared_ptr<Built> built, int way, const LoopRobot& robot)
-      : Contestant(Work::forward, built->table.library, built->table.way(built->handle, way),
+  Way(const std::shared_ptr<Built>& built, int way, const LoopRobot& robot)
+      : Contestant(work_of(*built, way), built->table.library, built->table.way(built->handle, way),
                    loop_peer_agreement),
-        built_(std::move(built)),
+        built_(built),
         way_(way),
         robot_(robot) {}
   void call(int k) override { built_->table.run(built_->handle, way_, k); }
   std::vector<double> result(int) override {
-    std::vector<double> vdot(robot_.model->nv());
-    built_->table.read(built_->handle, way_, vdot.data());
-    if (robot_.kept == nullptr) return vdot;
-    std::vector<double> ordered(vdot.size());
-    for (std::size_t i = 0; i < ordered.size(); ++i) ordered[i] = vdot[robot_.kept_rate[i]];
+    const std::size_t n = robot_.model->nv();
+    const std::size_t columns = work == Work::forward ? 1 : n;
+    std::vector<double> out(n * columns);
+    built_->table.read(built_->handle, way_, out.data());
+    if (robot_.kept == nullptr) return out;
+    std::vector<double> ordered(out.size());
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < columns; ++j) {
+        const std::size_t from = columns == 1 ? 0 : robot_.kept_rate[j];
+        ordered[i * columns + j] = out[robot_.kept_rate[i] * columns + from];
+      }
+    }
     return ordered;
   }
 
  private:
+  static Work work_of(const Built& built, int way) {
+    const bool derivatives = built.table.is_derivatives(built.handle, way) != 0;
+    return derivatives ? Work::forward_derivatives : Work::forward;
+  }
+
   std::shared_ptr<Built> built_;
   int way_;
   const LoopRobot& robot_;

@@ -26,6 +26,8 @@ class Tables {
            "\nInverse operational-space inertia of welded feet, or of all tips of a robot without "
            "feet, microseconds a call (best):\n\n" +
            times(Work::inverse_osim) +
+           "\nDerivatives of forward dynamics, and M⁻¹, microseconds a call (best):\n\n" +
+           times(Work::forward_derivatives) +
            "\nPublished times of others, measured on another machine (Zen 3, 2.45 GHz), beside "
            "`c-aba` here:\n\n" +
            others() +

@@ -93,6 +93,7 @@ class Robot {
     spanning_->setState(q_[k], v_[k]);
     vdot_ = spanning_->forwardDynamics(tau_[k]);
   }
+  bool is_derivatives(int /*way*/) const { return false; }
   void read(int way, double* out) const {
     for (std::size_t i = 0; i < independent_.size(); ++i) {
       out[independent_[i]] = vdot_[way == 0 ? static_cast<int>(i) : spanning_rate_[i]];

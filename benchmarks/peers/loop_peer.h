@@ -42,8 +42,11 @@ typedef struct espalier_loop_peer {
   void (*close)(void* handle);
   /* Inputs of a state: spanning positions and rates, forces on independent rates. */
   void (*set)(void* handle, int state, const double* q, const double* v, const double* tau);
-  void (*run)(void* handle, int way, int state);     /* forward dynamics: what is timed */
-  void (*read)(void* handle, int way, double* vdot); /* independent, of the last run of this way */
+  /* Whether a way gives derivatives of forward dynamics, too; it is compared by M^-1. */
+  int (*is_derivatives)(void* handle, int way);
+  void (*run)(void* handle, int way, int state); /* what is timed */
+  /* Of the last run of this way, in independent rates: accelerations, or M^-1 by rows. */
+  void (*read)(void* handle, int way, double* out);
 } espalier_loop_peer;
 
 typedef const espalier_loop_peer* (*espalier_loop_peer_entry)(void);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <pinocchio/algorithm/constrained-dynamics-derivatives.hpp>
 #include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
@@ -14,7 +15,7 @@
 
 #include "loop_peer.hpp"
 
-/// Pinocchio's exact ways to forward dynamics of robots with loops.
+/// Pinocchio's exact ways to forward dynamics of robots with loops, and to its derivatives.
 
 namespace {
 
@@ -70,6 +71,7 @@ class Robot {
       for (const auto& contact : contacts_) contact_data_.emplace_back(contact);
       pinocchio::initConstraintDynamics(model_, *data_, contacts_);
       ways_.push_back({"constraintDynamics, CONTACT_3D", &Robot::contact_dynamics});
+      ways_.push_back({"computeConstraintDynamicsDerivatives, CONTACT_3D", &Robot::derivatives});
     }
     if (ways_.empty()) throw std::runtime_error("neither a constant G nor pins are given");
   }
@@ -84,7 +86,16 @@ class Robot {
     }
   }
   void run(int way, int k) { (this->*ways_[way].second)(k); }
-  void read(int /*way*/, double* out) const { std::copy(vdot_.begin(), vdot_.end(), out); }
+  bool is_derivatives(int way) const { return ways_[way].second == &Robot::derivatives; }
+  void read(int way, double* out) const {
+    if (is_derivatives(way)) {
+      for (const int i : independent_) {
+        for (const int j : independent_) *out++ = data_->ddq_dtau(i, j);
+      }
+    } else {
+      std::copy(vdot_.begin(), vdot_.end(), out);
+    }
+  }
   int way_count() const { return static_cast<int>(ways_.size()); }
   const char* way(int i) const { return ways_[i].first; }
 
@@ -126,6 +137,13 @@ class Robot {
     for (std::size_t i = 0; i < independent_.size(); ++i) {
       vdot_[static_cast<int>(i)] = vdot[independent_[i]];
     }
+  }
+
+  /// They need the dynamics at the same state.
+  void derivatives(int k) {
+    contact_dynamics(k);
+    pinocchio::computeConstraintDynamicsDerivatives(model_, *data_, contacts_, contact_data_,
+                                                    pinocchio::ProximalSettings(1e-12, 1e-12, 1));
   }
 
   bool floating_;

@@ -90,7 +90,7 @@ std::string chain_chart(const Measured& m) {
 
 nlohmann::json to_json(const Measured& m) {
   nlohmann::json wanted = nlohmann::json::array(), memory = wanted, latency = wanted,
-                 growth = wanted, absent = wanted;
+                 growth = wanted, cold = wanted, start = wanted, absent = wanted;
   for (const Demand& d : demands(m)) {
     nlohmann::json item{{"work", d.work},
                         {d.at_most ? "at_most" : "at_least", d.wanted},
@@ -116,6 +116,17 @@ nlohmann::json to_json(const Measured& m) {
                        {"ns_p99", l.p99},
                        {"ns_p999", l.p999}});
   }
+  for (const Cold& c : m.cold) {
+    cold.push_back(
+        {{"robot", c.robot}, {"library", c.library}, {"algorithm", c.algorithm}, {"ns_p50", c.ns}});
+  }
+  for (const StartUp& s : m.start_ups) {
+    start.push_back({{"robot", s.robot},
+                     {"library", s.library},
+                     {"ms", s.ms},
+                     {"ms_p50", s.median_ms},
+                     {"megabytes", s.megabytes}});
+  }
   for (const auto& [work, algorithm] :
        {std::pair(Work::forward, "aba"), std::pair(Work::inverse, "rnea")}) {
     const LineFit line = m.growth(to_string(work), algorithm);
@@ -126,8 +137,10 @@ nlohmann::json to_json(const Measured& m) {
                       {"largest_deviation", line.deviation}});
   }
   for (const auto& [name, why] : m.absent) absent.push_back({{"robot", name}, {"why", why}});
-  return {{"wanted", wanted}, {"results", to_json(m.rows)}, {"growth", growth},
-          {"memory", memory}, {"latency", latency},         {"absent", absent}};
+  return {{"wanted", wanted},   {"results", to_json(m.rows)},
+          {"growth", growth},   {"memory", memory},
+          {"latency", latency}, {"cold", cold},
+          {"start", start},     {"absent", absent}};
 }
 
 }  // namespace espalier::bench

@@ -147,14 +147,8 @@ void add_properties(const Measured& m, std::vector<Demand>& all) {
   for (Demand* d : {&linear, &model, &workspace, &allocations, &latency}) all.push_back(*d);
 }
 
-}  // namespace
-
-std::vector<Demand> demands(const Measured& m) {
-  std::vector<Demand> all;
-  all.push_back(single_calls(m, "ABA and RNEA, one call, humanoids, against Pinocchio",
-                             {"humanoid", "atlas"}, 3, 4.5));
-  all.push_back(
-      single_calls(m, "ABA and RNEA, one call, six-axis arm, against Pinocchio", {"ur5"}, 3, 5));
+/// Branching trees, a humanoid with hands, an arm without right angles.
+void add_generated(const Measured& m, std::vector<Demand>& all) {
   const std::vector<std::string> trees{"tree_60", "tree_60_ternary", "tree_254"};
   all.push_back(against_pinocchio(m, "ABA, one call, branching trees, against Pinocchio", forward,
                                   trees, 3.5));
@@ -163,6 +157,51 @@ std::vector<Demand> demands(const Measured& m) {
   all.push_back(against_pinocchio(m, "CRBA, one call, branching trees of 60, against Pinocchio",
                                   to_string(Work::mass_matrix), {"tree_60", "tree_60_ternary"},
                                   1.8));
+  const std::vector<std::string> arm{"general_arm"}, hands{"humanoid_hands"};
+  all.push_back(against_pinocchio(m, "ABA, one call, arm without right angles, against Pinocchio",
+                                  forward, arm, 3.5));
+  all.push_back(against_pinocchio(m, "the same, RNEA", inverse, arm, 3));
+  all.push_back(against_pinocchio(m, "ABA, one call, humanoid with hands, against Pinocchio",
+                                  forward, hands, 4));
+  all.push_back(against_pinocchio(m, "CRBA, one call, both of these and Panda, against Pinocchio",
+                                  to_string(Work::mass_matrix),
+                                  {"general_arm", "humanoid_hands", "panda"}, 2.2));
+}
+
+/// What programs wait for before their first result, and calls that come after other work.
+void add_starts(const Measured& m, std::vector<Demand>& all) {
+  const auto wanted = [](const char* work, double at_most) {
+    return Demand{.work = work, .at_most = true, .wanted = at_most};
+  };
+  Demand arm = wanted("process start to first result, six-axis arm, ms of the processor", 3),
+         humanoid = wanted("the same, humanoid", 4), memory = wanted("memory after it, MB", 9);
+  for (const StartUp& s : m.start_ups) {
+    if (s.library != "Espalier") continue;
+    (s.robot == "ur5" ? arm : humanoid).add(s.robot, s.ms);
+    memory.add(s.robot, s.megabytes);
+  }
+  Demand cold{.work = "all caches cold, against Pinocchio", .wanted = 1.3};
+  for (const Cold& ours : m.cold) {
+    if (ours.library != "Espalier") continue;
+    for (const Cold& theirs : m.cold) {
+      if (theirs.robot == ours.robot && theirs.algorithm == ours.algorithm &&
+          theirs.library.starts_with("Pinocchio")) {
+        cold.add(ours.robot + " " + ours.algorithm, theirs.ns / ours.ns);
+      }
+    }
+  }
+  for (const Demand* d : {&arm, &humanoid, &memory, &cold}) all.push_back(*d);
+}
+
+}  // namespace
+
+std::vector<Demand> demands(const Measured& m) {
+  std::vector<Demand> all;
+  all.push_back(single_calls(m, "ABA and RNEA, one call, humanoids, against Pinocchio",
+                             {"humanoid", "atlas"}, 3, 4.5));
+  all.push_back(
+      single_calls(m, "ABA and RNEA, one call, six-axis arm, against Pinocchio", {"ur5"}, 3, 5));
+  add_generated(m, all);
   all.push_back(against_pinocchio(m, "Jacobians of all links, against Pinocchio",
                                   to_string(Work::jacobians),
                                   {"humanoid", "talos", "chain_100", "tree_254"}, 2));
@@ -201,6 +240,7 @@ std::vector<Demand> demands(const Measured& m) {
   all.push_back(own_batches(m, "the same, float", ", float"));
   all.push_back(two_threads(m));
   add_properties(m, all);
+  add_starts(m, all);
   return all;
 }
 

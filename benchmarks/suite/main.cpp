@@ -84,7 +84,7 @@ class Suite {
 
   void add_all() {
     for (Robot& robot : tree_robots(host_, measured_.absent)) add(std::move(robot), Works::all);
-    for (Robot& robot : branching_trees(host_)) add(std::move(robot), Works::calls);
+    for (Robot& robot : generated_robots(host_)) add(std::move(robot), Works::calls);
     for (Robot& robot : chains(host_)) add(std::move(robot), Works::calls);
     for (LoopRobot& robot : paper_robots(host_)) add(std::move(robot));
     add_compile();
@@ -99,6 +99,8 @@ class Suite {
     if (everything) {
       measured_.footprints = footprints(host_);
       add_latencies();
+      add_cold();
+      add_start_ups();
     }
     measured_.where = "Measured on " + processor() + ", " +
                       std::to_string(std::thread::hardware_concurrency()) + " cores, " + today() +
@@ -150,6 +152,42 @@ class Suite {
       if (robot->name != "mit_humanoid" && robot->name != "tello") continue;
       Refusals refused;
       add(*robot, our_loop_contestants(host_, *robot, refused), {"c-aba", "c-rnea"});
+    }
+  }
+
+  void add_cold() {
+    for (const auto& robot : trees_) {
+      if (robot->name != "humanoid" && robot->name != "ur5") continue;
+      Contestants all = our_contestants(host_, *robot, Works::calls);
+      for (const Peer& peer : peers_) {
+        try {
+          for (auto& theirs : peer.contestants(*robot, Works::calls)) {
+            all.push_back(std::move(theirs));
+          }
+        } catch (const std::exception&) {
+          continue;  // it refuses the robot, which the rows say
+        }
+      }
+      for (const auto& contestant : all) {
+        if (contestant->work == Work::forward || contestant->work == Work::inverse ||
+            contestant->algorithm == "crba") {
+          measured_.cold.push_back(cold_of(robot->name, *contestant));
+        }
+      }
+    }
+  }
+
+  void add_start_ups() {
+    std::vector<std::string> names;
+    for (const auto& library : libraries_) {
+      if (library.contains("library")) names.push_back(library["name"]);
+    }
+    for (const auto& robot : trees_) {
+      if (robot->name != "humanoid" && robot->name != "ur5") continue;
+      const std::string file = ESPALIER_SOURCE_DIR "/robots/" + robot->name + ".urdf";
+      for (StartUp& start : start_ups_of(file, *robot, names)) {
+        measured_.start_ups.push_back(std::move(start));
+      }
     }
   }
 

@@ -5,9 +5,11 @@
 
 #include "benchmarks/report.hpp"
 #include "benchmarks/statistics.hpp"
+#include "benchmarks/suite/cold.hpp"
 #include "benchmarks/suite/footprint.hpp"
 #include "benchmarks/suite/latency.hpp"
 #include "benchmarks/suite/robots.hpp"
+#include "benchmarks/suite/start_up.hpp"
 
 namespace espalier::bench {
 
@@ -16,6 +18,8 @@ struct Measured {
   std::vector<Row> rows;
   std::vector<Footprint> footprints;
   std::vector<Latency> latencies;
+  std::vector<Cold> cold;
+  std::vector<StartUp> start_ups;
   Absent absent;
   std::string where;  ///< machine, compilers and date, a sentence or two
 

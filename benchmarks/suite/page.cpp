@@ -200,6 +200,24 @@ std::string latency_table(const Measured& m) {
   return table.text();
 }
 
+std::string start_table(const Measured& m) {
+  Table table({"robot", "library", "ms", "median ms", "MB"}, 2);
+  for (const StartUp& s : m.start_ups) {
+    table.add({s.robot, s.library, format("%.1f", s.ms), format("%.1f", s.median_ms),
+               format("%.1f", s.megabytes)});
+  }
+  return table.text();
+}
+
+/// Espalier's calls, and beside each what the peers take for the same work.
+std::string cold_table(const Measured& m) {
+  Table table({"robot", "library", "call", "ns"}, 3);
+  for (const Cold& c : m.cold) {
+    table.add({c.robot, c.library, code(c.algorithm), format("%.0f", c.ns)});
+  }
+  return table.text();
+}
+
 std::string not_timed(const Measured& m) {
   std::string out;
   for (const auto& [name, why] : m.absent) out += "* " + name + " is left out: " + why + "\n";
@@ -259,6 +277,23 @@ std::string page(const Measured& m) {
                "of %d runs of %d calls.\n\n",
                latency_runs, latency_calls) +
            latency_table(m);
+  }
+  if (!m.cold.empty()) {
+    out += format(
+               "\n### Cold caches\n\nNanoseconds of a call that finds neither its numbers nor "
+               "its code in the processor's caches, median of %d.\n\n",
+               cold_calls) +
+           cold_table(m);
+  }
+  if (!m.start_ups.empty()) {
+    out += format(
+               "\n### Start\n\nProcessor time of a program that reads a robot, computes its "
+               "accelerations once and ends (best of %d), and the most memory that it has had. "
+               "Libraries and files are in the system's cache. A program that does nothing takes "
+               "about 1 ms and 2.4 MB. Modules of peers hold what the suite asks of them "
+               "besides.\n\n",
+               start_ups) +
+           start_table(m);
   }
   const std::string left_out = not_timed(m);
   if (!left_out.empty()) out += "\n### Left out\n\n" + left_out;

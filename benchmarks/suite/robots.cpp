@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "benchmarks/chain.hpp"
+#include "benchmarks/suite/generated_robots.hpp"
 
 namespace espalier::bench {
 
@@ -41,11 +42,15 @@ std::vector<Robot> chains(const Host& host) {
   return robots;
 }
 
-std::vector<Robot> branching_trees(const Host& host) {
+std::vector<Robot> generated_robots(const Host& host) {
   std::vector<Robot> robots;
   robots.emplace_back(host, "tree_60", chain_urdf(60, 2), false);
   robots.emplace_back(host, "tree_60_ternary", chain_urdf(60, 3), false);
   robots.emplace_back(host, "tree_254", chain_urdf(254, 2), false);
+  const std::string humanoid = text_of(ESPALIER_SOURCE_DIR "/robots/humanoid.urdf");
+  robots.emplace_back(host, "humanoid_hands", with_hands(humanoid, "left_hand", "right_hand"),
+                      true);
+  robots.emplace_back(host, "general_arm", general_arm_urdf(), false);
   return robots;
 }
 

@@ -20,8 +20,9 @@ using Absent = std::vector<std::pair<std::string, std::string>>;
 std::vector<Robot> tree_robots(const Host& host, Absent& absent);
 /// Chains of all lengths.
 std::vector<Robot> chains(const Host& host);
-/// Binary and ternary trees of revolute bodies, `tree_60`, `tree_60_ternary` and `tree_254`.
-std::vector<Robot> branching_trees(const Host& host);
+/// Binary and ternary trees of revolute bodies, `tree_60`, `tree_60_ternary` and `tree_254`; the
+/// humanoid with two hands, `humanoid_hands`; an arm without exact right angles, `general_arm`.
+std::vector<Robot> generated_robots(const Host& host);
 
 /// The URDF without its root link and the floating joint that hangs on it: peers bring a floating
 /// joint of their own.

@@ -32,6 +32,8 @@ class Bench final : public Command {
            "--precision", precision_,
            "what a batch computes with: 'double', eight states at a time, or 'float', sixteen")
         ->check(CLI::IsMember({"double", "float"}));
+    app.add_flag("--singles", singles_,
+                 "up to three states of a batch that fill no pack are single calls");
     app.add_option("--repeats", timing_.repeats, "runs of calls; each gives one time per call")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
@@ -45,8 +47,8 @@ class Bench final : public Command {
     end_effectors_.add_to(app, "default: all links that move and carry no other");
     app.footer(R"(
 A call is Algorithm::solve() at one state, which adds about 10 ns to evaluate(), by the thread's
-processor time; with --batch, by the clock on the wall,
-Batch::evaluate() with all results and status, the default being all algorithms that have packs.
+processor time; with --batch it is Batch::evaluate() with all results and status, the default being
+all algorithms that have packs, on several threads by the clock on the wall.
 With --precision float the columns 'error' and 'worst' are the median and the largest, over the
 states, of |difference from doubles| / |result| of vectors and matrices as a whole.
 Spread is the distance of the quartiles of the runs. Allocations are all blocks taken from the heap
@@ -61,6 +63,7 @@ Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorit
   int run(Session& session) override {
     expect_batch_for("--threads", threads_ > 0, "a single call has one thread");
     expect_batch_for("--precision", !precision_.empty(), "a single call is of doubles");
+    expect_batch_for("--singles", singles_, "all calls are single ones");
     const Registry& registry = session.host().registry();
     if (!problem_.empty()) expect_problem(registry, problem_);
     std::vector<const Entry*> entries;
@@ -127,6 +130,7 @@ Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorit
     }
     BatchOptions options{.threads = threads_};
     if (floats()) options.precision = Precision::floats;
+    if (singles_) options.remainder = Remainder::single_calls;
     Batch batch(registry, e, setup, options);
     row.threads = batch.threads();
     if (floats()) {
@@ -220,6 +224,7 @@ Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorit
   TimingOptions timing_;
   int batch_ = 0, threads_ = 0;
   std::string precision_;
+  bool singles_ = false;
   int states_ = 16;
   unsigned long long seed_ = 1;
   EndEffectorOption end_effectors_;

@@ -1,5 +1,8 @@
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "cli/command.hpp"
 #include "cli/session.hpp"
 #include "espalier/kernel/model/mesh_files.hpp"
@@ -15,6 +18,8 @@ class Check final : public Command {
     app.footer(R"(
 Looks for massless leaves, inertias that no body can have, duplicate names, disconnected bodies,
 unknown joint types, missing meshes and all else that a model is refused for, and says what to do.
+Doubts limits in degrees, masses that nothing moves, and couplings and laws that say what others say
+(of up to 100).
 Refuses what other commands compute as written with a warning (--strict), unless --lenient is given.
 Exit code 1 if the model cannot be used, 0 if there are warnings at most.)");
   }
@@ -59,20 +64,127 @@ Exit code 1 if the model cannot be used, 0 if there are warnings at most.)");
     std::vector<Finding> findings;
     try {
       const Description description = host.read(model_.file, model_.reading);
-      model_.honour(description);
       name = description.name;
       findings = diagnose(description, host.registry(), model_.options);
       for (const Finding& f : findings) {
         if (f.severity == Finding::Severity::error) return findings;
       }
-      host.compile(description, model_.options);
+      const ModelPtr model = host.compile(description, model_.options);
       for (Finding& f : missing_meshes(description, model_.reading)) {
         findings.push_back(std::move(f));
       }
+      doubt_limits(description, *model, findings);
+      doubt_point_masses(description, *model, findings);
+      doubt_ties(host, description, *model, findings);
     } catch (const Error& error) {
       findings.push_back({Finding::Severity::error, error.what(), ""});
     }
     return findings;
+  }
+
+  /// Limits that exclude the neutral position, and those that look like degrees.
+  static void doubt_limits(const Description& description, const Model& model,
+                           std::vector<Finding>& findings) {
+    constexpr double turns = 12.6;  // two turns [rad]: of limbs none turns so far, of winches some
+    std::vector<double> q(model.nq());
+    model.neutral(q.data());
+    for (const JointDescription& joint : description.joints) {
+      const Joint* moving = model.find_joint(joint.name);
+      if (moving == nullptr || moving->nq != 1) continue;
+      const double lower = joint.limits.lower.value_or(-HUGE_VAL);
+      const double upper = joint.limits.upper.value_or(HUGE_VAL);
+      const auto doubt = [&](const std::string& text) {
+        findings.push_back({Finding::Severity::warning,
+                            fmt::format("joint '{}': {}", joint.name, text), joint.where.text()});
+      };
+      // Rounding of the assembly is no distance.
+      if (q[moving->q] < lower - 1e-9 || q[moving->q] > upper + 1e-9) {
+        doubt(
+            fmt::format("its neutral position is {:.6g}, expected one within its limits {:.6g} to "
+                        "{:.6g} (start from a --state, or move the joint's origin)",
+                        q[moving->q], lower, upper));
+      }
+      const double widest = std::max(std::isfinite(lower) ? std::abs(lower) : 0.0,
+                                     std::isfinite(upper) ? std::abs(upper) : 0.0);
+      if (joint.type == "revolute" && widest > turns && widest <= 360.0) {
+        doubt(
+            fmt::format("its limits are {:.6g} to {:.6g} rad, expected less than two turns (are "
+                        "these degrees?)",
+                        lower, upper));
+      }
+    }
+  }
+
+  /// Masses on axes that stand still: no motion moves them, whatever they weigh.
+  static void doubt_point_masses(const Description& description, const Model& model,
+                                 std::vector<Finding>& findings) {
+    for (const JointDescription& joint : description.joints) {
+      if ((joint.type != "revolute" && joint.type != "continuous") ||
+          model.link(joint.parent).body != 0) {
+        continue;
+      }
+      const auto link =
+          std::find_if(description.links.begin(), description.links.end(),
+                       [&](const LinkDescription& l) { return l.name == joint.child; });
+      if (!link->inertial || !(link->inertial->mass > 0.0)) continue;
+      const double length = std::sqrt(dot(joint.axis, joint.axis));
+      const Vec3<double> a = scale(1.0 / length, joint.axis);
+      const double about = dot(a, link->inertial->about_link().I * a);
+      if (about > 1e-12 * link->inertial->mass) continue;  // within a thousandth of a millimetre
+      findings.push_back(
+          {Finding::Severity::warning,
+           fmt::format("link '{}': inertia about the axis of joint '{}' is {:.3g} kg·m², expected "
+                       "some: its mass of {:.6g} kg is on the axis, which does not move (give its "
+                       "centre of mass, or its moments of inertia)",
+                       link->name, joint.name, about, link->inertial->mass),
+           link->where.text()});
+    }
+  }
+
+  /// Couplings and laws without which the robot moves no more freely.
+  void doubt_ties(const Host& host, const Description& description, const Model& model,
+                  std::vector<Finding>& findings) const {
+    constexpr std::size_t most = 100;  // the robot is compiled once without each
+    if (description.couplings.size() + description.laws.size() > most) return;
+    Description rest = description;
+    int freedom = model.nv();
+    const auto look = [&](auto& ties, std::size_t i, const std::string& kind, int equations) {
+      const auto one = ties[i];
+      ties.erase(ties.begin() + static_cast<long>(i));
+      int without = freedom + equations;
+      try {
+        without = host.compile(rest, model_.options)->nv();
+      } catch (const Error&) {  // nothing can be said where the rest is no robot
+      }
+      const int takes = without - freedom;
+      if (takes >= equations) {
+        ties.insert(ties.begin() + static_cast<long>(i), one);
+        return;
+      }
+      if (takes == 0) {
+        findings.push_back({Finding::Severity::warning,
+                            fmt::format("{} '{}': number of degrees of freedom that it takes is 0, "
+                                        "expected {} (others say the same: leave it out)",
+                                        kind, one.name, equations),
+                            one.where.text()});
+        return;
+      }
+      ties.insert(ties.begin() + static_cast<long>(i), one);
+      findings.push_back(
+          {Finding::Severity::warning,
+           fmt::format(
+               "{} '{}': number of degrees of freedom that it takes is {}, expected {}, one "
+               "for each equation (its equations say in part what others say)",
+               kind, one.name, takes, equations),
+           one.where.text()});
+    };
+    for (std::size_t i = rest.laws.size(); i-- > 0;) {
+      const LawDescription& law = rest.laws[i];
+      PartSpec spec;
+      spec.what = "law", spec.name = law.name, spec.parameters = law.parameters;
+      look(rest.laws, i, "law", host.registry().law(law.type).make(spec)->equations());
+    }
+    for (std::size_t i = rest.couplings.size(); i-- > 0;) look(rest.couplings, i, "coupling", 1);
   }
 
   ModelArguments model_;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cli/command.hpp"
+#include "cli/design_families.hpp"
 #include "cli/number_options.hpp"
 #include "cli/results.hpp"
 #include "cli/state.hpp"
@@ -123,6 +124,7 @@ class Compare final : public Command {
         ->type_name("NAME")
         ->capture_default_str();
     end_effectors_.add_to(app, "default: all links that move and carry no other");
+    design_.add_to(app);
     app.footer(R"(
 Inputs of input-matrix are those of a random state of 'eval'. The reference is --against where it
 can run, else the first exact algorithm. Exit code 1 if an exact algorithm differs by more than the
@@ -160,7 +162,7 @@ end-effectors that are nearly dependent.)");
     }
     std::vector<Comparison> comparisons;
     for (const std::string& problem : problems) {
-      comparisons.push_back(compare(registry, problem, setup, states));
+      comparisons.push_back(compare(session, problem, setup, states));
     }
     const bool agree = std::all_of(comparisons.begin(), comparisons.end(),
                                    [](const Comparison& c) { return c.agree; });
@@ -174,8 +176,9 @@ end-effectors that are nearly dependent.)");
     return agree ? ok : unusable;
   }
 
-  Comparison compare(const Registry& registry, const std::string& problem, const Setup& setup,
-                     const std::vector<State>& states) const {
+  Comparison compare(Session& session, const std::string& problem, const Setup& setup,
+                     const std::vector<State>& states) {
+    const Registry& registry = session.host().registry();
     const ModelPtr& model = setup.model;
     Comparison out;
     out.problem = problem;
@@ -211,6 +214,7 @@ end-effectors that are nearly dependent.)");
         std::unique_ptr<Algorithm> algorithm;
         try {
           algorithm = registry.create(*row.entry, setup);
+          design_.add_families(session, model_, *algorithm);
         } catch (const Unsupported& refusal) {  // of a joint, which no capability speaks of
           out.refused.emplace_back(row.entry, refusal.what());
           row.entry = nullptr;
@@ -339,6 +343,7 @@ end-effectors that are nearly dependent.)");
   std::string against_ = "dense";
   CLI::Option* tolerance_option_ = nullptr;
   EndEffectorOption end_effectors_;
+  DesignOption design_;
 };
 
 const Registered<Compare> registered_compare{

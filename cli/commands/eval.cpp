@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
+#include "cli/design_families.hpp"
 #include "cli/number_options.hpp"
 #include "cli/results.hpp"
 #include "cli/state.hpp"
@@ -34,6 +35,7 @@ class Eval final : public Command {
     end_effectors_.add_to(app,
                           "default: those of the state, or of a random one all links that "
                           "move and carry no other");
+    design_.add_to(app);
     app.add_flag("--group-by-name", group_by_name_,
                  "Bremer's subsystems are joints whose names are the same up to the first dot; "
                  "default: the groups of the state, and single clusters elsewhere");
@@ -102,6 +104,13 @@ Examples:
     State state = state_  ? read_state(model, *state_)
                   : seed_ ? random_state(model, *seed_, end_effectors_.read(*model))
                           : neutral_state(model);
+    const auto uses_them = [](const Entry* e) { return e->needs_end_effectors; };
+    if (end_effectors_.given() && std::none_of(entries.begin(), entries.end(), uses_them)) {
+      throw usage_error("eval: --end-effector is given, expected none for problem " +
+                        entries[0]->problem +
+                        " (its result is of all links; end-effectors are for inverse-osim, "
+                        "operational-space and constrained-dynamics)");
+    }
     if (!seed_ && end_effectors_.given()) state.replace(end_effectors_.read(*model));
     const Entry& first = *entries[0];
     if (state.end_effectors.empty() && !first.needs_end_effectors) {
@@ -118,7 +127,7 @@ Examples:
                       forward_sensors(*model)};
     Results results;
     for (const Entry* entry : entries) {
-      Results answer = solve(registry, *entry, setup, state);
+      Results answer = solve(session, *entry, setup, state);
       for (Result& r : answer) {
         const auto same = [&](const Result& other) { return other.name == r.name; };
         if (std::any_of(results.begin(), results.end(), same))
@@ -158,10 +167,10 @@ Examples:
     return ok;
   }
 
-  Results solve(const Registry& registry, const Entry& entry, const Setup& setup,
-                const State& state) {
+  Results solve(Session& session, const Entry& entry, const Setup& setup, const State& state) {
     const ModelPtr& model = setup.model;
-    const std::unique_ptr<Algorithm> algorithm = registry.create(entry, setup);
+    const std::unique_ptr<Algorithm> algorithm = session.host().registry().create(entry, setup);
+    design_.add_families(session, model_, *algorithm);
     algorithm->set_gravity(state.gravity);
     Inputs inputs = state.inputs;
     std::vector<double> passive(model->nv(), 0.0);
@@ -186,6 +195,7 @@ Examples:
   std::optional<std::string> state_;
   std::optional<unsigned long long> seed_;
   EndEffectorOption end_effectors_;
+  DesignOption design_;
   bool passive_ = false, group_by_name_ = false;
   Json subsystems_;  ///< of the problem subsystem-matrices
   std::string subsystem_table_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "cli/command.hpp"
 #include "cli/session.hpp"
@@ -15,10 +16,12 @@ namespace {
 class Info final : public Command {
   void add_options(CLI::App& app) override {
     model_.add_to(app);
-    app.add_flag("--wide", wide_, "all columns, each as wide as it is; default: 100 characters");
+    app.add_flag("--wide", wide_,
+                 "tables with all columns, each as wide as it is; default: 100 "
+                 "characters");
     app.footer(R"(
 A body is all links that fixed joints weld together, named by its first link. A cluster is a
-group of bodies tied by couplings or loops; its output bodies are what it hangs on.)");
+group of bodies tied by couplings or loops; its supporting bodies are what it hangs on.)");
   }
 
   int run(Session& session) override {
@@ -52,7 +55,7 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
     const auto names = model.body_names();
     Json out{{"model", model.name()},
              {"file", model_.file},
-             {"root", to_string(model_.options.root)},
+             {"root", to_string(*model_.options.root)},
              {"mimic", to_string(model_.options.mimic)},
              {"mass", model.mass()},
              {"gravity", {model.gravity().x, model.gravity().y, model.gravity().z}},
@@ -120,29 +123,14 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
     const auto links = links_of_bodies(model);
     const std::size_t tied = std::count_if(model.clusters().begin(), model.clusters().end(),
                                            [](const Cluster& c) { return c.constrained; });
-    std::string out = fmt::format(
-        "{}: {} bodies, {} joints, {} degrees of freedom, {} kg, {}\n\n", model.name(),
+    const std::string head = fmt::format(
+        "{}: {} bodies, {} joints, {} degrees of freedom, {} kg, {}", model.name(),
         model.body_count(), model.joints().size(), model.nv(), number(model.mass()),
-        tied == 0
-            ? "a tree"
-            : fmt::format("{} cluster{} of tied bodies", tied, tied == 1 ? "" : "s"));
+        tied == 0 ? "a tree"
+                  : fmt::format("{} cluster{} of tied bodies", tied, tied == 1 ? "" : "s"));
 
-    // Positions in rad or m, rates in rad/s or m/s, efforts in N m or N: as the joint turns or
-    // slides.
-    Table joints({"joint", "type", "parent", "child", "rates of v", "lower [rad|m]",
-                  "upper [rad|m]", "velocity [/s]", "effort [N m|N]"});
-    joints.wide_only({"velocity [/s]", "effort [N m|N]"});
-    for (const Joint& j : model.joints()) {
-      const auto bound = [](const std::optional<double>& x) { return x ? number(*x) : "-"; };
-      const std::string where =
-          j.independent < 0 ? "dependent"
-          : j.nv == 1       ? std::to_string(j.independent)
-                            : fmt::format("{}..{}", j.independent, j.independent + j.nv - 1);
-      joints.row({j.name, j.type, names[model.body(j.body).parent], names[j.body], where,
-                  bound(j.limits.lower), bound(j.limits.upper), bound(j.limits.velocity),
-                  bound(j.limits.effort)});
-    }
-    out += joints.text(limit) + "\n";
+    std::string out = joined(wide_ ? std::vector{head} : broken(head, limit), "\n") + "\n\n";
+    out += joints_text(model, names, limit) + "\n";
 
     Table bodies({"body", "mass [kg]", "links folded into it"});
     const auto folded = [&](int i) {
@@ -154,18 +142,90 @@ group of bodies tied by couplings or loops; its output bodies are what it hangs 
     }
     out += bodies.text(limit);
 
+    const std::string clusters = wide_ ? clusters_table(model) : clusters_text(model);
+    if (!clusters.empty()) out += "\n" + clusters;
+    return out;
+  }
+
+  static std::string joints_text(const Model& model, std::span<const std::string> names,
+                                 std::size_t limit) {
+    // Positions in rad or m, rates in rad/s or m/s, efforts in N m or N: as the joint turns or
+    // slides.
+    const std::vector<std::string> bounds{"lower [rad|m]", "upper [rad|m]"},
+        most{"velocity [/s]", "effort [N m|N]"};
+    Table joints(
+        {"joint", "type", "parent", "child", "rates of v", bounds[0], bounds[1], most[0], most[1]});
+    bool bounded = false;
+    for (const Joint& j : model.joints()) {
+      const auto bound = [](const std::optional<double>& x) { return x ? number(*x) : "-"; };
+      const std::string where =
+          j.independent < 0 ? "dependent"
+          : j.nv == 1       ? std::to_string(j.independent)
+                            : fmt::format("{}..{}", j.independent, j.independent + j.nv - 1);
+      // Joints of sub-mechanisms have the names of their links.
+      const std::string child = names[j.body] == j.name && limit > 0 ? "same" : names[j.body];
+      joints.row({j.name, j.type, names[model.body(j.body).parent], child, where,
+                  bound(j.limits.lower), bound(j.limits.upper), bound(j.limits.velocity),
+                  bound(j.limits.effort)});
+      bounded = bounded || j.limits.lower || j.limits.upper;
+    }
+    auto hidden = most;
+    if (!bounded) hidden.insert(hidden.end(), bounds.begin(), bounds.end());
+    joints.wide_only(hidden).give_way({bounds[1], bounds[0], "type"});
+    return joints.text(limit);
+  }
+
+  /// Clusters that are tied, those of one kind below what it is.
+  static std::string clusters_text(const Model& model) {
+    std::vector<std::pair<std::string, std::vector<const Cluster*>>> kinds;
+    for (const Cluster& c : model.clusters()) {
+      if (!c.constrained) continue;
+      auto kind = std::find_if(kinds.begin(), kinds.end(),
+                               [&](const auto& k) { return k.first == c.recognised; });
+      if (kind == kinds.end()) kind = kinds.insert(kind, {c.recognised, {}});
+      kind->second.push_back(&c);
+    }
+    const auto names = model.body_names();
+    const std::vector<Coordinate> coordinates = model.coordinates();
+    std::string out;
+    const auto lines = [&](const std::string& text, std::size_t indent) {
+      for (const std::string& line : broken(text, Table::screen - indent)) {
+        out += std::string(indent, ' ') + line + "\n";
+      }
+    };
+    for (const auto& [recognised, clusters] : kinds) {
+      const bool one = clusters.size() == 1;
+      out += out.empty() ? "" : "\n";
+      lines(fmt::format("{} cluster{}: {}", clusters.size(), one ? "" : "s, each", recognised), 0);
+      for (const Cluster* c : clusters) {
+        lines(c->name, 2);
+        lines("tied by " + joined(c->constraints), 4);
+        lines(fmt::format("on {}; independent: {}", joined(supports_of(names, *c)),
+                          joined(independent_of(coordinates, *c))),
+              4);
+      }
+    }
+    return out;
+  }
+
+  static std::string clusters_table(const Model& model) {
     Table clusters(
-        {"cluster", "tied by", "output bodies", "independent joints", "recognised as"});
+        {"cluster", "tied by", "supporting bodies", "independent joints", "recognised as"});
+    const auto names = model.body_names();
     const std::vector<Coordinate> coordinates = model.coordinates();
     for (const Cluster& c : model.clusters()) {
       if (!c.constrained) continue;
-      std::vector<std::string> outputs;
-      for (const int b : c.supports) outputs.push_back(names[b]);
-      clusters.row({c.name, joined(c.constraints), joined(outputs),
+      clusters.row({c.name, joined(c.constraints), joined(supports_of(names, c)),
                     joined(independent_of(coordinates, c)), c.recognised});
     }
-    if (!clusters.empty()) out += "\n" + clusters.text(limit);
-    return out;
+    return clusters.empty() ? "" : clusters.text();
+  }
+
+  static std::vector<std::string> supports_of(std::span<const std::string> names,
+                                              const Cluster& cluster) {
+    std::vector<std::string> supports;
+    for (const int b : cluster.supports) supports.push_back(names[b]);
+    return supports;
   }
 
   /// Names of a cluster's independent joints, or of the rates of joints that are so in part.

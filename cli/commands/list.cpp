@@ -14,6 +14,12 @@ namespace {
 struct Listing {
   Json items = Json::array();
   Table table;
+  std::string notes;  ///< lines below the table
+
+  /// @param header  its columns "source", "scalars" and "plugin" are for wide tables
+  explicit Listing(std::vector<std::string> header) : table(std::move(header)) {
+    table.wide_only({"source", "scalars", "plugin"});
+  }
 };
 
 /// What is registered, explained.
@@ -41,17 +47,16 @@ class List final : public Command {
     Listing (List::*make)(const Host&) const;
   };
   static const std::vector<Section>& sections() {
-    static const std::vector<Section> all{
-        {"joints", &List::joints},
-        {"loop-joints", &List::loop_joints},
-        {"sub-mechanisms", &List::sub_mechanisms},
-        {"laws", &List::laws},
-        {"formats", &List::formats},
-        {"algorithms", &List::algorithms},
-        {"integrators", &List::integrators},
-        {"qp-solvers", &List::qp_solvers},
-        {"problems", &List::problems},
-        {"plugins", &List::plugins}};
+    static const std::vector<Section> all{{"joints", &List::joints},
+                                          {"loop-joints", &List::loop_joints},
+                                          {"sub-mechanisms", &List::sub_mechanisms},
+                                          {"laws", &List::laws},
+                                          {"formats", &List::formats},
+                                          {"algorithms", &List::algorithms},
+                                          {"integrators", &List::integrators},
+                                          {"qp-solvers", &List::qp_solvers},
+                                          {"problems", &List::problems},
+                                          {"plugins", &List::plugins}};
     return all;
   }
 
@@ -73,9 +78,9 @@ class List final : public Command {
       if (listing.items.empty()) {
         text += "none\n";
       } else {
-        text += markdown_ ? listing.table.markdown()
-                          : listing.table.wide_only({"plugin", "source", "scalars"})
-                                .text(wide_ ? 0 : Table::screen);
+        text +=
+            markdown_ ? listing.table.markdown() : listing.table.text(wide_ ? 0 : Table::screen);
+        if (!markdown_) text += listing.notes;
       }
       document[key] = std::move(listing.items);
     }
@@ -100,13 +105,12 @@ class List final : public Command {
             {"plugin", e.origin}};
   }
   /// The name of a plugin's file: paths are for --json.
-  std::string file_of(const std::string& origin) const {
+  static std::string file_of(const std::string& origin) {
     return origin.substr(origin.find_last_of('/') + 1);
   }
 
   Listing joints(const Host& host) const {
-    Listing out{.table = Table(
-                    {"joint", "positions", "rates", "parameters", "summary", "source", "plugin"})};
+    Listing out({"joint", "positions", "rates", "parameters", "summary", "source", "plugin"});
     for (const Entry* e : host.registry().entries(Kind::joint)) {
       const auto views = e->joint->parameter_names();
       const std::vector<std::string> parameters(views.begin(), views.end());
@@ -142,7 +146,7 @@ class List final : public Command {
 
   /// What can close loops besides the joints.
   Listing loop_joints(const Host& host) const {
-    Listing out{.table = Table({"loop joint", "parameters", "summary", "source", "plugin"})};
+    Listing out({"loop joint", "parameters", "summary", "source", "plugin"});
     for (const Entry* e : host.registry().entries(Kind::loop_joint)) {
       const auto parameters = strings(e->loop_joint->parameter_names());
       Json item = about(*e);
@@ -155,8 +159,8 @@ class List final : public Command {
   }
 
   Listing sub_mechanisms(const Host& host) const {
-    Listing out{.table = Table({"sub-mechanism", "inputs", "outputs", "parameters", "summary",
-                                "source", "plugin"})};
+    Listing out(
+        {"sub-mechanism", "inputs", "outputs", "parameters", "summary", "source", "plugin"});
     for (const Entry* e : host.registry().entries(Kind::sub_mechanism)) {
       const SubMechanism& m = *e->sub_mechanism;
       const auto parameters = strings(m.parameter_names());
@@ -186,8 +190,8 @@ class List final : public Command {
   }
 
   Listing laws(const Host& host) const {
-    Listing out{.table = Table({"law", "positions", "equations", "form", "closed form",
-                                "parameters", "summary", "source", "plugin"})};
+    Listing out({"law", "positions", "equations", "form", "closed form", "parameters", "summary",
+                 "source", "plugin"});
     for (const Entry* e : host.registry().entries(Kind::law)) {
       const auto parameters = strings(e->law->parameter_names());
       Json item = about(*e);
@@ -217,7 +221,7 @@ class List final : public Command {
   }
 
   Listing formats(const Host& host) const {
-    Listing out{.table = Table({"format", "endings", "summary", "source", "plugin"})};
+    Listing out({"format", "endings", "summary", "source", "plugin"});
     for (const Entry* e : host.registry().entries(Kind::format)) {
       Json item = about(*e);
       item["extensions"] = e->format->extensions();
@@ -229,7 +233,7 @@ class List final : public Command {
   }
 
   Listing integrators(const Host& host) const {
-    Listing out{.table = Table({"integrator", "cost", "options", "summary", "source", "plugin"})};
+    Listing out({"integrator", "cost", "options", "summary", "source", "plugin"});
     for (const Entry* e : host.registry().entries(Kind::integrator)) {
       const std::vector<std::string> options(e->options.begin(), e->options.end());
       Json item = about(*e);
@@ -242,63 +246,94 @@ class List final : public Command {
   }
 
   Listing qp_solvers(const Host& host) const {
-    Listing out{.table = Table({"QP solver", "cost", "summary", "source", "plugin"})};
+    Listing out({"QP solver", "cost", "summary", "source", "plugin"});
     for (const Entry* e : host.registry().entries(Kind::qp_solver)) {
       out.items.push_back(about(*e));
-      out.table.row({e->about.name, e->about.cost, e->about.summary, e->about.source,
-                     file_of(e->origin)});
+      out.table.row(
+          {e->about.name, e->about.cost, e->about.summary, e->about.source, file_of(e->origin)});
     }
     return out;
+  }
+
+  static std::vector<std::string> abilities_of(const Capabilities& c) {
+    std::vector<std::string> abilities{c.exact ? "exact" : "approximate"};
+    if (c.couplings) abilities.push_back("couplings");
+    if (c.loops) abilities.push_back("loops");
+    if (c.several_supports) abilities.push_back("several supports");
+    if (c.joint_supplied_dynamics) abilities.push_back("joint-supplied dynamics");
+    if (!c.weightless_tree) abilities.push_back("no weightless tree");
+    return abilities;
+  }
+
+  static Json algorithm_item(const Entry& e, const std::vector<std::string>& scalars) {
+    const Capabilities& c = e.capabilities;
+    Json item = about(e);
+    item["problem"] = e.problem;
+    item["capabilities"] = {{"couplings", c.couplings},
+                            {"loops", c.loops},
+                            {"several_supports", c.several_supports},
+                            {"joint_supplied_dynamics", c.joint_supplied_dynamics},
+                            {"weightless_tree", c.weightless_tree},
+                            {"exact", c.exact}};
+    item["scalars"] = scalars;
+    return item;
   }
 
   Listing algorithms(const Host& host) const {
     std::vector<std::string> header{"algorithm", "problem", "cost",  "can",
                                     "scalars",   "summary", "source"};
-    // In the README, the file of a plugin says nothing that the problem does not say.
+    // In docs/algorithms.md, the file of a plugin says nothing that the problem does not say.
     if (!markdown_) header.push_back("plugin");
     if (compiled_ != nullptr) header.push_back("on " + compiled_->name());
-    Listing out{.table = Table(std::move(header))};
+    Listing out(std::move(header));
+    // Beside the verdict on a model, what is general is for wide tables.
+    std::vector<std::string> hidden{"cost", "scalars", "source", "plugin"};
+    if (compiled_ != nullptr) hidden.insert(hidden.end(), {"can", "summary"});
+    out.table.wide_only(hidden).give_way({"can"});
+    std::vector<std::string> obstacles;
     for (const Entry* e : host.registry().algorithms(problem_)) {
-      const Capabilities& c = e->capabilities;
-      std::vector<std::string> scalars, abilities;
+      std::vector<std::string> scalars;
       for (int k = 0; k < scalar_count; ++k) {
         if (e->algorithm[k]) scalars.emplace_back(scalar_names[k]);
       }
-      abilities.push_back(c.exact ? "exact" : "approximate");
-      if (c.couplings) abilities.push_back("couplings");
-      if (c.loops) abilities.push_back("loops");
-      if (c.several_supports) abilities.push_back("several supports");
-      if (c.joint_supplied_dynamics) abilities.push_back("joint-supplied dynamics");
-      if (!c.weightless_tree) abilities.push_back("no weightless tree");
-
-      Json item = about(*e);
-      item["problem"] = e->problem;
-      item["capabilities"] = {{"couplings", c.couplings},
-                              {"loops", c.loops},
-                              {"several_supports", c.several_supports},
-                              {"joint_supplied_dynamics", c.joint_supplied_dynamics},
-                              {"weightless_tree", c.weightless_tree},
-                              {"exact", c.exact}};
-      item["scalars"] = scalars;
-      std::vector<std::string> cells{e->about.name,     e->problem,      e->about.cost,
-                                     joined(abilities), joined(scalars), e->about.summary,
-                                     e->about.source};
+      Json item = algorithm_item(*e, scalars);
+      std::vector<std::string> cells{
+          e->about.name,   e->problem,       e->about.cost,  joined(abilities_of(e->capabilities)),
+          joined(scalars), e->about.summary, e->about.source};
       if (!markdown_) cells.push_back(file_of(e->origin));
       if (compiled_ != nullptr) {
         const Verdict verdict = host.registry().can(*e, *compiled_);
         item["can"] = verdict.ok;
         item["obstacle"] = verdict.obstacle;
         item["alternatives"] = verdict.alternatives;
-        cells.push_back(verdict.ok ? "can" : verdict.obstacle);
+        cells.push_back(verdict.ok ? "can" : obstacle_cell(verdict.obstacle, obstacles));
       }
       out.items.push_back(std::move(item));
       out.table.row(std::move(cells));
     }
+    for (std::size_t k = 0; k < obstacles.size(); ++k) {
+      out.notes += k == 0 ? "\n" : "";
+      for (const std::string& line :
+           broken(fmt::format("[{}] {}", k + 1, obstacles[k]), Table::screen)) {
+        out.notes += line + "\n";
+      }
+    }
     return out;
   }
 
+  /// What stands in the way: whole in wide and Markdown tables, else the number of a note below,
+  /// since many algorithms meet one obstacle.
+  std::string obstacle_cell(const std::string& obstacle,
+                            std::vector<std::string>& obstacles) const {
+    if (wide_ || markdown_) return obstacle;
+    const auto known = std::find(obstacles.begin(), obstacles.end(), obstacle);
+    const std::size_t number = known - obstacles.begin() + 1;
+    if (known == obstacles.end()) obstacles.push_back(obstacle);
+    return fmt::format("cannot [{}]", number);
+  }
+
   Listing problems(const Host& host) const {
-    Listing out{.table = Table({"problem", "algorithms"})};
+    Listing out({"problem", "algorithms"});
     for (const std::string& problem : host.registry().problems()) {
       std::vector<std::string> names;
       for (const Entry* e : host.registry().algorithms(problem)) names.push_back(e->about.name);
@@ -309,14 +344,21 @@ class List final : public Command {
   }
 
   Listing plugins(const Host& host) const {
-    Listing out{.table = Table({"plugin", "version", "instruction set", "file"})};
+    Listing out({"plugin", "version", "instruction set", "file", "path"});
+    out.table.wide_only({"path"});
+    std::vector<std::string> folders;
     for (const LoadedPlugin& p : host.loader().loaded()) {
       out.items.push_back({{"name", p.name},
                            {"version", p.version},
                            {"instruction_set", p.instruction_set},
                            {"file", p.file}});
-      out.table.row({p.name, p.version, p.instruction_set, p.file});
+      out.table.row({p.name, p.version, p.instruction_set, file_of(p.file), p.file});
+      const std::string folder = p.file.substr(0, p.file.find_last_of('/') + 1);
+      if (std::find(folders.begin(), folders.end(), folder) == folders.end()) {
+        folders.push_back(folder);
+      }
     }
+    if (!wide_) out.notes = fmt::format("\nin {}\n", fmt::join(folders, "\n   "));
     return out;
   }
 

@@ -4,13 +4,14 @@
 #include <chrono>
 #include <cmath>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <type_traits>
 
 #include "cli/command.hpp"
 #include "cli/controller_file.hpp"
-#include "cli/ground_file.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/json_form.hpp"
 #include "cli/motion_table.hpp"
 #include "cli/positions.hpp"
 #include "cli/progress.hpp"
@@ -18,7 +19,9 @@
 #include "cli/state.hpp"
 #include "cli/table.hpp"
 #include "espalier/host/output_file.hpp"
+#include "espalier/kernel/suggest.hpp"
 #include "espalier/simulation/contact/contact_simulation.hpp"
+#include "espalier/simulation/contact/ground.hpp"
 #include "espalier/simulation/simulation.hpp"
 
 namespace espalier::cli {
@@ -84,6 +87,7 @@ class ContactColumns {
 /// Integrates a robot's motion in time.
 class Simulate final : public Command {
   void add_options(CLI::App& app) override {
+    app_ = &app;
     model_.add_to(app);
     app.add_option("--algorithm", names_.algorithm, "for forward dynamics")
         ->type_name("NAME")
@@ -99,7 +103,9 @@ class Simulate final : public Command {
     app.add_option("--dt", dt_, "step [s]; integrators of variable steps take their own within it")
         ->type_name("H")
         ->required();
-    app.add_option("--state", state_, "state file at the start, as of 'eval'; '-': standard input")
+    app.add_option("--state", state_,
+                   "state at the start: a file as of 'eval', '-' for standard input, or the name "
+                   "of a state in the robot's file")
         ->type_name("FILE");
     app.add_option("--controller", controller_, "controller file")->type_name("FILE");
     app.add_option(
@@ -139,7 +145,8 @@ class Simulate final : public Command {
     app.footer(R"(
 Loops are closed after every step. Near a dead point of the model's independent joints the run goes
 on in others; the CSV keeps the names of the model's. Through a singular position of the mechanism
-itself it goes on along its branch, with a warning. The run stops with exit code 1 where loops
+itself it goes on along its branch, with a warning; with --ground it keeps the model's joints and
+stops at both. The run stops with exit code 1 where loops
 cannot be closed on their branch, or where a number is no longer finite; the CSV then ends there, as
 it does with exit code 130 at Ctrl-C. Until the end its rows stand beside it, in a file of its name
 and six letters. Joint limits do not act without --ground: a joint that passes one is named in a
@@ -220,6 +227,7 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
     if (state_) warn_near_dead_points(session, *model, state.inputs.q, "the start");
     std::vector<std::unique_ptr<Controller>> controllers;
     if (controller_) controllers = read_controllers(*model, *controller_);
+    warn_of_idle_options(session);
     if (ground_) {
       contact::StepOptions step;
       step.passive = simulation_.passive;
@@ -227,10 +235,11 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
       if (!simulation_.passive) step.friction = contact::StepOptions::Friction::none;
       host.registry().find_algorithm(contact::ContactImpulses<double>::problem, steps_.solver);
       contact::WorldReport shapes;
-      const contact::World world = read_ground(*model, *ground_, shapes, model_.reading);
+      const contact::World world = ground(*model, shapes);
       warn_of_shapes(session, shapes.left_out);
       tell_of_meshes(session, shapes.meshes);
       meshes_ = std::move(shapes.meshes);
+      warn_of_depth(session, host, model, world, step, state);
       contact::ContactSimulation simulation(host.registry(), model, world, step, steps_,
                                             std::move(controllers));
       ContactColumns columns(simulation);
@@ -287,6 +296,53 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
         "espalier: simulate: interrupted at {:g} s of {:g} s{}\n", summary.duration, duration_,
         output_ ? fmt::format("; {} holds {} rows", *output_, summary.samples) : "");
     return interrupted;
+  }
+
+  /// Options that the other kind of run reads.
+  void warn_of_idle_options(Session& session) const {
+    static const std::vector<std::string> of_flight{
+        "--algorithm",           "--integrator", "--option",       "--damping",
+        "--stop-at-dead-points", "--loop-error", "--friction-rate"};
+    static const std::vector<std::string> of_contact{"--solver"};
+    for (const std::string& name : ground_ ? of_flight : of_contact) {
+      if (app_->get_option(name)->count() == 0) continue;
+      session.warn({Finding::Severity::warning,
+                    fmt::format("simulate: {} is given, expected it {} --ground only (it has no "
+                                "effect here)",
+                                name, ground_ ? "without" : "with"),
+                    ""});
+    }
+  }
+
+  /// The world of --ground. What is wrong in its file is wrong usage.
+  contact::World ground(const Model& model, contact::WorldReport& shapes) const {
+    if (*ground_ == "plane") return contact::plane_ground(model, shapes, model_.reading);
+    if (!std::filesystem::exists(*ground_) && ground_->find_first_of("./") == std::string::npos) {
+      throw usage_error("--ground is '" + *ground_ +
+                        "', which is no file, expected 'plane' or a ground file (JSON)" +
+                        did_you_mean(*ground_, {"plane"}));
+    }
+    const std::string text = parse_json(*ground_, "ground").dump();  // says where it is no JSON
+    try {
+      return contact::read_ground(model, text, *ground_, shapes, model_.reading);
+    } catch (const InvalidModel& error) {
+      throw usage_error(error.what());
+    }
+  }
+
+  /// Shapes that overlap before anything moves: what pushes them apart is no physics.
+  void warn_of_depth(Session& session, const Host& host, const ModelPtr& model,
+                     const contact::World& world, const contact::StepOptions& step,
+                     const State& state) const {
+    contact::ContactSimulation trial(host.registry(), model, world, step, steps_);
+    const auto worst = contact::overlap_at_start(trial, state.inputs.q, state.inputs.v, dt_);
+    if (!worst) return;
+    session.warn({Finding::Severity::warning,
+                  fmt::format("simulate: shapes '{}' and '{}' overlap by {:.3g} m at the start, "
+                              "expected none to (place the robot higher with \"q\" in --state; "
+                              "z of 'root' is its third number)",
+                              worst->first, worst->second, worst->depth),
+                  ""});
   }
 
   void warn_of_shapes(Session& session, const std::vector<std::string>& left_out) const {
@@ -368,7 +424,6 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
     const std::string& algorithm = touches ? steps_.solver : names_.algorithm;
     const std::string& integrator = touches ? steps_.step : names_.integrator;
     const double change = s.last_energy - s.first_energy;
-    const double scale = std::max(s.largest_kinetic, 1e-300);
     const double factor = s.seconds > 0.0 ? s.duration / s.seconds : 0.0;
     if (session.json) {
       Json out{{"model", model.name()},
@@ -381,7 +436,8 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
                 {{"first", s.first_energy},
                  {"last", s.last_energy},
                  {"largest_change", s.largest_drift},
-                 {"relative_to_largest_kinetic", s.largest_drift / scale}}},
+                 {"relative_to_largest_kinetic",
+                  s.largest_kinetic > 0.0 ? Json(s.largest_drift / s.largest_kinetic) : Json()}}},
                {"largest_loop_residual", s.largest_residual},
                {"least_singularity_margin", simulation.least_margin()},
                {"seconds", s.seconds},
@@ -418,10 +474,15 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
     }
     std::string text = fmt::format(
         "{}: {:g} s by {} and {}, steps of {:g} s\n\n"
-        "energy: {:.9g} J at the start, {:.9g} J at the end ({:+.3g} J); largest change {:.3g} J, "
-        "{:.3g} of the largest kinetic energy\n",
+        "energy: {:.9g} J at the start, {:.9g} J at the end ({:+.3g} J); largest change {:.3g} J",
         model.name(), s.duration, algorithm, integrator, dt_, s.first_energy, s.last_energy, change,
-        s.largest_drift, s.largest_drift / scale);
+        s.largest_drift);
+    // Of a robot at rest, rounding over rounding says nothing.
+    if (s.largest_kinetic > 1e-12 * std::abs(s.first_energy) && s.largest_kinetic > 1e-30) {
+      text += fmt::format(", {:.3g} of the largest kinetic energy",
+                          s.largest_drift / s.largest_kinetic);
+    }
+    text += "\n";
     if (model.has_variable_constraints()) {
       text += fmt::format("loops: largest residual {:.3g}, least singularity margin {:.3g}\n",
                           s.largest_residual, simulation.least_margin());
@@ -458,6 +519,7 @@ Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output moti
         meshes_.size(), worst->shape, worst->gap, worst->corners, worst->of);
   }
 
+  CLI::App* app_ = nullptr;
   ModelArguments model_;
   SimulationNames names_;
   SimulationOptions simulation_;

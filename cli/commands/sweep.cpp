@@ -49,7 +49,8 @@ Sweep file:
     knee: {result: tau, row: knee}
     worst: {result: tau, reduce: max_abs}      or norm
 Fields: links: mass, com[k]; joints: xyz[k], rpy[k], damping, friction, stiffness, rest, armature;
-couplings: ratio; laws: their parameters.
+couplings: ratio; laws: their parameters, [k] where they are lists; loops: likewise, and
+predecessor_xyz[k], successor_xyz[k].
 
 A row for each state of each design, in order: the same bits for any number of threads,
 and of processes: 'mpirun -n 64 espalier sweep FILE --output OUT.csv' divides the designs among
@@ -117,10 +118,6 @@ the exit code is 1.)");
     input_files().add(plan.robot);
     const Description robot = reading_model([&] { return host.read(plan.robot); });
     input_files().add(robot);
-    if (robot.floating && !plan.states_root) {
-      plan.options.root =
-          *robot.floating ? CompileOptions::Root::floating : CompileOptions::Root::fixed;
-    }
     if (group.rank() == 0) {
       warn_of(session, robot, diagnose(robot, host.registry(), plan.options));
     }

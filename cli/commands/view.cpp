@@ -149,7 +149,6 @@ Examples: espalier view robots/four_bar_leg.yaml
     const Host& host = session.host();
     input_files().add(model_.file);
     if (trajectory_) input_files().add(*trajectory_);
-    reading_model([&] { model_.honour(host.read(model_.file, model_.reading)); });
     viewer::Stage stage = load(session, model_.file);
     if (state_) stage.start = read_state(stage.model, *state_).inputs.q;
     std::optional<viewer::Trajectory> trajectory;

@@ -1,7 +1,7 @@
 #include "espalier/plugin.hpp"
 #include "control/qp_solvers/alglib.hpp"
 
-ESPALIER_PLUGIN("qp-alglib", "0.1.0") {
+ESPALIER_PLUGIN("qp-alglib", "0.2.0") {
   using namespace espalier;
   registrar.qp_solver<AlglibSolver>(
       {.name = "alglib",

@@ -67,6 +67,7 @@ Description Reader::read(std::string_view text) {
   each("actuator", [&](const XmlNode& n) { read_actuators(n); });
   each("keyframe", [&](const XmlNode& n) { read_keyframes(n); });
   each("custom", [&](const XmlNode& n) { read_custom(n); });
+  name_start();
   restore_tree();
   return std::move(robot_);
 }

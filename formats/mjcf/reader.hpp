@@ -89,6 +89,7 @@ class Reader {
   // states.cpp: actuators and named states
   void read_actuators(const XmlNode& node);
   void read_keyframes(const XmlNode& node);
+  void name_start();
 
   // custom.cpp: what Espalier wrote of things that MJCF cannot say
   void collect_restored(const XmlNode& custom);

@@ -1,11 +1,28 @@
 // Reads MJCF: actuators and named states.
 
+#include <Eigen/Geometry>
+#include <algorithm>
+
 #include "formats/mjcf/reader.hpp"
 #include "formats/text.hpp"
 
 namespace espalier::mjcf {
 
 using formats::in_quotes;
+
+namespace {
+
+/// Position of a free joint that places a body: x, y, z and the quaternion with w last.
+std::vector<double> position_of(const Transform<double>& X) {
+  Eigen::Matrix3d to_world;  // E turns to the body
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) to_world(j, i) = X.E(i, j);
+  }
+  const Eigen::Quaterniond q(to_world);
+  return {X.r.x, X.r.y, X.r.z, q.x(), q.y(), q.z(), q.w()};
+}
+
+}  // namespace
 
 void Reader::read_actuators(const XmlNode& node) {
   for (const XmlNode& child : node.children) {
@@ -101,6 +118,23 @@ void Reader::read_keyframes(const XmlNode& node) {
     }
     robot_.states.push_back(std::move(state));
   }
+}
+
+/// Names what MuJoCo starts from, qpos0, where it is not the neutral position: a free joint's is
+/// where the file places its body.
+void Reader::name_start() {
+  NamedState start;
+  start.name = "qpos0";
+  for (const ReadJoint& joint : joints_) {
+    if (joint.type != ReadJoint::Type::free || locked_.contains(joint.name)) continue;
+    const std::vector<double> q = position_of(bodies_[joint.body].X);
+    if (q == std::vector<double>{0, 0, 0, 0, 0, 0, 1}) continue;
+    if (start.positions.empty()) start.where = robot_.joints[joint.index].where;
+    start.positions[joint.name] = q;
+  }
+  const auto is_it = [&](const NamedState& state) { return state.name == start.name; };
+  const bool named = std::any_of(robot_.states.begin(), robot_.states.end(), is_it);
+  if (!start.positions.empty() && !named) robot_.states.push_back(std::move(start));
 }
 
 }  // namespace espalier::mjcf

@@ -23,3 +23,7 @@ void read_closed_loops(const std::string& urdf_file, Description& robot);
 void read_closed_loops(std::string_view text, const std::string& file, Description& robot);
 
 }  // namespace espalier::formats
+
+/// What the plugin for YAML reads of such a file; in C's way of naming, to be found by its name.
+extern "C" __attribute__((visibility("default"))) void espalier_read_closed_loops(
+    std::string_view text, const std::string& file, espalier::Description& robot);

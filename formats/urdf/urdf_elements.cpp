@@ -55,7 +55,8 @@ Parameters Elements::parameters(const std::string& who, const XMLElement& parent
     if (!values || values->empty()) {
       fail(who, *e,
            "parameter " + in_quotes(key) + " is " + in_quotes(text ? text : "") +
-               ", expected one or more finite numbers");
+               ", expected one or more finite numbers" +
+               formats::advice_on_number(text ? text : ""));
     }
     if (!parameters.emplace(key, *values).second) {
       fail(who, *e, "parameter " + in_quotes(key) + " is given twice, expected it once");
@@ -70,7 +71,9 @@ Vec3<double> Elements::vector(const std::string& who, const XMLElement& e, const
   if (text == nullptr) return fallback;
   const auto v = formats::parse_numbers(text);
   if (!v || v->size() != 3) {
-    fail(who, e, attribute_of(attribute, e) + in_quotes(text) + ", expected three finite numbers");
+    fail(who, e,
+         attribute_of(attribute, e) + in_quotes(text) + ", expected three finite numbers" +
+             formats::advice_on_number(text));
   }
   return {(*v)[0], (*v)[1], (*v)[2]};
 }
@@ -89,7 +92,8 @@ std::vector<double> Elements::numbers(const std::string& who, const XMLElement& 
   const auto v = formats::parse_numbers(text ? text : "");
   if (!v || v->empty()) {
     fail(who, e,
-         attribute_of(attribute, e) + in_quotes(text ? text : "") + ", expected finite numbers");
+         attribute_of(attribute, e) + in_quotes(text ? text : "") + ", expected finite numbers" +
+             formats::advice_on_number(text ? text : ""));
   }
   return *v;
 }
@@ -100,7 +104,9 @@ std::optional<double> Elements::optional_number(const std::string& who, const XM
   if (text == nullptr) return std::nullopt;
   const auto value = formats::parse_number(text);
   if (!value) {
-    fail(who, e, attribute_of(attribute, e) + in_quotes(text) + ", expected a finite number");
+    fail(who, e,
+         attribute_of(attribute, e) + in_quotes(text) + ", expected a finite number" +
+             formats::advice_on_number(text));
   }
   return value;
 }

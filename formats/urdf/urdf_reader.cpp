@@ -10,6 +10,8 @@
 #include "formats/urdf/urdf.hpp"
 #include "formats/urdf/urdf_elements.hpp"
 #include "formats/urdf/urdf_shapes.hpp"
+#include "formats/urdf/urdf_transmissions.hpp"
+#include "formats/urdf/urdf_words.hpp"
 
 namespace espalier {
 
@@ -27,7 +29,7 @@ class UrdfReader : private urdf::Elements {
     formats::require_readable(text, "urdf", origin_);
     tinyxml2::XMLDocument document;
     document.Parse(text.data(), text.size());
-    if (document.Error()) refuse_xml(document);
+    if (document.Error()) refuse_xml(document, text);
     const XMLElement* root = document.RootElement();
     if (root == nullptr) {  // comments alone are XML
       throw InvalidModel("urdf: file (" + origin_ + ") has no element, expected <robot>");
@@ -74,6 +76,8 @@ class UrdfReader : private urdf::Elements {
       robot.gravity = vector(who, *espalier, "gravity", robot.gravity);
       read_extras(*espalier, robot);
     }
+    urdf::read_transmissions(*this, root, robot, findings_);
+    urdf::find_misspelled(*this, root, findings_);
     robot.findings = std::move(findings_);
     return robot;
   }
@@ -300,13 +304,14 @@ class UrdfReader : private urdf::Elements {
          "element is <" + std::string(full) + ">, expected URDF (run xacro on the file first)");
   }
 
-  [[noreturn]] void refuse_xml(const tinyxml2::XMLDocument& document) const {
+  [[noreturn]] void refuse_xml(const tinyxml2::XMLDocument& document, std::string_view text) const {
     const bool deep = document.ErrorID() == tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED;
     std::string reason = document.ErrorName();
     if (deep) reason = "nested deeper than " + std::to_string(TINYXML2_MAX_ELEMENT_DEPTH);
     throw InvalidModel("urdf: file (" + SourceLocation{origin_, document.ErrorLineNum()}.text() +
                        ") is not readable XML (" + reason +
-                       "), expected well-formed XML with the root element <robot>");
+                       "), expected well-formed XML with the root element <robot>" +
+                       (deep ? "" : formats::open_element(text)));
   }
 
   const std::string& origin_;

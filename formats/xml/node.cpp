@@ -64,7 +64,7 @@ XmlNode parse_xml(std::string_view text, const std::string& format, const std::s
                        ") is not readable XML (" +
                        (deep ? "nested deeper than " + std::to_string(TINYXML2_MAX_ELEMENT_DEPTH)
                              : document.ErrorName()) +
-                       "), expected well-formed XML");
+                       "), expected well-formed XML" + (deep ? "" : open_element(text)));
   }
   const tinyxml2::XMLElement* root = document.RootElement();
   if (root == nullptr) {
@@ -129,7 +129,8 @@ std::vector<double> numbers_of(const XmlNode& at, const std::string& who, const 
     at.fail(who,
             what + " is " + in_quotes(text) + ", expected " +
                 (count == 0 ? "finite numbers"
-                            : std::to_string(count) + " finite number" + (count == 1 ? "" : "s")));
+                            : std::to_string(count) + " finite number" + (count == 1 ? "" : "s")) +
+                advice_on_number(text));
   }
   return *numbers;
 }

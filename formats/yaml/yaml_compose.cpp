@@ -61,8 +61,8 @@ std::vector<std::string> definition_keys() {
 std::vector<std::string> library_keys() { return {"espalier", "include", "definitions"}; }
 std::vector<std::string> robot_keys() {
   return with(library_keys(),
-              {"name", "gravity", "root", "parameters", "links", "joints", "loops", "couplings", "laws",
-               "subsystems", "states", "actuators", "excluded_contacts", "contact_pairs"});
+              {"name", "gravity", "root", "parameters", "links", "joints", "loops", "couplings",
+               "laws", "subsystems", "states", "actuators", "excluded_contacts", "contact_pairs"});
 }
 
 Fields body_fields(const Instance& instance) {
@@ -193,8 +193,10 @@ void Composer::define_parameters(Instance& instance, const Fields& body,
   std::vector<std::string> known;
   for (const YamlEntry& d : body.entries("parameters")) known.push_back(d.key);
   const YamlEntry& unknown = *own_values.begin()->second;
-  given_in->fail(unknown.line, "parameter " + in_quotes(unknown.key) + " is unknown" +
-                                   suggest(unknown.key, known));
+  given_in->fail(unknown.line,
+                 "parameter " + in_quotes(unknown.key) + " is unknown" +
+                     suggest(unknown.key, known) +
+                     (known.empty() ? " (list it under 'parameters' of the type)" : ""));
 }
 
 /// An instance of a registered sub-mechanism: what a plugin gives is checked as a file is.

@@ -23,6 +23,18 @@ constexpr std::size_t max_yaml_size = 4u << 20;  // which the parser takes some 
                      what);
 }
 
+/// Names a tab that stands where YAML wants spaces, which its parser calls by other names.
+/// @param line  near which it is, from 0
+void refuse_tab(const std::string& origin, std::string_view text, int line) {
+  std::istringstream lines{std::string(text)};
+  std::string one;
+  for (int i = 0; i <= line && std::getline(lines, one); ++i) {
+    const std::size_t indent = one.find_first_not_of(" \t");
+    if (i + 1 < line || one.substr(0, indent).find('\t') == std::string::npos) continue;
+    fail(origin, i + 1, "is indented with a tab, expected spaces, which YAML asks for");
+  }
+}
+
 /// Builds the tree; the values that are still open are on a stack.
 class Builder final : public YAML::EventHandler {
  public:
@@ -189,6 +201,7 @@ YamlPtr parse_yaml(std::string_view text, const std::string& origin) {
     }
     return root;
   } catch (const YAML::Exception& error) {
+    refuse_tab(origin, text, error.mark.line);
     fail(origin, error.mark.line + 1,
          "is not readable YAML (" + error.msg + "), expected a well-formed document");
   }

@@ -6,8 +6,8 @@
 #include <numbers>
 
 #include "espalier/kernel/errors.hpp"
-#include "formats/text.hpp"
 #include "espalier/plugins/registry.hpp"
+#include "formats/text.hpp"
 
 namespace espalier::formats {
 
@@ -46,9 +46,11 @@ double Expressions::evaluate(const std::string& expression, const std::string& w
   } catch (const mu::Parser::exception_type& error) {
     const std::string subject = who + ": expression " + in_quotes(expression);
     if (error.GetCode() == mu::ecUNASSIGNABLE_TOKEN) {
+      std::vector<std::string> known = names_;
+      known.emplace_back("pi");
       throw InvalidModel(subject + ": " + in_quotes(error.GetToken()) + " is unknown" +
-                         (names_.empty() ? ", expected a number (there are no parameters)"
-                                         : suggest(error.GetToken(), names_)));
+                         suggest(error.GetToken(), known) +
+                         (names_.empty() ? " (there are no parameters)" : ""));
     }
     throw InvalidModel(subject + " is not readable (" + error.GetMsg() +
                        "), expected arithmetic such as $(side * 0.5)");

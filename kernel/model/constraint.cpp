@@ -185,6 +185,7 @@ void ClusterConstraint::choose(const std::vector<bool>& is_independent) {
 #define ESPALIER_INSTANTIATE(T) \
   template void ClusterConstraint::allocate<T>(const Cluster&, ConstraintWorkspace<T>&) const;
 ESPALIER_SCALARS(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE(Dual<double>)
 #undef ESPALIER_INSTANTIATE
 
 }  // namespace espalier

@@ -69,6 +69,8 @@ class ESPALIER_API ClusterConstraint {
   struct LawUse {
     std::string name;
     std::shared_ptr<const Law> law;
+    const LawType* type = nullptr;  ///< that made it, of `spec`
+    PartSpec spec{};
     std::vector<int> columns;    ///< of its positions
     std::vector<int> positions;  ///< in the model's q
     std::vector<bool> kept;      ///< per equation

@@ -23,23 +23,23 @@ class SubsystemGraph;
 struct Inertial {
   Pose origin;                        ///< frame of the inertia at the centre of mass, in the link
   double mass = 0.0;                  ///< [kg]
-  Sym3<double> I{0, 0, 0, 0, 0, 0};  ///< about the centre of mass, axes of `origin` [kg·m²]
+  Sym3<double> I{0, 0, 0, 0, 0, 0};   ///< xx xy xz yy yz zz about it, axes of `origin` [kg·m²]
 
   /// The same as ten numbers about the link's origin, link axes.
   ESPALIER_API RigidInertia<double> about_link() const;
 };
-
+/// A link as it was read.
 struct LinkDescription {
-  std::string name;
+  std::string name;                  ///< of the link
   std::optional<Inertial> inertial;  ///< none: massless
-  SourceLocation where;
-  std::vector<ShapeDescription> visuals{}, collisions{};
-  std::vector<FrameDescription> frames{};
+  SourceLocation where;              ///< in the file
+  std::vector<ShapeDescription> visuals{}, collisions{};  ///< touched
+  std::vector<FrameDescription> frames{};                 ///< named frames: sites, sensors
 };
 
 /// Named numbers of a joint or sub-mechanism ("pitch", "axis2", "ratio", ...).
 using Parameters = std::map<std::string, std::vector<double>>;
-
+/// Limits of a joint of one rate.
 struct Limits {
   std::optional<double> lower, upper;  ///< position [rad or m]
   std::optional<double> velocity;      ///< [rad/s or m/s]
@@ -56,81 +56,81 @@ struct PassiveDynamics {
 
 /// q = multiplier q(joint) + offset.
 struct Mimic {
-  std::string joint;
-  double multiplier = 1.0;
-  double offset = 0.0;
+  std::string joint;        ///< the other joint
+  double multiplier = 1.0;  ///< how many times its position
+  double offset = 0.0;      ///< beside it [rad or m]
 };
-
+/// A joint as it was read.
 struct JointDescription {
-  std::string name;
+  std::string name;           ///< of the joint
   std::string type;           ///< name of a registered joint type
-  std::string parent, child;  ///< links
+  std::string parent, child;  ///< link
   Pose origin;                ///< joint frame (and child link frame at q = neutral) in the parent
-  Vec3<double> axis{1, 0, 0};
-  Parameters parameters;
-  Limits limits;
-  PassiveDynamics passive;
+  Vec3<double> axis{1, 0, 0};  ///< in the joint frame; any length but 0
+  Parameters parameters;       ///< of its type
+  Limits limits;               ///< of its position, rate and force
+  PassiveDynamics passive;     ///< damping, friction, spring
   double armature = 0.0;  ///< inertia added on the joint's own rates [kg·m² or kg]
-  std::optional<Mimic> mimic;
+  std::optional<Mimic> mimic;       ///< what it follows
   std::optional<bool> independent;  ///< whether its rates are among the independent ones
-  SourceLocation where;
+  SourceLocation where;             ///< in the file
 };
 
 /// A joint that closes a kinematic loop: never part of the spanning tree.
 struct LoopDescription {
-  std::string name;
+  std::string name;  ///< of the loop
   std::string type;  ///< name of a registered joint type
-  std::string predecessor, successor;
-  Pose predecessor_origin, successor_origin;  ///< the two frames that the joint connects
+  std::string predecessor, successor;         ///< link
+  Pose predecessor_origin, successor_origin;  ///< frame in the link
   Vec3<double> axis{1, 0, 0};                 ///< in the predecessor's frame
-  Parameters parameters;
-  SourceLocation where;
+  Parameters parameters;                      ///< of its type
+  SourceLocation where;                       ///< in the file
 };
 
 /// ratio * (sum of q from the nearest common ancestor to the predecessor) = (sum of q from it to
 /// the successor).
 struct CouplingDescription {
-  std::string name;
-  std::string predecessor, successor;  ///< links
-  double ratio = 1.0;
-  SourceLocation where;
+  std::string name;                    ///< of the coupling
+  std::string predecessor, successor;  ///< link
+  double ratio = 1.0;                  ///< see above
+  SourceLocation where;                ///< in the file
 };
 
 /// A law between the positions of joints of one rate, by the name of its registered type.
 struct LawDescription {
-  std::string name;
+  std::string name;                 ///< of the law
   std::string type;                 ///< name of a registered law
   std::vector<std::string> joints;  ///< in the order of the law's positions
-  Parameters parameters;
-  SourceLocation where;
+  Parameters parameters;            ///< of its type
+  SourceLocation where;             ///< in the file
 };
 
 /// A state by name: positions and spanning rates of joints, each as long as its joint's. Joints that
 /// are not named are neutral and at rest.
 struct NamedState {
-  std::string name;
-  std::map<std::string, std::vector<double>> positions, velocities;
-  SourceLocation where;
+  std::string name;                                                  ///< of the state
+  std::map<std::string, std::vector<double>> positions, velocities;  ///< by joint
+  SourceLocation where;                                              ///< in the file
 };
 
 /// An input: a force on the rates of joints, in proportion to one number.
 struct ActuatorDescription {
-  std::string name;
+  std::string name;                                 ///< of the input
   std::map<std::string, std::vector<double>> gear;  ///< force per unit input, for each rate
-  std::optional<double> lower, upper;               ///< of the input
-  SourceLocation where;
+  std::optional<double> lower, upper;               ///< bound of the input
+  SourceLocation where;                             ///< in the file
 };
 
 /// Two links, or two shapes, by name.
 struct PairDescription {
-  std::string first, second;
-  SourceLocation where;
+  std::string first, second;  ///< name
+  SourceLocation where;       ///< in the file
 };
 
 /// Something that the reader of a file or the model doctor found.
 struct Finding {
   enum class Severity { error, warning };
-  Severity severity = Severity::error;
+  Severity severity = Severity::error;  ///< how bad it is
   std::string text;   ///< who, what is, what was expected and what to do
   std::string where;  ///< file:line
   /// For errors: whether `CompileOptions::lenient` makes a warning of it. For warnings: whether
@@ -141,24 +141,23 @@ struct Finding {
 /// A robot as it was read. One link, the root, is no joint's child: it is the ground, or hangs on
 /// a floating joint if so asked at compile time.
 struct Description {
-  std::string name;
+  std::string name;                   ///< of the robot
   Vec3<double> gravity{0, 0, -9.81};  ///< [m/s²], world axes
-  /// Whether the root link is meant to float, where the file says so: the command line asks for it
-  /// unless --root says otherwise. Compiling goes by CompileOptions::root alone.
+  /// Whether the root link floats, where the file says so; CompileOptions::root says otherwise.
   std::optional<bool> floating;
-  std::vector<LinkDescription> links;
-  std::vector<JointDescription> joints;
-  std::vector<LoopDescription> loops;
-  std::vector<CouplingDescription> couplings;
-  std::vector<LawDescription> laws;
+  std::vector<LinkDescription> links;          ///< the root among them
+  std::vector<JointDescription> joints;        ///< of the spanning tree
+  std::vector<LoopDescription> loops;          ///< joints that close loops
+  std::vector<CouplingDescription> couplings;  ///< gears and belts
+  std::vector<LawDescription> laws;            ///< between positions of joints
   /// How the file composes the robot of subsystems; null: it does not.
   std::shared_ptr<const graph::SubsystemGraph> subsystems;
-  std::vector<NamedState> states;
-  std::vector<ActuatorDescription> actuators;
+  std::vector<NamedState> states;                  ///< named states of the file
+  std::vector<ActuatorDescription> actuators;      ///< inputs
   std::vector<PairDescription> excluded_contacts;  ///< of links that may pass through each other
   std::vector<PairDescription> contact_pairs;      ///< of collision shapes that touch all the same
   std::vector<Finding> findings;                   ///< what the file says and this does not
-  SourceLocation where;
+  SourceLocation where;                            ///< the file
 };
 
 }  // namespace espalier

@@ -16,7 +16,7 @@ namespace espalier {
 
 /// Where a thing was written, for error messages.
 struct SourceLocation {
-  std::string file;
+  std::string file;  ///< path, as it was read
   int line = 0;  ///< from 1; 0 if unknown
 
   /// "file:line", "file", or "" when nothing is known.
@@ -33,9 +33,9 @@ struct Pose {
   ESPALIER_API Transform<double> transform() const;
   /// The pose with the same transform; roll-pitch-yaw in their principal ranges.
   ESPALIER_API static Pose from(const Transform<double>& X);
-  ESPALIER_API bool operator==(const Pose& other) const;
+  ESPALIER_API bool operator==(const Pose& other) const;  ///< whether all numbers are equal
 };
-
+/// A block with its edges along the axes.
 struct Box {
   Vec3<double> size{1, 1, 1};  ///< whole edges along x, y, z [m]
 };
@@ -69,10 +69,10 @@ struct HeightField {
   std::string file;               ///< an image; empty: the heights are below
   Vec3<double> size{1, 1, 1};     ///< whole edges along x and y, and what height 1 means [m]
   double base = 0.0;              ///< [m]
-  int rows = 0, columns = 0;      ///< samples along y and x
+  int rows = 0, columns = 0;      ///< samples along x
   std::vector<double> heights{};  ///< rows x columns from 0 to 1, from low y and low x, by rows
 };
-
+/// Any of them.
 using Shape = std::variant<Box, Sphere, Cylinder, Capsule, Ellipsoid, Plane, Mesh, HeightField>;
 
 /// "box", "sphere", ... as formats and messages call it.
@@ -82,26 +82,26 @@ ESPALIER_API bool operator==(const Shape& a, const Shape& b);
 
 /// Red, green, blue and opacity, each from 0 to 1.
 struct Color {
-  double r = 0.7, g = 0.7, b = 0.7, a = 1.0;
-  bool operator==(const Color&) const = default;
+  double r = 0.7, g = 0.7, b = 0.7, a = 1.0;      ///< opacity
+  bool operator==(const Color&) const = default;  ///< whether all numbers are equal
 };
 
 /// A shape on a link.
 struct ShapeDescription {
   std::string name;  ///< may be empty
-  Shape shape;
+  Shape shape;       ///< what it is
   Pose origin;                     ///< the shape's frame in the link's
   std::optional<Color> color;      ///< none: the reader's choice
   std::string material;            ///< name; may be empty
   std::optional<double> friction;  ///< coefficient of dry friction; none: not said
-  SourceLocation where;
+  SourceLocation where;            ///< in the file
 };
 
 /// A named frame on a link: a site, a tool centre point, the place of a sensor.
 struct FrameDescription {
-  std::string name;
+  std::string name;  ///< of the frame
   Pose origin;  ///< in the link's frame
-  SourceLocation where;
+  SourceLocation where;  ///< in the file
 };
 
 }  // namespace espalier

@@ -159,8 +159,8 @@ ModelPtr with_joint_independent(const ModelPtr& model, const double* q, std::str
   const Cluster& c = model->clusters()[cluster];
   if (joint.independent >= 0) return now;
   if (c.constraint == nullptr) {
-    throw Unsupported("independent: joint " + text::quoted(name) + " follows others of cluster " +
-                      text::quoted(c.name) +
+    throw Unsupported("independent: joint " + text::quoted(name) +
+                      " depends on others of cluster " + text::quoted(c.name) +
                       " at constant ratios, expected one of a loop (take those)");
   }
   for (int k = 0; k < joint.nv; ++k) {

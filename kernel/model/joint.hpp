@@ -11,6 +11,7 @@
 
 #include "espalier/kernel/export.hpp"
 #include "espalier/kernel/model/description.hpp"
+#include "espalier/kernel/scalar/dual.hpp"
 #include "espalier/kernel/spatial/transform.hpp"
 
 /// The joint interface. An author writes one class (see JointTraits below); registering it compiles
@@ -23,25 +24,25 @@ namespace espalier {
 /// 3, 4, 5 translate along x, y, z. S is constant and never stored.
 template <int... axis>
 struct Axes {
-  static constexpr int size = sizeof...(axis);
-  static constexpr std::array<int, sizeof...(axis)> index{axis...};
+  static constexpr int size = sizeof...(axis);                       ///< number of columns
+  static constexpr std::array<int, sizeof...(axis)> index{axis...};  ///< k of each column
 };
 /// Motion subspace given by its columns, which may depend on the position.
 template <int n>
 struct Dense {
-  static constexpr int size = n;
+  static constexpr int size = n;  ///< number of columns
 };
 
-using RevoluteAxes = Axes<2>;
-using PrismaticAxes = Axes<5>;
-using SphericalAxes = Axes<0, 1, 2>;
-using FreeAxes = Axes<0, 1, 2, 3, 4, 5>;
+using RevoluteAxes = Axes<2>;             ///< rotation about z
+using PrismaticAxes = Axes<5>;            ///< translation along z
+using SphericalAxes = Axes<0, 1, 2>;      ///< all rotations
+using FreeAxes = Axes<0, 1, 2, 3, 4, 5>;  ///< all motions
 
 /// Kind of subspace at run time: the ones that algorithms have code of their own for, and the rest.
 enum class SubspaceKind { revolute_z, prismatic_z, spherical, free, dense };
 
 template <class Subspace>
-constexpr SubspaceKind subspace_kind() {
+constexpr SubspaceKind subspace_kind() {  ///< kind of a subspace that is known to the compiler
   if constexpr (std::is_same_v<Subspace, RevoluteAxes>) return SubspaceKind::revolute_z;
   if constexpr (std::is_same_v<Subspace, PrismaticAxes>) return SubspaceKind::prismatic_z;
   if constexpr (std::is_same_v<Subspace, SphericalAxes>) return SubspaceKind::spherical;
@@ -95,18 +96,26 @@ class ESPALIER_API JointRun {
                                 T* out) const = 0;
   ESPALIER_SCALARS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
+  // How these change along one more direction, for second derivatives of the dynamics.
+  virtual void kinematics(const Dual<double>* q, const Dual<double>* qd,
+                          JointKinematics<Dual<double>> out) const = 0;
+  virtual void integrate(const Dual<double>* q, const Dual<double>* v,
+                         Dual<double>* q_out) const = 0;
+  virtual void vary(int k, const Dual<double>* q, const Dual<double>* qd, const Dual<double>* x,
+                    const Dual<double>* xd, Motion<Dual<double>>* dS,
+                    Motion<Dual<double>>& dbias) const = 0;
 
-  virtual void neutral(double* q) const = 0;
+  virtual void neutral(double* q) const = 0;  ///< neutral positions of all joints of the run
 };
 
 /// A part of a Description with parameters, as its type sees it.
 struct ESPALIER_API PartSpec {
   const char* what = "joint";  ///< what it is, for errors
-  std::string name;
+  std::string name;            ///< of the part
   Parameters parameters;  ///< as in the file
   std::string where;      ///< file:line for errors
 
-  bool has(std::string_view key) const;
+  bool has(std::string_view key) const;  ///< whether the file gives the parameter
   /// The single number `key`. @throws InvalidModel if it is missing without default, or a list.
   double number(std::string_view key, std::optional<double> fallback = std::nullopt) const;
   /// A number that is greater than zero. @throws InvalidModel
@@ -121,9 +130,9 @@ struct ESPALIER_API PartSpec {
                       std::optional<Vec3<double>> fallback = std::nullopt) const;
   /// The vector `key` of three numbers, as a unit vector. @throws InvalidModel
   Vec3<double> direction(std::string_view key, std::optional<Vec3<double>> fallback) const;
-  /// A frame from <prefix>_xyz [m] and <prefix>_rpy [rad]. @throws InvalidModel
+  /// A frame from PREFIX_xyz [m] and PREFIX_rpy [rad]. @throws InvalidModel
   Pose pose(const std::string& prefix, const Pose& fallback = {}) const;
-  /// A body from <prefix>_mass [kg], <prefix>_com [m] and <prefix>_inertia, which is [ixx, iyy,
+  /// A body from PREFIX_mass [kg], PREFIX_com [m] and PREFIX_inertia, which is [ixx, iyy,
   /// izz, ixy, ixz, iyz] about the centre of mass, link axes [kg·m²]. Without any of them the
   /// fallback; with a mass alone a point mass at the origin. @throws InvalidModel
   std::optional<Inertial> inertial(const std::string& prefix,
@@ -148,7 +157,7 @@ struct LoopRow {
     distance,  ///< |x_s - x_p| = value
     facing     ///< a · b > 0: tells the closed loop from its mirror images
   };
-  Kind kind = Kind::along;
+  Kind kind = Kind::along;  ///< what it says
   Vec3<double> a{0, 0, 0};  ///< unit vector in p
   Vec3<double> b{0, 0, 0};  ///< unit vector in s
   double value = 0.0;       ///< [m] or cosine
@@ -169,10 +178,10 @@ class ESPALIER_API LoopJoint {
 class ESPALIER_API JointType : public LoopJoint {
  public:
   ~JointType() override;
-  virtual std::string_view name() const = 0;
+  virtual std::string_view name() const = 0;  ///< under which it is registered
   virtual int nq() const = 0;  ///< size of the position
   virtual int nv() const = 0;  ///< size of the velocity
-  virtual SubspaceKind subspace() const = 0;
+  virtual SubspaceKind subspace() const = 0;  ///< kind of its motion subspace
   /// Whether it brings equations of motion besides those of the bodies, as an elastic beam does:
   ///   dy^T (M yd + h) is its part of the virtual power, y = (twist of the parent body, rates),
   /// where yd holds the parent's angular acceleration, the acceleration of the point at its
@@ -182,7 +191,7 @@ class ESPALIER_API JointType : public LoopJoint {
   virtual bool has_equations() const { return false; }
   /// Its inputs, where these are not forces on its rates, and their columns: nv x inputs, row-major.
   virtual std::vector<std::string_view> inputs() const { return {}; }
-  virtual std::span<const double> B() const { return {}; }
+  virtual std::span<const double> B() const { return {}; }  ///< nv x inputs, row-major
   /// Parameters of a working joint; empty where any positive numbers do.
   virtual Parameters sample() const { return {}; }
   /// Rotation from the joint frame to the frame in which the type computes (its axis on z), or

@@ -46,50 +46,53 @@ class JointRunOf final : public JointRun {
     for (const JointSpec& joint : joints) joints_.emplace_back(joint);
   }
 
-#define ESPALIER_OVERRIDE(T)                                                          \
-  void kinematics(const T* q, const T* qd, JointKinematics<T> out) const override {   \
-    kinematics_at<T>(q, qd, out);                                                     \
-  }                                                                                   \
-  void integrate(const T* q, const T* v, T* q_out) const override {                   \
-    for (std::size_t k = 0; k < joints_.size(); ++k, q += J::nq, v += J::nv, q_out += J::nq) { \
-      if constexpr (requires { joints_[k].integrate(q, v, q_out); }) {                \
-        joints_[k].integrate(q, v, q_out);                                            \
-      } else {                                                                        \
-        static_assert(J::nq == J::nv, "a joint with nq != nv needs its own integrate"); \
-        for (int i = 0; i < J::nq; ++i) q_out[i] = q[i] + v[i];                       \
-      }                                                                               \
-    }                                                                                 \
-  }                                                                                   \
-  void difference(const T* q0, const T* q1, T* v) const override {                    \
-    for (std::size_t k = 0; k < joints_.size(); ++k, q0 += J::nq, q1 += J::nq, v += J::nv) { \
-      if constexpr (requires { joints_[k].difference(q0, q1, v); }) {                 \
-        joints_[k].difference(q0, q1, v);                                             \
-      } else {                                                                        \
-        static_assert(J::nq == J::nv, "a joint with nq != nv needs its own difference"); \
-        for (int i = 0; i < J::nq; ++i) v[i] = q1[i] - q0[i];                         \
-      }                                                                               \
-    }                                                                                 \
-  }                                                                                   \
-  void normalize(T* q) const override {                                               \
-    if constexpr (requires { joints_[0].normalize(q); }) {                            \
-      for (std::size_t k = 0; k < joints_.size(); ++k, q += J::nq) joints_[k].normalize(q); \
-    }                                                                                 \
-  }                                                                                   \
-  void equations(int k, const T* q, const T* qd, const Vec3<T>& w, T* M, T* h)        \
-      const override {                                                                \
-    equations_at<T>(k, q, qd, w, M, h);                                               \
-  }                                                                                   \
-  void turns(const T* q, T* sine, T* cosine) const override { turns_at<T>(q, sine, cosine); } \
-  void vary(int k, const T* q, const T* qd, const T* x, const T* xd, Motion<T>* dS,   \
-            Motion<T>& dbias) const override {                                        \
-    vary_at<T>(k, q, qd, x, xd, dS, dbias);                                           \
-  }                                                                                   \
-  void vary_integration(int k, const T* q, const T* d, const T* x, const T* xd,       \
-                        T* out) const override {                                      \
-    vary_integration_at<T>(k, q, d, x, xd, out);                                      \
+#define ESPALIER_OVERRIDE(T)                                                                    \
+  void kinematics(const T* q, const T* qd, JointKinematics<T> out) const override {             \
+    kinematics_at<T>(q, qd, out);                                                               \
+  }                                                                                             \
+  void integrate(const T* q, const T* v, T* q_out) const override {                             \
+    integrate_at<T>(q, v, q_out);                                                               \
+  }                                                                                             \
+  void difference(const T* q0, const T* q1, T* v) const override {                              \
+    for (std::size_t k = 0; k < joints_.size(); ++k, q0 += J::nq, q1 += J::nq, v += J::nv) {    \
+      if constexpr (requires { joints_[k].difference(q0, q1, v); }) {                           \
+        joints_[k].difference(q0, q1, v);                                                       \
+      } else {                                                                                  \
+        static_assert(J::nq == J::nv, "a joint with nq != nv needs its own difference");        \
+        for (int i = 0; i < J::nq; ++i) v[i] = q1[i] - q0[i];                                   \
+      }                                                                                         \
+    }                                                                                           \
+  }                                                                                             \
+  void normalize(T* q) const override {                                                         \
+    if constexpr (requires { joints_[0].normalize(q); }) {                                      \
+      for (std::size_t k = 0; k < joints_.size(); ++k, q += J::nq) joints_[k].normalize(q);     \
+    }                                                                                           \
+  }                                                                                             \
+  void equations(int k, const T* q, const T* qd, const Vec3<T>& w, T* M, T* h) const override { \
+    equations_at<T>(k, q, qd, w, M, h);                                                         \
+  }                                                                                             \
+  void turns(const T* q, T* sine, T* cosine) const override { turns_at<T>(q, sine, cosine); }   \
+  void vary(int k, const T* q, const T* qd, const T* x, const T* xd, Motion<T>* dS,             \
+            Motion<T>& dbias) const override {                                                  \
+    vary_at<T>(k, q, qd, x, xd, dS, dbias);                                                     \
+  }                                                                                             \
+  void vary_integration(int k, const T* q, const T* d, const T* x, const T* xd, T* out)         \
+      const override {                                                                          \
+    vary_integration_at<T>(k, q, d, x, xd, out);                                                \
   }
   ESPALIER_SCALARS(ESPALIER_OVERRIDE)
 #undef ESPALIER_OVERRIDE
+  using Along = Dual<double>;
+  void kinematics(const Along* q, const Along* qd, JointKinematics<Along> out) const override {
+    kinematics_at<Along>(q, qd, out);
+  }
+  void integrate(const Along* q, const Along* v, Along* q_out) const override {
+    integrate_at<Along>(q, v, q_out);
+  }
+  void vary(int k, const Along* q, const Along* qd, const Along* x, const Along* xd,
+            Motion<Along>* dS, Motion<Along>& dbias) const override {
+    vary_at<Along>(k, q, qd, x, xd, dS, dbias);
+  }
 
   bool turns_about_z() const override { return turning; }
   bool subspace_varies() const override { return varying; }
@@ -135,6 +138,18 @@ class JointRunOf final : public JointRun {
       for (std::size_t k = 0; k < joints_.size(); ++k) {
         const RotationZ<T> R = joints_[k].position(q + k * J::nq);
         sine[k] = R.s, cosine[k] = R.c;
+      }
+    }
+  }
+
+  template <class T>
+  void integrate_at(const T* q, const T* v, T* q_out) const {
+    for (std::size_t k = 0; k < joints_.size(); ++k, q += J::nq, v += J::nv, q_out += J::nq) {
+      if constexpr (requires { joints_[k].integrate(q, v, q_out); }) {
+        joints_[k].integrate(q, v, q_out);
+      } else {
+        static_assert(J::nq == J::nv, "a joint with nq != nv needs its own integrate");
+        for (int i = 0; i < J::nq; ++i) q_out[i] = q[i] + v[i];
       }
     }
   }

@@ -6,6 +6,7 @@
 
 #include "espalier/kernel/export.hpp"
 #include "espalier/kernel/model/joint.hpp"
+#include "espalier/kernel/scalar/dual.hpp"
 
 /// Laws between the positions of joints of one rate: what a gear, a differential or a four-bar
 /// demands. An author writes one class (see law_adapter.hpp) with the equation alone; the kernel
@@ -21,8 +22,8 @@ namespace espalier {
 class ESPALIER_API Law {
  public:
   virtual ~Law();
-  virtual int positions() const = 0;
-  virtual int equations() const = 0;
+  virtual int positions() const = 0;  ///< number of positions that it ties
+  virtual int equations() const = 0;  ///< number of equations
   /// Whether the last positions are gamma of the first ones.
   virtual bool is_explicit() const = 0;
   /// How many numbers jacobian() leaves for bias() at the same position.
@@ -41,6 +42,17 @@ class ESPALIER_API Law {
       const = 0;
   ESPALIER_SCALARS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
+  // How these change along one more direction, for second derivatives of the dynamics.
+  virtual void jacobian(const Dual<double>* q, Dual<double>* K, Dual<double>* terms) const = 0;
+  virtual void bias(const Dual<double>* q, const Dual<double>* qd, const Dual<double>* terms,
+                    Dual<double>* k) const = 0;
+  virtual void vary(const Dual<double>* q, const Dual<double>* qd, const Dual<double>* qdd,
+                    const Dual<double>* x, const Dual<double>* xd, Dual<double>* d,
+                    Dual<double>* dd) const = 0;
+
+  /// phi or gamma as its author wrote it, from the positions that it reads to the numbers that it
+  /// gives: what else it touches is looked for before anything rests on it.
+  virtual void as_written(const double* in, double* out) const = 0;
 
   /// Number of assemblies for given values of the first positions that solve() knows: 0 if it
   /// knows none and Newton's method has to do.
@@ -56,7 +68,7 @@ class ESPALIER_API LawType {
   virtual ~LawType();
   /// Names of the parameters it reads; others are refused.
   virtual std::vector<std::string_view> parameter_names() const = 0;
-  virtual int positions() const = 0;
+  virtual int positions() const = 0;  ///< number of positions that it ties
   /// Parameters of a working instance, as an example.
   virtual Parameters sample() const = 0;
   /// @throws InvalidModel naming a parameter that is missing or out of range

@@ -104,6 +104,23 @@ class LawOf final : public Law {
   }
   ESPALIER_SCALARS(ESPALIER_OVERRIDE)
 #undef ESPALIER_OVERRIDE
+  using Along = Dual<double>;
+  void jacobian(const Along* q, Along* K, Along* terms) const override { jacobian_at(q, K, terms); }
+  void bias(const Along* q, const Along* qd, const Along* terms, Along* k) const override {
+    bias_at(q, qd, terms, k);
+  }
+  void vary(const Along* q, const Along* qd, const Along* qdd, const Along* x, const Along* xd,
+            Along* d, Along* dd) const override {
+    vary_at(q, qd, qdd, x, xd, d, dd);
+  }
+
+  void as_written(const double* in, double* out) const override {
+    if constexpr (ExplicitLaw<L>) {
+      law_.gamma(in, out);
+    } else {
+      law_.phi(in, out);
+    }
+  }
 
   int branches() const override {
     if constexpr (ExplicitLaw<L>) {

@@ -6,6 +6,7 @@
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/validate.hpp"
+#include "espalier/kernel/suggest.hpp"
 #include "espalier/kernel/uniform.hpp"
 
 namespace espalier {
@@ -27,7 +28,8 @@ template <class Things>
   std::vector<std::string> names;
   for (const auto& thing : things) names.push_back(thing.name);
   throw UnknownName("robot '" + robot + "': " + what + " '" + std::string(name) +
-                    "' is unknown, expected one of " + detail::list_of(names));
+                    "' is unknown, expected one of " + detail::list_of(names) +
+                    did_you_mean(name, names));
 }
 
 /// Where random positions of a joint are taken from: inside its limits, at most 6 wide and as near
@@ -102,6 +104,12 @@ double Model::mass() const {
     mass += M[3 * size + 3];
   }
   return mass;
+}
+
+const ModelPtr& detail::expect_model(std::string_view who, const ModelPtr& model) {
+  if (model != nullptr) return model;
+  throw InvalidModel(std::string(who) +
+                     ": model is null, expected a compiled model (see Model::compile)");
 }
 
 void Model::neutral(double* q) const { std::copy(neutral_.begin(), neutral_.end(), q); }

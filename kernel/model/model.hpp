@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,44 +25,44 @@ struct InertiaGroup;
 /// What hangs on what, in the order in which recursions run. Body 0 is the ground; bodies 1..n
 /// are in regular numbering (parent(i) < i), clusters are contiguous.
 struct Body {
-  int parent = 0;
-  int cluster = 0;
+  int parent = 0;               ///< body
+  int cluster = 0;              ///< among Model::clusters()
   int run = 0;                  ///< index of the JointRun it belongs to
   int joint = 0;                ///< index among Model::joints()
-  int q = 0, v = 0;             ///< where its joint's position and spanning rates start
-  int nq = 0, nv = 0;
+  int q = 0, v = 0;             ///< where its spanning rates start
+  int nq = 0, nv = 0;           ///< number of rates
   Transform<double> placement;  ///< from the parent body's frame to the joint's fixed frame
   RigidInertia<double> inertia;  ///< of all links welded to it, about the body frame's origin
 };
 
 /// Consecutive bodies whose joints are of one type.
 struct BodyRun {
-  int first = 0, count = 0;
-  int q = 0, v = 0;  ///< where positions and spanning rates of the first joint start
-  int nq = 0, nv = 0;
-  SubspaceKind subspace = SubspaceKind::dense;
-  const JointType* type = nullptr;
-  std::shared_ptr<const JointRun> joints;
+  int first = 0, count = 0;                     ///< bodies
+  int q = 0, v = 0;                             ///< where the spanning rates start
+  int nq = 0, nv = 0;                           ///< rates of each joint
+  SubspaceKind subspace = SubspaceKind::dense;  ///< of all its joints
+  const JointType* type = nullptr;              ///< of all its joints
+  std::shared_ptr<const JointRun> joints;       ///< what computes them
 };
 
 /// A link of the file: its body and its frame on it.
 struct Link {
-  std::string name;
+  std::string name;     ///< of the link
   int body = 0;         ///< 0 if welded to the ground
   Transform<double> X;  ///< from the body's frame to the link's
-  double mass = 0.0;
+  double mass = 0.0;    ///< [kg]
 };
 
 /// A joint of the file that moves.
 struct Joint {
-  std::string name;
-  std::string type;
+  std::string name;  ///< of the joint
+  std::string type;  ///< name of its registered type
   int body = 0;      ///< the body that hangs on it
-  int q = 0, v = 0;  ///< where its position and spanning rates start
-  int nq = 0, nv = 0;
+  int q = 0, v = 0;  ///< where its spanning rates start
+  int nq = 0, nv = 0;    ///< number of rates
   int independent = -1;  ///< where its rates start among the independent ones; -1: dependent
-  Limits limits;
-  PassiveDynamics passive;
+  Limits limits;         ///< as in the file
+  PassiveDynamics passive;  ///< as in the file
 };
 
 /// A rotor that is folded into the body that carries it: it spins about an axis that is fixed in
@@ -81,16 +82,16 @@ struct Cluster {
   int first = 0, count = 0;      ///< bodies, without folded rotors
   int parent = -1;               ///< cluster; -1: the ground
   std::vector<int> supports;      ///< distinct supporting bodies outside the cluster (0: ground)
-  int v = 0, nv = 0;             ///< independent rates
+  int v = 0, nv = 0;              ///< independent rates
   int spanning_v = 0, spanning_nv = 0;  ///< rates of its bodies
-  int rotor = 0, rotors = 0;     ///< its folded ones among Model::rotors()
+  int rotor = 0, rotors = 0;            ///< its folded ones
   int rotor_v = 0;               ///< spanning rate of the first
   bool constrained = false;      ///< whether a coupling, law or loop ties it
   bool implicit = false;         ///< whether a law or loop joint is among the constraints
   /// Under couplings alone: qd = G yd and q = G y + offset with y the independent coordinates;
   /// G constant, rows() x nv, row-major. Empty for plain clusters and where G depends on q.
   std::vector<double> G;
-  std::vector<double> offset;
+  std::vector<double> offset;    ///< size rows() [rad or m]
   int G_start = 0;               ///< where its G starts among those of all constrained clusters
   std::shared_ptr<const ClusterConstraint> constraint;  ///< where G depends on q, else null
   std::vector<std::string> constraints;  ///< names of its couplings, laws and loops
@@ -100,14 +101,18 @@ struct Cluster {
 
   /// Rows of G: the rates of its bodies, then of its folded rotors.
   int rows() const { return spanning_nv + rotors; }
-  int rate(int row) const { return row < spanning_nv ? spanning_v + row : rotor_v + row - spanning_nv; }
-  int row(int rate) const { return rate >= rotor_v && rotors > 0 ? rate - rotor_v + spanning_nv : rate - spanning_v; }
+  int rate(int row) const {
+    return row < spanning_nv ? spanning_v + row : rotor_v + row - spanning_nv;
+  }  ///< of a row
+  int row(int rate) const {
+    return rate >= rotor_v && rotors > 0 ? rate - rotor_v + spanning_nv : rate - spanning_v;
+  }  ///< of a rate
 };
 
 /// Which coordinates of a vector belong to which joint.
 struct Coordinate {
-  std::string joint;
-  int start = 0, size = 0;
+  std::string joint;        ///< whose rates they are
+  int start = 0, size = 0;  ///< entries
   int component = 0;  ///< rate of the joint that is the first; not 0 only inside loops
 
   /// "joint", or "joint[k]" for one rate of several.
@@ -117,16 +122,16 @@ struct Coordinate {
 /// A shape of the file, on the body that moves it.
 struct PlacedShape {
   enum class Role { visual, collision };
-  Role role = Role::visual;
+  Role role = Role::visual;  ///< what it is for
   int link = 0;         ///< among Model::links()
   int body = 0;         ///< 0 if welded to the ground
   Transform<double> X;  ///< from the body's frame to the shape's
-  ShapeDescription shape;
+  ShapeDescription shape;  ///< as in the file
 };
 
 /// A named frame of the file, on the body that moves it.
 struct PlacedFrame {
-  std::string name;
+  std::string name;     ///< of the frame
   int link = 0;         ///< among Model::links()
   int body = 0;         ///< 0 if welded to the ground
   Transform<double> X;  ///< from the body's frame to this one
@@ -135,23 +140,31 @@ struct PlacedFrame {
 /// What a model carries for others than dynamics.
 struct ModelExtras {
   std::vector<PlacedShape> shapes;  ///< by links; visuals of a link before its collisions
-  std::vector<PlacedFrame> frames;
-  std::vector<NamedState> states;
-  std::vector<ActuatorDescription> actuators;
-  std::vector<PairDescription> excluded_contacts, contact_pairs;
+  std::vector<PlacedFrame> frames;  ///< named frames
+  std::vector<NamedState> states;   ///< named states
+  std::vector<ActuatorDescription> actuators;                     ///< inputs
+  std::vector<PairDescription> excluded_contacts, contact_pairs;  ///< of shapes
   std::vector<Finding> warnings;  ///< of reading and compiling, each once
 };
-
+/// What compiling a Description is told.
 struct CompileOptions {
   enum class Root { fixed, floating };
   enum class MimicRule { honour, ignore };
   enum class Rotors { fold, keep };
-  Root root = Root::fixed;  ///< floating: the root link hangs on a floating joint named "root"
-  MimicRule mimic = MimicRule::honour;
+  /// floating: the root link hangs on a floating joint named "root"; unset: as the file says, and
+  /// fixed where it says nothing.
+  std::optional<Root> root = {};
+  MimicRule mimic = MimicRule::honour;  ///< honour: they are couplings
   Rotors rotors = Rotors::fold;  ///< axisymmetric rotors: into their parents (exact), or bodies
   bool strict = false;           ///< refuses what is computed as written but physically doubtful
   bool lenient = false;          ///< leaves out what the format's reader cannot express
 };
+
+/// Whether the root link floats: options.root, or what the file says; fixed if neither does.
+inline CompileOptions::Root root_of(const Description& robot, const CompileOptions& options) {
+  using Root = CompileOptions::Root;
+  return options.root.value_or(robot.floating.value_or(false) ? Root::floating : Root::fixed);
+}
 
 /// A robot that algorithms compute on: validated, flat, immutable, shared by threads.
 class ESPALIER_API Model {
@@ -163,25 +176,25 @@ class ESPALIER_API Model {
                                               const ModelTypes& types,
                                               const CompileOptions& options = {});
 
-  const std::string& name() const { return name_; }
-  Vec3<double> gravity() const { return gravity_; }
+  const std::string& name() const { return name_; }  ///< of the robot
+  Vec3<double> gravity() const { return gravity_; }  ///< [m/s²], world axes
 
   int body_count() const { return static_cast<int>(bodies_.size()) - 1; }  ///< without the ground
   int nq() const { return nq_; }                    ///< spanning positions
   int nv() const { return nv_; }                    ///< independent rates
   int spanning_nv() const { return spanning_nv_; }  ///< rates of all spanning joints
 
-  const Body& body(int i) const { return bodies_[i]; }
-  std::span<const BodyRun> runs() const { return runs_; }
+  const Body& body(int i) const { return bodies_[i]; }     ///< 0: the ground
+  std::span<const BodyRun> runs() const { return runs_; }  ///< of all bodies
   /// Bodies that are not folded rotors, and their runs: they come first.
   int active_body_count() const { return body_count() - static_cast<int>(rotors_.size()); }
   std::span<const BodyRun> active_runs() const { return std::span(runs_).first(active_runs_); }
-  std::span<const Rotor> rotors() const { return rotors_; }
+  std::span<const Rotor> rotors() const { return rotors_; }  ///< folded ones
   /// Inertia of a body with the rotors that are folded into it, about its frame's origin.
   const RigidInertia<double>& folded_inertia(int i) const { return folded_inertia_[i]; }
-  std::span<const Joint> joints() const { return joints_; }
-  std::span<const Link> links() const { return links_; }
-  std::span<const Cluster> clusters() const { return clusters_; }
+  std::span<const Joint> joints() const { return joints_; }        ///< that move
+  std::span<const Link> links() const { return links_; }           ///< of the file
+  std::span<const Cluster> clusters() const { return clusters_; }  ///< regular numbering
   /// Inertia added on spanning rates: (rate, inertia) where there is any [kg·m² or kg].
   std::span<const std::pair<int, double>> armature() const { return armature_; }
   /// Parent of every spanning rate among the rates (-1 for none): joints of several rates are
@@ -192,11 +205,11 @@ class ESPALIER_API Model {
   const Cluster* first_constrained() const;
   /// Whether some cluster's G depends on the position.
   bool has_variable_constraints() const;
-  bool is_tree() const { return first_constrained() == nullptr; }
+  bool is_tree() const { return first_constrained() == nullptr; }  ///< nothing is tied
   /// Bodies whose joints bring equations of their own (JointType::has_equations), ascending.
   std::span<const int> bodies_with_equations() const { return bodies_with_equations_; }
   /// The equations of such a body's joint: JointRun::equations.
-  /// @param q, qd  all spanning positions and rates
+  /// q, qd: of all joints; w_parent [rad/s], parent's frame; M, h: size 6 + nv of the joint.
   template <class T>
   void equations(int body, const T* q, const T* qd, const Vec3<T>& w_parent, T* M, T* h) const {
     const Body& b = bodies_[body];
@@ -206,9 +219,9 @@ class ESPALIER_API Model {
 
   /// @throws UnknownName listing the known names
   const Link& link(std::string_view name) const;
-  const Joint& joint(std::string_view name) const;
-  const Joint* find_joint(std::string_view name) const;
-  const Link* find_link(std::string_view name) const;
+  const Joint& joint(std::string_view name) const;       ///< @throws UnknownName
+  const Joint* find_joint(std::string_view name) const;  ///< null if there is none
+  const Link* find_link(std::string_view name) const;    ///< null if there is none
   /// The joint that a spanning rate belongs to.
   const Joint& joint_of_rate(int rate) const { return joints_[joint_of_rate_[rate]]; }
 
@@ -231,11 +244,11 @@ class ESPALIER_API Model {
   /// it where it is a dead point.
   void neutral(double* q) const;
   template <class T>
-  void integrate(const T* q, const T* v_spanning, T* q_out) const;
+  void integrate(const T* q, const T* v_spanning, T* q_out) const;  ///< q moved by v for unit time
   template <class T>
-  void difference(const T* q0, const T* q1, T* v_spanning) const;
+  void difference(const T* q0, const T* q1, T* v_spanning) const;  ///< the v from q0 to q1
   template <class T>
-  void normalize(T* q) const;
+  void normalize(T* q) const;  ///< brings q back onto its manifold
   /// Neutral moved by a random tangent vector, inside the limits where there are any.
   void random(unsigned long long seed, double* q) const;
 
@@ -294,6 +307,12 @@ class ESPALIER_API Model {
 };
 
 using ModelPtr = std::shared_ptr<const Model>;
+
+namespace detail {
+/// @param who  asks for it
+/// @throws InvalidModel where there is none
+ESPALIER_API const ModelPtr& expect_model(std::string_view who, const ModelPtr& model);
+}  // namespace detail
 
 /// All that is wrong or suspicious in a description; errors are what compile() refuses.
 ESPALIER_API std::vector<Finding> diagnose(const Description& description, const ModelTypes& types,

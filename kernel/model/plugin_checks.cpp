@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -57,9 +59,46 @@ std::string fault_of_solution(const Law& law, const double* q, const Numbers& K)
   return "";
 }
 
+/// Whether phi or gamma writes as many numbers as the class says, all of them, and reads no more:
+/// both arrays are longer than that, and what lies behind them is told apart by its bits.
+std::string fault_of_extent(const Law& law, const double* q) {
+  const bool is_explicit = law.is_explicit();
+  const int n = law.positions() - (is_explicit ? law.equations() : 0), m = law.equations();
+  const std::string name = is_explicit ? "gamma" : "phi", count = std::to_string(m);
+  const char* const extent = is_explicit ? "dependent" : "equations";
+  constexpr int beyond = 16;
+  const auto is_nan_of = [](double x, double nan) {
+    return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(nan);
+  };
+  const double untouched = std::nan("0x5eed");
+  Numbers out[2];
+  for (int run = 0; run < 2; ++run) {
+    Numbers in(q, q + n);
+    in.resize(n + beyond, run == 0 ? 0.7 : -1.3);
+    out[run].assign(m + beyond, untouched);
+    law.as_written(in.data(), out[run].data());
+    for (int i = 0; i < m + beyond; ++i) {
+      if ((i < m) != is_nan_of(out[run][i], untouched)) continue;
+      return name + "[" + std::to_string(i) + "] is " + (i < m ? "not written" : "written") +
+             ", expected " + count + " numbers from " + name + "[0] on (as '" + extent + " = " +
+             count + "' says)";
+    }
+  }
+  for (int i = 0; i < m; ++i) {
+    if (is_nan_of(out[0][i], out[1][i]) || (std::isnan(out[0][i]) && std::isnan(out[1][i]))) {
+      continue;
+    }
+    return name + "[" + std::to_string(i) + "] depends on more than " + std::to_string(n) +
+           " positions, expected q[0] to q[" + std::to_string(n - 1) + "] alone (as '" +
+           (is_explicit ? "independent" : "positions") + " = " + std::to_string(n) + "' says)";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string fault_of(const Law& law, const double* q, const double* qd) {
+  if (std::string fault = fault_of_extent(law, q); !fault.empty()) return fault;
   const int n = law.positions(), m = law.equations();
   const bool is_explicit = law.is_explicit();
   Numbers K(m * n), k(m), terms(law.terms()), derived(m * n), d(m), dd(m), none(n, 0.0);

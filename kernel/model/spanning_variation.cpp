@@ -240,6 +240,18 @@ void SpanningVariation<T>::solve(LoopState& loop, T* r, T* out, int stride) cons
 }
 
 template <class T>
+void SpanningVariation<T>::vary_rows(const Cluster& c, const T* qd, const T* qdd, const T* x,
+                                     const T* xd, T* d, T* dd) {
+  second_order(loops_[loop_of_[&c - model_.clusters().data()]], qd, qdd, x, xd, d, dd);
+}
+
+template <class T>
+void SpanningVariation<T>::follow_rows(const Cluster& c, T* r, T* out) {
+  for (const int column : c.constraint->independent) out[column] = T(0.0);
+  solve(loops_[loop_of_[&c - model_.clusters().data()]], r, out, 1);
+}
+
+template <class T>
 void SpanningVariation<T>::second_order(LoopState& loop, const T* qd, const T* qdd, const T* x,
                                         const T* xd, T* d, T* dd) {
   const ClusterConstraint& constraint = *loop.cluster->constraint;
@@ -463,6 +475,7 @@ void SpanningVariation<T>::vary_joint(int body, const T* x, const T* xd, Motion<
 
 #define ESPALIER_INSTANTIATE(T) template class SpanningVariation<T>;
 ESPALIER_SCALARS(ESPALIER_INSTANTIATE)
+ESPALIER_INSTANTIATE(Dual<double>)
 #undef ESPALIER_INSTANTIATE
 
 }  // namespace espalier

@@ -55,6 +55,17 @@ class ESPALIER_API SpanningVariation {
   void expand(const T* x, T* out) const;
   void reduce(const T* x, T* out) const;
 
+  // Rows of the constraint of a cluster that varies(), after update(); vectors are over its
+  // columns.
+  /// How the first two derivatives of phi by t vary with e, at t = e = 0, on the path
+  /// q + e x + t (qd + e xd) + t²/2 qdd: phi''(qd, x), where xd is zero, and
+  /// phi'''(qd, qd, x) + 2 phi''(qd, xd) + phi''(qdd, x).
+  /// @param[out] d, dd  per row
+  void vary_rows(const Cluster& c, const T* qd, const T* qdd, const T* x, const T* xd, T* d, T* dd);
+  /// Motion that takes up a change of the rows, independent joints held: out = -Kd^+ r.
+  /// Overwrites r.
+  void follow_rows(const Cluster& c, T* r, T* out);
+
   /// S'[x] of a body whose joint's subspace varies, and the variation of its bias.
   /// @param x, xd  rates of the joint
   void vary_joint(int body, const T* x, const T* xd, Motion<T>* dS, Motion<T>& dbias) const;
@@ -113,5 +124,7 @@ class ESPALIER_API SpanningVariation {
 #define ESPALIER_EXTERN(T) extern template class SpanningVariation<T>;
 ESPALIER_SCALARS(ESPALIER_EXTERN)
 #undef ESPALIER_EXTERN
+/// Once more along a direction: second derivatives of dynamics.
+extern template class ESPALIER_API SpanningVariation<Dual<double>>;
 
 }  // namespace espalier

@@ -66,7 +66,8 @@ void detail::expect_closed(std::string_view who, const Model& model, const doubl
                           text::number(State::tolerance, 1) + advice);
 }
 
-State::State(ModelPtr model) : model_(std::move(model)), q_(model_->nq()), v_(model_->nv(), 0.0) {
+State::State(ModelPtr model)
+    : model_(detail::expect_model("state", model)), q_(model_->nq()), v_(model_->nv(), 0.0) {
   model_->neutral(q_.data());
   closed_ = q_;
 }
@@ -135,9 +136,9 @@ const Joint& State::independent(std::string_view joint, const char* what) const 
     leaders += (leaders.empty() ? "'" : ", '") + c.joint + "'";
   }
   const bool guess = cluster.constraint != nullptr && what == std::string_view("position");
-  throw Unsupported("state: " + std::string(what) + " of joint '" + j.name +
-                    "' is asked for, expected an independent joint (it follows " + leaders +
-                    " in cluster '" + cluster.name + "'" +
+  throw Unsupported("state: joint '" + j.name + "', whose " + what +
+                    " is wanted, is dependent, expected an independent joint (it depends on " +
+                    leaders + " in cluster '" + cluster.name + "'" +
                     (guess ? "; set_raw() sets it nevertheless, as a guess for close())" : ")"));
 }
 

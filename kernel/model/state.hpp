@@ -59,7 +59,7 @@ class ESPALIER_API State {
   /// The same for a joint of one rate.
   void set_rate(std::string_view joint, double value) { set_rate(joint, {&value, 1}); }
 
-  /// One joint of a state: state["knee"] = 0.4; state["knee"].rate() = ...
+  /// One joint of a state: state["knee"] = 0.4; state["knee"].set_rate(1.0)
   class JointReference {
    public:
     /// Sets the position. @throws as State::set_position

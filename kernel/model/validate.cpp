@@ -7,6 +7,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/guard.hpp"
+#include "espalier/kernel/suggest.hpp"
 
 namespace espalier::detail {
 
@@ -52,6 +53,11 @@ class NameCheck {
   Findings& findings_;
   std::map<std::string, SourceLocation> where_;
 };
+
+/// The end of a sentence about an unknown name.
+std::string one_of(const std::string& name, const std::vector<std::string>& known) {
+  return ", expected one of " + list_of(known) + did_you_mean(name, known);
+}
 
 void check_passive(const JointDescription& joint, Findings& findings) {
   const std::string who = "joint '" + joint.name + "'";
@@ -118,8 +124,9 @@ void check_parameter_names(const std::string& who, const std::string& reader,
   for (const auto& [name, values] : given) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::vector<std::string> names(known.begin(), known.end());
-    findings.error(where, who + ": parameter '" + name + "' is unknown to " + reader +
-                              ", expected " + (names.empty() ? "none" : list_of(names)));
+    findings.error(where,
+                   who + ": parameter '" + name + "' is unknown to " + reader + ", expected " +
+                       (names.empty() ? "none" : list_of(names) + did_you_mean(name, names)));
   }
 }
 
@@ -228,8 +235,8 @@ class Validation {
   void expect_link(const std::string& who, const char* role, const std::string& link,
                    const SourceLocation& where) {
     if (links_.has(link)) return;
-    findings_.error(where, who + ": " + role + " link '" + link + "' is unknown, expected one of " +
-                               list_of(links_.names()));
+    findings_.error(where, who + ": " + role + " link '" + link + "' is unknown" +
+                               one_of(link, links_.names()));
   }
 
   void check(const JointDescription& joint) {
@@ -256,9 +263,8 @@ class Validation {
   void check_mimic(const std::string& who, const JointDescription& joint, const Mimic& mimic) {
     const auto other = by_name_.find(mimic.joint);
     if (other == by_name_.end()) {
-      findings_.error(joint.where, who + ": mimics joint '" + mimic.joint +
-                                       "', which is unknown, expected one of " +
-                                       list_of(joints_.names()));
+      findings_.error(joint.where, who + ": mimics joint '" + mimic.joint + "', which is unknown" +
+                                       one_of(mimic.joint, joints_.names()));
     } else if (mimic.joint == joint.name) {
       findings_.error(joint.where, who + ": mimics itself, expected another joint");
     } else if (other->second->mimic) {
@@ -335,8 +341,8 @@ class Validation {
     std::map<std::string, int> uses;
     for (const std::string& joint : law.joints) {
       if (!by_name_.contains(joint)) {
-        findings_.error(law.where, who + ": joint '" + joint + "' is unknown, expected one of " +
-                                       list_of(joints_.names()));
+        findings_.error(
+            law.where, who + ": joint '" + joint + "' is unknown" + one_of(joint, joints_.names()));
       } else if (++uses[joint] == 2) {
         findings_.error(law.where,
                         who + ": joint '" + joint + "' is named twice, expected it once");
@@ -354,8 +360,8 @@ class Validation {
   void expect_joints(const std::string& who, const Values& values, const SourceLocation& where) {
     for (const auto& [joint, numbers] : values) {
       if (by_name_.contains(joint)) continue;
-      findings_.error(where, who + ": joint '" + joint + "' is unknown, expected one of " +
-                                 list_of(joints_.names()));
+      findings_.error(where,
+                      who + ": joint '" + joint + "' is unknown" + one_of(joint, joints_.names()));
     }
   }
 

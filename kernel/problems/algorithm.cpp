@@ -39,6 +39,26 @@ void Algorithm::expect_closed(std::string_view who, In<double> q) const {
   detail::expect_closed(who, *model_, q.data());
 }
 
+void Algorithm::expect_state(std::string_view who, const State& state) const {
+  if (&state.model() == model_.get()) {
+    state.expect_closed(who);
+    return;
+  }
+  const auto own = model_->joints(), others = state.model().joints();
+  const auto differ = [](const Joint& a, const Joint& b) {
+    return a.name != b.name || a.nq != b.nq || a.nv != b.nv || a.independent != b.independent;
+  };
+  for (std::size_t i = 0; i < std::max(own.size(), others.size()); ++i) {
+    if (i < std::min(own.size(), others.size()) && !differ(own[i], others[i])) continue;
+    throw Unsupported(std::string(who) + ": state is of the robot '" + state.model().name() +
+                      "', expected one of '" + model_->name() + "' (joint " + std::to_string(i) +
+                      " is " + (i < others.size() ? "'" + others[i].name + "'" : "missing") +
+                      " there and " + (i < own.size() ? "'" + own[i].name + "'" : "missing") +
+                      " here: State state(algorithm.model_ptr()))");
+  }
+  expect_closed(who, state.q());
+}
+
 namespace {
 thread_local int open_loops = 0;
 }  // namespace
@@ -67,6 +87,20 @@ Count Algorithm::look_at_inertia(std::string_view /*who*/, const Count* /*q*/) {
   return Count(0.0);
 }
 
+namespace {
+/// Where an answer is not finite. @throws SingularMechanism for a quaternion without direction
+void expect_quaternions(std::string_view who, const Model& model, const double* q) {
+  for (const Joint& joint : model.joints()) {
+    if (joint.type != "floating" && joint.type != "spherical") continue;
+    const double* quaternion = q + joint.q + joint.nq - 4;
+    if (std::any_of(quaternion, quaternion + 4, [](double x) { return x != 0.0; })) continue;
+    throw SingularMechanism(std::string(who) + ": length of the quaternion of joint '" +
+                            joint.name +
+                            "' is 0, expected x y z w of length 1 (neutral() and State have one)");
+  }
+}
+}  // namespace
+
 void Algorithm::refuse_answer(std::string_view who, std::initializer_list<In<double>> inputs,
                               const Wrenches<double>* wrenches, In<double> answer) const {
   // Numbers so large that their squares overflow are no state of a robot: NaN in, NaN out.
@@ -82,6 +116,7 @@ void Algorithm::refuse_answer(std::string_view who, std::initializer_list<In<dou
   long at = 0;
   while (at < answer.size() && std::isfinite(answer[at])) ++at;
   if (at == answer.size()) return;  // their sum alone overflowed
+  expect_quaternions(who, *model_, inputs.begin()->data());
   const Closure closure = examine(*model_, inputs.begin()->data());
   const std::string cause = closure.verdict == Closure::Verdict::closed
                                 ? "the mechanism is singular in this state, or numbers overflow"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -22,9 +24,10 @@ namespace espalier {
 struct Capabilities {
   bool couplings = false;         ///< clusters with qd = G yd, G constant
   bool loops = false;             ///< clusters with configuration-dependent or implicit constraints
-  bool several_supports = false;   ///< clusters with more than one output body
-  bool joint_supplied_dynamics = false;     ///< joints that bring equations of their own (elastic beams)
-  bool exact = true;              ///< false: approximates the model; the summary says how
+  bool several_supports = false;  ///< clusters with more than one output body
+  bool joint_supplied_dynamics =
+      false;          ///< joints that bring equations of their own (elastic beams)
+  bool exact = true;  ///< false: approximates the model; the summary says how
   /// Robots whose spanning tree alone, loops being open, has joints that move no inertia.
   bool weightless_tree = true;
 };
@@ -59,10 +62,10 @@ class Wrenches {
 /// Everything that a problem may ask for, by role; tools fill what they have.
 template <class T>
 struct BasicInputs {
-  std::vector<T> q;     ///< spanning positions, size nq
-  std::vector<T> v;     ///< independent rates, size nv
-  std::vector<T> tau;   ///< generalized forces, size nv
-  std::vector<T> vdot;  ///< generalized accelerations, size nv
+  std::vector<T> q;                       ///< spanning positions, size nq
+  std::vector<T> v;                       ///< independent rates, size nv
+  std::vector<T> tau;                     ///< generalized forces, size nv
+  std::vector<T> vdot;                    ///< generalized accelerations, size nv
   const Wrenches<T>* wrenches = nullptr;  ///< external wrenches on bodies
   /// Wanted accelerations of a task's rows; zero where it is empty.
   std::vector<T> task_acceleration = {};
@@ -83,13 +86,13 @@ enum class ResultAxis { one, rates, links, components, task, inputs, named };
 /// A named result: a matrix with what its rows and columns stand for.
 template <class T>
 struct BasicResult {
-  using Axis = ResultAxis;  ///< what rows and columns stand for
-  std::string name;  ///< "vdot", "tau", "mass_matrix", ...
-  Axis rows = Axis::one;     ///< what the rows stand for
-  Axis columns = Axis::one;  ///< what the columns stand for
-  int row_count = 1;         ///< number of rows
-  int column_count = 1;      ///< number of columns
-  std::vector<T> values;  ///< row-major
+  using Axis = ResultAxis;              ///< what rows and columns stand for
+  std::string name;                     ///< "vdot", "tau", "mass_matrix", ...
+  Axis rows = Axis::one;                ///< what the rows stand for
+  Axis columns = Axis::one;             ///< what the columns stand for
+  int row_count = 1;                    ///< number of rows
+  int column_count = 1;                 ///< number of columns
+  std::vector<T> values;                ///< row-major
   std::vector<std::string> names = {};  ///< of rows, where these are `named`
 
   /// Sets shape; allocates on first use only.
@@ -114,6 +117,12 @@ inline constexpr CheckFirst check_first{};  ///< to write in a call
 namespace detail {
 class PositionGuard;
 
+/// By its bits: programs compiled with -ffast-math hold every number for finite.
+inline bool is_finite(double x) {
+  constexpr std::uint64_t exponent = std::uint64_t{0x7ff} << 52;
+  return (std::bit_cast<std::uint64_t>(x) & exponent) != exponent;
+}
+
 /// False where some number is not finite, or their sum overflows.
 inline bool is_finite_sum(const double* x, long n) {
   using Two __attribute__((vector_size(16), aligned(8), may_alias)) = double;
@@ -126,7 +135,7 @@ inline bool is_finite_sum(const double* x, long n) {
   even += odd;
   double sum = even[0] + even[1];
   for (; i < n; ++i) sum += x[i];
-  return sum * 0.0 == 0.0;
+  return is_finite(sum);
 }
 }  // namespace detail
 
@@ -165,6 +174,9 @@ class ESPALIER_API Algorithm {
   /// Looks at positions before a call that was asked to. @throws SingularMechanism where loops are
   /// open or a position is not finite
   void expect_closed(std::string_view who, In<double> q) const;
+  /// The same of a state, which may be of another model with the same joints.
+  /// @throws Unsupported naming a joint that differs
+  void expect_state(std::string_view who, const State& state) const;
   /// Before evaluate(): in debug builds loops have to be closed; positions that are not finite are
   /// left to the answer.
   template <class T>
@@ -203,7 +215,7 @@ class ESPALIER_API Algorithm {
     if constexpr (std::is_same_v<T, double>) {
       double sum = 0.0;
       for (long i = 0; i < size; ++i) sum += answer.data()[i * (size + 1)];
-      if (!(sum * 0.0 == 0.0)) [[unlikely]] {
+      if (!detail::is_finite(sum)) [[unlikely]] {
         refuse_answer(who, {inputs...}, nullptr, Out<double>(answer.data(), answer.size()));
       }
     } else {
@@ -250,7 +262,7 @@ class ESPALIER_API Algorithm {
   /** evaluate() at a state. @throws SingularMechanism where its loops are open */              \
   template <class... Rest>                                                                      \
   decltype(auto) evaluate(const State& state, Rest&&... rest) {                                 \
-    state.expect_closed(problem);                                                               \
+    this->expect_state(problem, state);                                                         \
     return evaluate(In<double>(state.q()), In<double>(state.v()), std::forward<Rest>(rest)...); \
   }
 #define ESPALIER_CALLS_AT_POSITIONS                                                            \
@@ -258,7 +270,7 @@ class ESPALIER_API Algorithm {
   /** evaluate() at a state's positions. @throws SingularMechanism where its loops are open */ \
   template <class... Rest>                                                                     \
   decltype(auto) evaluate(const State& state, Rest&&... rest) {                                \
-    state.expect_closed(problem);                                                              \
+    this->expect_state(problem, state);                                                        \
     return evaluate(In<double>(state.q()), std::forward<Rest>(rest)...);                       \
   }
 

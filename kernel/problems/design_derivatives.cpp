@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "espalier/kernel/errors.hpp"
+
 namespace espalier {
 
 std::string_view to_string(DesignParameter::Kind kind) {
@@ -13,8 +15,10 @@ std::string_view to_string(DesignParameter::Kind kind) {
       return "rotor";
     case DesignParameter::Kind::placement:
       return "placement";
-    default:
+    case DesignParameter::Kind::ratio:
       return "ratio";
+    default:
+      return "law";
   }
 }
 
@@ -55,12 +59,40 @@ DesignDerivatives<T>::DesignDerivatives(ModelPtr model) : AlgorithmAt<T>(std::mo
       }
     }
   }
+  law_parameters_ = espalier::law_parameters(m);
+  for (const LawParameter& p : law_parameters_) {
+    parameters_.push_back(
+        {Kind::law, p.name, p.law, p.cluster, static_cast<int>(&p - law_parameters_.data())});
+  }
+}
+
+template <class T>
+int DesignDerivatives<T>::number_of(std::string_view name) const {
+  for (std::size_t k = 0; k < parameters_.size(); ++k) {
+    if (parameters_[k].name == name) return static_cast<int>(k);
+  }
+  // All of them are too many to list.
+  const std::string owner(name.substr(0, name.rfind('.')));
+  std::string known, owners;
+  for (const DesignParameter& p : parameters_) {
+    if (p.owner == owner) known += (known.empty() ? "" : ", ") + p.name;
+    const std::string o = "'" + p.owner + "'";
+    if (owners.find(o) == std::string::npos) owners += (owners.empty() ? "" : ", ") + o;
+  }
+  throw UnknownName("design derivatives: parameter is '" + std::string(name) + "', expected " +
+                    (known.empty() ? "<owner>.<what> of one of " + owners : "one of " + known));
 }
 
 template <class T>
 void DesignDerivatives<T>::columns(In<T> q, In<T> v, In<T> vdot, const std::vector<int>& chosen,
                                    OutMatrix<T> columns, const Loads<T>* loads) {
   const int nv = model().nv();
+  for (const int k : chosen) {
+    if (k >= 0 && k < static_cast<int>(parameters_.size())) continue;
+    throw UnknownName("design derivatives: chosen parameter is number " + std::to_string(k) +
+                      ", expected one from 0 to " + std::to_string(parameters_.size() - 1) +
+                      " (number_of() finds names)");
+  }
   columns.expect("design derivatives", "columns", nv, static_cast<long>(chosen.size()));
   std::vector<T> lambda(nv, T(0.0)), all(parameters_.size());
   for (int i = 0; i < nv; ++i) {

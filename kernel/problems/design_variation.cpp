@@ -35,6 +35,24 @@ void DesignVariation<T>::columns(In<T> q, In<T> v, In<T> vdot,
   columns.finish();
 }
 
+template <class T>
+void DesignVariation<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+  const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
+  BasicResult<Value>& r = detail::result(out, 0, "design_gradient");
+  r.shape(ResultAxis::named, static_cast<int>(families().size()), ResultAxis::one, 1);
+  r.names.clear();
+  for (const Family& f : families()) r.names.push_back(f.name);
+  if (families().empty()) {  // a tool that asks for every problem adds none
+    this->add_margin(model(), out, 1);
+    return;
+  }
+  detail::answer<T>(r, [&](Out<T> x) {
+    evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot),
+             detail::multipliers<T>(in, model().nv()), x, &loads);
+  });
+  this->add_margin(model(), out, 1);
+}
+
 #define ESPALIER_INSTANTIATE(T) template class DesignVariation<T>;
 ESPALIER_SCALARS(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/kernel/problems/derivative_results.hpp"
 #include "espalier/kernel/problems/loads.hpp"
-#include "espalier/kernel/problems/named_results.hpp"
 
 namespace espalier {
 
@@ -13,7 +13,7 @@ namespace espalier {
 /// gear's ratio) moves placements, inertias and laws of its model together. A family is given by
 /// two neighbours of the model; their numbers are differentiated, the dynamics are not differenced.
 template <class T>
-class ESPALIER_API DesignVariation : public AlgorithmAt<T> {
+class ESPALIER_API DesignVariation : public AlgorithmAt<T>, public DifferentiatesLoops<T> {
  public:
   /// Its name in the registry.
   static constexpr std::string_view problem = "design-variation";
@@ -37,8 +37,8 @@ class ESPALIER_API DesignVariation : public AlgorithmAt<T> {
   };
 
   /// Adds a family.
-  /// @throws InvalidArgument where a neighbour has other joints; Unsupported where a constraint by
-  ///         loop joints differs, naming it
+  /// @throws InvalidModel where a neighbour has other joints or constraints of other rows;
+  ///         DuplicateName for a family of this name
   virtual void add(Family family) = 0;
   /// In the order of adding.
   virtual const std::vector<Family>& families() const = 0;
@@ -77,10 +77,8 @@ class ESPALIER_API DesignVariation : public AlgorithmAt<T> {
   virtual const Spanning& spanning(std::size_t family) const = 0;
 
  protected:
-  /// Families are no named inputs.
-  void by_name(const BasicInputs<Value>&, BasicResults<Value>&) override {
-    detail::refuse_named_inputs();
-  }
+  /// The gradient along the families added, at the inputs' multipliers; ones where there are none.
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* gradient,
                        const Loads<T>* loads) = 0;

@@ -47,10 +47,12 @@ class ESPALIER_API InverseDynamicsHessianProduct : public AlgorithmAt<T>,
   /// @param[out] by_q     derivative of the gradient by q, size nv
   /// @param[out] by_v     of that by v, size nv
   /// @param[out] by_vdot  of that by vdot, size nv
+  /// @param loads         what acts besides tau and gravity, or nullptr; forces of joints are taken
+  ///                      as linear in position and rate
   /// Cost: O(n).
   /// @throws SizeMismatch
   void evaluate(In<T> q, In<T> v, In<T> vdot, In<T> lambda, const Along& along, Out<T> by_q,
-                Out<T> by_v, Out<T> by_vdot) {
+                Out<T> by_v, Out<T> by_vdot, const Loads<T>* loads = nullptr) {
     const char* who = "inverse dynamics hessian product";
     const Model& m = model();
     expect_size(who, "q", q.size(), m.nq());
@@ -64,9 +66,10 @@ class ESPALIER_API InverseDynamicsHessianProduct : public AlgorithmAt<T>,
                           {"by_q", by_q.size()},
                           {"by_v", by_v.size()},
                           {"by_vdot", by_vdot.size()}});
+    detail::expect_loads(who, loads, m);
     this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), v.data(), vdot.data(), lambda.data(), along, by_q.data(), by_v.data(),
-            by_vdot.data());
+            by_vdot.data(), loads);
   }
   ESPALIER_CALLS_AT_STATES
 
@@ -74,17 +77,19 @@ class ESPALIER_API InverseDynamicsHessianProduct : public AlgorithmAt<T>,
   /// At the inputs' multipliers, or ones, along ones.
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
     const std::vector<T> ones(model().nv(), T(1.0));
+    const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
     detail::rate_results<T>(
         out, model().nv(), {{"by_q", false}, {"by_v", false}, {"by_vdot", false}},
         [&](const auto& r) {
           evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot),
-                   detail::multipliers<T>(in, model().nv()), {ones, ones, ones}, r[0], r[1], r[2]);
+                   detail::multipliers<T>(in, model().nv()), {ones, ones, ones}, r[0], r[1], r[2],
+                   &loads);
         });
     this->add_margin(model(), out, 3);
   }
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot, const T* lambda, const Along& along,
-                       T* by_q, T* by_v, T* by_vdot) = 0;
+                       T* by_q, T* by_v, T* by_vdot, const Loads<T>* loads) = 0;
 };
 
 /// The same of nu^T vdot(q, v, tau), nu held.
@@ -111,10 +116,11 @@ class ESPALIER_API ForwardDynamicsHessianProduct : public AlgorithmAt<T>,
   /// @param[out] by_q    derivative of the gradient by q, size nv
   /// @param[out] by_v    of that by v, size nv
   /// @param[out] by_tau  of that by tau, size nv
+  /// @param loads        as in InverseDynamicsHessianProduct
   /// Cost: O(n d^2).
   /// @throws SizeMismatch; SingularMechanism where some motion has no inertia
   void evaluate(In<T> q, In<T> v, In<T> tau, In<T> nu, const Along& along, Out<T> by_q, Out<T> by_v,
-                Out<T> by_tau) {
+                Out<T> by_tau, const Loads<T>* loads = nullptr) {
     const char* who = "forward dynamics hessian product";
     const Model& m = model();
     expect_size(who, "q", q.size(), m.nq());
@@ -128,9 +134,10 @@ class ESPALIER_API ForwardDynamicsHessianProduct : public AlgorithmAt<T>,
                           {"by_q", by_q.size()},
                           {"by_v", by_v.size()},
                           {"by_tau", by_tau.size()}});
+    detail::expect_loads(who, loads, m);
     this->expect_inertia(problem, q.data());
     compute(q.data(), v.data(), tau.data(), nu.data(), along, by_q.data(), by_v.data(),
-            by_tau.data());
+            by_tau.data(), loads);
   }
   ESPALIER_CALLS_AT_STATES
 
@@ -138,17 +145,19 @@ class ESPALIER_API ForwardDynamicsHessianProduct : public AlgorithmAt<T>,
   /// At the inputs' multipliers, or ones, along ones.
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
     const std::vector<T> ones(model().nv(), T(1.0));
+    const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
     detail::rate_results<T>(
         out, model().nv(), {{"by_q", false}, {"by_v", false}, {"by_tau", false}},
         [&](const auto& r) {
           evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau),
-                   detail::multipliers<T>(in, model().nv()), {ones, ones, ones}, r[0], r[1], r[2]);
+                   detail::multipliers<T>(in, model().nv()), {ones, ones, ones}, r[0], r[1], r[2],
+                   &loads);
         });
     this->add_margin(model(), out, 3);
   }
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* tau, const T* nu, const Along& along,
-                       T* by_q, T* by_v, T* by_tau) = 0;
+                       T* by_q, T* by_v, T* by_tau, const Loads<T>* loads) = 0;
 };
 
 // One copy of the interfaces, in the kernel.

@@ -89,7 +89,7 @@ std::vector<Sensor> hybrid_sensors(const Model& model,
       continue;
     }
     throw InvalidModel("hybrid dynamics of '" + model.name() + "': joint " + text::quoted(name) +
-                       " follows other joints, expected joints with independent rates");
+                       " depends on other joints, expected joints with independent rates");
   }
   std::vector<Sensor> all;
   for (const Coordinate& c : coordinates) {

@@ -89,6 +89,10 @@ inline T pow(const T& x, I exponent) {
   }
   return result;
 }
+template <detail::KernelScalar T, class E>
+requires(!std::integral<E>) inline T pow(const T& x, const E&) {
+  return detail::NoPower<detail::once<T>>::done ? -x : x;
+}
 
 }  // namespace espalier
 
@@ -131,6 +135,10 @@ inline ::espalier::Mixed<X, Y> hypot(const X& x, const Y& y) {
 }
 template <::espalier::detail::KernelScalar T, ::std::integral I>
 inline T pow(const T& x, I exponent) {
+  return ::espalier::pow(x, exponent);
+}
+template <::espalier::detail::KernelScalar T, class E>
+requires(!::std::integral<E>) inline T pow(const T& x, const E& exponent) {
   return ::espalier::pow(x, exponent);
 }
 // NOLINTEND(cert-dcl58-cpp)

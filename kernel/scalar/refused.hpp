@@ -99,9 +99,22 @@ ESPALIER_REFUSED(tanh, "")
 ESPALIER_REFUSED(floor, "")
 ESPALIER_REFUSED(ceil, "")
 ESPALIER_REFUSED(fmod, "")
+ESPALIER_REFUSED(fabs, ": abs(x)")
+ESPALIER_REFUSED(cbrt, "")
 ESPALIER_REFUSED(fmin, ": select_less(a, b, a, b)")
 ESPALIER_REFUSED(fmax, ": select_less(a, b, b, a)")
 #undef ESPALIER_REFUSED
+
+namespace detail {
+template <class T>
+struct NoPower {
+  static_assert(
+      never<T>,
+      "pow takes a whole exponent: pow(x, 3); write sqrt for halves, and what an exponent "
+      "varies with by other functions");
+  static constexpr bool done = false;
+};
+}  // namespace detail
 
 }  // namespace espalier
 
@@ -120,6 +133,8 @@ ESPALIER_REFUSED_IN_STD(tanh)
 ESPALIER_REFUSED_IN_STD(floor)
 ESPALIER_REFUSED_IN_STD(ceil)
 ESPALIER_REFUSED_IN_STD(fmod)
+ESPALIER_REFUSED_IN_STD(fabs)
+ESPALIER_REFUSED_IN_STD(cbrt)
 ESPALIER_REFUSED_IN_STD(fmin)
 ESPALIER_REFUSED_IN_STD(fmax)
 #undef ESPALIER_REFUSED_IN_STD

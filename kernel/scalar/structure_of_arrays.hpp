@@ -9,15 +9,36 @@
 
 namespace espalier::detail {
 
+/// Eight numbers side by side. In a class, since g++ ignores the attribute in an alias template.
+template <class E>
+struct EightOf {
+  using type [[gnu::vector_size(8 * sizeof(E))]] = E;
+};
+template <class E>
+using Eight = typename EightOf<E>::type;
+
+// By vectors of eight: compilers move packs out of whole arrays of packs number by number else.
 template <class P>
 inline P load(const double* row) {
+  using E = typename P::Element;
   P x;
-  for (int k = 0; k < P::size; ++k) x.lanes[k] = static_cast<typename P::Element>(row[k]);
+  for (int l = 0; l < P::size; l += 8) {
+    Eight<double> from;
+    std::memcpy(&from, row + l, sizeof from);
+    const Eight<E> to = __builtin_convertvector(from, Eight<E>);
+    std::memcpy(reinterpret_cast<char*>(&x.lanes) + l * sizeof(E), &to, sizeof to);
+  }
   return x;
 }
 template <class P>
 inline void store(const P& x, double* row) {
-  for (int k = 0; k < P::size; ++k) row[k] = x.lanes[k];
+  using E = typename P::Element;
+  for (int l = 0; l < P::size; l += 8) {
+    Eight<E> from;
+    std::memcpy(&from, reinterpret_cast<const char*>(&x.lanes) + l * sizeof(E), sizeof from);
+    const Eight<double> to = __builtin_convertvector(from, Eight<double>);
+    std::memcpy(row + l, &to, sizeof to);
+  }
 }
 
 /// Neighbours of a row of N numbers; beyond the end, the last one.
@@ -64,14 +85,6 @@ constexpr int rows_ahead = 3;
 inline void prefetch(const double* row, int count) {
   for (int k = 0; k < count; k += 8) __builtin_prefetch(row + k);
 }
-
-/// Eight numbers side by side. In a class, since g++ ignores the attribute in an alias template.
-template <class E>
-struct EightOf {
-  using type [[gnu::vector_size(8 * sizeof(E))]] = E;
-};
-template <class E>
-using Eight = typename EightOf<E>::type;
 
 /// Rows of an 8 x 8 matrix become its columns, by 24 shuffles.
 template <class V>
@@ -249,13 +262,23 @@ void load_rows(const double* first, const Strides& at, int rows, std::span<P* co
     for (int k = 0; k < count; ++k) packs[k][r] = load<P>(first + k * P::size);
   }
 }
+/// @param count  of packs
+template <class P>
+[[gnu::always_inline]] inline void store_some_rows(const P* const* packs, int count, int rows,
+                                                   double* first, long number) {
+  for (int r = 0; r < rows; ++r, first += number) {
+    if (r + rows_ahead < rows) prefetch(first + rows_ahead * number, count * P::size);
+    for (int k = 0; k < count; ++k) store(packs[k][r], first + k * P::size);
+  }
+}
 template <class P>
 void store_rows(std::span<const P* const> packs, int rows, double* first, const Strides& at) {
   if (at.state != 1) return store_states(packs, rows, first);
-  const int count = static_cast<int>(packs.size());
-  for (int r = 0; r < rows; ++r, first += at.number) {
-    if (r + rows_ahead < rows) prefetch(first + rows_ahead * at.number, count * P::size);
-    for (int k = 0; k < count; ++k) store(packs[k][r], first + k * P::size);
+  if (packs.size() != 2) {
+    store_some_rows(packs.data(), static_cast<int>(packs.size()), rows, first, at.number);
+  } else {  // results of so many numbers that only two fit the cache: loops are unrolled
+    const P* const two[2] = {packs[0], packs[1]};
+    store_some_rows(two, 2, rows, first, at.number);
   }
 }
 

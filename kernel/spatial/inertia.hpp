@@ -12,7 +12,7 @@ struct RigidInertia {
   Vec3<T> h;  ///< mass times centre of mass [kg·m]
   Sym3<T> I;  ///< rotational inertia about the frame's origin [kg·m²]
 
-  static RigidInertia zero() { return {T(0.0), Vec3<T>::zero(), Sym3<T>::zero()}; }
+  static RigidInertia zero() { return {T(0.0), Vec3<T>::zero(), Sym3<T>::zero()}; }  ///< no body
 
   /// From mass, centre of mass and inertia about the centre of mass.
   static RigidInertia from_com(const T& mass, const Vec3<T>& com, const Sym3<T>& I_com) {
@@ -28,7 +28,7 @@ struct RigidInertia {
   }
 
   template <class U>
-  RigidInertia& operator+=(const RigidInertia<U>& b) {
+  RigidInertia& operator+=(const RigidInertia<U>& b) {  ///< welds b to it
     m += b.m, h += b.h, I += b.I;
     return *this;
   }
@@ -70,12 +70,12 @@ struct ArticulatedInertia {
 
   static ArticulatedInertia zero() { return {Sym3<T>::zero(), Mat3<T>::zero(), Sym3<T>::zero()}; }
   template <class U>
-  static ArticulatedInertia from(const RigidInertia<U>& I) {
+  static ArticulatedInertia from(const RigidInertia<U>& I) {  ///< of one rigid body
     const T z = T(0.0), m = T(I.m);
     return {Sym3<T>::from(I.I), Mat3<T>::from(cross_matrix(I.h)), {m, z, z, m, z, m}};
   }
   template <class U>
-  ArticulatedInertia& operator+=(const ArticulatedInertia<U>& b) {
+  ArticulatedInertia& operator+=(const ArticulatedInertia<U>& b) {  ///< adds b
     A += b.A, C += b.C;
     for (int i = 0; i < 3; ++i) B.row[i] += b.B.row[i];
     return *this;
@@ -98,7 +98,7 @@ struct ArticulatedInertia {
                  t.f.y * u.f.y, t.f.y * u.f.z, t.f.z * u.f.z};
   }
 };
-
+/// I a: the wrench that acceleration a takes.
 template <class A, class B>
 inline Force<Product<A, B>> operator*(const ArticulatedInertia<A>& I, const Motion<B>& a) {
   return {I.A * a.w + I.B * a.v, transpose_times(I.B, a.w) + I.C * a.v};

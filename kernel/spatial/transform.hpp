@@ -13,9 +13,9 @@ struct Transform {
   Mat3<T> E;  ///< takes coordinates in A to coordinates in B
   Vec3<T> r;  ///< origin of B in A [m]
 
-  static Transform identity() { return {Mat3<T>::identity(), Vec3<T>::zero()}; }
+  static Transform identity() { return {Mat3<T>::identity(), Vec3<T>::zero()}; }  ///< of one frame
   template <class U>
-  static Transform from(const Transform<U>& u) {
+  static Transform from(const Transform<U>& u) {  ///< of another scalar
     return {Mat3<T>::from(u.E), Vec3<T>::from(u.r)};
   }
 
@@ -41,7 +41,7 @@ struct Transform {
   Force<Product<T, U>> force_to(const Force<U>& f) const {
     return {E * (f.n - cross(r, f.f)), E * f.f};
   }
-  Transform inverse() const { return {E.transposed(), -(E * r)}; }
+  Transform inverse() const { return {E.transposed(), -(E * r)}; }  ///< from B to A
 };
 
 /// (B to C) * (A to B) = (A to C).
@@ -53,14 +53,14 @@ inline Transform<Product<A, B>> operator*(const Transform<A>& bc, const Transfor
 /// Rotation without translation; E takes coordinates in A to coordinates in B.
 template <class T>
 struct Rotation {
-  Mat3<T> E;
+  Mat3<T> E;  ///< from A to B
 };
 /// Rotation about z by an angle with sine s and cosine c.
 template <class T>
 struct RotationZ {
-  T s, c;
+  T s, c;  ///< cosine
   template <class A>
-  static RotationZ by(const A& angle) {
+  static RotationZ by(const A& angle) {  ///< by an angle [rad]
     RotationZ R;
     sincos(angle, R.s, R.c);
     return R;
@@ -69,16 +69,16 @@ struct RotationZ {
 /// Translation along z by d.
 template <class T>
 struct TranslationZ {
-  T d;
+  T d;  ///< [m]
 };
 /// Screw about z: rotation with sine s and cosine c, and translation by d.
 template <class T>
 struct ScrewZ {
-  T s, c, d;
+  T s, c, d;  ///< translation [m]
 };
 
 template <class T>
-inline Mat3<T> rotation_z(const T& s, const T& c) {
+inline Mat3<T> rotation_z(const T& s, const T& c) {  ///< E of a turn about z
   return {{{c, s, T(0.0)}, {-s, c, T(0.0)}, {T(0.0), T(0.0), T(1.0)}}};
 }
 /// Rotates the x and y rows of a constant placement: 12 multiplications instead of 27.
@@ -88,19 +88,19 @@ inline Mat3<T> rotate_rows(const T& s, const T& c, const Mat3<P>& E) {
            Vec3<T>::from(E.row[2])}};
 }
 template <class T, class P>
-inline Transform<T> operator*(const Rotation<T>& J, const Transform<P>& placement) {
+inline Transform<T> operator*(const Rotation<T>& J, const Transform<P>& placement) {  ///< J X
   return {J.E * placement.E, Vec3<T>::from(placement.r)};
 }
 template <class T, class P>
-inline Transform<T> operator*(const RotationZ<T>& J, const Transform<P>& placement) {
+inline Transform<T> operator*(const RotationZ<T>& J, const Transform<P>& placement) {  ///< J X
   return {rotate_rows(J.s, J.c, placement.E), Vec3<T>::from(placement.r)};
 }
 template <class T, class P>
-inline Transform<T> operator*(const TranslationZ<T>& J, const Transform<P>& placement) {
+inline Transform<T> operator*(const TranslationZ<T>& J, const Transform<P>& placement) {  ///< J X
   return {Mat3<T>::from(placement.E), placement.r + scale(J.d, placement.E.row[2])};
 }
 template <class T, class P>
-inline Transform<T> operator*(const ScrewZ<T>& J, const Transform<P>& placement) {
+inline Transform<T> operator*(const ScrewZ<T>& J, const Transform<P>& placement) {  ///< J X
   return {rotate_rows(J.s, J.c, placement.E), placement.r + scale(J.d, placement.E.row[2])};
 }
 

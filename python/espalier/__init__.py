@@ -16,6 +16,7 @@ from importlib import import_module as _import_module
 from pathlib import Path as _Path
 from typing import Any as _Any
 
+from .contact import ContactBatch
 from .description import Composer, Description, from_dict, read, read_text
 from .errors import (
     DuplicateName,
@@ -49,7 +50,7 @@ from .vector_env import VectorEnv
 from .viewer import View
 
 __all__ = [
-    "Comparison", "Composer", "Constant", "ControlContact", "ControlLimit", "ControlMotor",
+    "Comparison", "Composer", "Constant", "ContactBatch", "ControlContact", "ControlLimit", "ControlMotor",
     "ControlTask", "Description", "DuplicateName", "EndEffector", "Error",
     "Group", "Host", "Input", "InvalidModel", "InvalidState", "Mechanism", "Model", "Pd",
     "PluginError", "Problem", "Results", "Run", "Sensor", "SingularMechanism", "SizeMismatch",
@@ -62,7 +63,11 @@ def __getattr__(name: str) -> _Any:
     """espalier.torch, which is imported when it is first asked for."""
     if name == "torch":
         return _import_module("espalier.torch")
-    raise AttributeError(f"module 'espalier' has no attribute '{name}'")
+    from .errors import unknown
+
+    if name.startswith("_"):
+        raise AttributeError(f"module 'espalier' has no attribute '{name}'")
+    raise AttributeError(str(unknown("module 'espalier'", "attribute", name, [*__all__, "torch"])))
 
 
 def robot_file(name: str) -> str:

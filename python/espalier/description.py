@@ -7,13 +7,20 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from . import _core
+from .errors import OnlyKnown, expect_word, file_name, name_fields, unknown
 from .host import Host, default_host, loaded_by_hand
+from .results import PlainNumbers
 
 if TYPE_CHECKING:
     from .model import Model
+
+
+for _kind in ("Link", "Joint", "Loop", "Coupling", "Law"):
+    name_fields(
+        getattr(_core, f"{_kind}Description"),
+        lambda part, kind=_kind.lower(): f"{kind} '{part.name}'",  # type: ignore[misc]
+    )
 
 
 class _Parts(Mapping[str, Any]):
@@ -44,15 +51,13 @@ class _Parts(Mapping[str, Any]):
 def _set(part: Any, values: Mapping[str, Any]) -> Any:
     for key, value in values.items():
         if not hasattr(type(part), key):
-            from .errors import unknown
-
             known = [name for name in dir(type(part)) if not name.startswith("_")]
             raise unknown(f"{type(part).__name__} '{part.name}'", "field", key, known)
         setattr(part, key, value)
     return part
 
 
-class Description:
+class Description(OnlyKnown):
     """A robot as it was read: names, frames and numbers in the file's own terms.
 
     >>> import espalier as esp
@@ -60,6 +65,8 @@ class Description:
     >>> arm.links["upper.rod"].mass *= 2
     >>> heavier = arm.compile()
     """
+
+    _kept = ("host",)
 
     def __init__(
         self, name: str = "robot", *, host: Host | None = None, _core_object: Any = None
@@ -138,21 +145,30 @@ class Description:
         return _set(self._core._add_law(name), values)
 
     def compile(
-        self, *, root: str = "fixed", mimic: str = "honour", rotors: str = "fold"
+        self, *, root: str | None = None, mimic: str = "honour", rotors: str = "fold"
     ) -> Model:
         """The robot as it is computed on; what is edited later does not change it.
 
-        root: "fixed", or "floating": the root link hangs on a floating joint named "root".
-        mimic: "honour" or "ignore". rotors: "fold" axisymmetric ones (exact) or "keep" them.
+        root: "fixed", or "floating": the root link hangs on a floating joint named "root"; as the
+        file says unless it is given. mimic: "honour" or "ignore". rotors: "fold" axisymmetric ones
+        (exact) or "keep" them.
         """
         from .model import Model
 
+        who = f"compile '{self.name}'"
+        if root is not None:
+            expect_word(who, "root", root, ["fixed", "floating"])
+        expect_word(who, "mimic", mimic, ["honour", "ignore"])
+        expect_word(who, "rotors", rotors, ["fold", "keep"])
         return Model(self.host.compile(self._core, root, mimic, rotors))
 
     def diagnose(
-        self, *, root: str = "fixed", mimic: str = "honour"
+        self, *, root: str | None = None, mimic: str = "honour"
     ) -> list[tuple[str, str, str]]:
         """What the model doctor finds: (severity, text, file:line)."""
+        if root is not None:
+            expect_word(f"diagnose '{self.name}'", "root", root, ["fixed", "floating"])
+        expect_word(f"diagnose '{self.name}'", "mimic", mimic, ["honour", "ignore"])
         return self.host.diagnose(self._core, root, mimic)
 
     def text(self, format: str = ".yaml") -> str:
@@ -225,7 +241,7 @@ def _unpickle(text: str, laws: list[dict[str, Any]], plugins: list[str]) -> Desc
 def read(path: str | os.PathLike[str], *, host: Host | None = None) -> Description:
     """Reads a robot by the format of the file's ending."""
     host = default_host() if host is None else host
-    return Description(host=host, _core_object=host.read(os.fspath(path)))
+    return Description(host=host, _core_object=host.read(file_name("read", path)))
 
 
 def read_text(
@@ -234,17 +250,6 @@ def read_text(
     """Reads a robot from text; origin's ending says the format, its folder is that of includes."""
     host = default_host() if host is None else host
     return Description(host=host, _core_object=host.read_text(text, origin))
-
-
-class _Numbers(json.JSONEncoder):
-    """NumPy's numbers and arrays as plain ones."""
-
-    def default(self, o: Any) -> Any:
-        if isinstance(o, np.ndarray):
-            return o.tolist()
-        if isinstance(o, np.generic):
-            return o.item()
-        return super().default(o)
 
 
 def from_dict(robot: Mapping[str, Any], *, host: Host | None = None) -> Description:
@@ -264,7 +269,7 @@ def from_dict(robot: Mapping[str, Any], *, host: Host | None = None) -> Descript
     1
     """
     # JSON is YAML.
-    return read_text(json.dumps({"espalier": 1, **robot}, cls=_Numbers), "dict.yaml", host=host)
+    return read_text(json.dumps({"espalier": 1, **robot}, cls=PlainNumbers), "dict.yaml", host=host)
 
 
 class Composer:
@@ -307,8 +312,6 @@ class Composer:
         """
         known = sorted(self._types | set(self._robot.get("definitions", {})))
         if type not in known:
-            from .errors import unknown
-
             raise unknown(f"subsystem '{name}'", "type", type, known)
         connect: dict[str, Any] = {}
         parameters: dict[str, Any] = {}

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
 
 class Error(Exception):
     """Base of all errors of Espalier: ``<who>: <what> is <got>, expected <wanted>``."""
@@ -47,3 +51,58 @@ def unknown(who: str, what: str, name: str, known: list[str]) -> UnknownName:
     from . import _core
 
     return UnknownName(f"{who}: {what} is '{name}'{_core._suggest(name, list(known))}")
+
+
+def expect_word(who: str, what: str, value: Any, known: list[str]) -> None:
+    """Raises TypeError for what is no text, UnknownName for another one than the known."""
+    if not isinstance(value, str):
+        words = " or ".join(f"'{k}'" for k in known)
+        raise TypeError(f"{who}: {what} is {value!r}, expected {words}")
+    if value not in known:
+        raise unknown(who, what, value, known)
+
+
+def expect_options(who: str, given: Iterable[str], known: list[str]) -> None:
+    """Raises TypeError for an argument by name that is none of the known."""
+    for name in given:
+        if name not in known:
+            raise TypeError(str(unknown(who, "argument", name, known)))
+
+
+def file_name(who: str, path: Any) -> str:
+    """A path as a text. Raises TypeError for what is no path."""
+    try:
+        return os.fsdecode(path)
+    except TypeError:
+        raise TypeError(f"{who}: file is {path!r}, expected a path") from None
+
+
+class OnlyKnown:
+    """A class whose objects refuse attributes that it does not have: a typo is no new attribute."""
+
+    _kept: tuple[str, ...] = ()  #: attributes besides those of the class
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        cls = type(self)
+        if not name.startswith("_") and name not in self._kept and not hasattr(cls, name):
+            known = [k for k in [*dir(cls), *self._kept] if not k.startswith("_")]
+            raise AttributeError(str(unknown(cls.__name__, "attribute", name, known)))
+        object.__setattr__(self, name, value)
+
+
+def name_fields(cls: Any, who: Callable[[Any], str]) -> None:
+    """Makes a class of _core name its fields where another one is asked for or set."""
+    fields = [name for name in dir(cls) if not name.startswith("_")]
+
+    def missing(self: Any, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(str(unknown(who(self), "field", name, fields)))
+
+    def put(self: Any, name: str, value: Any) -> None:
+        if name not in fields:
+            missing(self, name)
+        object.__setattr__(self, name, value)
+
+    cls.__getattr__ = missing
+    cls.__setattr__ = put

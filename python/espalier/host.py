@@ -7,6 +7,9 @@ import threading
 from typing import Any
 
 from . import _core
+from .errors import file_name, name_fields
+
+name_fields(_core.Host, lambda host: "host")
 
 #: Compiled by C++: ``Host(plugin_folders=[...])`` is a registry of its own.
 Host = _core.Host
@@ -34,7 +37,7 @@ def load_plugin(file: str | os.PathLike[str]) -> None:
     """Loads one plugin library: its joints, mechanisms and algorithms appear everywhere."""
     host = default_host()
     before = {p["file"] for p in host.plugins()}
-    host.load_plugin(os.fspath(file))
+    host.load_plugin(file_name("load_plugin", file))
     loaded_by_hand.update(p["file"] for p in host.plugins() if p["file"] not in before)
 
 

@@ -16,7 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .description import Description
-from .errors import InvalidState, Unsupported, unknown
+from .errors import (
+    InvalidState,
+    SingularMechanism,
+    SizeMismatch,
+    Unsupported,
+    expect_options,
+    unknown,
+)
 from .host import Host
 from .parts import (
     ControlContact,
@@ -30,7 +37,7 @@ from .parts import (
     parts,
 )
 from .results import Results
-from .simulation import AnyController, Run, simulate
+from .simulation import OPTIONS, AnyController, Run, simulate
 from .state import State
 from .svg import cluster_tree
 from .viewer import View, view
@@ -66,11 +73,15 @@ class Problem:
     result, or a row of it by its link or joint. Further arguments by name: algorithm (any
     registered name), out, wrenches, acceleration, measurements, multipliers (of adjoints),
     time_step (of steps), status, gravity, end_effectors, inputs, sensors, groups, precision
-    ("double", "float"), threads, check.
+    ("double", "float"), threads, check. The Jacobian of a link also takes frame ("local": the
+    link's axes, "local_world_aligned", "world") and point, in the link's axes [m].
     """
 
     _setup = ("end_effectors", "inputs", "sensors", "groups", "gravity", "precision", "threads",
               "check", "loop_tolerance", "symbolic", "variants")
+    _arguments = ["q", "v", "tau", "vdot", "out", "wrenches", "acceleration", "measurements",
+                  "multipliers", "time_step", "status", "variant", "frame", "point", "algorithm",
+                  *_setup]
 
     def __init__(self, model: Model, name: str):
         self.model, self.name = model, name
@@ -86,8 +97,77 @@ class Problem:
 
     def __call__(self, *arrays: Any, algorithm: str | None = None, **given: Any) -> Any:
         setup = {key: given.pop(key) for key in self._setup if key in given}
+        expect_options(f"{self.name} on '{self.model.name}'", given, self._arguments)
+        if self.name == "jacobian" and ("frame" in given or "point" in given):
+            return self._jacobian_in(*arrays, algorithm=algorithm, setup=setup, **given)
         bound = self.model._bound(self.name, algorithm, setup)
-        return bound(*arrays, **given)
+        try:
+            return bound(*arrays, **given)
+        except SingularMechanism:
+            self._blame_input([a for a in arrays if not isinstance(a, str)])
+            raise
+
+    def _blame_input(self, arrays: Sequence[Any]) -> None:
+        """Raises for input that no answer can follow from, in place of what became of it."""
+        who = f"{self.name} on '{self.model.name}'"
+        third = "vdot" if self.name.startswith("inverse-dynamics") else "tau"
+        for name, given in zip(("q", "v", third), arrays):
+            values = np.asarray(given, dtype=float)
+            wrong = np.argwhere(~np.isfinite(values))
+            if len(wrong):
+                at = tuple(wrong[0])
+                index = ", ".join(str(k) for k in at)
+                raise SingularMechanism(
+                    f"{who}: {name}[{index}] is {values[at]}, expected a finite number"
+                )
+        if not arrays:
+            return
+        q = np.asarray(arrays[0], dtype=float)
+        for joint in self.model._joint_by_name.values():
+            if joint["nq"] == joint["nv"]:
+                continue
+            quaternion = q[..., joint["q"] + joint["nq"] - 4 : joint["q"] + joint["nq"]]
+            if np.any(np.all(quaternion == 0.0, axis=-1)):
+                raise SingularMechanism(
+                    f"{who}: quaternion of joint '{joint['name']}' has length 0, expected x y z w "
+                    "of length 1 (robot.state() has the neutral one)"
+                )
+
+    def _jacobian_in(
+        self,
+        link: Any,
+        q: Any = None,
+        *,
+        algorithm: str | None,
+        setup: dict[str, Any],
+        frame: str = "local",
+        point: ArrayLike | None = None,
+    ) -> Array:
+        """The Jacobian of a link in other axes and about another point than its own."""
+        who = f"jacobian on '{self.model.name}'"
+        frames = ["local", "local_world_aligned", "world"]
+        if frame not in frames:
+            raise unknown(who, "frame", frame, frames)
+        if not isinstance(link, str) or q is None:
+            raise TypeError(f"{who}: link is missing, expected its name before q (with frame, point)")
+        if point is not None and frame == "world":
+            raise Unsupported(
+                f"{who}: point is given with frame 'world', expected 'local' or "
+                "'local_world_aligned' (the Jacobian in 'world' is about the world's origin)"
+            )
+        p = np.zeros(3) if point is None else np.asarray(point, dtype=float)
+        if p.shape != (3,) or not np.all(np.isfinite(p)):
+            raise SizeMismatch(f"{who}: point is {point!r}, expected three finite numbers")
+        J = np.array(self(link, q, algorithm=algorithm, **setup))
+        angular, linear = J[..., :3, :], J[..., 3:, :]
+        linear = linear + np.cross(angular, p[:, None], axis=-2)  # v + w x p
+        if frame != "local":
+            pose = self.model.pose(link, q)
+            R = pose[..., :3, :3]
+            angular, linear = R @ angular, R @ linear
+            if frame == "world":  # of the point of the link that is at the origin
+                linear = linear - np.cross(angular, pose[..., :3, 3:], axis=-2)
+        return np.concatenate((angular, linear), axis=-2)
 
     def _document(self) -> str:
         lines = []
@@ -222,6 +302,12 @@ class Model:
                     f"state of '{self.name}': {closure['text']}, expected closed loops "
                     "(robot.close() closes them)"
                 )
+        for what, given in (("positions", positions), ("rates", rates)):
+            if given is not None and not isinstance(given, Mapping):
+                raise TypeError(
+                    f"state of '{self.name}': {what} are {given!r}, expected {{joint: number}} "
+                    "(or arrays by name: q=, v=)"
+                )
         if positions:
             x.update(positions)
         for name, value in (rates or {}).items():
@@ -230,6 +316,10 @@ class Model:
 
     def random_state(self, seed: int = 1) -> State:
         """A random state of the seed, the same as that of ``espalier eval --random``."""
+        if not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise TypeError(
+                f"random_state of '{self.name}': seed is {seed!r}, expected a whole number from 0"
+            )
         return State(self, self._core.random(seed), _core.uniform(seed, self.nv))
 
     def random_states(self, count: int, seed: int = 1) -> tuple[Array, Array]:
@@ -366,6 +456,9 @@ class Model:
         (left out: as q is). threads: of batches, 0: all cores. variants: robots of the same joints
         and links and other numbers, among which `variant` of a batch chooses.
         """
+        for what, word in (("name", name), ("problem", problem)):
+            if word is not None and not isinstance(word, str):
+                raise TypeError(f"algorithm of '{self.name}': {what} is {word!r}, expected a name")
         if problem is None:
             if name is None:
                 raise TypeError(
@@ -377,6 +470,12 @@ class Model:
                 raise unknown(f"model '{self.name}'", "algorithm", name, known)
             problem = solves[0]
         problem = self._problem(problem)
+        if problem == "design-variation":
+            raise Unsupported(
+                f"design variation on '{self.name}': number of families is 0, expected some, which "
+                "Python cannot add (design_derivatives has parameters by name; 'espalier eval "
+                "--problem design-variation --design NAME=TARGET,...' and C++ have families)"
+            )
         if name is None:
             name = self._preferred(problem)
         setup = self._setup(problem, end_effectors, inputs, sensors)
@@ -499,6 +598,15 @@ class Model:
         if name.startswith("_"):
             raise AttributeError(name)
         if name.replace("_", "-") not in self.host.problems():
+            solves = [a["problem"] for a in self.host.algorithms("")
+                      if a["name"] == name.replace("_", "-")]
+            if solves:
+                algorithm = name.replace("_", "-")
+                call = f"robot.{solves[0].replace('-', '_')}(..., algorithm='{algorithm}')"
+                raise AttributeError(
+                    f"model '{self.name}': attribute is '{name}', expected a problem ('{name}' is "
+                    f"an algorithm: {call})"
+                )
             known = [p.replace("-", "_") for p in self.host.problems()]
             text = str(unknown(f"model '{self.name}'", "attribute", name, known + _PUBLIC))
             raise AttributeError(text)
@@ -533,6 +641,7 @@ class Model:
         duration: float,
         dt: float,
         controller: AnyController | Sequence[AnyController] | None = None,
+        ground: Any = None,
         **options: Any,
     ) -> Run:
         """Integrates the robot's motion from a state (default: neutral).
@@ -541,13 +650,20 @@ class Model:
         Pd or Constant, or several of these. Further options: tau (constant forces), algorithm,
         integrator ("rk4", ...), options (of the integrator), every (rows: one every so many
         steps), passive, friction_rate, gravity, progress (a bar; None: on terminals).
+
+        ground: rigid contact, as ``espalier simulate --ground`` has it: "plane" for z = 0, a dict
+        of the keys of a ground file, or such a file. Steps of length dt by Moreau's method take
+        the place of algorithm, integrator, options and friction_rate; solver names that of the
+        impulses. ``run.contact`` has the forces on the robot's shapes.
         """
         x = self.state() if state is None else state
         if x.model != self:
             raise Unsupported(
                 f"simulate '{self.name}': state is of '{x.model.name}', expected one of this robot"
             )
-        return simulate(x, duration, dt, controller=controller, **options)
+        words = ["state", "duration", "dt", "controller", "ground", *OPTIONS]
+        expect_options(f"simulate '{self.name}'", options, words)
+        return simulate(x, duration, dt, controller=controller, ground=ground, **options)
 
     def view(self, sweep: str | None = None) -> View:
         """The robot in the viewer, with sliders through sampled poses; sweep: a coordinate to play.
@@ -577,14 +693,15 @@ class Model:
             f"  links: {', '.join(self.links)}",
             "  joints: "
             + ", ".join(
-                f"{j['name']} ({j['type']}{'' if j['independent'] is not None else ', follows'})"
+                f"{j['name']} ({j['type']}{'' if j['independent'] is not None else ', dependent'})"
                 for j in self._joint_by_name.values()
             ),
         ]
         tied = [c for c in self.clusters if c["constrained"]]
         for c in tied:
-            kind = "loops" if c["implicit"] else "couplings"
-            lines.append(f"  cluster {c['name']}: nv {c['nv']}, {kind} {', '.join(c['constraints'])}")
+            lines.append(
+                f"  cluster {c['name']}: nv {c['nv']}, tied by {', '.join(c['constraints'])}"
+            )
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -706,15 +823,16 @@ def compare(
 def load(
     path: str | os.PathLike[str],
     *,
-    root: str = "fixed",
+    root: str | None = None,
     mimic: str = "honour",
     rotors: str = "fold",
     host: Host | None = None,
 ) -> Model:
     """Reads and compiles a robot, by the format of the file's ending.
 
-    root: "fixed", or "floating": the root link hangs on a floating joint named "root". mimic:
-    "honour" or "ignore". rotors: "fold" axisymmetric ones (exact) or "keep" them.
+    root: "fixed", or "floating": the root link hangs on a floating joint named "root"; as the file
+    says unless it is given. mimic: "honour" or "ignore". rotors: "fold" axisymmetric ones (exact)
+    or "keep" them.
     """
     from .description import read
 

@@ -1,10 +1,24 @@
-"""What an algorithm with several results gives."""
+"""What an algorithm with several results gives, and numbers as text."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import numpy as np
+
 from .errors import unknown
+
+
+class PlainNumbers(json.JSONEncoder):
+    """JSON with NumPy's numbers and arrays as plain ones."""
+
+    def default(self, o: Any) -> Any:
+        if isinstance(o, np.ndarray):
+            return o.tolist()
+        if isinstance(o, np.generic):
+            return o.item()
+        return super().default(o)
 
 
 class Results(dict[str, Any]):

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from .errors import InvalidModel, Unsupported, file_name, unknown
+from .results import PlainNumbers
 from .viewer import View, view
+
 if TYPE_CHECKING:
     from .model import Model
     from .state import State
@@ -26,9 +33,12 @@ class Pd:
     _fields = ("kp", "kd", "target", "target_rate")
 
     def __init__(self, joints: Mapping[str, Mapping[str, float]]):
-        from .errors import unknown
-
         for name, gains in joints.items():
+            if not isinstance(gains, Mapping):
+                raise TypeError(
+                    f"Pd: gains of joint '{name}' are {gains!r}, expected a dict of "
+                    f"{', '.join(self._fields)}"
+                )
             for key in gains:
                 if key not in self._fields:
                     raise unknown(f"Pd: joint '{name}'", "gain", key, list(self._fields))
@@ -62,11 +72,28 @@ PythonController = Callable[
 AnyController = Union[Pd, Constant, PythonController]
 
 
+@dataclass
+class Contact:
+    """What touched during a run on rigid ground; times are those of the run's rows.
+
+    forces: on each shape of the robot by its name (n, 3) [N], world axes, means of the step before.
+    points: how many bear load (n,). residual: of the solver of impulses (n,) [m/s].
+    unsolved_steps: not solved to 1e-6 m/s. deep_steps: with solids too deep in each other.
+    """
+
+    forces: dict[str, NDArray[np.float64]]
+    points: NDArray[np.float64]
+    residual: NDArray[np.float64]
+    unsolved_steps: int
+    deep_steps: int
+
+
 class Run:
     """A motion: arrays over time.
 
     t (n,) [s], q (n, nq), v (n, nv), kinetic, potential (of gravity), springs and their sum energy
     (n,) [J], residual (n,) of the loops, least_margin: the smallest singularity margin on the way.
+    contact: what touched, or None without ground.
     """
 
     def __init__(self, model: Model, arrays: Mapping[str, Any]):
@@ -79,6 +106,7 @@ class Run:
         self.springs: NDArray[np.float64] = arrays["springs"]
         self.residual: NDArray[np.float64] = arrays["residual"]
         self.least_margin: float = arrays["least_margin"]
+        self.contact = Contact(**arrays["contact"]) if "contact" in arrays else None
 
     @property
     def energy(self) -> NDArray[np.float64]:
@@ -90,8 +118,6 @@ class Run:
 
     def __getitem__(self, joint: str) -> NDArray[np.float64]:
         """Positions of a joint over time: (n,), or (n, nq) for one of several."""
-        from .errors import unknown
-
         j = self.model._joint_by_name.get(joint)
         if j is None:
             raise unknown("run", "joint", joint, list(self.model._joint_by_name))
@@ -125,6 +151,11 @@ class Run:
             energy=self.energy,
             loop_residual=self.residual,
         )
+        if self.contact is not None:
+            for name, force in self.contact.forces.items():
+                for k, axis in enumerate("xyz"):
+                    columns[f"contact.{name}.f{axis}"] = force[:, k]
+            columns.update(contacts=self.contact.points, contact_residual=self.contact.residual)
         return pandas.DataFrame(columns, index=pandas.Index(self.t, name="time"))
 
     def plot(self, joints: Sequence[str] | None = None, axes: Any = None) -> Any:
@@ -185,23 +216,88 @@ def _bar(label: str, wanted: bool | None) -> Any:
     return show
 
 
+#: What Model.simulate takes by name besides state, duration, dt, controller and ground.
+OPTIONS = [
+    "tau", "algorithm", "integrator", "options", "every", "passive", "friction_rate", "gravity",
+    "progress", "solver",
+]
+
+
+def _ground_text(who: str, ground: Any) -> tuple[str | None, str]:
+    """A ground as JSON, or None for the plane, and the file that it is from."""
+    if isinstance(ground, Mapping):
+        return json.dumps(ground, cls=PlainNumbers), "ground"
+    if isinstance(ground, str) and ground == "plane":
+        return None, ""
+    if not isinstance(ground, (str, os.PathLike)):
+        raise TypeError(
+            f"{who}: ground is {ground!r}, expected 'plane', a dict of the keys of a ground file, "
+            "or such a file"
+        )
+    path = file_name(who, ground)
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            return file.read(), path
+    except OSError as error:
+        known = ["plane"]
+        raise (
+            InvalidModel(f"{who}: ground file '{path}' is unreadable ({error.strerror}), expected "
+                         "JSON")
+            if {".", "/"} & set(path)
+            else unknown(who, "ground", path, known)
+        ) from None
+
+
+def _warn(who: str, found: Mapping[str, Any]) -> None:
+    """Of what touches otherwise than the file says."""
+    texts = []
+    if found["left_out"]:
+        texts.append(
+            f"collision shapes that touch nothing are {', '.join(found['left_out'])}, expected "
+            "planes, boxes, spheres, capsules, cylinders and meshes (give what is to touch as "
+            "\"shapes\" of the ground)"
+        )
+    if found["hollow"]:
+        texts.append(
+            f"meshes that are concave are {', '.join(found['hollow'])}, taken as their hull (give "
+            "convex parts as \"shapes\" of the ground)"
+        )
+    if found["overlap"] is not None:
+        first, second, depth = found["overlap"]
+        texts.append(
+            f"shapes '{first}' and '{second}' overlap by {depth:.3g} m at the start, expected none "
+            "to (place the robot higher: z of 'root' is its third number)"
+        )
+    for text in texts:
+        warnings.warn(f"{who}: {text}", stacklevel=4)
+
+
 def simulate(
     state: State,
     duration: float,
     dt: float,
     *,
     controller: AnyController | Sequence[AnyController] | None = None,
+    ground: Any = None,
     tau: ArrayLike | None = None,
-    algorithm: str = "c-aba",
-    integrator: str = "rk4",
+    algorithm: str | None = None,
+    integrator: str | None = None,
     every: int = 1,
     passive: bool = True,
-    friction_rate: float = 0.05,
+    friction_rate: float | None = None,
     gravity: Sequence[float] | None = None,
     options: Mapping[str, float] | None = None,
+    solver: str | None = None,
     progress: bool | None = None,
 ) -> Run:
     """See Model.simulate."""
+    who = f"simulate '{state.model.name}'"
+    of_flight = {"algorithm": algorithm, "integrator": integrator,
+                 "friction_rate": friction_rate, "options": options}
+    for name, value in of_flight.items() if ground is not None else [("solver", solver)]:
+        if value is not None:
+            wanted = "without" if ground is not None else "with"
+            raise Unsupported(f"{who}: {name} is {value!r}, expected it {wanted} ground only")
     model = state.model
     given: Any = [] if controller is None else controller
     if not isinstance(given, Sequence):
@@ -214,23 +310,19 @@ def simulate(
                 "f(t, q, v), Pd or Constant"
             )
     show = _bar(f"simulate {model.name}", progress)
-    arrays = _core.simulate(
-        model._core,
-        state.q,
-        state.v,
-        float(duration),
-        float(dt),
-        int(every),
-        controllers,
-        tau,
-        algorithm,
-        integrator,
-        dict(options or {}),
-        passive,
-        friction_rate,
-        None if gravity is None else [float(x) for x in gravity],
-        show,
-    )
+    start = (model._core, state.q, state.v, float(duration), float(dt), int(every), controllers, tau)
+    weight = None if gravity is None else [float(x) for x in gravity]
+    if ground is None:
+        arrays = _core.simulate(
+            *start, algorithm or "c-aba", integrator or "rk4", dict(options or {}), passive,
+            0.05 if friction_rate is None else friction_rate, weight, show,
+        )
+    else:
+        text, origin = _ground_text(who, ground)
+        arrays = _core.simulate_on_ground(
+            *start, text, origin, solver or "gauss-seidel-newton", passive, weight, show
+        )
+        _warn(who, arrays)
     if show is not None:
         show(1.0)
         print(file=sys.stderr)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InvalidState, SizeMismatch, Unsupported, unknown
+from .errors import InvalidState, OnlyKnown, SizeMismatch, Unsupported, unknown
 
 if TYPE_CHECKING:
     from .model import Model
 
 
-class State:
+class State(OnlyKnown):
     """A robot's positions q (nq, spanning) and rates v (nv, independent).
 
     The arrays go into every algorithm and may be written to. ``x["knee"]`` is a joint's position;
@@ -28,6 +28,8 @@ class State:
     >>> x.residual < 1e-9
     True
     """
+
+    _kept = ("model", "q", "v")
 
     def __init__(self, model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None):
         self.model = model
@@ -133,7 +135,7 @@ class State:
         for name, j in self.model._joint_by_name.items():
             q = " ".join(f"{x:.6g}" for x in self.q[j["q"] : j["q"] + j["nq"]])
             if j["independent"] is None:
-                rate = "follows"
+                rate = "dependent"
             else:
                 at = j["independent"]
                 rate = " ".join(f"{x:.6g}" for x in self.v[at : at + j["nv"]])

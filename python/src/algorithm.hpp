@@ -74,9 +74,11 @@ class BoundAlgorithm {
   py::object value_of_one(const Result& r, py::handle out) const;
   void expect_finite() const;
 
-  // Batches: algorithm_batch.cpp.
+  // Batches: batch_call.cpp and, how they run, algorithm_batch.cpp.
+  class BatchCall;
   py::object solve_batch(Call& call);
   struct BatchArrays;
+  class BatchState;
   void solve_packs(BatchArrays& arrays, Precision precision);
   void solve_by_loop(BatchArrays& arrays);
   void expect_ok(const std::vector<BatchStatus>& status) const;

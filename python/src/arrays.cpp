@@ -49,6 +49,31 @@ std::vector<double> vector_of(py::handle object, const char* what, long n, const
   return {plain.data(), plain.data() + n};
 }
 
+std::vector<double> columns_of(py::handle object, const char* what, long n, long N,
+                               const Asker& asker) {
+  const py::array array = real_array(object, what, asker);
+  if (array.ndim() != 2 || array.shape(1) != n || (N >= 0 && array.shape(0) != N)) {
+    asker.refuse_shape(
+        what, array,
+        "(" + (N < 0 ? std::string("batch") : std::to_string(N)) + ", " + std::to_string(n) + ")");
+  }
+  const py::array_t<double, py::array::c_style | py::array::forcecast> plain(array);
+  const long count = plain.shape(0);
+  std::vector<double> out(n * count);
+  for (long k = 0; k < count; ++k) {
+    for (long i = 0; i < n; ++i) out[i * count + k] = plain.data()[k * n + i];
+  }
+  return out;
+}
+
+py::array_t<double> rows_of(std::span<const double> columns, long n, long N) {
+  py::array_t<double> out({N, n});
+  for (long k = 0; k < N; ++k) {
+    for (long i = 0; i < n; ++i) out.mutable_data()[k * n + i] = columns[i * N + k];
+  }
+  return out;
+}
+
 py::array_t<double> array_of(const double* values, std::vector<py::ssize_t> shape) {
   return py::array_t<double>(std::move(shape), values);
 }

@@ -2,6 +2,7 @@
 
 #include <pybind11/numpy.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,13 @@ inline bool is_writeable(py::handle array) {
 
 /// A vector of size n, copied. @throws TypeError, SizeMismatch
 std::vector<double> vector_of(py::handle object, const char* what, long n, const Asker& asker);
+
+/// An array (N, n) as n rows of N numbers. @param N  -1: any number
+/// @throws TypeError, SizeMismatch
+std::vector<double> columns_of(py::handle object, const char* what, long n, long N,
+                               const Asker& asker);
+/// A new array (N, n) from n rows of N numbers.
+py::array_t<double> rows_of(std::span<const double> columns, long n, long N);
 
 /// A new array of float64 that holds a copy.
 py::array_t<double> array_of(const double* values, std::vector<py::ssize_t> shape);

@@ -204,9 +204,7 @@ P& added(std::vector<P>& all, const std::string& name, const Description& d) {
   return p;
 }
 
-}  // namespace
-
-void bind_description(py::module_& module) {
+void bind_link(py::module_& module) {
   py::class_<LinkPart> link(module, "LinkDescription", "A link of a Description.");
   common(link);
   link.def_property(
@@ -226,7 +224,9 @@ void bind_description(py::module_& module) {
       "Centre of mass, link frame [m].");
   link.def_property("inertia", &inertia_matrix, &set_inertia,
                     "3 x 3, about the centre of mass, link axes [kg·m²].");
+}
 
+void bind_joint(py::module_& module) {
   py::class_<JointPart> joint(module, "JointDescription", "A joint of a Description.");
   common(joint);
   using J = JointDescription;
@@ -259,7 +259,9 @@ void bind_description(py::module_& module) {
       },
       "(joint, multiplier, offset), or None.");
   parameters(joint);
+}
 
+void bind_constraints(py::module_& module) {
   py::class_<LoopPart> loop(module, "LoopDescription", "A joint that closes a kinematic loop.");
   common(loop);
   using O = LoopDescription;
@@ -285,6 +287,14 @@ void bind_description(py::module_& module) {
   field<&LawDescription::type>(law, "type", "Name of a registered law.");
   field<&LawDescription::joints>(law, "joints", "In the order of the law's positions.");
   parameters(law);
+}
+
+}  // namespace
+
+void bind_description(py::module_& module) {
+  bind_link(module);
+  bind_joint(module);
+  bind_constraints(module);
 
   py::class_<Description, Owner> d(module, "Description",
                                    "A robot as it was read: names, frames and numbers.");

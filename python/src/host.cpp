@@ -6,7 +6,7 @@ namespace espalier::python {
 
 namespace {
 
-CompileOptions compile_options(const std::string& root, const std::string& mimic,
+CompileOptions compile_options(const std::optional<std::string>& root, const std::string& mimic,
                                const std::string& rotors) {
   const auto choose = [](const char* what, const std::string& word, const char* first,
                          const char* second) {
@@ -17,8 +17,10 @@ CompileOptions compile_options(const std::string& root, const std::string& mimic
   };
   using Options = CompileOptions;
   Options options;
-  options.root =
-      choose("root", root, "fixed", "floating") ? Options::Root::fixed : Options::Root::floating;
+  if (root) {
+    options.root =
+        choose("root", *root, "fixed", "floating") ? Options::Root::fixed : Options::Root::floating;
+  }
   options.mimic = choose("mimic", mimic, "honour", "ignore") ? Options::MimicRule::honour
                                                              : Options::MimicRule::ignore;
   options.rotors =
@@ -27,7 +29,8 @@ CompileOptions compile_options(const std::string& root, const std::string& mimic
 }
 
 Robot compile(const std::shared_ptr<Host>& host, const std::shared_ptr<Description>& description,
-              const std::string& root, const std::string& mimic, const std::string& rotors) {
+              const std::optional<std::string>& root, const std::string& mimic,
+              const std::string& rotors) {
   // A copy: what Python edits later does not change what the robot was compiled from.
   Robot robot{host, nullptr, std::make_shared<const Description>(*description),
               compile_options(root, mimic, rotors)};
@@ -71,15 +74,10 @@ py::dict about(const Host& host, const Entry& e, const Robot* robot) {
   return out;
 }
 
-}  // namespace
+using HostClass = py::class_<Host, std::shared_ptr<Host>>;
 
-void bind_host(py::module_& module) {
-  py::class_<Robot>(module, "Robot");  // its members are those of bind_model()
-
-  py::class_<Host, std::shared_ptr<Host>>(module, "Host",
-                                          "A registry with its plugins, and the way from a file to "
-                                          "a robot.")
-      .def(py::init([](const std::vector<std::string>& folders, bool search) {
+void bind_registry(HostClass& host) {
+  host.def(py::init([](const std::vector<std::string>& folders, bool search) {
              Host::Options options;
              options.plugin_folders = folders;
              options.search = search;
@@ -122,8 +120,11 @@ void bind_host(py::module_& module) {
             }
             return out;
           },
-          py::arg("kind"))
-      .def(
+          py::arg("kind"));
+}
+
+void bind_files(HostClass& host) {
+  host.def(
           "read",
           [](const Host& host, const std::string& path) {
             WithoutGil released;
@@ -146,12 +147,12 @@ void bind_host(py::module_& module) {
           },
           py::arg("description"), py::arg("path"),
           "The robot as text in the format of the path's ending.")
-      .def("compile", &compile, py::arg("description"), py::arg("root") = "fixed",
+      .def("compile", &compile, py::arg("description"), py::arg("root") = py::none(),
            py::arg("mimic") = "honour", py::arg("rotors") = "fold")
       .def(
           "diagnose",
-          [](const Host& host, const Description& description, const std::string& root,
-             const std::string& mimic) {
+          [](const Host& host, const Description& description,
+             const std::optional<std::string>& root, const std::string& mimic) {
             py::list out;
             for (const Finding& f :
                  diagnose(description, host.registry(), compile_options(root, mimic, "fold"))) {
@@ -160,8 +161,18 @@ void bind_host(py::module_& module) {
             }
             return out;
           },
-          py::arg("description"), py::arg("root") = "fixed", py::arg("mimic") = "honour",
+          py::arg("description"), py::arg("root") = py::none(), py::arg("mimic") = "honour",
           "What the model doctor finds: (severity, text, where).");
+}
+
+}  // namespace
+
+void bind_host(py::module_& module) {
+  py::class_<Robot>(module, "Robot");  // its members are those of bind_model()
+  HostClass host(module, "Host",
+                 "A registry with its plugins, and the way from a file to a robot.");
+  bind_registry(host);
+  bind_files(host);
 }
 
 }  // namespace espalier::python

@@ -105,17 +105,16 @@ py::array_t<double> spanning_rates(const Robot& robot, py::handle q, py::handle 
   return array_of(qd);
 }
 
-}  // namespace
+using RobotClass = py::class_<Robot>;
 
-void bind_model(py::module_& module) {
-  auto robot = py::class_<Robot>(module.attr("Robot"));
+void bind_numbers(RobotClass& robot) {
   robot.def_property_readonly("host", [](const Robot& r) { return r.host; });
   robot.def_property_readonly(
       "description", [](const Robot& r) { return std::make_shared<Description>(*r.description); });
   robot.def_property_readonly("options", [](const Robot& r) {
     using Options = CompileOptions;
     py::dict out;
-    out["root"] = r.options.root == Options::Root::fixed ? "fixed" : "floating";
+    out["root"] = root_of(*r.description, r.options) == Options::Root::fixed ? "fixed" : "floating";
     out["mimic"] = r.options.mimic == Options::MimicRule::honour ? "honour" : "ignore";
     out["rotors"] = r.options.rotors == Options::Rotors::fold ? "fold" : "keep";
     return out;
@@ -133,6 +132,9 @@ void bind_model(py::module_& module) {
     const Vec3<double> g = r.model->gravity();
     return py::make_tuple(g.x, g.y, g.z);
   });
+}
+
+void bind_structure(RobotClass& robot) {
   robot.def("joints", &joints);
   robot.def("links", &links);
   robot.def("clusters", &clusters);
@@ -161,7 +163,9 @@ void bind_model(py::module_& module) {
     for (const EndEffector& e : tips(*r.model)) out.push_back(e.link);
     return out;
   });
+}
 
+void bind_positions(RobotClass& robot) {
   robot.def("neutral", [](const Robot& r) {
     std::vector<double> q(r.model->nq());
     r.model->neutral(q.data());
@@ -195,6 +199,9 @@ void bind_model(py::module_& module) {
     r.model->apply_couplings(x.data());
     return array_of(x);
   });
+}
+
+void bind_closure(RobotClass& robot) {
   robot.def("close", [](const Robot& r, py::handle start, py::handle q) {
     const auto from = position(r, "close", start);
     auto x = position(r, "close", q);
@@ -219,6 +226,16 @@ void bind_model(py::module_& module) {
   moves("project", [](const Model& m, double* q) { return project(m, q); });
   moves("assemble", [](const Model& m, double* q) { return assemble(m, q); });
   moves("examine", [](const Model& m, double* q) { return examine(m, q); });
+}
+
+}  // namespace
+
+void bind_model(py::module_& module) {
+  auto robot = RobotClass(module.attr("Robot"));
+  bind_numbers(robot);
+  bind_structure(robot);
+  bind_positions(robot);
+  bind_closure(robot);
   robot.def("passive_forces", [](const Robot& r, py::handle q, py::handle v) {
     const auto x = position(r, "passive_forces", q);
     const auto rates = vector_of(v, "v", r.model->nv(), asker_of(r, "passive_forces"));

@@ -11,6 +11,8 @@ PYBIND11_MODULE(_core, module) {
   bind_model(module);
   bind_algorithm(module);
   bind_simulation(module);
+  bind_contact(module);
+  bind_contact_simulation(module);
   bind_task_control(module);
   bind_traced_law(module);
 }

@@ -71,6 +71,8 @@ void bind_host(py::module_& module);
 void bind_model(py::module_& module);
 void bind_algorithm(py::module_& module);
 void bind_simulation(py::module_& module);
+void bind_contact(py::module_& module);
+void bind_contact_simulation(py::module_& module);
 void bind_task_control(py::module_& module);
 void bind_traced_law(py::module_& module);
 

@@ -2,39 +2,16 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <chrono>
 
-#include "arrays.hpp"
 #include "espalier/simulation/batch_simulation.hpp"
 #include "espalier/simulation/controllers.hpp"
+#include "recorded_run.hpp"
 
 // Robots in time: one (Simulation) and many (BatchSimulation).
 
 namespace espalier::python {
 
 namespace {
-
-using Plain = py::array_t<double, py::array::c_style | py::array::forcecast>;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// Raises KeyboardInterrupt and the like, now and then.
-class Signals {
- public:
-  void look() {
-    if (seconds_now() - last_ < 0.1) return;
-    last_ = seconds_now();
-    const WithGil held;
-    unless_ending([] {
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    });
-  }
-
- private:
-  double last_ = seconds_now();
-};
 
 /// A Python function f(t, q, v) of the time, spanning positions and independent rates. It returns
 /// forces on the independent rates, or a dict of joint to forces, or None.
@@ -104,22 +81,25 @@ std::unique_ptr<Controller> controller_of(const Robot& robot, const py::object& 
   return std::make_unique<PdControl>(*robot.model, gains);
 }
 
-/// Rows of numbers that grow.
-class Rows {
- public:
-  void add(std::span<const double> row) {
-    columns_ = static_cast<py::ssize_t>(row.size());
-    values_.insert(values_.end(), row.begin(), row.end());
-    ++rows_;
-  }
-  void add(double x) { add(std::span(&x, 1)); }
-  py::array matrix() const { return array_of(values_.data(), {rows_, columns_}); }
-  py::array vector() const { return array_of(values_.data(), {rows_}); }
+}  // namespace
 
- private:
-  std::vector<double> values_;
-  py::ssize_t rows_ = 0, columns_ = 0;
-};
+std::vector<std::unique_ptr<Controller>> controllers_of(const Robot& robot, const py::list& from) {
+  std::vector<std::unique_ptr<Controller>> all;
+  for (const py::handle c : from) {
+    all.push_back(controller_of(robot, py::reinterpret_borrow<py::object>(c)));
+  }
+  return all;
+}
+
+void expect_times(const std::string& who, double duration, double h, int every) {
+  if (h > 0.0 && std::isfinite(h) && duration >= 0.0 && std::isfinite(duration) && every > 0)
+    return;
+  throw InvalidModel(who + ": duration, dt and every are " + std::to_string(duration) + ", " +
+                     std::to_string(h) + " and " + std::to_string(every) +
+                     ", expected a duration not below zero, a positive step and at least 1");
+}
+
+namespace {
 
 py::dict simulate(const Robot& robot, py::handle q, py::handle v, double duration, double h,
                   int every, const py::list& controllers, py::handle tau,
@@ -130,12 +110,7 @@ py::dict simulate(const Robot& robot, py::handle q, py::handle v, double duratio
   const Asker asker{"simulate '" + robot.model->name() + "'"};
   const auto start_q = vector_of(q, "q", robot.model->nq(), asker);
   const auto start_v = vector_of(v, "v", robot.model->nv(), asker);
-  if (!(h > 0.0) || !std::isfinite(h) || !(duration >= 0.0) || !std::isfinite(duration) ||
-      every < 1) {
-    throw InvalidModel(asker.who + ": duration, dt and every are " + std::to_string(duration) +
-                       ", " + std::to_string(h) + " and " + std::to_string(every) +
-                       ", expected a duration not below zero, a positive step and at least 1");
-  }
+  expect_times(asker.who, duration, h, every);
   SimulationNames names;
   names.algorithm = algorithm;
   names.integrator = integrator;
@@ -143,44 +118,17 @@ py::dict simulate(const Robot& robot, py::handle q, py::handle v, double duratio
   SimulationOptions options;
   options.passive = passive;
   options.friction_rate = friction_rate;
-  std::vector<std::unique_ptr<Controller>> all;
-  for (const py::handle c : controllers) {
-    all.push_back(controller_of(robot, py::reinterpret_borrow<py::object>(c)));
-  }
-  const auto run = make_simulation(*robot.host, robot.model, names, options, std::move(all));
+  const auto run =
+      make_simulation(*robot.host, robot.model, names, options, controllers_of(robot, controllers));
   if (gravity) run->set_gravity({(*gravity)[0], (*gravity)[1], (*gravity)[2]});
   if (!tau.is_none()) run->set_forces(vector_of(tau, "tau", robot.model->nv(), asker));
-  Rows times, positions, rates, kinetic, potential, springs, residuals;
-  Signals signals;
-  double shown = 0.0;
+  RecordedRun record(duration, progress);
   {
     WithoutGil released;
     run->start(start_q, start_v);
-    run->run(duration, h, every, [&](const Sample& now) {
-      times.add(now.t);
-      positions.add(now.q);
-      rates.add(now.v);
-      kinetic.add(now.kinetic);
-      potential.add(now.gravity);
-      springs.add(now.springs);
-      residuals.add(now.residual);
-      signals.look();
-      if (!progress.is_none() && seconds_now() - shown > 0.1) {
-        shown = seconds_now();
-        const WithGil held;
-        unless_ending([&] { progress(duration > 0.0 ? now.t / duration : 1.0); });
-      }
-      return true;
-    });
+    run->run(duration, h, every, [&](const Sample& now) { return record.take(now); });
   }
-  py::dict out;
-  out["t"] = times.vector();
-  out["q"] = positions.matrix();
-  out["v"] = rates.matrix();
-  out["kinetic"] = kinetic.vector();
-  out["gravity"] = potential.vector();
-  out["springs"] = springs.vector();
-  out["residual"] = residuals.vector();
+  py::dict out = record.arrays();
   out["least_margin"] = run->least_margin();
   return out;
 }
@@ -204,9 +152,9 @@ class ManyRobots {
   }
 
   void start(py::handle q, py::handle v, double t) {
-    const std::vector<double> at = columns(q, "q", robot_.model->nq(), -1);
+    const std::vector<double> at = columns_of(q, "q", robot_.model->nq(), -1, asker_);
     count_ = static_cast<long>(at.size()) / robot_.model->nq();
-    const std::vector<double> rates = columns(v, "v", robot_.model->nv(), count_);
+    const std::vector<double> rates = columns_of(v, "v", robot_.model->nv(), count_, asker_);
     tau_.assign(robot_.model->nv() * count_, 0.0);
     WithoutGil released;
     run_->start(static_cast<int>(count_), at, rates, t);
@@ -222,14 +170,14 @@ class ManyRobots {
     if (tau.is_none()) {
       tau_.assign(tau_.size(), 0.0);
     } else {
-      tau_ = columns(tau, "tau", robot_.model->nv(), count_);
+      tau_ = columns_of(tau, "tau", robot_.model->nv(), count_, asker_);
     }
     WithoutGil released;
     for (int k = 0; k < steps; ++k) run_->step(h);
   }
 
-  py::array q() const { return rows(run_->sample().q, robot_.model->nq()); }
-  py::array v() const { return rows(run_->sample().v, robot_.model->nv()); }
+  py::array q() const { return rows_of(run_->sample().q, robot_.model->nq(), count_); }
+  py::array v() const { return rows_of(run_->sample().v, robot_.model->nv(), count_); }
   double time() const { return run_->sample().t; }
   py::array status() const {
     std::vector<BatchStatus> all(count_);
@@ -241,30 +189,6 @@ class ManyRobots {
   void set_gravity(const std::array<double, 3>& g) { run_->set_gravity({g[0], g[1], g[2]}); }
 
  private:
-  /// An array (N, n) of Python as n rows of N numbers.
-  std::vector<double> columns(py::handle from, const char* what, long n, long N) const {
-    const py::array array = real_array(from, what, asker_);
-    if (array.ndim() != 2 || array.shape(1) != n || (N >= 0 && array.shape(0) != N)) {
-      asker_.refuse_shape(what, array,
-                          "(" + (N < 0 ? std::string("batch") : std::to_string(N)) + ", " +
-                              std::to_string(n) + ")");
-    }
-    const Plain plain(array);
-    const long count = plain.shape(0);
-    std::vector<double> out(n * count);
-    for (long k = 0; k < count; ++k) {
-      for (long i = 0; i < n; ++i) out[i * count + k] = plain.data()[k * n + i];
-    }
-    return out;
-  }
-  py::array rows(std::span<const double> from, long n) const {
-    py::array_t<double> out({count_, n});
-    for (long k = 0; k < count_; ++k) {
-      for (long i = 0; i < n; ++i) out.mutable_data()[k * n + i] = from[i * count_ + k];
-    }
-    return out;
-  }
-
   Robot robot_;
   Asker asker_;
   std::unique_ptr<BatchSimulation> run_;

@@ -96,38 +96,44 @@ class TapeLaw final : public Law {
   bool is_explicit() const override { return law_->is_explicit; }
   int terms() const override { return law_->terms; }
 
-#define ESPALIER_OVERRIDE(T)                                                                   \
-  void phi(const T* q, T* phi) const override {                                                \
-    law_->phi.run<T>(constants_.data(), {{q, law_->positions}}, phi);                          \
-  }                                                                                            \
-  void jacobian(const T* q, T* K, T* terms) const override {                                   \
-    /* K and the terms in one line of operations. */                                           \
-    T both[most_outputs];                                                                      \
-    law_->jacobian.run<T>(constants_.data(), {{q, law_->positions}}, both);                    \
-    const int size = law_->equations * law_->positions;                                        \
-    std::copy_n(both, size, K);                                                                \
-    std::copy_n(both + size, law_->terms, terms);                                              \
-  }                                                                                            \
-  void bias(const T* q, const T* qd, const T* terms, T* k) const override {                    \
-    law_->bias.run<T>(constants_.data(),                                                       \
-                      {{q, law_->positions}, {qd, law_->positions}, {terms, law_->terms}}, k); \
+#define ESPALIER_OVERRIDE(T)                                          \
+  void phi(const T* q, T* phi) const override {                       \
+    law_->phi.run<T>(constants_.data(), {{q, law_->positions}}, phi); \
   }
   ESPALIER_SCALARS(ESPALIER_OVERRIDE)
 #undef ESPALIER_OVERRIDE
-  // Taylor coefficients in t over dual numbers in e, as for laws in C++ (law_adapter.hpp).
-#define ESPALIER_OVERRIDE(T)                                                             \
-  void vary(const T* q, const T* qd, const T* qdd, const T* x, const T* xd, T* d, T* dd) \
-      const override {                                                                   \
-    std::vector<Jet<Dual<T>>> path(law_->positions), phi(law_->equations);               \
-    for (int i = 0; i < law_->positions; ++i) {                                          \
-      path[i] = {Dual<T>(q[i], x[i]), Dual<T>(qd[i], xd[i]), Dual<T>(qdd[i], T(0.0))};   \
-    }                                                                                    \
-    law_->phi.run<Jet<Dual<T>>>(constants_.data(), {{path.data(), law_->positions}},     \
-                                phi.data());                                             \
-    for (int i = 0; i < law_->equations; ++i) d[i] = phi[i].d.d, dd[i] = phi[i].dd.d;    \
+#define ESPALIER_OVERRIDE(T)                                                                      \
+  void jacobian(const T* q, T* K, T* terms) const override {                                      \
+    /* K and the terms in one line of operations. */                                              \
+    T both[most_outputs];                                                                         \
+    law_->jacobian.run<T>(constants_.data(), {{q, law_->positions}}, both);                       \
+    const int size = law_->equations * law_->positions;                                           \
+    std::copy_n(both, size, K);                                                                   \
+    std::copy_n(both + size, law_->terms, terms);                                                 \
+  }                                                                                               \
+  void bias(const T* q, const T* qd, const T* terms, T* k) const override {                       \
+    law_->bias.run<T>(constants_.data(),                                                          \
+                      {{q, law_->positions}, {qd, law_->positions}, {terms, law_->terms}}, k);    \
+  }                                                                                               \
+  /* Taylor coefficients in t over dual numbers in e, as for laws in C++ (law_adapter.hpp). */    \
+  void vary(const T* q, const T* qd, const T* qdd, const T* x, const T* xd, T* d, T* dd)          \
+      const override {                                                                            \
+    std::vector<Jet<Dual<T>>> path(law_->positions), phi(law_->equations);                        \
+    for (int i = 0; i < law_->positions; ++i) {                                                   \
+      path[i] = {Dual<T>(q[i], x[i]), Dual<T>(qd[i], xd[i]), Dual<T>(qdd[i], T(0.0))};            \
+    }                                                                                             \
+    law_->phi.run<Jet<Dual<T>>>(constants_.data(), {{path.data(), law_->positions}}, phi.data()); \
+    for (int i = 0; i < law_->equations; ++i) d[i] = phi[i].d.d, dd[i] = phi[i].dd.d;             \
   }
   ESPALIER_SCALARS(ESPALIER_OVERRIDE)
+  ESPALIER_OVERRIDE(Dual<double>)
 #undef ESPALIER_OVERRIDE
+
+  void as_written(const double* in, double* out) const override {
+    const Tape& tape = law_->is_explicit ? law_->solution : law_->phi;
+    const int independent = law_->is_explicit ? law_->positions - law_->equations : law_->positions;
+    tape.run<double>(constants_.data(), {{in, independent}}, out);
+  }
 
   int branches() const override { return law_->is_explicit ? 1 : 0; }
   bool solve(double* q, int /*branch*/) const override {

@@ -5,7 +5,7 @@ import importlib
 
 import pytest
 
-MODULES = ["", ".description", ".errors", ".expressions", ".host", ".mechanism", ".model",
+MODULES = ["", ".contact", ".description", ".errors", ".expressions", ".host", ".mechanism", ".model",
            ".parts", ".results", ".simulation", ".state", ".svg"]
 
 

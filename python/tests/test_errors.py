@@ -44,6 +44,74 @@ def test_wrong_dtype_is_a_type_error(arm, x, bad):
         arm.forward_dynamics(x.q, bad)
 
 
+def test_input_without_an_answer_is_named(arm, x):
+    tau = np.zeros(6)
+    tau[2] = np.nan
+    with pytest.raises(esp.SingularMechanism, match=r"tau\[2\] is nan, expected a finite number"):
+        arm.forward_dynamics(x.q, x.v, tau)
+    with pytest.raises(esp.SingularMechanism, match=r"vdot\[2\] is nan"):
+        arm.inverse_dynamics(x.q, x.v, tau)
+    ball = esp.load(esp.robot_file("mini_cheetah.urdf"), root="floating")
+    with pytest.raises(esp.SingularMechanism, match="quaternion of joint 'root' has length 0"):
+        ball.forward_dynamics(np.zeros(ball.nq), np.zeros(ball.nv), np.zeros(ball.nv))
+
+
+def test_algorithms_that_are_taken_for_problems_are_told(arm, x):
+    with pytest.raises(AttributeError, match=r"robot.mass_matrix\(..., algorithm='crba'\)"):
+        arm.crba(x.q)
+    with pytest.raises(esp.UnknownName, match="did you mean 'c-aba'?"):
+        arm.algorithm("caba")
+
+
+def test_words_of_another_type_are_refused_in_a_sentence(arm):
+    file = esp.robot_file("ur5.urdf")
+    for given, text in (
+        ({"root": True}, "compile 'ur5': root is True, expected 'fixed' or 'floating'"),
+        ({"mimic": 3}, "compile 'ur5': mimic is 3, expected 'honour' or 'ignore'"),
+        ({"rotors": None}, "compile 'ur5': rotors is None, expected 'fold' or 'keep'"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            esp.load(file, **given)
+        assert str(caught.value) == text
+    with pytest.raises(KeyError, match="root is 'float'.*did you mean 'floating'"):
+        esp.load(file, root="float")
+    with pytest.raises(TypeError, match="read: file is 3, expected a path"):
+        esp.load(3)
+    with pytest.raises(TypeError, match="seed is 'a', expected a whole number"):
+        arm.random_state("a")
+    with pytest.raises(TypeError, match="positions are 3, expected {joint: number}"):
+        arm.state(3)
+    with pytest.raises(TypeError, match="name is 3, expected a name"):
+        arm.algorithm(3)
+    with pytest.raises(TypeError, match="did you mean 'algorithm'"):
+        arm.mass_matrix(arm.state().q, algoritm="crba")
+
+
+def test_fields_that_do_not_exist_are_named(arm):
+    robot = arm.description
+    link, joint = robot.links["forearm"], robot.joints["elbow"]
+    with pytest.raises(AttributeError, match="link 'forearm': field is 'mas'.*mean 'mass'"):
+        link.mas = 3
+    with pytest.raises(AttributeError, match="link 'forearm': field is 'mas'"):
+        link.mas
+    with pytest.raises(AttributeError, match="joint 'elbow': field is 'axi'.*mean 'axis'"):
+        joint.axi = [1, 0, 0]
+    with pytest.raises(AttributeError, match="Description: attribute is 'gravty'.*mean 'gravity'"):
+        robot.gravty = [0, 0, 0]
+    with pytest.raises(AttributeError, match="State: attribute is 'Q'"):
+        arm.state().Q = 1
+    with pytest.raises(AttributeError, match="module 'espalier': attribute is 'lod'"):
+        esp.lod
+    link.mass = 3
+    assert robot.links["forearm"].mass == 3 and not hasattr(link, "nothing")
+
+
+def test_robots_float_as_their_file_says():
+    tello = esp.robot_file("tello.yaml")
+    assert esp.load(tello).options["root"] == "floating"
+    assert esp.load(tello, root="fixed").nv == esp.load(tello).nv - 6
+
+
 def test_out_of_a_wrong_kind_is_refused(arm, x):
     read_only = np.zeros(6)
     read_only.flags.writeable = False
@@ -70,7 +138,7 @@ def test_arguments_are_counted_and_named(arm, x):
 
 def test_not_a_number_is_refused_unless_wanted(arm, x):
     v = x.v * np.nan
-    with pytest.raises(ArithmeticError, match=r"vdot\[0\] is nan"):
+    with pytest.raises(ArithmeticError, match=r": v\[0\] is nan"):
         arm.forward_dynamics(x.q, v)
     assert np.isnan(arm.forward_dynamics(x.q, v, check=False)).all()
     assert np.isnan(arm.algorithm("aba")(x.q, v)).all()

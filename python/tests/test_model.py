@@ -30,7 +30,8 @@ def test_docstrings_are_those_of_the_headers(tello):
 def test_print_names_joints_links_and_clusters(tello):
     text = str(tello)
     assert "left.hip.rotor1" in text and "torso" in text and "tello_hip" in text
-    assert repr(tello).startswith("<espalier.Model 'tello': nq 20, nv 10")
+    assert repr(tello).startswith("<espalier.Model 'tello': nq 27, nv 16")
+    assert "dependent" in text and "tied by" in text
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
@@ -179,3 +180,33 @@ def test_passive_forces_are_those_of_the_joints():
                 rest=0.1)
     model = d.compile()
     assert model.passive_forces([0.4], [2.0]).tolist() == [-0.5 * 2.0 - 3.0 * (0.4 - 0.1)]
+
+
+def test_jacobian_in_other_frames_is_the_velocity_of_the_point(arm):
+    x = arm.random_state(3)
+    link, h = arm.tips[0], 1e-6
+    point = np.array([0.1, -0.2, 0.3])
+
+    def places(q):
+        pose = arm.pose(link, q)
+        return pose[:3, :3], pose[:3, :3] @ point + pose[:3, 3]
+
+    (R0, p0), (R1, p1) = (places(arm.integrate(x.q, s * h * x.v)) for s in (-1, 1))
+    R, p = places(x.q)
+    linear = (p1 - p0) / (2 * h)
+    turn = (R1 - R0) / (2 * h) @ R.T
+    angular = np.array([turn[2, 1], turn[0, 2], turn[1, 0]])
+    aligned = arm.jacobian(link, x.q, frame="local_world_aligned", point=point) @ x.v
+    # Central differences of step 1e-6: rounding 1e-16 / 1e-6, truncation 1e-12.
+    np.testing.assert_allclose(aligned, [*angular, *linear], atol=1e-8)
+    local = arm.jacobian(link, x.q, point=point) @ x.v
+    np.testing.assert_allclose(local, [*(R.T @ angular), *(R.T @ linear)], atol=1e-8)
+    world = arm.jacobian(link, x.q, frame="world") @ x.v
+    np.testing.assert_allclose(world, [*angular, *(linear - np.cross(angular, p))], atol=1e-8)
+    np.testing.assert_array_equal(arm.jacobian(link, x.q, frame="local"), arm.jacobian(link, x.q))
+    many = arm.jacobian(link, np.stack([x.q, x.q]), frame="world")
+    np.testing.assert_allclose(many[1] @ x.v, world, atol=1e-13)
+    with pytest.raises(KeyError, match="did you mean 'world'"):
+        arm.jacobian(link, x.q, frame="wrld")
+    with pytest.raises(esp.Unsupported, match="about the world's origin"):
+        arm.jacobian(link, x.q, frame="world", point=point)

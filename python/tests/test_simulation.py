@@ -19,12 +19,76 @@ def test_run_is_that_of_the_command_line(command_line, models, tmp_path):
          "--dt", "0.001", "--root", "fixed", "--output", str(out)], check=True, capture_output=True,
     )
     table = np.genfromtxt(out, delimiter=",", names=True, deletechars="")
-    run = models("tello.yaml").simulate(duration=0.05, dt=0.001)
+    run = models("tello.yaml", root="fixed").simulate(duration=0.05, dt=0.001)
     frame = run.to_pandas()
     assert list(frame.columns) == list(table.dtype.names)[1:]
     assert np.array_equal(frame.index.to_numpy(), table["time"])
     for name in frame.columns:
         assert np.array_equal(frame[name].to_numpy(), table[name]), name
+
+
+BALL = """<robot name="ball"><link name="ball">
+<inertial><mass value="2"/><inertia ixx="0.008" iyy="0.008" izz="0.008"/></inertial>
+<collision><geometry><sphere radius="0.1"/></geometry></collision></link></robot>"""
+
+
+@pytest.fixture
+def ball():
+    return esp.read_text(BALL, "ball.urdf").compile(root="floating")
+
+
+def test_run_on_ground_is_that_of_the_command_line(command_line, ball, tmp_path):
+    """Plane, and a ground file with a ball of its own on a slope."""
+    (tmp_path / "ball.urdf").write_text(BALL)
+    (tmp_path / "above.json").write_text('{"q": {"root": [0, 0, 0.3, 0, 0, 0, 1]}}')
+    slope = {"friction": 0.4, "plane": {"rpy": [0.2, 0, 0]},
+             "shapes": [{"link": "ball", "sphere": 0.1, "name": "skin"}]}
+    (tmp_path / "slope.json").write_text(json.dumps(slope))
+    x = ball.state({"root": [0, 0, 0.3, 0, 0, 0, 1]})
+    for ground, word in (("plane", "plane"), (slope, "slope.json"),
+                         (tmp_path / "slope.json", "slope.json")):
+        out = tmp_path / "motion.csv"
+        subprocess.run(
+            [command_line, "simulate", "ball.urdf", "--root", "floating", "--state", "above.json",
+             "--duration", "0.5", "--dt", "0.002", "--ground", word, "--output", str(out)],
+            check=True, capture_output=True, cwd=tmp_path,
+        )
+        table = np.genfromtxt(out, delimiter=",", names=True, deletechars="")
+        frame = ball.simulate(x, duration=0.5, dt=0.002, ground=ground).to_pandas()
+        assert list(frame.columns) == list(table.dtype.names)[1:]
+        for name in frame.columns:
+            assert np.array_equal(frame[name].to_numpy(), table[name]), name
+
+
+def test_ground_bears_the_weight(ball):
+    x = ball.state({"root": [0, 0, 0.1, 0, 0, 0, 1]})
+    run = ball.simulate(x, duration=0.2, dt=1e-3, ground="plane")
+    contact = run.contact
+    assert contact.unsolved_steps == 0 and contact.deep_steps == 0
+    assert contact.points[-1] == 1 and contact.residual[-1] < 1e-6  # the solver's tolerance
+    assert np.allclose(contact.forces["ball"][-1], [0, 0, 2 * 9.81], atol=1e-4)  # over a step
+    assert ball.simulate(x, duration=0.01, dt=1e-3).contact is None
+
+
+def test_ground_that_cannot_be_is_refused(models, ball, tmp_path):
+    x = ball.state()
+    run = lambda **options: ball.simulate(x, duration=0.01, dt=1e-3, **options)  # noqa: E731
+    with pytest.raises(KeyError, match="did you mean 'plane'"):
+        run(ground="plain")
+    with pytest.raises(TypeError, match="ground is 3, expected 'plane'"):
+        run(ground=3)
+    with pytest.raises(ValueError, match="nowhere.json' is unreadable"):
+        run(ground=tmp_path / "nowhere.json")
+    with pytest.raises(KeyError, match="did you mean 'friction'"):
+        run(ground={"fricton": 1})
+    with pytest.raises(esp.Unsupported, match="integrator is 'rk4', expected it without ground"):
+        run(ground="plane", integrator="rk4")
+    with pytest.raises(esp.Unsupported, match="solver is 'admm', expected it with ground"):
+        run(solver="admm")
+    with pytest.raises(esp.InvalidModel, match="number of shapes on links"):
+        models("double_pendulum.yaml").simulate(duration=0.01, dt=1e-3, ground="plane")
+    with pytest.warns(UserWarning, match="overlap by 0.1 m at the start"):
+        run(ground="plane")
 
 
 def test_energy_is_conserved_without_friction(models):
@@ -82,8 +146,26 @@ def test_exception_of_a_controller_comes_through(models):
         models("ur5.urdf").simulate(duration=1, dt=1e-3, controller=lambda t, q, v: [1.0])
 
 
+def test_forces_that_are_no_numbers_are_the_controllers(models, ball):
+    model = models("ur5.urdf")
+    lost = lambda t, q, v: {"elbow": float("nan")}  # noqa: E731: as users write it
+    with pytest.raises(ValueError, match="force on joint 'elbow' is nan.*a controller added it"):
+        model.simulate(duration=0.1, dt=1e-3, controller=lost)
+    with pytest.raises(ValueError, match="controller 2 of 2 added it"):
+        model.simulate(duration=0.1, dt=1e-3, controller=[lambda t, q, v: None, lost])
+    with pytest.raises(ValueError, match="tau of 'elbow' is nan"):
+        model.simulate(duration=0.1, dt=1e-3, tau=[0, 0, np.nan, 0, 0, 0])
+    with pytest.raises(ValueError, match="force on joint 'root' is inf"):
+        ball.simulate(duration=0.1, dt=1e-3, controller=lambda t, q, v: {"root": [np.inf] * 6},
+                      ground={"plane": {"height": -1}})
+
+
 def test_bad_arguments_are_refused(models):
     model = models("ur5.urdf")
+    with pytest.raises(TypeError, match="argument is 'controler'.*did you mean 'controller'"):
+        model.simulate(duration=1, dt=1e-3, controler=3)
+    with pytest.raises(TypeError, match="gains of joint 'elbow' are 3, expected a dict of kp"):
+        esp.Pd({"elbow": 3})
     with pytest.raises(ValueError, match="positive step"):
         model.simulate(duration=1, dt=0)
     with pytest.raises(KeyError, match="rk4"):

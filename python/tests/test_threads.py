@@ -3,6 +3,7 @@
 import threading
 
 import numpy as np
+import pytest
 
 import espalier as esp
 
@@ -62,6 +63,44 @@ def test_eight_threads_of_batches(tello):
     in_threads(8, work)
 
 
+def test_eight_threads_of_contact_batches(models):
+    """Each its own, and one that all call: it serves them one after the other."""
+    robot = models("solo12.urdf", root="floating")
+    feet = {f"{end}_{side}_foot": 0.016 for end in ("front", "hind") for side in ("left", "right")}
+    q = np.tile(robot.state().q, (80, 1))  # two pieces: both threads work
+    q[:, 2] = 0.33
+
+    def batch():
+        return esp.ContactBatch(robot, balls=feet, threads=2)
+
+    def fall(of, seed):
+        random = np.random.default_rng(seed)
+        of.start(q, random.uniform(-0.5, 0.5, (80, robot.nv)))
+        of.randomize(friction=random.uniform(0.5, 1.2, 80),
+                     masses={"trunk": random.uniform(0.8, 1.2, 80)},
+                     ground=random.uniform(-0.01, 0.0, 80))
+        of.step(2e-3, steps=30)
+        return of.q, of.forces
+
+    expected = [fall(batch(), seed) for seed in range(4)]
+    shared = batch()
+    shared.start(q)
+
+    def work(k):
+        own = batch()
+        for seed in range(4):
+            moved, forces = fall(own, seed)
+            assert np.array_equal(moved, expected[seed][0])
+            assert np.array_equal(forces, expected[seed][1])
+            shared.randomize(ground=np.full(80, -1e-3 * k))
+            shared.step(2e-3, steps=2)
+            assert shared.q.shape == (80, robot.nq) and shared.forces.shape == (80, 5, 3)
+            assert shared.status.shape == shared.residuals.shape == (80,)
+
+    in_threads(8, work)
+    assert shared.t == pytest.approx(8 * 4 * 2 * 2e-3)
+
+
 def test_models_are_compiled_and_laws_registered_by_eight_threads():
     def work(k):
         robot = esp.load(esp.robot_file("tello.yaml"))
@@ -73,7 +112,7 @@ def test_models_are_compiled_and_laws_registered_by_eight_threads():
             def gamma(self, y):
                 return 2 * y[0]
 
-        assert robot.nv == 10
+        assert robot.nv == 16
 
     in_threads(8, work)
 

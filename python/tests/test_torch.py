@@ -18,7 +18,7 @@ def test_it_is_there_without_an_import_of_its_own():
     pytest.importorskip("torch")
     program = "import espalier; espalier.torch.wrap"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
-    with pytest.raises(AttributeError, match="no attribute 'trch'"):
+    with pytest.raises(AttributeError, match="attribute is 'trch', expected one of .*did you mean 'torch'"):
         esp.trch
 
 

@@ -25,11 +25,11 @@ bool FixedSolver::solve(const double* values, const double* b, double* x) {
   return fresh_->solve(values, b, x);
 }
 
-void FixedSolver::solve_again(const double* values, const double* b, double* x) {
+void FixedSolver::solve_again(const double* b, double* x) {
   if (factored_) {
     lu_.solve(b, x);
   } else {
-    fresh_->solve_again(values, b, x);
+    fresh_->solve_again(b, x);
   }
 }
 

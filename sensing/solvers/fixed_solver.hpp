@@ -21,7 +21,7 @@ class FixedSolver {
   /// @returns false if the matrix is singular up to rounding; then x holds no answer
   bool solve(const double* values, const double* b, double* x);
   /// Another right side for the matrix of the last solve(), which was not singular. No refinement.
-  void solve_again(const double* values, const double* b, double* x);
+  void solve_again(const double* b, double* x);
 
   const SparsePattern& pattern() const { return pattern_; }
   const FixedLu& lu() const { return lu_; }

@@ -13,11 +13,70 @@ namespace {
 
 /// Smallest over largest pivot of scaled rows below which a matrix counts as singular.
 constexpr double least_pivot_ratio = 1e-14;
+constexpr int passes = 10;  // of scaling
 
 }  // namespace
 
+ScaledMatrix::ScaledMatrix(const SparsePattern& pattern)
+    : pattern_(pattern),
+      values_(pattern.entries()),
+      row_(pattern.size()),
+      column_(pattern.size()) {}
+
+void ScaledMatrix::take(const double* values) {
+  std::copy(values, values + pattern_.entries(), values_.begin());
+  std::fill(row_.begin(), row_.end(), 1.0);
+  std::fill(column_.begin(), column_.end(), 1.0);
+}
+
+void ScaledMatrix::scale() {
+  // Logarithms of scales that bring most entries near 1, by least squares; each pass solves for
+  // rows, then for columns.
+  const int n = pattern_.size();
+  std::vector<double> row(n, 0.0), column(n, 0.0), sum(n);
+  std::vector<int> count(n);
+  for (int pass = 0; pass < 2 * passes; ++pass) {
+    const bool rows = pass % 2 == 0;
+    std::fill(sum.begin(), sum.end(), 0.0);
+    std::fill(count.begin(), count.end(), 0);
+    each_entry([&](int i, int j, double& a) {
+      if (a == 0.0) return;
+      const int of = rows ? i : j;
+      sum[of] -= std::log2(std::abs(a)) + (rows ? column[j] : row[i]);
+      ++count[of];
+    });
+    std::vector<double>& scales = rows ? row : column;
+    for (int i = 0; i < n; ++i) scales[i] = count[i] > 0 ? sum[i] / count[i] : 0.0;
+  }
+  for (int i = 0; i < n; ++i) row_[i] = std::exp2(row[i]), column_[i] = std::exp2(column[i]);
+  each_entry([&](int i, int j, double& a) { a *= row_[i] * column_[j]; });
+  // And then the largest entries of rows, and those of columns, become 1.
+  for (const bool rows : {true, false}) {
+    std::fill(sum.begin(), sum.end(), 0.0);
+    each_entry([&](int i, int j, double& a) {
+      double& largest = sum[rows ? i : j];
+      largest = std::max(largest, std::abs(a));
+    });
+    std::vector<double>& scales = rows ? row_ : column_;
+    for (int i = 0; i < n; ++i) scales[i] /= sum[i] > 0.0 ? sum[i] : 1.0;
+    each_entry([&](int i, int j, double& a) {
+      const double largest = sum[rows ? i : j];
+      a /= largest > 0.0 ? largest : 1.0;
+    });
+  }
+}
+
+void ScaledMatrix::scale_rows(const double* b, double* scaled) const {
+  for (int i = 0; i < pattern_.size(); ++i) scaled[i] = row_[i] * b[i];
+}
+
+void ScaledMatrix::scale_columns(double* x) const {
+  for (int j = 0; j < pattern_.size(); ++j) x[j] *= column_[j];
+}
+
 #ifdef ESPALIER_UMFPACK
-UmfpackLu::UmfpackLu(const SparsePattern& pattern) : pattern_(pattern) {
+UmfpackLu::UmfpackLu(const SparsePattern& pattern)
+    : pattern_(pattern), scaled_(pattern), right_(pattern.size()) {
   umfpack_di_symbolic(pattern.size(), pattern.size(), pattern.column_start.data(),
                       pattern.row_index.data(), nullptr, &symbolic_, nullptr, nullptr);
 }
@@ -33,26 +92,39 @@ bool UmfpackLu::solve(const double* values, const double* b, double* x) {
   const bool finite =
       std::all_of(values, values + pattern_.entries(), [](double a) { return std::isfinite(a); });
   if (!finite || symbolic_ == nullptr) return false;
-  double info[UMFPACK_INFO];
-  const int factored = umfpack_di_numeric(pattern_.column_start.data(), pattern_.row_index.data(),
-                                          values, symbolic_, &numeric_, nullptr, info);
-  if (factored != UMFPACK_OK || !(info[UMFPACK_RCOND] > least_pivot_ratio)) {
-    umfpack_di_free_numeric(&numeric_);
-    return false;
+  // Numbers from 1 to 1e30 have no scale that suits all: a matrix is singular if it is so in both,
+  // as it stands (UMFPACK divides rows by their sums) and with columns scaled, too.
+  scaled_.take(values);
+  if (!factor()) {
+    scaled_.scale();
+    if (!factor()) return false;
   }
-  return solve_again(values, b, x);
+  return solve_again(b, x);
 }
 
-bool UmfpackLu::solve_again(const double* values, const double* b, double* x) {
-  return numeric_ != nullptr &&
-         umfpack_di_solve(UMFPACK_A, pattern_.column_start.data(), pattern_.row_index.data(),
-                          values, x, b, numeric_, nullptr, nullptr) == UMFPACK_OK;
+bool UmfpackLu::factor() {
+  double info[UMFPACK_INFO];
+  const int factored =
+      umfpack_di_numeric(pattern_.column_start.data(), pattern_.row_index.data(),
+                         scaled_.values().data(), symbolic_, &numeric_, nullptr, info);
+  if (factored == UMFPACK_OK && info[UMFPACK_RCOND] > least_pivot_ratio) return true;
+  umfpack_di_free_numeric(&numeric_);
+  return false;
+}
+
+bool UmfpackLu::solve_again(const double* b, double* x) {
+  if (numeric_ == nullptr) return false;
+  scaled_.scale_rows(b, right_.data());
+  const int solved =
+      umfpack_di_solve(UMFPACK_A, pattern_.column_start.data(), pattern_.row_index.data(),
+                       scaled_.values().data(), x, right_.data(), numeric_, nullptr, nullptr);
+  scaled_.scale_columns(x);
+  return solved == UMFPACK_OK;
 }
 
 #endif  // ESPALIER_UMFPACK
 
-EigenLu::EigenLu(const SparsePattern& pattern)
-    : row_(Eigen::VectorXd::Ones(pattern.size())), column_(row_) {
+EigenLu::EigenLu(const SparsePattern& pattern) : scaled_(pattern) {
   const int n = pattern.size();
   std::vector<Eigen::Triplet<double>> entries;
   for (int j = 0; j < n; ++j) {
@@ -68,23 +140,9 @@ EigenLu::EigenLu(const SparsePattern& pattern)
 
 bool EigenLu::solve(const double* values, const double* b, double* x) {
   const long n = A_.cols();
-  std::copy(values, values + A_.nonZeros(), A_.valuePtr());
-  // Rows and columns of largest entry 1: a pivot of 1e-14 then is what rounding left of zero.
-  for (Eigen::VectorXd* scale : {&row_, &column_}) {
-    Eigen::VectorXd most = Eigen::VectorXd::Zero(n);
-    for (int j = 0; j < n; ++j) {
-      for (Eigen::SparseMatrix<double>::InnerIterator e(A_, j); e; ++e) {
-        double& m = most(scale == &row_ ? e.row() : j);
-        m = std::max(m, std::abs(e.value()));
-      }
-    }
-    *scale = (most.array() > 0.0).select(most.cwiseInverse(), 1.0);
-    for (int j = 0; j < n; ++j) {
-      for (Eigen::SparseMatrix<double>::InnerIterator e(A_, j); e; ++e) {
-        e.valueRef() *= (*scale)(scale == &row_ ? e.row() : j);
-      }
-    }
-  }
+  scaled_.take(values);
+  scaled_.scale();
+  std::copy(scaled_.values().begin(), scaled_.values().end(), A_.valuePtr());
   lu_.factorize(A_);
   if (lu_.info() != Eigen::Success) return false;
   // A singular matrix that passed answers some right side with about 1e16 times its size.
@@ -93,15 +151,16 @@ bool EigenLu::solve(const double* values, const double* b, double* x) {
     probe(i) = i % 2 == 0 ? 1.0 : -0.7 + 0.1 * static_cast<double>(i % 5);
   const Eigen::VectorXd answer = lu_.solve(probe);
   if (!answer.allFinite() || answer.cwiseAbs().maxCoeff() > 1.0 / least_pivot_ratio) return false;
-  return solve_again(values, b, x);
+  return solve_again(b, x);
 }
 
-bool EigenLu::solve_again(const double* /*values*/, const double* b, double* x) {
-  const long n = A_.cols();
-  const Eigen::Map<const Eigen::VectorXd> right(b, n);
-  Eigen::Map<Eigen::VectorXd>(x, n) =
-      column_.cwiseProduct(lu_.solve(Eigen::VectorXd(row_.cwiseProduct(right))));
-  return Eigen::Map<Eigen::VectorXd>(x, n).allFinite();
+bool EigenLu::solve_again(const double* b, double* x) {
+  Eigen::VectorXd right(A_.cols());
+  scaled_.scale_rows(b, right.data());
+  Eigen::Map<Eigen::VectorXd> solution(x, A_.cols());
+  solution = lu_.solve(right);
+  scaled_.scale_columns(x);
+  return solution.allFinite();
 }
 
 }  // namespace espalier

@@ -111,7 +111,7 @@ class MaximumAPosteriori final : public SensorDynamics<T> {
     for (int j = 0; j < n; ++j) {
       const SensorSystem::Told& told = system.told(j);
       std::copy_n(told.row.begin(), told.count, unit_.begin() + told.first);
-      solver_.solve_again(values, unit_.data(), x_.data());
+      solver_.solve_again(unit_.data(), x_.data());
       std::fill_n(unit_.begin() + told.first, told.count, 0.0);
       // Of what is exact, rounding leaves -1e-20.
       answer.variance[j] = std::max(0.0, -system.told(j, x_.data()));

@@ -4,7 +4,7 @@
 #include "sensing/solvers/map.hpp"
 #include "sensing/solvers/sparse_lu.hpp"
 
-ESPALIER_PLUGIN("sensor-dynamics", "0.1.0") {
+ESPALIER_PLUGIN("sensor-dynamics", "0.2.0") {
   using namespace espalier;
   const Capabilities loops{
       .couplings = true, .loops = true, .several_supports = true, .joint_supplied_dynamics = true};

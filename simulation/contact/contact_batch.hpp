@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "espalier/simulation/contact/contact_simulation.hpp"
@@ -51,31 +52,45 @@ class ESPALIER_API ContactBatch {
   const Plan& plan() const;
   const Model& model() const { return plan().model(); }
 
-  /// Where the robots start; targets are zero.
+  /// Where the robots start; targets are zero. Friction, masses and ground stay as they were set,
+  /// unless N is another.
   /// @param q  nq x N; loops that are open by at most 1e-3 are closed
   /// @param v  nv x N
   /// @throws SizeMismatch
   void start(int N, In<double> q, In<double> v, double t = 0.0);
-  /// Puts one robot elsewhere, without impulses from before; its friction stays.
+  /// Puts one robot elsewhere, without impulses from before; its friction, masses
+  /// and ground stay.
   /// @param q, v  of one robot, nq and nv numbers
   void reset(int robot, In<double> q, In<double> v);
   void set_gravity(const Vec3<double>& gravity);
-  /// Factor on all coefficients of friction of each robot, N numbers not below zero.
+  /// Factor on all coefficients of friction of each robot, after start(), N numbers not below zero.
   /// @throws SizeMismatch, InvalidModel
   void set_friction(In<double> factors);
+  /// Factor on mass and inertia of links, each with all that is welded to it: links x N positive
+  /// numbers, exact through loops and for rotors behind gears; replaces what was set before, and
+  /// without links all are as the model says. Allocates where the links are others than before.
+  /// @throws SizeMismatch; UnknownName; InvalidModel for factors, and for links that are welded to
+  ///         the ground or to each other or have no mass
+  void set_masses(std::span<const std::string> links, In<double> factors);
+  /// Where the ground stands for each robot, with all that is fixed to it: N heights, or 3 x N
+  /// offsets along x, y and z [m], so that robots share one height field. @throws SizeMismatch,
+  /// InvalidModel
+  void set_ground(In<double> offsets);
   /// Targets of the options' drives: position, rate and torque besides, each (drives x N); an empty
   /// one keeps what it was. The actions of a learner, valid until they are set again.
   void set_targets(In<double> positions, In<double> rates, In<double> torques);
   /// Forces on independent rates, nv x N, valid until they are set again. @throws SizeMismatch
   void set_forces(In<double> tau);
 
-  /// One step of length h > 0 [s]. Nothing is allocated once all points have touched.
+  /// One step of length h > 0 [s]. Allocates nothing where at most Plan::usual_contacts() points
+  /// touch in a pack of robots, and colliders do not.
   void step(double h);
 
-  /// Valid until the robots move on.
+  /// Written when asked for the first time after the robots moved; valid until they move on.
   ContactBatchSample sample() const;
   /// Force of the last step on every touching shape of every robot, world axes: component i of
-  /// shape s of robot k at [(3 s + i) * N + k], shapes as in World. [N]
+  /// shape s of robot k at [(3 s + i) * N + k], shapes as in World. Written and valid as sample().
+  /// [N]
   std::span<const double> forces() const;
   /// Natural residual of every robot's last step [m/s].
   std::span<const double> residuals() const;
@@ -83,7 +98,7 @@ class ESPALIER_API ContactBatch {
   /// Rounds of Newton's method that the last step took, over all robots.
   double rounds() const;
 
-  /// Everything that the next step depends on, for one robot: q, v, impulses.
+  /// What one robot's next step depends on besides what is set for it: q, v, impulses.
   std::size_t saved_size() const;
   void save(int robot, std::span<double> out) const;
   void restore(int robot, In<double> saved);

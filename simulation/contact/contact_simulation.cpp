@@ -5,6 +5,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/text.hpp"
+#include "espalier/simulation/messages.hpp"
 
 namespace espalier::contact {
 
@@ -154,6 +155,8 @@ void ContactSimulation::set_gravity(const Vec3<double>& gravity) {
 
 void ContactSimulation::set_forces(In<double> tau) {
   expect_size("contact simulation", "tau", tau.size(), model().nv());
+  espalier::detail::expect_finite_tau("contact simulation", model(),
+                                      {tau.data(), static_cast<std::size_t>(tau.size())});
   std::copy_n(tau.data(), tau.size(), state_.tau.begin());
 }
 
@@ -177,8 +180,14 @@ void ContactSimulation::drive() {
   std::fill(state_.forces.begin(), state_.forces.end(), 0.0);
   if (controllers_.empty()) return;
   motion_.update(state_.q.data(), state_.v.data());
-  for (const auto& controller : controllers_) {
-    controller->drive(t_, state_.q.data(), motion_.qd(), state_.forces.data());
+  const int count = static_cast<int>(controllers_.size());
+  std::vector<double>& forces = state_.forces;
+  for (int i = 0; i < count; ++i) {
+    controllers_[i]->drive(t_, state_.q.data(), motion_.qd(), forces.data());
+    if (espalier::detail::is_finite_sum(forces.data(), static_cast<long>(forces.size()))) continue;
+    espalier::detail::refuse_controller("contact simulation at t = " + number(t_) + " s", model(),
+                                        state_.q, {motion_.qd(), forces.size()}, forces, i + 1,
+                                        count);
   }
 }
 
@@ -187,12 +196,19 @@ void ContactSimulation::close() {
   least_margin_ = std::min(least_margin_, closure.margin);
   if (closure.verdict == Closure::Verdict::closed) return;
   Closure said = closure;
+  std::string advice = "take shorter steps";
   if (closure.verdict != Closure::Verdict::out_of_reach) {
     said.better = better_independents(model(), state_.q.data(), closure.cluster);
+    // A loop that turns over far from singular positions had too long a step; near them it passed
+    // one, which is the mechanism's own where no other joints would be better.
+    constexpr double near_singular = 0.1;
+    const bool own = espalier::detail::are_independent(model(), said.better);
+    advice = own && closure.margin < near_singular
+                 ? "steps with contact do not go through singular positions of the mechanism "
+                   "itself: keep it off them with limits or a controller"
+                 : espalier::detail::advice_past(model(), said.better, state_.v);
   }
-  refuse(t_, said.text() +
-                 ", expected closed loops (take shorter steps, or declare other joints "
-                 "independent near dead points)");
+  refuse(t_, said.text() + ", expected closed loops (" + advice + ")");
 }
 
 void ContactSimulation::expect_finite() const {

@@ -80,7 +80,8 @@ class ESPALIER_API ContactSimulation {
   ///         point, or a number is not finite
   void start(In<double> q, In<double> v, double t = 0.0);
   void set_gravity(const Vec3<double>& gravity);
-  /// Constant forces on independent rates. @throws SizeMismatch
+  /// Constant forces on independent rates.
+  /// @throws SizeMismatch; InvalidModel for a number that is not finite
   void set_forces(In<double> tau);
   /// Constant wrenches on links, or null; they are not copied.
   void set_wrenches(const Wrenches<double>* wrenches) { state_.wrenches = wrenches; }
@@ -91,7 +92,8 @@ class ESPALIER_API ContactSimulation {
 
   /// One step of length h > 0 [s].
   /// @return contact_unsolved and too_deep are verdicts, not errors: the state moves on
-  /// @throws InvalidModel for h; SingularMechanism where loops cannot be closed on their branch, or
+  /// @throws InvalidModel for h, and for a force of a controller that is not finite;
+  ///         SingularMechanism where loops cannot be closed on their branch, or
   ///         a number is no longer finite
   StepStatus step(double h);
   /// Derivatives of the step of length h that would come next, by q, v, tau and friction; nothing

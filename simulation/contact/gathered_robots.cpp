@@ -4,6 +4,16 @@
 
 namespace espalier::contact {
 
+void GatheredRobots::reserve(const Plan& plan, int robots, const StepState<Pack>& pack) {
+  const std::size_t contacts = plan.usual_contacts();
+  places_.reserve(robots);
+  problem_.reserve(plan.usual_contacts(), plan.scalar_rows());
+  for (std::vector<int>& near : near_) near.reserve(contacts);
+  points_.reserve(Pack::size * contacts);  // of eight robots, each its own
+  plan.reserve(links_);
+  links_.state.reserve(pack.links.state.capacity());
+}
+
 void GatheredRobots::solve(const Plan& plan, ContactStep<Pack>& step, ContactImpulses<Pack>& solver,
                            const Effort& effort, std::vector<StepState<Pack>>& packs) {
   for (std::size_t begin = 0; begin < places_.size(); begin += Pack::size) {
@@ -100,7 +110,7 @@ void GatheredRobots::gather_problems(const std::vector<StepState<Pack>>& packs, 
 /// Rows by links. Lanes beyond those at work are copies of the first.
 void GatheredRobots::gather_links(const Plan& plan, const std::vector<StepState<Pack>>& packs) {
   LinkRows<Pack>& to = links_;
-  const std::size_t contacts = points_.size(), size = 18 * plan.links_of_contact();
+  const std::size_t contacts = points_.size(), size = std::size_t{18} * plan.links_of_contact();
   const LinkRows<Pack>& first = packs[at_[0].pack].links;
   to.points = points_;
   to.contact.assign(contacts * size, Pack(0.0)), to.compliance.assign(contacts, Pack(0.0));

@@ -16,6 +16,9 @@ class GatheredRobots {
   struct Place {
     int pack = 0, lane = 0;
   };
+  /// Makes room for so many robots of the plan's usual contacts.
+  /// @param pack  a pack of them, with room for as many
+  void reserve(const Plan& plan, int robots, const StepState<Pack>& pack);
   void clear() { places_.clear(); }
   void add(const Place& place) { places_.push_back(place); }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "espalier/kernel/scalar/pack.hpp"
@@ -19,15 +20,36 @@ class PackedNumbers {
   std::size_t numbers() const { return numbers_; }
   double get(std::size_t i, int robot) const { return packs_[at(i, robot)][robot % Pack::size]; }
   void set(std::size_t i, int robot, double x) { packs_[at(i, robot)].set(robot % Pack::size, x); }
+  const Pack& pack(std::size_t i, int first) const { return packs_[at(i, first)]; }
   /// @param first  robot of the pack's first lane
   void load(int first, Pack* to) const {
-    std::copy_n(packs_.data() + at(0, first), numbers_, to);
+    std::memcpy(static_cast<void*>(to), packs_.data() + at(0, first), numbers_ * sizeof(Pack));
     for (int k = N_ - first; k < Pack::size; ++k) {
       for (std::size_t i = 0; i < numbers_; ++i) to[i].set(k, to[i][N_ - 1 - first]);
     }
   }
   void store(int first, const Pack* from) {
-    std::copy_n(from, numbers_, packs_.data() + at(0, first));
+    std::memcpy(static_cast<void*>(packs_.data() + at(0, first)), from, numbers_ * sizeof(Pack));
+  }
+  /// One robot's numbers, one after the other. @returns  beyond the last
+  double* read(int robot, double* to) const {
+    for (std::size_t i = 0; i < numbers_; ++i) *to++ = get(i, robot);
+    return to;
+  }
+  const double* write(int robot, const double* from) {
+    for (std::size_t i = 0; i < numbers_; ++i) set(i, robot, *from++);
+    return from;
+  }
+  /// Robots [first, last) in rows over all: number i of robot k to [i * N + k].
+  /// @param first  a multiple of eight
+  void write_rows(int first, int last, double* to) const {
+    for (std::size_t i = 0; i < numbers_; ++i) {
+      for (int k = first; k < last; k += Pack::size) {
+        double* at_row = to + i * N_ + k;
+        const Pack& x = packs_[at(i, k)];
+        for (int l = 0; l < std::min(Pack::size, last - k); ++l) at_row[l] = x[l];
+      }
+    }
   }
 
  private:

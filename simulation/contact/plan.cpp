@@ -96,42 +96,9 @@ Plan::Plan(ModelPtr model, World world, StepOptions options, std::string collisi
   if (newton_way_ == NewtonWay::tree) {
     for (int i = 1; i <= model_->active_body_count(); ++i) carried.insert(i);
   }
-  placed_.assign(carried.begin(), carried.end());  // parents have lower numbers
-  places_rotors_ = !placed_.empty() && placed_.back() > model_->active_body_count();
-  add_columns();
-}
-
-void Plan::add_columns() {
-  first_column_.assign(model_->body_count() + 1, -1);
-  root_of_.assign(model_->body_count() + 1, 0);
-  for (const int i : placed_) {
-    const Body& body = model_->body(i);
-    const Cluster& c = model_->clusters()[body.cluster];
-    root_of_[i] = body.parent == 0 ? i : root_of_[body.parent];
-    first_column_[i] = static_cast<int>(columns_.size());
-    columns_.resize(columns_.size() + c.nv);
-    if (c.constrained) continue;
-    // Unit axes through the origin turn about it; slides turn nothing.
-    const SubspaceKind kind = model_->runs()[body.run].subspace;
-    for (int k = 0; k < c.nv; ++k) {
-      Column& column = columns_[first_column_[i] + k];
-      const bool free = kind == SubspaceKind::free;
-      column.turns = !(kind == SubspaceKind::prismatic_z || (free && k >= 3));
-      const bool about_origin =
-          kind == SubspaceKind::revolute_z || kind == SubspaceKind::spherical || (free && k < 3);
-      column.shifts = !(root_of_[i] == i && about_origin);
-    }
-  }
-  for (Site& site : sites_) {
-    site.columns.assign(site.support.size(), -1);
-    for (auto i = site.way.rbegin(); i != site.way.rend(); ++i) {  // the lowest of a cluster stays
-      const Cluster& c = model_->clusters()[model_->body(*i).cluster];
-      for (int k = 0; k < c.nv; ++k) {
-        const auto at = std::lower_bound(site.support.begin(), site.support.end(), c.v + k);
-        site.columns[at - site.support.begin()] = first_column_[*i] + k;
-      }
-    }
-  }
+  placed_ = PlacedBodies(*model_, carried);
+  places_rotors_ = !carried.empty() && *carried.rbegin() > model_->active_body_count();
+  for (Site& site : sites_) site.find_columns(*model_, placed_);
 }
 
 std::vector<int> Plan::support_of_rate(int rate) const {
@@ -146,14 +113,18 @@ int Plan::site_of(int body) {
   for (std::size_t k = 0; k < sites_.size(); ++k) {
     if (sites_[k].body == body) return static_cast<int>(k);
   }
-  Site site;
-  site.body = body;
-  for (int i = body; i != 0; i = model_->body(i).parent) {
-    site.way.push_back(i);
-    site.support = merged(site.support, support_of_rate(model_->body(i).v));
-  }
-  sites_.push_back(std::move(site));
+  sites_.push_back(way_of(body));
   return static_cast<int>(sites_.size()) - 1;
+}
+
+BodyWay Plan::way_of(int body) const {
+  BodyWay out;
+  out.body = body;
+  for (int i = body; i != 0; i = model_->body(i).parent) {
+    out.way.push_back(i);
+    out.support = merged(out.support, support_of_rate(model_->body(i).v));
+  }
+  return out;
 }
 
 void Plan::add_solids() {

@@ -10,7 +10,9 @@
 
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/problems/end_effector.hpp"
+#include "espalier/simulation/contact/placed_bodies.hpp"
 #include "espalier/simulation/contact/problems/collision.hpp"
+#include "espalier/simulation/contact/problems/link_rows.hpp"
 #include "espalier/simulation/contact/shape.hpp"
 
 /// What contact needs to know of a robot before it moves: which solids may touch at how many
@@ -72,18 +74,7 @@ class ESPALIER_API Plan {
     std::string name;
   };
   /// A moving body that may be touched or held.
-  struct Site {
-    int body = 0;
-    std::vector<int> way;      ///< bodies from it to the ground
-    std::vector<int> support;  ///< independent rates that move it, ascending
-    /// Of each rate of the support: the column that says how it moves the site; -1: not at all.
-    std::vector<int> columns;
-  };
-  /// How an independent rate of a placed body's cluster moves that body: a twist in world axes
-  /// about the origin of the first body of its way from the ground.
-  struct Column {
-    bool turns = true, shifts = true;  ///< its angular and its linear part may differ from zero
-  };
+  using Site = BodyWay;
   /// Two solids that may touch.
   struct Pair {
     int a = 0, b = 0;          ///< solids; the normal points from b to a
@@ -147,15 +138,11 @@ class ESPALIER_API Plan {
   const std::vector<Passive>& passive() const { return passive_; }
   const std::vector<Drive>& drives() const { return drives_; }
   const std::vector<Dry>& dry() const { return dry_; }
-  /// Bodies that carry sites, and all that carry them, parents first; all but folded rotors where
-  /// Newton systems are solved through the tree.
-  const std::vector<int>& placed() const { return placed_; }
-  /// Columns of placed bodies, one after the other: first_column(body) + k is that of rate k of the
-  /// body's cluster.
-  const std::vector<Column>& columns() const { return columns_; }
-  int first_column(int body) const { return first_column_[body]; }
-  /// The first body of a placed body's way from the ground.
-  int root_of(int body) const { return root_of_[body]; }
+  /// Bodies that carry sites, and all that carry them; all but folded rotors where Newton systems
+  /// are solved through the tree.
+  const PlacedBodies& placed_bodies() const { return placed_; }
+  /// Any moving body's way from the ground and support, without columns.
+  BodyWay way_of(int body) const;
   /// How Newton systems are solved: a way of its own, never `cheapest`.
   NewtonWay newton_way() const { return newton_way_; }
   /// Moving links that a contact may have.
@@ -177,6 +164,15 @@ class ESPALIER_API Plan {
   }
   /// Scalar rows: those of joints, then held ones.
   int scalar_rows() const { return joint_rows() + static_cast<int>(held_.size()); }
+  /// Contacts that memory is made ready for: where more points touch at once, a step allocates.
+  int usual_contacts() const { return points_ < 32 ? points_ : 32; }
+  /// Room for the rows of so many.
+  template <class T>
+  void reserve(LinkRows<T>& rows) const {
+    std::size_t numbers = 0;
+    for (int k = 0; k < joint_rows(); ++k) numbers += joint_row(k).support.size();
+    rows.reserve(usual_contacts(), links_of_contact(), held_.size(), numbers);
+  }
   /// Sweeps before Newton's rounds. Of the largest problem, since a state's answer must not depend
   /// on which points touch in its neighbours.
   int sweeps() const { return 3 * points_ + scalar_rows() <= 16 ? 2 : 5; }
@@ -192,7 +188,6 @@ class ESPALIER_API Plan {
   void add_joints();
   void add_held();
   bool touch(const Solid& a, const Solid& b) const;
-  void add_columns();
 
   ModelPtr model_;
   World world_;
@@ -201,8 +196,8 @@ class ESPALIER_API Plan {
   std::vector<Solid> solids_;
   std::vector<Site> sites_;
   std::vector<Pair> pairs_;
-  std::vector<int> pair_of_, placed_, first_column_, root_of_;
-  std::vector<Column> columns_;
+  std::vector<int> pair_of_;
+  PlacedBodies placed_;
   std::vector<JointRow> limits_, frictions_;
   std::vector<HeldRow> held_;
   std::vector<Passive> passive_;

@@ -3,7 +3,7 @@
 #include "simulation/integrators/rk4.hpp"
 #include "simulation/integrators/semi_implicit_euler.hpp"
 
-ESPALIER_PLUGIN("integrators", "0.1.0") {
+ESPALIER_PLUGIN("integrators", "0.2.0") {
   using namespace espalier;
   registrar.integrator<SemiImplicitEuler>(
       {.name = "semi-implicit-euler",

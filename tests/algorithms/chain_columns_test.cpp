@@ -57,19 +57,49 @@ TYPED_TEST(ChainColumnsTest, InwardTakesTheRateOffTheWrenchAndPassesTheRestByXTr
     const auto b = this->body({kind.twist, kind.offset, false}, P, t);
     const auto K = this->template some<Force<S>>([&] { return random.template force<S>(); });
     const auto forces = this->template some<S>([&] { return random.template any<S>(); });
-    auto passed = K;
-    std::vector<S> z(K.size(), S(0.0));
-    // The first block is left alone.
-    ChainColumns<typename TypeParam::T>::inward(this->chain(b), 0, 1, this->blocks, forces.data(),
-                                                passed.data(), z.data(), z.size());
-    for (int i = 0; i < this->blocks; ++i) {
-      for (int k = 0; k < lanes; ++k) {
-        const Vector6d wrench = dense(one(K[i], k)), U = dense(one(b.U, k));
-        const Matrix6d X = dense(transform_of(P, t, k));
-        const double Kq = wrench[2] + one(forces[i], k);
-        const Vector6d expected = i == 0 ? wrench : Vector6d(X.transpose() * wrench - Kq * U);
-        this->expect_close(dense(one(passed[i], k)), expected);
-        EXPECT_NEAR(one(z[i], k), i == 0 ? 0.0 : one(b.D, k) * Kq, tolerance<S>);
+    for (const bool divided : {true, false}) {
+      auto passed = K;
+      std::vector<S> z(K.size(), S(0.0));
+      // The first block is left alone.
+      ChainColumns<typename TypeParam::T>::inward(this->chain(b), 0, 1, this->blocks, forces.data(),
+                                                  passed.data(), z.data(), z.size(), divided);
+      for (int i = 0; i < this->blocks; ++i) {
+        for (int k = 0; k < lanes; ++k) {
+          const Vector6d wrench = dense(one(K[i], k)), U = dense(one(b.U, k));
+          const Matrix6d X = dense(transform_of(P, t, k));
+          const double Kq = wrench[2] + one(forces[i], k), by = divided ? one(b.D, k) : 1.0;
+          const Vector6d expected = i == 0 ? wrench : Vector6d(X.transpose() * wrench - Kq * U);
+          this->expect_close(dense(one(passed[i], k)), expected);
+          EXPECT_NEAR(one(z[i], k), i == 0 ? 0.0 : by * Kq, tolerance<S>);
+        }
+      }
+    }
+  });
+}
+
+TYPED_TEST(ChainColumnsTest, FirstBodyOfAParentAtRestTurnsAboutItsAxisAlone) {
+  ESPALIER_HERE;
+  this->for_placements([&]<ChainKind kind>(const ChainPlacement<C>& P, const Turn<S>& t) {
+    const auto c = this->chain(this->body({kind.twist, kind.offset, false}, P, t));
+    const auto z = this->template some<S>([&] { return random.template any<S>(); });
+    for (const bool by_outward : {false, true}) {
+      std::vector<Motion<S>> m(z.size(), Motion<S>::zero());
+      std::vector<S> rate(z.size(), S(0.0));
+      using Columns = ChainColumns<typename TypeParam::T>;
+      const std::size_t stride = z.size();
+      if (by_outward) {
+        Columns::outward(c, 0, 1, this->blocks, z.data(), m.data(), rate.data(), stride, true);
+      } else {
+        Columns::start(c, 1, this->blocks, z.data(), m.data(), rate.data(), stride);
+      }
+      for (int i = 0; i < this->blocks; ++i) {
+        for (int k = 0; k < lanes; ++k) {
+          const double ydd = i == 0 ? 0.0 : one(z[i], k);
+          EXPECT_NEAR(one(rate[i], k), ydd, tolerance<S>);
+          Vector6d expected = Vector6d::Zero();
+          expected[2] = ydd;
+          this->expect_close(dense(one(m[i], k)), expected);
+        }
       }
     }
   });
@@ -121,6 +151,10 @@ TYPED_TEST(ChainColumnsTest, RatesOfBeltPairsAreCoupled) {
     Columns::inward(c, 1, 0, 1, forces + 1, &passed, z, 1);
     const Force<S> on_first = passed;
     Columns::inward(c, 0, 0, 1, forces, &passed, z, 1);
+    Force<S> again = K;
+    S undivided[] = {S(0.0), S(0.0)};
+    Columns::inward(c, 1, 0, 1, forces + 1, &again, undivided, 1, false);
+    Columns::inward(c, 0, 0, 1, forces, &again, undivided, 1, false);
     const Motion<S> a = random.template motion<S>();
     Motion<S> m = a;
     S rate[2];
@@ -131,6 +165,9 @@ TYPED_TEST(ChainColumnsTest, RatesOfBeltPairsAreCoupled) {
       const double z2 = one(second.D, k) * (one(K.n.z, k) + one(forces[1], k));
       const double r1 = one(on_first.n.z, k) + one(forces[0], k);
       EXPECT_NEAR(one(z[1], k), z2, tolerance<S>);
+      for (int i = 0; i < 2; ++i) {
+        EXPECT_NEAR(one(z[i], k), one(c.bodies[i].D, k) * one(undivided[i], k), tolerance<S>);
+      }
       EXPECT_NEAR(one(z[0], k), one(c.bodies[0].D, k) * (r1 - one(second.coupling, k) * z2),
                   tolerance<S>);
       const double rate1 = one(z[0], k) - dense(one(c.bodies[0].U, k)).dot(dense(one(a, k)));
@@ -155,11 +192,17 @@ TYPED_TEST(ChainColumnsTest, ParentSeesTheWrenchAtItsOriginAndGivesTheMotionTher
   const Matrix6d X = dense(Transform<double>{E, r});
   const Force<S> f = random.template force<S>();
   const Motion<S> a = random.template motion<S>();
-  const Force<S> on_parent = Columns::on_parent(c, f);
+  Force<S> on_parent[] = {f, f, f};
+  Columns::on_parent(c, 1, 2, on_parent);
   const Motion<S> at_base = Columns::at_base(c, a);
   for (int k = 0; k < lanes; ++k) {
-    this->expect_close(dense(one(on_parent, k)), X.transpose() * dense(one(f, k)));
+    this->expect_close(dense(one(on_parent[1], k)), X.transpose() * dense(one(f, k)));
     this->expect_close(dense(one(at_base, k)), X * dense(one(a, k)));
+  }
+  for (const int other : {0, 2}) {
+    for (int i = 0; i < 6; ++i) {
+      for (int k = 0; k < lanes; ++k) EXPECT_EQ(one(on_parent[other][i], k), one(f[i], k));
+    }
   }
   c.parent = 0;
   for (int i = 0; i < 6; ++i) {

@@ -1,4 +1,5 @@
 #include "algorithms/chains/pairs.hpp"
+#include "algorithms/chains/wrench_columns.hpp"
 #include "tests/algorithms/chain_kernels.hpp"
 
 // chains/composites.hpp at every scalar, and chains/pairs.hpp at double, the one that it is for.
@@ -92,6 +93,65 @@ TEST_F(CarriedWrenchTest, LanesAreWrenchesOfOneBody) {
     for (int k = 0; k < Quad::size; ++k) {
       const Matrix6d X = dense(transform_of(P, t, k));
       expect_close(dense(one(at_parent, k)), X.transpose() * dense(one(f, k)));
+    }
+  });
+}
+
+/// Wrenches of a lone chain, side by side, against each of them taken from body to body.
+class WrenchColumnsTest : public testing::Test {
+ protected:
+  struct Numbered {
+    int rate[1];
+  };
+  static constexpr int most = 9;  // bodies: two whole blocks and one begun
+  static constexpr int before = 2, size = before + most + 1;
+
+  /// Entries of M by wrenches that pass the last `bodies` ones, and what the columns write.
+  template <ChainKind kind>
+  void expect_moments(Placement which, bool offset, int bodies, bool in_sequence) {
+    std::vector<Numbered> rates(bodies);
+    for (int i = 0; i < bodies; ++i) rates[i].rate[0] = before + (in_sequence ? i : bodies - 1 - i);
+    constexpr double untouched = 1e300;
+    std::vector<double> M(size * size, untouched), expected = M;
+    std::vector<Force<Quad>> blocks(blocks_of<double>(bodies), random_.force<Quad>());
+    WrenchColumns<double> columns(blocks.data(), bodies, 0);
+    std::vector<Vector6d> F(bodies);
+    const auto entry = [&](std::vector<double>& m, int i, int j) -> double& {
+      return m[rates[i].rate[0] * size + rates[j].rate[0]];
+    };
+    for (int i = bodies - 1; i >= 0; --i) {
+      columns.write_moments(rates.data(), rates[i], in_sequence, M.data(), size);
+      for (int j = i + 1; j < bodies; ++j) entry(expected, i, j) = entry(expected, j, i) = F[j][2];
+      const auto own = random_.force<double>();
+      const auto P = random_placement<double>(random_, which, offset);
+      const Turn<double> t = random_.turn<double>();
+      columns.add<kind>(own.n, own.f.x, own.f.y, P, Turn<Quad>::of(Quad(t.c), Quad(t.s)));
+      F[i] = dense(Force<double>{own.n, {own.f.x, own.f.y, 0.0}});
+      const Matrix6d X = dense(transform_of<double, double>(P, t, 0));
+      for (int j = i; j < bodies; ++j) F[j] = X.transpose() * F[j];
+      const auto n = random_.vec<double>();
+      columns.add_moment(n);
+      F[i].head<3>() += Eigen::Vector3d(n.x, n.y, n.z);
+    }
+    for (int i = 0; i < bodies; ++i) entry(M, i, i) = entry(expected, i, i) = 0.0;  // others' work
+    for (int k = 0; k < size * size; ++k) {
+      // A wrench passes nine bodies, of arms up to 1 m.
+      EXPECT_NEAR(M[k], expected[k], most * tolerance<double>) << bodies << " bodies, entry " << k;
+    }
+    for (int i = 0; i < bodies; ++i) {
+      expect_near(dense(columns.of(i)), F[i], most * tolerance<double>);
+    }
+  }
+
+  Lanes random_;
+};
+
+TEST_F(WrenchColumnsTest, AreThoseThatPassOneByOne) {
+  for_kernels([&]<ChainKind kind>(Placement which, bool offset) {
+    for (int bodies = 1; bodies <= most; ++bodies) {
+      for (const bool in_sequence : {false, true}) {
+        expect_moments<kind>(which, offset, bodies, in_sequence);
+      }
     }
   });
 }

@@ -6,9 +6,9 @@
 #
 #   cmake -DROOT=<tree> [-DEXPECTED=<file>] -P include_arrows.cmake
 #
-# ROOT is the tree to look at. EXPECTED lists the violations that have to be found, one a line and
-# sorted; without it there must be none.
+# ROOT is the tree to look at, EXPECTED as in expect_violations.cmake.
 cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/expect_violations.cmake)
 
 set(ways_in cli python viewer examples tests benchmarks)
 set(libraries sensing control simulation)
@@ -100,19 +100,5 @@ foreach(room kernel plugins ${parts} host ${libraries})
     endforeach()
   endforeach()
 endforeach()
-list(SORT violations)
-
-set(expected)
-if(EXPECTED)
-  file(STRINGS ${EXPECTED} expected)
-endif()
-if(file_count EQUAL 0)
-  message(FATAL_ERROR "include arrows: ${ROOT} holds no source files, expected some")
-endif()
-if(NOT "${violations}" STREQUAL "${expected}")
-  list(JOIN violations "\n  " found)
-  list(JOIN expected "\n  " wanted)
-  message(FATAL_ERROR "include arrows: violations in ${ROOT} are\n  ${found}\nexpected\n  ${wanted}\n"
-    "(the arrows of docs/architecture.md; only plugins/loader.cpp and plugins/mesh/mesh.cpp include Boost.DLL)")
-endif()
-message(STATUS "include arrows: ${file_count} files are as expected")
+expect_violations("include arrows" "the arrows of docs/architecture.md; only plugins/loader.cpp and \
+plugins/mesh/mesh.cpp include Boost.DLL")

@@ -101,8 +101,8 @@ TEST_P(BatchTest, StatesOneAfterTheOtherHaveTheBitsOfStructuresOfArrays) {
       States all = gathered(*model, states_of(*model, N));
       all.q[N - 1] += 1.0;  // position 0 of the last state: some loops are open
       States after = all;
-      for (Values States::*x : {&States::q, &States::v, &States::tau, &States::vdot,
-                                &States::wrenches}) {
+      for (Values States::*x :
+           {&States::q, &States::v, &States::tau, &States::vdot, &States::wrenches}) {
         after.*x = state_by_state(all.*x, N);
       }
       BatchInputs in = after.with_wrenches();
@@ -147,6 +147,51 @@ TEST(BatchCallTest, EveryStateHasTheAnswerOfASingleCall) {
           // a hundredth enlarge that.
           EXPECT_LE(relative_difference(column(got[r], N, k), results[r].values), 1e-12)
               << label(*e, *model) << ": " << results[r].name << " of state " << k;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(BatchTest, StatesThatFillNoPackMayBeSingleCalls) {
+  const int lanes = GetParam() == Precision::floats ? 16 : 8;
+  for (const ModelPtr& model : robots()) {
+    for (const int N : {1, 3, 2 * lanes, 2 * lanes + 3, 2 * lanes + 4}) {
+      const int left = N % lanes, singles = left <= 3 ? left : 0;
+      const std::vector<State> states = states_of(*model, N);
+      States all = gathered(*model, states);
+      all.q[static_cast<std::size_t>(N) - 1] += 1.0;  // of the last state: some loops are open
+      for (const Entry* e : packed_algorithms(*model, GetParam())) {
+        BatchOptions options = on(2);
+        const auto packs = batch_of(*e, model, options);
+        options.remainder = Remainder::single_calls;
+        const auto batch = batch_of(*e, model, options);
+        std::vector<BatchStatus> wanted_status, status;
+        const std::vector<Values> wanted = answers(*packs, N, all.with_wrenches(), &wanted_status);
+        const std::vector<Values> got = answers(*batch, N, all.with_wrenches(), &status);
+        EXPECT_EQ(status, wanted_status) << label(*e, *model) << " of " << N;
+        const auto single = host().registry().create(*e, with_tips(model));
+        for (int k = 0; k < N; ++k) {
+          Results results;
+          const bool alone = k >= N - singles;
+          if (alone && k + 1 < N) {  // the last one's loops are open, which only packs overlook
+            const State& s = states[k];
+            const Values numbers = column(all.wrenches, N, k);  // summed link by link
+            Wrenches<double> wrenches(model);
+            for (std::size_t i = 0; i < model->links().size(); ++i) {
+              Force<double> wrench;
+              for (int c = 0; c < 6; ++c) wrench[c] = numbers[6 * i + static_cast<std::size_t>(c)];
+              wrenches.add(model->links()[i], wrench);
+            }
+            single->solve({s.q, s.v, s.tau, s.vdot, &wrenches}, results);
+          }
+          for (std::size_t r = 0; r < got.size(); ++r) {
+            if (alone && results.empty()) continue;
+            const Values& expected = alone ? results[r].values : column(wanted[r], N, k);
+            ASSERT_TRUE(same_bits(column(got[r], N, k), expected))
+                << label(*e, *model) << ": " << batch->results()[r].name << " of state " << k
+                << " of " << N;
+          }
         }
       }
     }

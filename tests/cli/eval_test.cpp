@@ -188,6 +188,52 @@ TEST(EvalTest, RatesOfDependentJointsAreRefused) {
   }
 }
 
+TEST(EvalTest, ForcesOnDependentJointsAreSentWhereTheyCanGo) {
+  expect_refused("eval " + gripper + " --algorithm dense --state -", 2,
+                 {"one of the \"inputs\"", "--mimic ignore where it is a mimic"},
+                 R"({"tau": {"right_slide": 1}})");
+  const Answer loop = run("eval " + data("parallelogram.urdf") + " --algorithm dense --state -",
+                          R"({"tau": {"joint3": 1}})");
+  EXPECT_EQ(loop.code, 2);
+  EXPECT_NE(loop.err.find("set 'independent' of the joint"), std::string::npos) << loop.err;
+  EXPECT_EQ(loop.err.find("mimic"), std::string::npos) << loop.err;
+}
+
+TEST(EvalTest, PositionsThatContradictAreToldFromThoseThatLackOne) {
+  expect_refused("eval " + data("parallelogram.urdf") + " --algorithm dense --state -", 1,
+                 {"contradict each other", "leave out 'joint3', which is dependent"},
+                 R"({"q": {"joint1": 0.5, "joint3": 0.9}})");
+}
+
+TEST(EvalTest, EndEffectorsThatNobodyReadsAreRefused) {
+  expect_refused("eval " + pendulum + " --problem jacobian --end-effector tip:3d", 2,
+                 {"--end-effector is given", "problem jacobian"});
+}
+
+TEST(EvalTest, StatesOfTheRobotsFileAreTakenByName) {
+  const TemporaryFile model(".xml", R"(<mujoco model="ball"><worldbody>
+<body name="a" pos="0 0 0.3"><freejoint name="f"/><geom size="0.1"/></body></worldbody>
+<keyframe><key name="home" qpos="0 0 2 1 0 0 0"/></keyframe></mujoco>)");
+  const auto height = [&](const std::string& state) {
+    const Answer a = run("eval '" + model.path() + "' --problem center-of-mass --json" + state);
+    EXPECT_EQ(a.code, 0) << a.err;
+    return a.json()["center_of_mass"][2].get<double>();
+  };
+  EXPECT_EQ(height(""), 0.3) << "where the file places the body";
+  EXPECT_EQ(height(" --state home"), 2.0);
+  EXPECT_EQ(height(" --state qpos0"), 0.3);
+  expect_refused("eval '" + model.path() + "' --state hom", 2,
+                 {"hom: state file is missing", "a state of that name", "did you mean 'home'?"});
+}
+
+TEST(EvalTest, NumbersAndWordsOfOptionsAreToldInOneForm) {
+  const std::string run_of = "simulate " + pendulum + " --duration 1 --dt ";
+  expect_refused(run_of + "0,001", 2, {"simulate: --dt is '0,001', expected a number", "a point"});
+  expect_refused(run_of + "1ms", 2, {"simulate: --dt is '1ms', expected a number", "a unit"});
+  expect_refused(run_of + "0.1 --root float", 2,
+                 {"simulate: --root is 'float'", "did you mean 'floating'?"});
+}
+
 TEST(EvalTest, TreeAlgorithmsRefuseCouplingsAndNameOneThatCan) {
   expect_refused("eval " + gripper + " --algorithm aba", 1,
                  {"aba: ", "coupling", "right_slide", "'dense'", "--mimic ignore"});
@@ -245,7 +291,11 @@ TEST(EvalTest, BadStatesAreRefusedByName) {
       {R"({"q": {"swing": [true]}})", 2, {"boolean"}},
       {R"({"q": [1]})", 2, {"'q' is of type array", "object"}},
       {R"({"v": {"swing": 1e999}})", 2, {"state on standard input", "overflow", "1e999"}},
-      {R"({"v": {"swing": NaN}})", 2, {"parse error"}},
+      {R"({"v": {"swing": NaN}})", 2, {"standard input:1: number is NaN", "a finite number"}},
+      {"{\"v\":\n {\"swing\": -Infinity}}", 2, {"standard input:2: number is -Infinity"}},
+      {"{\"v\":\n {\"swing\": 1,5}}", 2, {"standard input:2: parse error", "1.5 has a point"}},
+      {"{\"v\":\n {\"swing\": 1e400}}", 2, {"standard input:2: ", "'1e400'", "up to 1.8e308"}},
+      {R"({"q": {"root": [0, 0, 1, 0, 0, 0, 1]}})", 2, {"joint 'root'", "add --root floating"}},
       {R"({"v": {"swing": 1})", 2, {"parse error"}},
       {R"({"v": {"swing": 1, "swing": 2}})", 2, {"'swing' is given twice"}},
       {R"([1])", 2, {"state is of type array"}},

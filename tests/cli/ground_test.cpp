@@ -95,6 +95,76 @@ TEST(GroundTest, MeshTouchesAsItsHullAndTheSummarySaysSo) {
   EXPECT_EQ(a.err.find("concave"), std::string::npos) << a.err;
 }
 
+TEST(GroundTest, AStartInsideOfTheGroundIsTold) {
+  const TemporaryFile model(".urdf", ball), low(".json", R"({"q": {"root": [0,0,-0.5,0,0,0,1]}})");
+  const TemporaryFile high(".json", above);
+  const Answer a = run(command(model.path(), low.path(), "--ground plane"));
+  EXPECT_NE(a.err.find("overlap by 0.6 m at the start"), std::string::npos) << a.err;
+  EXPECT_NE(a.err.find("'ball'"), std::string::npos) << a.err;
+  const Answer b = run(command(model.path(), high.path(), "--ground plane"));
+  EXPECT_EQ(b.err, "");
+}
+
+TEST(GroundTest, OptionsOfTheOtherKindOfRunAreTold) {
+  const TemporaryFile model(".urdf", ball), state(".json", above);
+  const Answer a = run(
+      command(model.path(), state.path(), "--ground plane --integrator rk4 --damping implicit"));
+  EXPECT_EQ(a.code, 0);
+  for (const char* word : {"--integrator is given", "--damping is given", "no effect"}) {
+    EXPECT_NE(a.err.find(word), std::string::npos) << a.err;
+  }
+  const Answer b = run(command(model.path(), state.path(), "--solver newton"));
+  EXPECT_NE(b.err.find("--solver is given, expected it with --ground"), std::string::npos) << b.err;
+}
+
+TEST(GroundTest, AFloorOfTheFileIsNotDoubled) {
+  const TemporaryFile model(".xml", R"(<mujoco model="ball"><worldbody>
+<geom type="plane" size="1 1 0.1"/>
+<body name="a" pos="0 0 0.3"><freejoint name="root"/><geom size="0.1"/></body></worldbody></mujoco>)");
+  const Answer a =
+      run("simulate '" + model.path() + "' --duration 1 --dt 0.002 --ground plane --json");
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_EQ(a.json()["contact"]["points"], 1);
+  EXPECT_NEAR(a.json()["final"]["q"]["root"][2].get<double>(), 0.1, 2e-5);  // slop
+}
+
+/// A parallelogram whose bars come to lie on each other, where it may go on as another four-bar.
+const char* const parallelogram = R"(<robot name="bars"><link name="base"/>
+<link name="a"><inertial><origin xyz="0 0 0.1"/><mass value="1"/><inertia ixx="0.01" iyy="0.01"
+  izz="0.01"/></inertial></link>
+<link name="b"><inertial><origin xyz="0.1 0 0"/><mass value="1"/><inertia ixx="0.01" iyy="0.01"
+  izz="0.01"/></inertial><collision><geometry><sphere radius="0.05"/></geometry></collision></link>
+<link name="c"><inertial><origin xyz="0 0 0.1"/><mass value="1"/><inertia ixx="0.01" iyy="0.01"
+  izz="0.01"/></inertial></link>
+<joint name="crank" type="continuous" independent="true"><parent link="base"/><child link="a"/>
+  <axis xyz="0 1 0"/></joint>
+<joint name="elbow" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0 0 0.2"/>
+  <axis xyz="0 1 0"/></joint>
+<joint name="rocker" type="continuous"><parent link="base"/><child link="c"/>
+  <origin xyz="0.5 0 0"/><axis xyz="0 1 0"/></joint>
+<loop name="pin" type="revolute"><predecessor link="b"><origin xyz="0.5 0 0"/></predecessor>
+  <successor link="c"><origin xyz="0 0 0.2"/></successor><axis xyz="0 1 0"/></loop></robot>)";
+
+TEST(GroundTest, AtASingularMechanismShorterStepsAreNoAdvice) {
+  const TemporaryFile model(".urdf", parallelogram), state(".json", R"({"v": {"crank": 8}})");
+  const TemporaryFile low(".json", R"({"plane": {"height": -2}})");
+  const Answer a = run("simulate '" + model.path() + "' --duration 1 --dt 0.002 --state '" +
+                       state.path() + "' --ground '" + low.path() + "'");
+  EXPECT_EQ(a.code, 1);
+  EXPECT_NE(a.err.find("keep it off them with limits or a controller"), std::string::npos) << a.err;
+  EXPECT_EQ(a.err.find("shorter steps"), std::string::npos) << a.err;
+}
+
+TEST(GroundTest, EnergyOfARobotAtRestIsNoRatio) {
+  const TemporaryFile model(".urdf", ball), state(".json", above);
+  const TemporaryFile afloat(".json", R"({"gravity": [0, 0, 0]})");
+  const Answer a = run(command(model.path(), afloat.path(), ""));
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_EQ(a.out.find("of the largest kinetic"), std::string::npos) << a.out;
+  const Answer falls = run(command(model.path(), state.path(), ""));
+  EXPECT_NE(falls.out.find("of the largest kinetic"), std::string::npos) << falls.out;
+}
+
 TEST(GroundTest, UnusableGroundsAreRefusedByName) {
   const TemporaryFile model(".urdf", ghost), state(".json", above);
   const auto refused = [&](const std::string& ground, const std::string& part) {
@@ -104,6 +174,7 @@ TEST(GroundTest, UnusableGroundsAreRefusedByName) {
   };
   refused("plane", "number of shapes on links of ghost that move is 0");
   refused("nowhere.json", "nowhere.json");
+  refused("plain", "did you mean 'plane'?");
   const TemporaryFile key(".json", R"({"fricton": 1})");
   refused(key.path(), "'friction'");
   const TemporaryFile link(".json", R"({"shapes": [{"link": "bal", "sphere": 1}]})");

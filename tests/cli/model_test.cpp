@@ -79,6 +79,40 @@ TEST(InfoTest, TablesFitAHundredColumnsUnlessAllIsAskedFor) {
             100u);
 }
 
+/// Whether each of the words stands whole in one line of a text.
+void expect_whole(const std::string& text, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    EXPECT_NE(text.find(name), std::string::npos) << "no '" << name << "' in:\n" << text;
+  }
+}
+
+TEST(InfoTest, NamesAreNeverBroken) {
+  for (const std::string robot :
+       {"tello.yaml", "jvrc1_geared.yaml", "mini_cheetah_geared.yaml", "panda.urdf"}) {
+    const std::string words = "info " ESPALIER_SOURCE_DIR "/robots/" + robot;
+    const Json out = json_of(words);
+    const std::string text = run(words).out;
+    for (const Json& joint : out["joints"]) expect_whole(text, {joint["name"], joint["parent"]});
+    for (const Json& cluster : out["clusters"]) {
+      if (cluster["constrained"] == false) continue;
+      expect_whole(text, cluster["constraints"]);
+      expect_whole(text, cluster["bodies"]);
+      expect_whole(text, cluster["output_bodies"]);
+    }
+  }
+}
+
+TEST(InfoTest, ClustersOfOneKindStandBelowWhatTheyAre) {
+  const std::string out = run("info " ESPALIER_SOURCE_DIR "/robots/mini_cheetah_geared.yaml").out;
+  EXPECT_NE(out.find("\n12 clusters, each: gear (one constant ratio"), std::string::npos) << out;
+  EXPECT_EQ(out.find("one constant ratio"), out.rfind("one constant ratio")) << "said once";
+  expect_whole(out, {"\n  hind_left.knee.link+hind_left.knee.rotor\n",
+                     "\n    tied by hind_left.knee.link:rotor\n",
+                     "\n    on hind_left.hip.link; independent: hind_left.knee.link\n"});
+  const std::string gear = run("info " + gripper).out;
+  EXPECT_NE(gear.find("\n1 cluster: gear"), std::string::npos) << gear;
+}
+
 TEST(InfoTest, UrdfNamedXmlIsToldFromMjcf) {
   const TemporaryFile file(".xml", "<robot name='r'><link name='a'/></robot>");
   expect_refused("info '" + file.path() + "'", 1, {"expected <mujoco>", "name the file .urdf"});
@@ -135,6 +169,77 @@ TEST(CheckTest, MasslessLeafIsNamedWithItsLineAndIsExitCodeOne) {
   EXPECT_EQ(out["usable"], false);
   EXPECT_EQ(out["findings"][0]["severity"], "error");
   EXPECT_NE(out["findings"][0]["where"].get<std::string>().find(":"), std::string::npos);
+}
+
+TEST(CheckTest, LimitsWithoutTheNeutralPositionAndInDegreesAreWarnings) {
+  const TemporaryFile file(".urdf", R"(<robot name="r"><link name="a"/><link name="b"><inertial>
+<mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="knee" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/>
+<limit lower="-140" upper="-6" effort="1" velocity="1"/></joint></robot>)");
+  const Answer a = run("check '" + file.path() + "'");
+  EXPECT_EQ(a.code, 0) << a.out;
+  for (const char* word : {"joint 'knee': its neutral position is 0, expected one within", "-140",
+                           "are these degrees?", "2 warnings"}) {
+    EXPECT_NE(a.out.find(word), std::string::npos) << word << "\n" << a.out;
+  }
+}
+
+TEST(CheckTest, MassesOnAxesThatStandStillAreDoubted) {
+  const auto check = [](const std::string& com) {
+    const TemporaryFile file(".yaml", R"(espalier: 1
+name: bars
+links: {base: {}}
+subsystems:
+  leg:
+    type: four_bar
+    connect: {base: base}
+    parameters: {crank: 0.1, coupler: 0.4, rocker: 0.25, pivot: [0.4, 0], angle: 0.7,
+                 crank_mass: 200, )" + com +
+                                          R"(rocker_mass: 1, rocker_com: [0.1, 0, 0],
+                 coupler_mass: 1, coupler_com: [0.2, 0, 0]}
+)");
+    return run("check '" + file.path() + "'").out;
+  };
+  const std::string told = check("");
+  for (const char* word : {"link 'leg.crank'", "'leg.crank' is 0 kg·m²", "200 kg", "1 warning"}) {
+    EXPECT_NE(told.find(word), std::string::npos) << word << "\n" << told;
+  }
+  EXPECT_NE(check("crank_com: [0.05, 0, 0], ").find("0 warnings"), std::string::npos);
+}
+
+TEST(CheckTest, TiesThatSayWhatOthersSayAreDoubted) {
+  const std::string robot = R"(espalier: 1
+name: two
+links:
+  base: {}
+  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}
+  b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}
+joints:
+  j: {type: revolute, parent: base, child: a, axis: [0, 0, 1]}
+  k: {type: revolute, parent: base, child: b, axis: [0, 0, 1]}
+couplings:
+  g: {predecessor: a, successor: b, ratio: 2}
+)";
+  const TemporaryFile one(".yaml", robot),
+      two(".yaml", robot + "  h: {predecessor: a, successor: b, ratio: 2}\n");
+  EXPECT_NE(run("check '" + one.path() + "'").out.find("0 warnings"), std::string::npos);
+  const std::string told = run("check '" + two.path() + "'").out;
+  EXPECT_NE(told.find("'h': number of degrees of freedom that it takes is 0"), std::string::npos)
+      << told;
+  EXPECT_NE(told.find("1 warning"), std::string::npos) << "one of the two is enough: " << told;
+}
+
+TEST(CheckTest, MisspelledElementsMakeAModelUnusable) {
+  std::string text = contents(ESPALIER_CLI_DATA "/gripper.urdf");
+  text.insert(text.find("</robot>"), "<couplin name='g'/>");
+  const TemporaryFile file(".urdf", text);
+  const Answer a = run("check '" + file.path() + "'");
+  EXPECT_EQ(a.code, 1) << a.out;
+  EXPECT_NE(a.out.find("element <couplin> is unknown, expected <coupling>"), std::string::npos)
+      << a.out;
+  const Answer lax = run("info '" + file.path() + "'");
+  EXPECT_EQ(lax.code, 0);
+  EXPECT_NE(lax.err.find("<couplin>"), std::string::npos) << lax.err;
 }
 
 TEST(CheckTest, FilesThatCannotBeReadAreFindings) {
@@ -240,9 +345,9 @@ TEST(ConvertTest, UnknownEndingsAreRefused) {
 
 TEST(ListTest, EverySectionIsThere) {
   const Json out = json_of("list");
-  for (const char* key : {"joints", "loop_joints", "sub_mechanisms", "laws", "formats",
-                          "algorithms", "integrators", "qp_solvers", "problems", "plugins",
-                          "search_path"}) {
+  for (const char* key :
+       {"joints", "loop_joints", "sub_mechanisms", "laws", "formats", "algorithms", "integrators",
+        "qp_solvers", "problems", "plugins", "search_path"}) {
     EXPECT_TRUE(out.contains(key)) << key;
   }
   EXPECT_EQ(run("list").code, 0);
@@ -266,8 +371,7 @@ TEST(ListTest, SubMechanismsLawsAndLoopJointsExplainThemselves) {
   EXPECT_EQ(law["explicit"], false);
   EXPECT_EQ(law["branches"], 2);
   EXPECT_FALSE(law["sample"].contains("crank_mass"));  // laws have no bodies
-  EXPECT_EQ(entry("loop-joints", "loop_joints", "rod")["parameters"],
-            Json::parse(R"(["length"])"));
+  EXPECT_EQ(entry("loop-joints", "loop_joints", "rod")["parameters"], Json::parse(R"(["length"])"));
   EXPECT_NE(run("list sub-mechanisms").out.find("crank_mass|com|inertia"), std::string::npos);
 }
 
@@ -300,6 +404,50 @@ TEST(ListTest, SaysWhatStandsInTheWayOnAModel) {
                 a["alternatives"].end());
     }
   }
+}
+
+TEST(ListTest, AlgorithmsOfAModelHaveALineEachAndEachObstacleANote) {
+  const std::string words = "list algorithms --model " ESPALIER_SOURCE_DIR "/robots/panda.urdf";
+  const Json all = json_of(words)["algorithms"];
+  const std::string out = run(words).out;
+  std::vector<std::string> obstacles;
+  std::istringstream lines(out);
+  std::string line;
+  std::getline(lines, line);
+  for (const char* column : {"algorithm", "problem", "on panda"}) {
+    EXPECT_NE(line.find(column), std::string::npos) << line;
+  }
+  for (const Json& a : all) {
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_TRUE(line.starts_with(a["name"].get<std::string>() + " ")) << line;
+    EXPECT_NE(line.find(" " + a["problem"].get<std::string>() + " "), std::string::npos) << line;
+    std::string end = "  can";
+    if (a["can"] == false) {
+      const auto known = std::find(obstacles.begin(), obstacles.end(), a["obstacle"]);
+      end = "  cannot [" + std::to_string(known - obstacles.begin() + 1) + "]";
+      if (known == obstacles.end()) obstacles.push_back(a["obstacle"]);
+    }
+    EXPECT_TRUE(line.ends_with(end)) << line;
+  }
+  ASSERT_EQ(obstacles.size(), 1u) << "the fingers' coupling";
+  EXPECT_NE(out.find("\n\n[1] cluster 'left_finger+right_finger' is tied by a coupling"),
+            std::string::npos)
+      << out;
+  // Wide: everything in one row.
+  expect_whole(run(words + " --wide").out, {obstacles[0], "scalars", "summary", "cost"});
+}
+
+TEST(ListTest, PluginsOfThisProjectHaveItsVersion) {
+  const std::string told = run("--version").out;
+  const std::string version = told.substr(0, told.find('\n'));
+  const Json plugins = json_of("list plugins")["plugins"];
+  EXPECT_GE(plugins.size(), 10u);
+  for (const Json& plugin : plugins) {
+    EXPECT_EQ("espalier " + plugin["version"].get<std::string>(), version) << plugin["name"];
+  }
+  const std::string out = run("list plugins").out;
+  EXPECT_TRUE(out.starts_with("plugin")) << out;
+  expect_whole(out, {"joints", "forward-dynamics", "\nin /"});
 }
 
 TEST(ListTest, JointsFormatsAndPluginsHaveTheirFacts) {

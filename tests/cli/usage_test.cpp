@@ -44,6 +44,11 @@ TEST(UsageTest, VersionIsPrinted) {
   const Answer a = run("--version");
   EXPECT_EQ(a.code, 0);
   EXPECT_TRUE(a.out.starts_with("espalier ")) << a.out;
+  // Paths stand below the table, which fits a screen whatever folder plugins are in.
+  const std::string table = a.out.substr(0, a.out.rfind("\nin "));
+  ASSERT_LT(table.size(), a.out.size()) << a.out;
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
 }
 
 TEST(UsageTest, UnknownWordsAreRefusedWithASuggestion) {

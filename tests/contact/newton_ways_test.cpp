@@ -5,7 +5,7 @@
 #include "espalier/simulation/contact/contact_batch.hpp"
 #include "tests/contact/robots.hpp"
 
-namespace espalier::test {
+namespace espalier::test::newton_ways_test {
 namespace {
 
 using contact::ContactBatch;
@@ -297,4 +297,4 @@ TEST(NewtonWaysTest, AWalkerFallsTheSameWayByAllWaysForAnyNumberOfRobots) {
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::newton_ways_test

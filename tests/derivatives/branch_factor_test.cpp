@@ -1,4 +1,4 @@
-#include "algorithms/derivatives/variation/branch_factor.hpp"
+#include "algorithms/derivatives/variation/mass_factor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 
-namespace espalier::test {
+namespace espalier::test::branch_factor_test {
 namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -70,7 +70,8 @@ void expect_solutions(const Model& model, std::mt19937& random) {
 
   BranchFactor factor(model);
   factor.factor(given.M.data());
-  factor.solve(A.data(), B.data(), X.data(), Y.data(), Z.data());
+  factor.invert(Z.data());
+  BranchSolves(model).solve(factor, A.data(), B.data(), X.data(), Y.data());
   std::vector<double> by_inverse = x;
   factor.solve(x.data());
   factor.times_inverse(by_inverse.data());
@@ -86,6 +87,41 @@ void expect_solutions(const Model& model, std::mt19937& random) {
   }
 }
 
+/// Robots as lanes, each of another matrix.
+void expect_lanes_to_solve(const Model& model, std::mt19937& random) {
+  const int n = model.nv();
+  std::vector<Related> given;
+  for (int lane = 0; lane < Pack::size; ++lane) given.emplace_back(model, random);
+  std::vector<Pack> M(n * n), A(n * n), X(n * n), Z(n * n), x(n);
+  for (int lane = 0; lane < Pack::size; ++lane) {
+    for (int e = 0; e < n * n; ++e) {
+      M[e].set(lane, given[lane].M.data()[e]), A[e].set(lane, given[lane].A.data()[e]);
+    }
+    for (int k = 0; k < n; ++k) x[k].set(lane, std::sin(k + lane + 1.0));
+  }
+  LaneMassFactor<Pack> factor(model);
+  factor.factor(M.data());
+  factor.invert(Z.data()), factor.solve(A.data(), X.data()), factor.solve(x.data());
+  for (int lane = 0; lane < Pack::size; ++lane) {
+    SCOPED_TRACE("lane " + std::to_string(lane));
+    const Matrix inverse = given[lane].M.inverse(), wanted = -inverse * given[lane].A;
+    const double bound = 1e-14 * n * inverse.cwiseAbs().maxCoeff();
+    double off_Z = 0.0, off_X = 0.0, off_x = 0.0;
+    for (int i = 0; i < n; ++i) {
+      double sum = 0.0;
+      for (int j = 0; j < n; ++j) {
+        off_Z = std::max(off_Z, std::abs(Z[i * n + j][lane] - inverse(i, j)));
+        off_X = std::max(off_X, std::abs(X[i * n + j][lane] - wanted(i, j)));
+        sum += inverse(i, j) * std::sin(j + lane + 1.0);
+      }
+      off_x = std::max(off_x, std::abs(x[i][lane] - sum));
+    }
+    EXPECT_LT(off_Z, bound);
+    EXPECT_LT(off_X, 10.0 * bound);
+    EXPECT_LT(off_x, 10.0 * bound);
+  }
+}
+
 TEST(BranchFactorTest, SolvesAsDenseAlgebraDoesOnTreesAndClusters) {
   std::mt19937 random(2);
   for (unsigned long long seed = 1; seed <= 40; ++seed) {
@@ -94,14 +130,18 @@ TEST(BranchFactorTest, SolvesAsDenseAlgebraDoesOnTreesAndClusters) {
     options.seed = seed, options.bodies = 1 + static_cast<int>(seed * 7 % 50);
     options.floating_base = seed % 2 == 0;
     options.shape = seed % 3 == 0 ? RobotOptions::Shape::chain : RobotOptions::Shape::random;
-    expect_solutions(*host().compile(random_robot(host().registry(), options)), random);
+    const ModelPtr model = host().compile(random_robot(host().registry(), options));
+    expect_solutions(*model, random);
+    if (seed <= 10) expect_lanes_to_solve(*model, random);
   }
   for (const char* file : {"tello.yaml", "jvrc1_geared.yaml", "humanoid.urdf"}) {
     SCOPED_TRACE(file);
-    expect_solutions(
-        *host().compile(host().read(std::string(ESPALIER_SOURCE_DIR "/robots/") + file)), random);
+    const ModelPtr model =
+        host().compile(host().read(std::string(ESPALIER_SOURCE_DIR "/robots/") + file));
+    expect_solutions(*model, random);
+    expect_lanes_to_solve(*model, random);
   }
 }
 
 }  // namespace
-}  // namespace espalier::test
+}  // namespace espalier::test::branch_factor_test

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/allocations.hpp"
 #include "examples/swing_leg.hpp"
 #include "tests/derivatives/oracle.hpp"
 
@@ -145,19 +146,96 @@ TEST_F(DesignVariationTest, OtherRobotsAndEmptyStepsAreRefusedByName) {
   EXPECT_TRUE(algorithm->families().empty());
 }
 
-TEST_F(DesignVariationTest, ChangesOfLoopJointsAreRefusedNamingTheCluster) {
-  const auto leg = [&](double length) {
-    Description robot = host().read(ESPALIER_SOURCE_DIR "/robots/four_bar_leg.yaml");
-    robot.loops.at(0).parameters["length"] = {length};
+/// A leg whose rod closes a loop: by its length, and by where it ends.
+ModelPtr rod_leg(double length, double end) {
+  Description robot = host().read(ESPALIER_SOURCE_DIR "/robots/four_bar_leg.yaml");
+  robot.loops.at(0).parameters["length"] = {length};
+  robot.loops.at(0).successor_origin.xyz.x = end;
+  return host().compile(robot);
+}
+
+// Loop joints close spatial and planar loops; other robots are closed by Newton's method.
+TEST_F(DesignVariationTest, LoopJointsAgreeWithDifferencesOfOtherRobots) {
+  const double length = 0.5012, end = 0.1194335;
+  const ModelPtr leg = rod_leg(length, end);
+  const int n = leg->nv();
+  const State s = random_cluster_state(*leg, 3);
+  const std::vector<double> weights = Rng(4).vector(n);
+  auto algorithm = host().create<DesignVariation<double>>("adjoint-variation", leg);
+  auto reference = host().create<DesignVariation<double>>("differences", leg);
+  const double h = 1e-5;
+  for (auto* a : {algorithm.get(), reference.get()}) {
+    a->add({"length", rod_leg(length - h, end), rod_leg(length + h, end), 2 * h});
+    a->add({"end", rod_leg(length, end - h), rod_leg(length, end + h), 2 * h});
+  }
+  std::vector<double> found(2), coarse(2);
+  algorithm->evaluate(s.q, s.v, s.vdot, weights, found);
+  reference->evaluate(s.q, s.v, s.vdot, weights, coarse);
+  for (int k = 0; k < 2; ++k) {
+    const auto value = [&](double t) {
+      const ModelPtr other =
+          k == 0 ? rod_leg(length + 0.1 * t, end) : rod_leg(length, end + 0.1 * t);
+      std::vector<double> q = s.q, tau(n);
+      other->apply_couplings(q.data());
+      EXPECT_EQ(project(*other, q.data(), {.tolerance = 1e-15}).verdict, Closure::Verdict::closed);
+      host().create<InverseDynamics<double>>("dense", other)->evaluate(q, s.v, s.vdot, tau);
+      double sum = 0.0;
+      for (int i = 0; i < n; ++i) sum += weights[i] * tau[i];
+      return std::vector<double>{10.0 * sum};
+    };
+    const double expected = DifferenceOracle::best_difference(value).first[0];
+    EXPECT_GT(std::abs(expected), 1e-3);
+    // Rounding of phi over 2e-5 m, and for the reference second derivatives by lengths of 0.1 m.
+    EXPECT_NEAR(found[k], expected, 1e-8 * std::max(1.0, std::abs(expected)));
+    EXPECT_NEAR(coarse[k], expected, 1e-6 * std::max(1.0, std::abs(expected)));
+  }
+}
+
+TEST_F(DesignVariationTest, FamiliesOfOneNameAndJointsThatMoveOtherwiseAreRefused) {
+  auto algorithm = with_families(1e-4);
+  EXPECT_THROW(algorithm->add({LegDesign::names[0], model, model, 1.0}), DuplicateName);
+  const auto screw = [&](double pitch) {
+    Description robot = swing_leg(design);
+    for (JointDescription& j : robot.joints) {
+      if (j.name == "hip") j.type = "helical", j.parameters["pitch"] = {pitch};
+    }
     return host().compile(robot);
   };
-  auto algorithm = host().create<DesignVariation<double>>("adjoint-variation", leg(0.5012));
+  auto other = host().create<DesignVariation<double>>("adjoint-variation", screw(0.1));
   try {
-    algorithm->add({"rod", leg(0.5011), leg(0.5013), 2e-4});
-    FAIL() << "a rod's length is taken";
+    other->add({"pitch", screw(0.099), screw(0.101), 2e-3});
+    FAIL() << "no refusal";
   } catch (const Unsupported& error) {
-    EXPECT_NE(std::string(error.what()).find("heel_spring"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("joint 'hip'"), std::string::npos) << error.what();
   }
+}
+
+TEST_F(DesignVariationTest, EvaluateTakesNoMemory) {
+  if (!cli::allocation_count()) GTEST_SKIP() << "this C library gives no way to count allocations";
+  const auto algorithm = with_families(1e-4);
+  const std::vector<double> q = assembled(*model, 0.4, -0.7);
+  std::vector<double> gradient(LegDesign::count);
+  for (int call = 1; call <= 2; ++call) {
+    const long before = *cli::allocation_count();
+    algorithm->evaluate(q, v, vdot, lambda, gradient);
+    EXPECT_EQ(*cli::allocation_count() - before, 0) << "call " << call;
+  }
+}
+
+TEST_F(DesignVariationTest, NamedResultsAreThoseOfTheFamilies) {
+  const auto algorithm = with_families(1e-4);
+  Inputs in;
+  in.q = assembled(*model, 0.4, -0.7), in.v = v, in.vdot = vdot, in.multipliers = lambda;
+  Results out;
+  algorithm->solve(in, out);
+  std::vector<double> gradient(LegDesign::count);
+  algorithm->evaluate(in.q, v, vdot, lambda, gradient);
+  EXPECT_EQ(out.at(0).values, gradient);
+  EXPECT_EQ(out.at(0).names.at(2), LegDesign::names[2]);
+  EXPECT_EQ(out.at(1).name, "singularity_margin");
+  const auto none = host().create<DesignVariation<double>>("adjoint-variation", model);
+  none->solve(in, out);
+  EXPECT_EQ(out.at(0).row_count, 0) << "tools ask for every problem, and add none";
 }
 
 }  // namespace

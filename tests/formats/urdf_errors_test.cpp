@@ -25,6 +25,9 @@ TEST(UrdfErrorTest, WhatIsNotXmlIsRefusedWithItsLine) {
   test::expect_in(error("garbage"), {"file.urdf", "not readable XML"});
   test::expect_in(error("<robot>\n<link name='a'>\n</robot>"), {"file.urdf:2", "MISMATCHED"});
   test::expect_in(error("<robot name='r'"), {"file.urdf:1"});
+  test::expect_in(error("<robot>\n<link name='a'>\n</robot>"), {"<link> of line 2 is open"});
+  test::expect_in(error("<robot>\n<!-- <a> --><link name='a>'/>\n<joint name='b'></joint>\n"),
+                  {"<robot> of line 1 is open"});
   test::expect_in(error("<robot name='r'/>\n<robot name='s'/>"), {"file.urdf:2", "<robot>"});
   test::expect_in(error(std::string("<robot/>\n\0<", 11)), {"file.urdf:2", "zero byte"});
 }
@@ -74,7 +77,9 @@ TEST(UrdfErrorTest, LawsNameTypeAndJoints) {
 TEST(UrdfErrorTest, BadNumbersNameElementAndAttribute) {
   test::expect_in(error_in_joint("<limit lower='low'/>"),
                   {"joint 'x' (file.urdf:3)", "'lower' of <limit> is 'low'", "finite number"});
-  test::expect_in(error_in_joint("<dynamics damping='1,5'/>"), {"'damping'", "'1,5'"});
+  test::expect_in(error_in_joint("<dynamics damping='1,5'/>"),
+                  {"'damping'", "'1,5'", "(1.5 has a point, not a comma)"});
+  test::expect_in(error_in_joint("<origin xyz='1,2,3'/>"), {"white space stands between numbers"});
   test::expect_in(error_in_joint("<mimic joint='k' multiplier=''/>"), {"'multiplier'"});
   test::expect_in(
       error_in_robot("<link name='l'><inertial>\n<mass value='inf'/></inertial></link>"),
@@ -128,6 +133,61 @@ TEST(UrdfErrorTest, ControlCharactersInNamesAreRefused) {
 TEST(UrdfErrorTest, MacrosThatWereNotExpandedAreRefused) {
   test::expect_in(error_in_robot("<xacro:leg side='left'/>"),
                   {"robot 'r' (file.urdf:2)", "<xacro:leg>", "run xacro"});
+  test::expect_in(error_in_joint("<dynamics damping='${d}'/>"), {"'${d}'", "run xacro"});
+}
+
+/// The findings of a robot whose text begins at line 2.
+std::vector<Finding> findings(const std::string& text) {
+  return UrdfFormat().read("<robot name='r'>\n" + text + "\n</robot>", "file.urdf").findings;
+}
+
+TEST(UrdfSpellingTest, UnknownWordsBesideKnownOnesAreDoubtful) {
+  const std::string joint = "<joint name='x' type='revolute'><parent link='a'/><child link='b'/>";
+  for (const auto& [text, words] : std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"<couplin name='g'/>", {"robot 'r'", "element <couplin>", "expected <coupling>"}},
+           {"<Lop name='g'/>", {"element <Lop>", "expected <loop>"}},
+           {joint + "<dynamic damping='1'/></joint>",
+            {"joint 'x'", "element <dynamic>", "expected <dynamics>"}},
+           {joint + "<limit lowr='1'/></joint>",
+            {"joint 'x'", "attribute 'lowr' of <limit>", "expected 'lower'"}},
+           {joint + "<espalier armatrue='1'/></joint>", {"'armatrue'", "expected 'armature'"}},
+           {"<joint name='x' type='revolute' independant='true'><parent link='a'/>"
+            "<child link='b'/></joint>",
+            {"joint 'x'", "attribute 'independant' of <joint>", "expected 'independent'"}},
+           {"<link name='l'><inertail/></link>", {"link 'l'", "expected <inertial>"}},
+           {"<law name='w' type='t'><joint name='a'/><paramter name='p' value='1'/></law>",
+            {"law 'w'", "expected <parameter>"}}}) {
+    const std::vector<Finding> found = findings(text);
+    ASSERT_EQ(found.size(), 1u) << text;
+    EXPECT_EQ(found[0].severity, Finding::Severity::warning);
+    EXPECT_TRUE(found[0].negotiable) << "a strict reading refuses it";
+    EXPECT_EQ(found[0].where, "file.urdf:2");
+    test::expect_in(found[0].text, words);
+    test::expect_in(found[0].text, {"(file.urdf:2)", "it is left out"});
+  }
+}
+
+TEST(UrdfSpellingTest, WordsOfOtherProgramsPass) {
+  EXPECT_TRUE(findings("<gazebo reference='l'><mu1>0.2</mu1><materail/></gazebo>"
+                       "<ros2_control name='c'/><drake:joint nam='x'/><capability/>"
+                       "<link name='l' xmlns:d='u'><contact/><selfcollide/></link>"
+                       "<joint name='x' type='fixed'><parent link='a'/><child link='b'/>"
+                       "<sensor_offset/><calibration rising='0'/></joint>")
+                  .empty());
+}
+
+TEST(UrdfSpellingTest, GearsOfTransmissionsAreSaidToBeLeftOut) {
+  const auto transmission = [](const std::string& ratio) {
+    return "<joint name='x' type='revolute'><parent link='a'/><child link='b'/></joint>"
+           "<transmission name='t'><joint name='x'/>\n<actuator name='m'>"
+           "<mechanicalReduction>" +
+           ratio + "</mechanicalReduction></actuator></transmission>";
+  };
+  EXPECT_TRUE(findings(transmission("1")).empty());
+  const std::vector<Finding> found = findings(transmission("9.1"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_FALSE(found[0].negotiable);
+  test::expect_in(found[0].text, {"transmission 't' (file.urdf:3)", "'9.1'", "<coupling>"});
 }
 
 }  // namespace

@@ -102,7 +102,20 @@ TEST(YamlErrorTest, UnknownParametersListTheKnownOnes) {
       content_error("parameters: {side: 1, length: 2}\nlinks: {l: {mass: $(sied * 2)}}"),
       {"link 'l' (robot.yaml:3)", "'sied' is unknown", "side", "length", "did you mean 'side'?"});
   test::expect_in(content_error("links: {l: {mass: $(x)}}"), {"'x'", "there are no parameters"});
+  test::expect_in(content_error("parameters: {side: 1}\nlinks: {l: {mass: $(-pie / 2)}}"),
+                  {"'pie' is unknown", "one of side, pi", "did you mean 'pi'?"});
   test::expect_in(content_error("parameters: {a: $(b), b: 1}"), {"robot (robot.yaml:2)", "'b'"});
+}
+
+TEST(YamlErrorTest, ParametersThatATypeListsNotAreToldWhereToStand) {
+  test::expect_in(content_error("definitions: {leg: {links: {l: {mass: 1}}}}\n"
+                                "subsystems: {a: {type: leg, parameters: {r: 1}}}"),
+                  {"robot.yaml:3", "parameter 'r' is unknown", "list it under 'parameters'"});
+}
+
+TEST(YamlErrorTest, TabsAreNamedWithTheirLine) {
+  test::expect_in(content_error("links:\n\tl: {mass: 1}\n"),
+                  {"robot.yaml:3", "is indented with a tab", "expected spaces"});
 }
 
 TEST(YamlErrorTest, BadExpressionsAreRefused) {

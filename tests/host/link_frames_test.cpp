@@ -46,6 +46,14 @@ TEST_F(LinkFramesTest, AngularVelocityIsTheDerivativeOfTheRotation) {
   EXPECT_LT((frames_.velocity("flange", Frame::world).angular - w).norm(), difference);
 }
 
+TEST_F(LinkFramesTest, BeforeTheFirstUpdateNothingIsToldOfLinks) {
+  EXPECT_THROW(frames_.pose("flange"), Unsupported);
+  EXPECT_THROW(frames_.velocity("flange"), Unsupported);
+  EXPECT_THROW(frames_.jacobian("flange"), Unsupported);
+  EXPECT_THROW(frames_.pose("flansch"), UnknownName);
+  EXPECT_THROW(LinkFrames(host(), nullptr), InvalidModel);
+}
+
 TEST_F(LinkFramesTest, LocalIsAlignedInTheLinksAxes) {
   frames_.update(q_, v_);
   const Eigen::Matrix3d R = frames_.pose("flange").linear();

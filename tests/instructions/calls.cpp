@@ -37,7 +37,7 @@ using SubjectPtr = std::shared_ptr<Subject>;
 
 SubjectPtr of_file(const Host& host, const std::string& file, bool floating) {
   CompileOptions options;
-  if (floating) options.root = CompileOptions::Root::floating;
+  options.root = floating ? CompileOptions::Root::floating : CompileOptions::Root::fixed;
   options.mimic = CompileOptions::MimicRule::ignore;  // the fingers of the Panda
   const std::string name = file.substr(0, file.find('.'));
   return std::make_shared<Subject>(name, host.load(ESPALIER_SOURCE_DIR "/robots/" + file, options));
@@ -135,8 +135,10 @@ class Set {
   void add_compile(const std::string& file) {
     const auto description =
         std::make_shared<const Description>(host_.read(ESPALIER_SOURCE_DIR "/robots/" + file));
-    calls_.push_back({"compile, " + file.substr(0, file.find('.')),
-                      [&host = host_, description](int) { host.compile(*description); }});
+    calls_.push_back(
+        {"compile, " + file.substr(0, file.find('.')), [&host = host_, description](int) {
+           host.compile(*description, {.root = CompileOptions::Root::fixed});
+         }});
   }
 
  private:
@@ -193,6 +195,7 @@ std::vector<Call> fixed_calls(const Host& host) {
     set.add<MassMatrix>("crba", tree);
   }
   const SubjectPtr bushy = binary_tree(host);
+  set.add<ForwardDynamics>("aba", bushy);
   set.add<MassMatrix>("crba", bushy);
   for (const SubjectPtr& tree : {humanoid, bushy}) set.add<BodyJacobians>("body-jacobians", tree);
   set.add<InverseOsim>("pv-osim", humanoid);

@@ -121,6 +121,54 @@ TEST_P(JointConformanceTest, BiasIsTheDerivativeOfTheSubspaceAtConstantRates) {
   }
 }
 
+/// X, S and bias as numbers, and once more their derivatives.
+template <class T, class F>
+std::vector<double> numbers(const test::Kinematics<T>& k, F&& f) {
+  std::vector<double> out;
+  for (const Transform<T>& X : k.X) {
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) out.push_back(f(X.E(i, j)));
+      out.push_back(f(X.r[i]));
+    }
+  }
+  for (const auto* list : {&k.S, &k.bias}) {
+    for (const Motion<T>& m : *list) {
+      for (int i = 0; i < 6; ++i) out.push_back(f(m[i]));
+    }
+  }
+  return out;
+}
+
+TEST_P(JointConformanceTest, DualNumbersAreDerivativesAlongTheJoint) {
+  using D = Dual<double>;
+  for (int sample = 0; sample < 10; ++sample) {
+    const auto q = joints_.random_position(random_);
+    const auto qd = random_.vector(joints_.nv()), x = random_.vector(joints_.nv()),
+               xd = random_.vector(joints_.nv());
+    const auto at = [&](double t) {
+      std::vector<double> rates = qd;
+      for (std::size_t i = 0; i < rates.size(); ++i) rates[i] += t * xd[i];
+      return numbers(joints_.kinematics(joints_.integrate(q, scaled(t, x)), rates),
+                     [](double a) { return a; });
+    };
+    std::vector<D> start(q.begin(), q.end()), step, rates;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      step.push_back({0.0, x[i]}), rates.push_back({qd[i], xd[i]});
+    }
+    const auto found = joints_.kinematics(joints_.integrate(start, step), rates);
+    EXPECT_LT(largest_difference(numbers(found, [](const D& a) { return a.x; }), at(0.0)),
+              10 * rounding);
+    const double h = 1e-3;
+    const auto a = at(h), b = at(-h), c = at(2 * h), d = at(-2 * h);
+    std::vector<double> expected(a.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      expected[i] = (8.0 * (a[i] - b[i]) - (c[i] - d[i])) / (12.0 * h);
+    }
+    EXPECT_LT(largest_difference(numbers(found, [](const D& a) { return a.d; }), expected),
+              differences);
+  }
+}
+
 TEST_P(JointConformanceTest, BiasIsZeroWithoutRates) {
   const auto q = joints_.random_position(random_);
   const std::vector<double> zero(joints_.nv(), 0.0);

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "espalier/kernel/errors.hpp"
 #include "formats/mjcf/mjcf.hpp"
 #include "tests/formats/support.hpp"
@@ -81,6 +83,48 @@ TEST(MjcfLossTest, WhatDoesNotIsAWarning) {
           {R"(<extension><plugin plugin="p"/></extension>)", "<extension>"}}) {
     expect_one(file("", hinge, after), warning, "robot.xml:6", {word, "(left out)"});
   }
+}
+
+TEST(MjcfActuatorTest, WhatIsDrivenIsIndependentWhereTheLoopLeavesTheChoice) {
+  // A four-bar with one degree of freedom, each joint of which determines the others.
+  for (const std::string driven : {"crank", "elbow", "rocker"}) {
+    const Description robot = MjcfFormat().read(R"(<mujoco><worldbody>
+<body name="a"><joint name="crank"/><geom type="capsule" size="0.01" fromto="0 0 0 0.2 0 0"/>
+<body name="b" pos="0.2 0 0"><joint name="elbow"/>
+<geom type="capsule" size="0.01" fromto="0 0 0 0.1 0.3 0"/></body></body>
+<body name="c" pos="0.5 0 0"><joint name="rocker"/>
+<geom type="capsule" size="0.01" fromto="0 0 0 -0.2 0.3 0"/></body></worldbody>
+<equality><connect body1="b" body2="c" anchor="0.1 0.3 0"/></equality>
+<actuator><motor joint=")" + driven + R"("/></actuator></mujoco>)",
+                                                "robot.xml");
+    const auto model = host().compile(robot);
+    ASSERT_EQ(model->nv(), 1) << driven;
+    EXPECT_EQ(model->joint(driven).independent, 0) << driven;
+  }
+}
+
+TEST(MjcfStartTest, FreeBodiesStartWhereTheFilePlacesThem) {
+  const auto states = [](const std::string& body, const std::string& more) {
+    return MjcfFormat()
+        .read("<mujoco><worldbody><body name='a' " + body +
+                  "><freejoint name='f'/><geom size='0.1'/></body></worldbody>" + more +
+                  "</mujoco>",
+              "robot.xml")
+        .states;
+  };
+  EXPECT_TRUE(states("pos='0 0 0'", "").empty());
+  const auto turned = states("pos='1 2 0.3' euler='0 0 90'", "");
+  ASSERT_EQ(turned.size(), 1u);
+  EXPECT_EQ(turned[0].name, "qpos0");
+  const std::vector<double> q = turned[0].positions.at("f");
+  const double h = std::sqrt(0.5), expected[] = {1, 2, 0.3, 0, 0, h, h};
+  ASSERT_EQ(q.size(), 7u);
+  for (int i = 0; i < 7; ++i) EXPECT_NEAR(q[i], expected[i], 1e-15) << i;  // one rounding
+  // A keyframe of that name is the file's own.
+  const auto own =
+      states("pos='1 2 0.3'", "<keyframe><key name='qpos0' qpos='0 0 1 1 0 0 0'/></keyframe>");
+  ASSERT_EQ(own.size(), 1u);
+  EXPECT_EQ(own[0].positions.at("f")[2], 1.0);
 }
 
 TEST(MjcfLossTest, JointsAreWrittenWithWhatResistsThem) {

@@ -107,6 +107,52 @@ struct WrongElsewhere {
   double size;
 };
 
+/// Of two equations it writes one.
+struct ForgetsOne {
+  static constexpr int positions = 3, equations = 2;
+  explicit ForgetsOne(const PartSpec& /*spec*/) {}
+  template <class T>
+  void phi(const T* q, T* phi) const {
+    phi[0] = q[1] - 2.0 * q[0];
+  }
+};
+/// Of one equation it writes two.
+struct WritesBeyond {
+  static constexpr int positions = 2, equations = 1;
+  explicit WritesBeyond(const PartSpec& /*spec*/) {}
+  template <class T>
+  void phi(const T* q, T* phi) const {
+    phi[0] = q[1] - 2.0 * q[0];
+    phi[1] = q[0];
+  }
+};
+/// Of two positions it reads three.
+struct ReadsBeyond {
+  static constexpr int positions = 2, equations = 1;
+  explicit ReadsBeyond(const PartSpec& /*spec*/) {}
+  template <class T>
+  void phi(const T* q, T* phi) const {
+    phi[0] = q[1] - 2.0 * q[0] * q[2];
+  }
+};
+/// The same two of a law that is solved for its last position.
+struct GammaBeyond {
+  static constexpr int independent = 1, dependent = 1;
+  explicit GammaBeyond(const PartSpec& /*spec*/) {}
+  template <class T>
+  void gamma(const T* y, T* q) const {
+    q[0] = y[0] * y[1];
+  }
+};
+struct GammaForgets {
+  static constexpr int independent = 1, dependent = 2;
+  explicit GammaForgets(const PartSpec& /*spec*/) {}
+  template <class T>
+  void gamma(const T* y, T* q) const {
+    q[1] = 2.0 * y[0];
+  }
+};
+
 /// A hinge about z whose placement turns the other way.
 struct WrongHinge {
   static constexpr int nq = 1, nv = 1;
@@ -175,6 +221,17 @@ TEST(PluginChecksTest, WrongDerivativesNamePluginLawRowAndColumn) {
   expect_words(refusal_of_law<WrongBias>(), {"laws.so", "law 'tried'", "k(0)", "rates"});
   expect_words(refusal_of_law<WrongG>(), {"laws.so", "law 'tried'", "G(0, 0)", "gamma"});
   expect_words(refusal_of_law<WrongRate>(), {"laws.so", "law 'tried'", "g(0)", "gamma"});
+}
+
+TEST(PluginChecksTest, NumbersThatAreMissingOrBeyondAreRefused) {
+  expect_words(refusal_of_law<ForgetsOne>(),
+               {"laws.so", "law 'tried'", "phi[1] is not written", "'equations = 2'"});
+  expect_words(refusal_of_law<WritesBeyond>(), {"phi[1] is written", "'equations = 1'"});
+  expect_words(refusal_of_law<ReadsBeyond>(),
+               {"phi[0] depends on more than 2 positions", "q[0] to q[1]", "'positions = 2'"});
+  expect_words(refusal_of_law<GammaBeyond>(),
+               {"gamma[0] depends on more than 1 positions", "'independent = 1'"});
+  expect_words(refusal_of_law<GammaForgets>(), {"gamma[0] is not written", "'dependent = 2'"});
 }
 
 TEST(PluginChecksTest, SolutionsThatDoNotSolveAreRefused) {

@@ -108,6 +108,7 @@ TEST(StateLoopTest, JointsThatFollowInLoopsAreRefusedUnlessRaw) {
   const std::string follower = follower_and_leader(state.model()).first;
   const std::string text = message_of<Unsupported>([&] { state.set_position(follower, 0.4); });
   EXPECT_NE(text.find("'" + follower + "'"), std::string::npos) << text;
+  EXPECT_NE(text.find("whose position is wanted, is dependent"), std::string::npos) << text;
   EXPECT_NE(text.find("set_raw()"), std::string::npos) << text;
   EXPECT_TRUE(state.is_closed());
   state.set_raw(follower, 0.4);
@@ -162,6 +163,29 @@ TEST(StateLoopTest, AlgorithmsRefuseOpenStatesAndVectorsOnRequest) {
   }
   EXPECT_THROW(dynamics->evaluate(check_first, state.q(), state.v(), tau, vdot), SingularMechanism);
   EXPECT_THROW(inertia->evaluate(state, M), SingularMechanism);
+}
+
+TEST(StateTest, StateOfAnotherRobotIsTakenWhereItsJointsAreTheSame) {
+  const ModelPtr model = robot(), twin = robot();
+  const auto dynamics = host().create<ForwardDynamics<double>>("c-aba", model);
+  std::vector<double> tau(5, 0.3), vdot(5), again(5);
+  dynamics->evaluate(espalier::State(model), tau, vdot);
+  dynamics->evaluate(espalier::State(twin), tau, again);
+  EXPECT_EQ(vdot, again);
+  // As many numbers, of other joints.
+  Description other =
+      chain_of(std::vector<std::string>{"revolute", "spherical", "prismatic", "prismatic"});
+  other.joints[3].mimic = Mimic{"joint3", 2.0, 0.5};
+  const espalier::State state(host().compile(other));
+  const std::string text = message_of<Unsupported>([&] { dynamics->evaluate(state, tau, vdot); });
+  for (const char* word : {"forward-dynamics", "state is of the robot", "'joint1'"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << text;
+  }
+}
+
+TEST(StateTest, WithoutAModelThereIsNone) {
+  EXPECT_NE(message_of<InvalidModel>([] { espalier::State state(nullptr); }).find("model is null"),
+            std::string::npos);
 }
 
 TEST(StateLoopTest, CouplingsThatAreMissedAreOpenToo) {

@@ -99,6 +99,78 @@ TEST_F(PluginIndexTest, NamesThatAreTakenOpenThePluginThatSaysSo) {
   EXPECT_EQ(registry_.find(Kind::joint, "test-slider").origin, first);
 }
 
+TEST_F(PluginIndexTest, OnASearchPathThePluginsOfLaterFoldersKeepTheirNames) {
+  fs::create_directories(folder_ / "own");
+  fs::create_directories(folder_ / "shipped");
+  const std::string own = indexed("good_joint", "own/mine.so");
+  const std::string shipped = indexed("good_joint", "shipped/joints.so");
+  const std::vector<std::string> refused =
+      loader_.load_path({folder_ / "own", folder_ / "shipped"}, true);
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_NE(refused[0].find(own + ": joint 'test-slider' is registered by " + shipped),
+            std::string::npos)
+      << refused[0];
+  EXPECT_EQ(registry_.find(Kind::joint, "test-slider").origin, shipped);
+}
+
+TEST_F(PluginIndexTest, OnASearchPathAFileOfTheFirstFolderStandsForThoseOfItsName) {
+  fs::create_directories(folder_ / "own");
+  fs::create_directories(folder_ / "shipped");
+  const std::string own = indexed("good_joint", "own/joints.so");
+  indexed("good_joint", "shipped/joints.so");
+  EXPECT_TRUE(loader_.load_path({folder_ / "own", folder_ / "shipped"}, true).empty());
+  EXPECT_EQ(registry_.find(Kind::joint, "test-slider").origin, own);
+}
+
+TEST_F(PluginIndexTest, OnASearchPathARefusedFileShadowsNone) {
+  fs::create_directories(folder_ / "own");
+  fs::create_directories(folder_ / "shipped");
+  std::ofstream(folder_ / "own/joints.so") << "no library";
+  const std::string shipped = indexed("good_joint", "shipped/joints.so");
+  EXPECT_EQ(loader_.load_path({folder_ / "own", folder_ / "shipped"}, true).size(), 1u);
+  EXPECT_EQ(registry_.find(Kind::joint, "test-slider").origin, shipped);
+}
+
+TEST_F(PluginIndexTest, FormatIsOpenedWhenAFileEndsAsItsOwn) {
+  std::vector<std::string> files;
+  for (const std::string plugin : {ESPALIER_FORMATS, ESPALIER_YAML}) {
+    const std::string file = folder_.copy(plugin, fs::path(plugin).filename());
+    ASSERT_EQ(std::system((ESPALIER_INDEX " '" + file + "'").c_str()), 0);
+    files.push_back(fs::canonical(file).string());
+  }
+  EXPECT_TRUE(loader_.load_folder(folder_ / "").empty());
+  EXPECT_THROW(registry_.find(Kind::joint, "revolute"), UnknownName);
+  EXPECT_FALSE(is_open(files[0]));
+  registry_.format_for("Robot.URDF");
+  EXPECT_TRUE(is_open(files[0]));
+  EXPECT_FALSE(is_open(files[1]));
+  registry_.format_for("robot.yml");
+  EXPECT_TRUE(is_open(files[1]));
+  // An ending that nobody has is told beside all that there are.
+  EXPECT_NE(error_of<UnknownName>([&] { registry_.format_for("robot.step"); }).find(".urdf, .yaml"),
+            std::string::npos);
+}
+
+TEST_F(PluginIndexTest, FormatsAreFoundByNameToo) {
+  const std::string file = folder_.copy(ESPALIER_YAML, "yaml.so");
+  ASSERT_EQ(std::system((ESPALIER_INDEX " '" + file + "'").c_str()), 0);
+  loader_.load_folder(folder_ / "");
+  EXPECT_FALSE(is_open(file));
+  EXPECT_FALSE(registry_.find(Kind::format, "yaml").format->extensions().empty());
+  EXPECT_TRUE(is_open(file));
+}
+
+// The plugin for URDF asks that for YAML.
+TEST_F(PluginIndexTest, LoopsBesideAUrdfAreReadByThePluginForYaml) {
+  folder_.write("robot.yaml", "closed_loop: [[b, c]]\ntype: ['3d']\n");
+  const std::string file = folder_.write(
+      "robot.urdf",
+      "<robot name='r'><link name='a'/><link name='b'/><link name='c'/>"
+      "<joint name='j' type='revolute'><parent link='a'/><child link='b'/></joint>"
+      "<joint name='k' type='revolute'><parent link='a'/><child link='c'/></joint></robot>");
+  EXPECT_EQ(Host().read(file).loops.size(), 1u);
+}
+
 TEST_F(PluginIndexTest, ThreadsThatAskAtOnceOpenItOnce) {
   indexed("good_joint", "joint.so");
   loader_.load_folder(folder_ / "");

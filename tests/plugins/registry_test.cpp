@@ -228,9 +228,25 @@ TEST_F(RegistryTest, CodeOfPacksIsThatForAnyProcessorUntilAPluginBringsAnother) 
 
 TEST_F(RegistryTest, UnknownNameListsTheKnownOnesAndWhereMoreComeFrom) {
   add_hinge();
-  EXPECT_EQ(error_of<UnknownName>([&] { registry_.joint_type("hinged"); }),
-            "joint 'hinged' is unknown, expected hinge (did you mean 'hinge'?); more come from "
-            "plugins, see `espalier list plugins` and ESPALIER_PLUGIN_PATH");
+  EXPECT_EQ(
+      error_of<UnknownName>([&] { registry_.joint_type("hinged"); }),
+      "joint type 'hinged' is unknown, expected hinge (did you mean 'hinge'?); more come from "
+      "plugins, see `espalier list plugins` and ESPALIER_PLUGIN_PATH");
+}
+
+TEST_F(RegistryTest, EndingsOfFormatsBeginWithAPoint) {
+  class Arms final : public Format {
+   public:
+    std::vector<std::string> extensions() const override { return {"arm"}; }
+    using Format::read;
+    Description read(std::string_view, const std::string&, const SubMechanisms&) const override {
+      return {};
+    }
+  };
+  Registrar registrar("arms.so");
+  registrar.format<Arms>(named("arms"));
+  expect_contains(error_of<PluginError>([&] { registry_.commit(std::move(registrar)); }),
+                  "arms.so: format 'arms': ending is 'arm', expected one that begins with a point");
 }
 
 TEST_F(RegistryTest, UnknownAlgorithmNamesTheProblemsThatItsNamesakeSolves) {
@@ -332,7 +348,7 @@ TEST_F(RegistryTest, SeveralOutputBodiesAreACapabilityOfTheirOwn) {
   add_algorithm("y", {.couplings = true, .several_supports = true});
   const ModelPtr model = compile(coupled_branches());
   const Verdict verdict = can("x", model);
-  expect_contains(verdict.obstacle, "hangs on 2 output bodies, expected one");
+  expect_contains(verdict.obstacle, "hangs on 2 supporting bodies, expected one");
   EXPECT_EQ(verdict.alternatives, (std::vector<std::string>{"y"}));
 }
 
@@ -346,6 +362,9 @@ TEST_F(RegistryTest, NoAlternativeIsSaid) {
 TEST(SuggestTest, NearestNameIsAsked) {
   EXPECT_EQ(suggest("revolut", {"prismatic", "revolute"}),
             ", expected one of prismatic, revolute (did you mean 'revolute'?)");
+  // Hyphens are no letters: 'caba' is 'c-aba' before it is 'aba'.
+  EXPECT_EQ(suggest("caba", {"aba", "c-aba"}),
+            ", expected one of aba, c-aba (did you mean 'c-aba'?)");
   EXPECT_EQ(suggest("ABBA", {"aba", "rnea"}), ", expected one of aba, rnea (did you mean 'aba'?)");
 }
 

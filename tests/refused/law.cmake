@@ -43,6 +43,11 @@ compile("q[1] != 0.0 ? q[0] : q[1]" "${instead}")
 compile("std::max(q[0], q[1])" "${instead}")
 compile("std::tanh(q[0])" "there is no tanh.*${functions}")
 compile("exp(q[0])" "there is no exp.*${functions}")
+compile("std::fabs(q[0])" "there is no fabs.*select_less: abs\\(x\\)")
+compile("cbrt(q[0])" "there is no cbrt.*${functions}")
+compile("std::pow(q[0], 3) + pow(q[1], 2)" "")
+compile("pow(q[0], 1.5)" "pow takes a whole exponent")
+compile("std::pow(q[0], q[1])" "pow takes a whole exponent")
 compile("std::fmax(q[0], q[1])" "there is no fmax.*select_less\\(a, b, b, a\\)")
 
 # Nobody can call these.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "espalier/sensing/sensor_dynamics.hpp"
 #include "espalier/sensing/sensor_verdict.hpp"
 #include "tests/support/sensor_robots.hpp"
 
@@ -131,6 +133,27 @@ TEST(SensorVerdictTest, AStructuralDefectIsTold) {
   EXPECT_TRUE(offers(verdict, "torque of joint1")) << verdict.text();
   EXPECT_TRUE(offers(verdict, "torque of joint2")) << verdict.text();
   EXPECT_FALSE(offers(verdict, "acceleration of joint1")) << verdict.text();
+}
+
+TEST(SensorVerdictTest, AnInertiaBeyondAllMeasureHidesNoWrench) {
+  // A carriage never turns, so its inertia does not matter, however large it is beside the ones of
+  // the joints' wrenches.
+  Description robot = chain_of(std::vector<std::string>{"prismatic", "universal", "revolute"});
+  robot.links[1].inertial->I = {1.5e30, 3e29, -2e29, 2e30, 1e29, 2.5e30};
+  const ModelPtr model = host().compile(robot);
+  const std::vector<Sensor> sensors = forward_sensors(*model);
+  const SensorVerdict verdict = judge(*model, sensors);
+  EXPECT_EQ(verdict.structural_rank, verdict.unknowns) << verdict.text();
+
+  const State state = random_state(*model, 1);
+  const std::vector<double> tau{1.0, -2.0, 0.5, 3.0};
+  const auto aba = host().create<ForwardDynamics<double>>("aba", model);
+  std::vector<double> expected(4);
+  aba->evaluate(state.q, state.v, tau, expected);
+  const auto dense =
+      host().create<SensorDynamics<double>>("dense", {.model = model, .sensors = sensors});
+  // Rounding of the forces of 1e0 beside the ones; nothing of the inertia's 1e30 reaches them.
+  EXPECT_LT(relative_difference(dense->evaluate(state.q, state.v, tau).qdd, expected), 1e-10);
 }
 
 TEST(SensorVerdictTest, AnAccelerometerOnAJointsAxisSeesNothingOfIt) {

@@ -5,6 +5,7 @@
 
 #include "cli/allocations.hpp"
 #include "espalier/simulation/controllers.hpp"
+#include "espalier/simulation/messages.hpp"
 #include "espalier/simulation/simulation.hpp"
 #include "tests/simulation/support.hpp"
 
@@ -350,6 +351,63 @@ TEST(SimulationTest, FunctionIsToldOfWrongNames) {
                       controlled_by(model, [](const auto& now) { now.force("hinges") = 1.0; }));
   EXPECT_THROW(s->run(0.1, 1e-3, 1, [](const Sample&) { return true; }), UnknownName);
   EXPECT_THROW(ControlFunction(model, nullptr), InvalidModel);
+}
+
+void expect_words(const std::string& text, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    EXPECT_NE(text.find(word), std::string::npos) << word << "\n" << text;
+  }
+}
+
+/// The message that a run ends with.
+template <class E>
+std::string end_of(Simulation& s, double h = 1e-3) {
+  try {
+    s.run(1.0, h, 1000, [](const Sample&) { return true; });
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(SimulationTest, ForcesThatAreNoNumbersAreTheControllers) {
+  const ModelPtr model = host().compile(pendulum());
+  const auto s = make_simulation(host(), model, {}, {}, controlled_by(model, [](const auto& now) {
+                                   if (now.t > 0.4) now.force("hinge") += std::sqrt(-now.t);
+                                 }));
+  const std::string text = end_of<InvalidModel>(*s);
+  expect_words(text, {"simulation at t = 0.4", "force on joint 'hinge' is", "nan",
+                      "expected a finite number (a controller added it)"});
+  std::vector<std::unique_ptr<Controller>> two = controlled_by(model, [](const auto&) {});
+  two.push_back(std::move(
+      controlled_by(model, [](const auto& now) { now.force("hinge") += HUGE_VAL; }).front()));
+  const auto other = make_simulation(host(), model, {}, {}, std::move(two));
+  expect_words(end_of<InvalidModel>(*other), {"'hinge' is inf", "(controller 2 of 2 added it)"});
+}
+
+TEST(SimulationTest, ConstantForcesAreNumbers) {
+  const ModelPtr model = host().compile(pendulum());
+  const auto s = make_simulation(host(), model);
+  try {
+    s->set_forces(std::vector<double>{std::nan("")});
+    FAIL() << "NaN was taken";
+  } catch (const InvalidModel& error) {
+    expect_words(error.what(), {"simulation: tau of 'hinge' is nan, expected a finite number"});
+  }
+}
+
+TEST(SimulationTest, AdviceDependsOnWhatCouldBeDone) {
+  const ModelPtr model = host().compile(four_bar());
+  const std::string own = model->coordinates().front().name;
+  const std::vector<std::string> present{own}, other{"somebody"};
+  const std::vector<double> moving{1.0}, still{0.0};
+  expect_words(espalier::detail::advice_past(*model, present, moving),
+               {"take shorter steps", "independent already"});
+  expect_words(espalier::detail::advice_past(*model, other, moving),
+               {"declare these joints independent"});
+  expect_words(espalier::detail::advice_past(*model, {}, moving),
+               {"the mechanism itself is singular"});
+  expect_words(espalier::detail::advice_past(*model, {}, still), {"start it elsewhere"});
 }
 
 }  // namespace

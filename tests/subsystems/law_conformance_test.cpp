@@ -85,6 +85,47 @@ TEST_P(LawConformanceTest, MinusKIsTheDerivativeOfKTimesTheRates) {
   }
 }
 
+/// Values and derivatives along a direction, as dual numbers have them.
+std::vector<Dual<double>> dual(const std::vector<double>& x, const std::vector<double>& along) {
+  std::vector<Dual<double>> out;
+  for (std::size_t i = 0; i < x.size(); ++i) out.push_back({x[i], along[i]});
+  return out;
+}
+
+TEST_P(LawConformanceTest, DualNumbersAreDerivativesOfAllThatALawSays) {
+  for (int sample = 0; sample < 10; ++sample) {
+    std::array<std::vector<double>, 5> at, along;
+    for (auto* all : {&at, &along}) {
+      for (auto& x : *all) x = rng_.vector(n_);
+    }
+    const auto moved = [&](int k, double t) { return combined(at[k], t, along[k]); };
+    const auto all = [&](double t) {
+      std::vector<double> out = K(moved(0, t)), d(m_), dd(m_);
+      const auto k = this->k(moved(0, t), moved(1, t));
+      out.insert(out.end(), k.begin(), k.end());
+      law_->vary(moved(0, t).data(), moved(1, t).data(), moved(2, t).data(), moved(3, t).data(),
+                 moved(4, t).data(), d.data(), dd.data());
+      out.insert(out.end(), d.begin(), d.end());
+      out.insert(out.end(), dd.begin(), dd.end());
+      return out;
+    };
+    std::array<std::vector<Dual<double>>, 5> x;
+    for (int k = 0; k < 5; ++k) x[k] = dual(at[k], along[k]);
+    std::vector<Dual<double>> found(m_ * n_ + 3 * m_), terms(law_->terms());
+    law_->jacobian(x[0].data(), found.data(), terms.data());
+    law_->bias(x[0].data(), x[1].data(), terms.data(), found.data() + m_ * n_);
+    law_->vary(x[0].data(), x[1].data(), x[2].data(), x[3].data(), x[4].data(),
+               found.data() + m_ * n_ + m_, found.data() + m_ * n_ + 2 * m_);
+    const auto values = all(0.0), rates = derivative(all);
+    // Derivatives of order four are the largest.
+    const double size = std::max(1.0, largest(rates));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_NEAR(found[i].x, values[i], rounding * std::max(1.0, largest(values)));
+      EXPECT_NEAR(found[i].d, rates[i], 1e2 * differences * size);
+    }
+  }
+}
+
 TEST_P(LawConformanceTest, PackLanesAndCountsAgreeWithDoubles) {
   for (int sample = 0; sample < 10; ++sample) {
     std::vector<std::vector<double>> q, qd;

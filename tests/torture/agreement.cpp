@@ -145,10 +145,24 @@ double condition_of_tree(const Case& c) {
   return values(0) / values(n + m - 1);
 }
 
+/// Largest over smallest inertia that a rate has alone or with all that its couplings turn. Beyond
+/// 1e15 no digit is left of the small ones in one system of equations that has the large ones, too:
+/// whether a pivot is zero is a guess.
+double inertias_apart(const Case& c) {
+  double largest = 0.0, smallest = std::numeric_limits<double>::infinity();
+  for (const Eigen::MatrixXd* inertias : {&c.equations->H(), &c.equations->M()}) {
+    for (const double inertia : inertias->diagonal()) {
+      largest = std::max(largest, inertia);
+      if (inertia > 0.0) smallest = std::min(smallest, inertia);
+    }
+  }
+  return largest / smallest;
+}
+
 /// Whether a method finds the forces of constraints, or all forces, on its way.
 bool solves_for_constraints(const std::string& problem, const std::string& algorithm) {
   return problem == "sensor-dynamics" || algorithm == "kkt" || algorithm == "lagrange-multiplier" ||
-         algorithm == "sparse-forward";
+         algorithm == "sparse-forward" || algorithm == "sparse-inverse";
 }
 
 Case make_case(const ModelPtr& model, Rng& rng) {
@@ -302,7 +316,7 @@ Outcome judge(const std::string& problem, const std::vector<Answer>& answers, co
     if (!a.results) {
       ++out.counts[a.is_singular ? "refusals as singular" : "refusals of algorithms"];
       const bool needs_more = a.is_singular && solves_for_constraints(problem, a.name) &&
-                              condition_of_tree(c) > regular;
+                              (condition_of_tree(c) > regular || inertias_apart(c) > 1e15);
       if (a.is_singular && is_regular && !decides_ranks(problem) && !needs_more) {
         return defect(problem + " by " + a.name + " refuses a regular mass matrix",
                       told(problem, a, a, c, 0.0) + "; " + a.said);

@@ -1,6 +1,7 @@
 # Does what a page tells its reader to: writes its files, runs its commands, sees what is refused.
 #
-#   cmake -DCLI=<command line> -DPAGE=<page> -DWORK=<folder> -DSOURCE=<source tree> -P run.cmake
+#   cmake -DCLI=<command line> -DPAGE=<page> -DWORK=<folder> -DSOURCE=<source tree>
+#     -DPLUGINS=<folder of the pages' plugins> -P run.cmake
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/blocks.cmake)
 
@@ -9,6 +10,9 @@ file(MAKE_DIRECTORY ${WORK})
 foreach(folder robots examples)
   file(CREATE_LINK ${SOURCE}/${folder} ${WORK}/${folder} SYMBOLIC)
 endforeach()
+
+# What a page builds is in the folder that it names.
+file(CREATE_LINK ${PLUGINS} ${WORK}/build SYMBOLIC)
 
 function(tutorial_block kind argument text)
   if(kind STREQUAL file)

@@ -20,7 +20,9 @@ inline Stage four_bar() {
   return {host(), ESPALIER_SOURCE_DIR "/tests/viewer/data/four_bar.yaml", {}};
 }
 inline Stage robot(const std::string& name) {
-  return {host(), std::string(ESPALIER_SOURCE_DIR "/robots/") + name, {}};
+  return {host(),
+          std::string(ESPALIER_SOURCE_DIR "/robots/") + name,
+          {.root = CompileOptions::Root::fixed}};
 }
 inline Json ask(Client& client, const Json& message) {
   return Json::parse(client.receive(message.dump()));

@@ -15,7 +15,9 @@ using viewer::Stage;
 
 constexpr double closed = 1e-10;
 
-Stage stage_of(const std::string& path) { return {host(), ESPALIER_SOURCE_DIR "/" + path, {}}; }
+Stage stage_of(const std::string& path) {
+  return {host(), ESPALIER_SOURCE_DIR "/" + path, {.root = CompileOptions::Root::fixed}};
+}
 Stage four_bar() { return stage_of("tests/viewer/data/four_bar.yaml"); }
 Json ask(Client& client, const Json& message) {
   return Json::parse(client.receive(message.dump()));

@@ -167,16 +167,22 @@ class Page {
     }
     return wire_.send(frame + std::string(4, '\0') + text);
   }
-  /// The next text; empty at the end.
+  /// The next text, of one frame or several; empty at the end.
   std::string receive() {
-    const std::string head = wire_.receive(2);
-    if (head.size() < 2 || (head[0] & 15) != 1) return "";
-    std::size_t size = static_cast<unsigned char>(head[1]) & 127;
-    for (int bytes = size == 126 ? 2 : size == 127 ? 8 : 0; bytes > 0; bytes = 0) {
-      size = 0;
-      for (const char c : wire_.receive(bytes)) size = size << 8 | static_cast<unsigned char>(c);
+    std::string text;
+    for (bool last = false; !last;) {
+      const std::string head = wire_.receive(2);
+      const int opcode = text.empty() ? 1 : 0;  // then it goes on
+      if (head.size() < 2 || (head[0] & 15) != opcode) return "";
+      last = (head[0] & 0x80) != 0;
+      std::size_t size = static_cast<unsigned char>(head[1]) & 127;
+      for (int bytes = size == 126 ? 2 : size == 127 ? 8 : 0; bytes > 0; bytes = 0) {
+        size = 0;
+        for (const char c : wire_.receive(bytes)) size = size << 8 | static_cast<unsigned char>(c);
+      }
+      text += wire_.receive(size);
     }
-    return wire_.receive(size);
+    return text;
   }
   Json ask(const Json& message) {
     send(message.dump());

@@ -97,10 +97,11 @@ MeshFiles::File MeshFiles::locate(const std::string& name) const {
     file.path = canonical;
     return file;
   }
-  file.problem = outside ? "path leads out of the robot's folders, expected one inside (give "
-                           "another by --mesh-folder)"
-                         : "file is missing, expected it near the robot file (give its folder by "
-                           "--mesh-folder)";
+  file.problem = outside
+                     ? "path leads out of the robot's folders, expected one inside (name "
+                       "another folder by --search or --mesh-folder)"
+                     : "file is missing, expected a file in the robot's folder or a search path "
+                       "(name its folder by --search or --mesh-folder)";
   return file;
 }
 

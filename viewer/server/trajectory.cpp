@@ -58,8 +58,10 @@ Trajectory read_trajectory(const Model& model, const std::string& file) {
       if (position[c] < 0) {
         throw InvalidModel(
             fmt::format("{}: column is '{}', expected positions of the joints of '{}' "
-                        "(was it written for another robot?)",
-                        file, name, model.name()));
+                        "({})",
+                        file, name, model.name(),
+                        name.starts_with("q.root") ? "its root floats: add --root floating"
+                                                   : "was it written for another robot?"));
       }
       seen[position[c]] = true;
     } else if (!name.starts_with("v.")) {

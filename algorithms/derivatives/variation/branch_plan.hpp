@@ -15,17 +15,25 @@ namespace espalier {
 class BranchPlan {
  public:
   struct Branch {
-    int begin = 0, end = 0;            ///< rates
-    int parent = -1;                   ///< branch
-    int depth = 0;                     ///< rates that carry it
-    int path = 0;                      ///< where these begin in paths
-    int carried_end = 0;               ///< behind the rates that it carries
-    int last = 0;                      ///< branch behind those that it carries
-    int tree_begin = 0, tree_end = 0;  ///< branches of its tree
+    int begin = 0, end = 0;                ///< rates
+    int parent = -1;                       ///< branch
+    int depth = 0;                         ///< rates that carry it
+    int path = 0;                          ///< where these begin in paths
+    int stretches = 0, stretches_end = 0;  ///< of these, in a list of stretches
+    int carried_end = 0;                   ///< behind the rates that it carries
+    int last = 0;                          ///< branch behind those that it carries
+    int tree_begin = 0, tree_end = 0;      ///< branches of its tree
+    bool carries = false;                  ///< whether it carries other branches
     // Where its factors are: rows of D, of whole registers, then those of W.
     int D = 0, D_width = 0, W = 0, W_width = 0;
+    int W_columns = 0;  ///< where W is column by column, of D_width numbers each
 
     int size() const { return end - begin; }
+  };
+
+  /// Consecutive rates.
+  struct Stretch {
+    long begin, size;
   };
 
   explicit BranchPlan(const Model& model) : rates_(model.nv()), row_(rates_) {
@@ -54,7 +62,8 @@ class BranchPlan {
     for (Branch& s : branches_) {
       s.D = factor_numbers_, s.D_width = SmallInverse::width(s.size());
       s.W = s.D + s.size() * s.D_width, s.W_width = whole(s.depth);
-      factor_numbers_ = s.W + s.size() * s.W_width;
+      s.W_columns = s.W + s.size() * s.W_width;
+      factor_numbers_ = s.W_columns + s.W_width * s.D_width;
     }
     list_subtrees();
   }
@@ -64,6 +73,9 @@ class BranchPlan {
   /// Rates that carry a branch, from the root on.
   std::span<const int> carriers(const Branch& s) const {
     return {paths_.data() + s.path, static_cast<std::size_t>(s.depth)};
+  }
+  std::span<const Stretch> stretches(const Branch& s) const {
+    return {stretches_.data() + s.stretches, stretches_.data() + s.stretches_end};
   }
   /// Whether one tree has all rates.
   bool is_one_tree() const {
@@ -89,6 +101,16 @@ class BranchPlan {
       for (int i = p.begin; i <= on; ++i) paths_.push_back(i);
     }
     s.depth = static_cast<int>(paths_.size()) - s.path;
+    s.stretches = static_cast<int>(stretches_.size());
+    for (std::size_t t = s.path; t < paths_.size(); ++t) {
+      const bool follows = static_cast<int>(t) > s.path && paths_[t] == paths_[t - 1] + 1;
+      if (follows) {
+        ++stretches_.back().size;
+      } else {
+        stretches_.push_back({paths_[t], 1});
+      }
+    }
+    s.stretches_end = static_cast<int>(stretches_.size());
     branches_.push_back(s);
   }
   void list_subtrees() {
@@ -96,6 +118,7 @@ class BranchPlan {
     for (int b = count; b-- > 0;) {
       Branch& s = branches_[b];
       s.carried_end = std::max(s.carried_end, s.end), s.last = std::max(s.last, b + 1);
+      s.carries = s.last > b + 1;
       if (s.parent < 0) continue;
       Branch& p = branches_[s.parent];
       p.carried_end = std::max(p.carried_end, s.carried_end), p.last = std::max(p.last, s.last);
@@ -109,8 +132,9 @@ class BranchPlan {
 
   int rates_;
   std::vector<Branch> branches_;
-  std::vector<int> paths_;  ///< carriers of each branch
-  std::vector<int> row_;    ///< per rate
+  std::vector<int> paths_;          ///< carriers of each branch
+  std::vector<Stretch> stretches_;  ///< of them
+  std::vector<int> row_;            ///< per rate
   int row_numbers_ = 0, factor_numbers_ = 0;
 };
 

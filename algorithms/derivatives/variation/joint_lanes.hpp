@@ -4,7 +4,9 @@
 #include <array>
 #include <vector>
 
-#include "algorithms/derivatives/variation/lane_tree.hpp"
+#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/scalar/pack.hpp"
 
 namespace espalier {
 
@@ -32,6 +34,12 @@ class JointLanes {
     int group = 0, lane = 0;
     int end = 0;  ///< behind the last rate that it carries; they follow its own
   };
+  /// Joints of consecutive slots, of which each carries the next.
+  struct Run {
+    int slot = 0;    ///< of the first
+    int parent = 0;  ///< slot of what carries the first
+    int count = 0;
+  };
   /// Joints of consecutive rates.
   struct Group {
     int rate = 0;         ///< of the first
@@ -51,15 +59,36 @@ class JointLanes {
     Quad rotor_inertia;
   };
 
-  /// Whether a model is such a tree, with folded rotors or none, that fills half of the lanes.
+  /// Whether a model is such a tree: floating bodies on the ground, else joints that turn about or
+  /// slide along one axis; nothing tied but rotors, folded into the body that carries their joint.
+  static bool fits(const Model& model) {
+    if (!model.bodies_with_equations().empty()) return false;
+    for (const Cluster& c : model.clusters()) {
+      if (c.count != 1) return false;
+      const Body& b = model.body(c.first);
+      if (c.constrained) {
+        if (c.constraint != nullptr || c.nv != 1 || c.G[c.row(b.v)] != 1.0) return false;
+        for (int r = c.rotor; r < c.rotor + c.rotors; ++r) {
+          if (model.rotors()[r].parent != b.parent) return false;
+        }
+      }
+      const SubspaceKind kind = model.runs()[b.run].subspace;
+      const bool floats = kind == SubspaceKind::free && b.parent == 0;
+      const bool plain =
+          b.nq == 1 && (kind == SubspaceKind::revolute_z || kind == SubspaceKind::prismatic_z);
+      if (!floats && !plain) return false;
+    }
+    return true;
+  }
+  /// Whether it fits() and fills half of the lanes.
   static bool pays(const Model& model) {
-    if (!LaneTree::fits_geared(model)) return false;
+    if (!fits(model)) return false;
     const JointLanes plan(model);
     return !plan.joints_.empty() && 2 * plan.joints_.size() >= lanes * plan.groups_.size() &&
            plan.is_depth_first();
   }
 
-  /// @param model  that LaneTree::fits_geared()
+  /// @param model  that fits()
   explicit JointLanes(const Model& model) : slot_(model.body_count() + 1, ground_slot) {
     std::vector<double> zero(model.nq(), 0.0);
     model.neutral(zero.data());  // quaternions; elsewhere it may be a middle of limits
@@ -86,13 +115,30 @@ class JointLanes {
     }
     fill_idle_lanes();
     list_ends();
+    list_runs();
   }
 
   const std::vector<Group>& groups() const { return groups_; }  ///< in the order of rates
   const std::vector<Joint>& joints() const { return joints_; }  ///< in the order of rates
+  const std::vector<Run>& runs() const { return runs_; }        ///< in the order of rates
   const std::vector<Root>& roots() const { return roots_; }     ///< floating ones
   int slots() const { return slots_; }
   static constexpr int ground_slot = 0;
+
+  /// Numbers of rates, or of positions, of a group's joints.
+  static Quad of_rates(const double* x, const Group& g) {
+    if (g.used == lanes) return Quad::load(x + g.rate);
+    Quad all(0.0);
+    for (int l = 0; l < g.used; ++l) all.set(l, x[g.rate + l]);
+    return all;
+  }
+  static Quad of_positions(const double* q, const Group& g) {
+    return Quad(q[g.q[0]], q[g.q[1]], q[g.q[2]], q[g.q[3]]);
+  }
+  static void to_rates(const Quad& x, double* out, const Group& g) {
+    if (g.used == lanes) return x.store(out + g.rate);
+    for (int l = 0; l < g.used; ++l) out[g.rate + l] = x[l];
+  }
 
  private:
   /// Whether the rates that each joint carries follow its own without gaps, as models number them.
@@ -176,10 +222,20 @@ class JointLanes {
     for (Root& r : roots_) r.end = std::max(r.end, end[r.slot]);
   }
 
+  void list_runs() {
+    for (const Joint& j : joints_) {
+      const bool follows = !runs_.empty() && j.parent == j.slot - 1 &&
+                           runs_.back().slot + runs_.back().count == j.slot;
+      if (!follows) runs_.push_back({j.slot, j.parent, 0});
+      ++runs_.back().count;
+    }
+  }
+
   std::vector<int> slot_;  ///< per body
   int slots_ = 1;
   std::vector<Group> groups_;
   std::vector<Joint> joints_;
+  std::vector<Run> runs_;
   std::vector<Root> roots_;
 };
 

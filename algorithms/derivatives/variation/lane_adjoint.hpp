@@ -2,48 +2,67 @@
 
 #include <vector>
 
-#include "algorithms/derivatives/variation/lane_moves.hpp"
-#include "algorithms/derivatives/variation/variation_state.hpp"
+#include "algorithms/derivatives/variation/lane_poses.hpp"
+#include "algorithms/derivatives/variation/slot_moves.hpp"
 
 namespace espalier {
 
-/// Gradient of lambda^T tau on trees of joints of one rate without loads, (19.1), limbs as lanes:
-/// motions under rates, accelerations and multipliers outward, wrenches and momenta inward.
+/// Gradient of lambda^T tau on trees of joints of one rate without loads, (19.1), four joints in a
+/// register: motions under rates, accelerations and multipliers outward, wrenches and momenta
+/// inward. As in LaneDerivatives, the joints' own motions stand for those of their parents.
 /// Frame: that of VariationState.
 class LaneAdjoint {
  public:
-  /// @param model  that LaneTree fits
+  static bool pays(const Model& model) { return JointLanes::pays(model); }
+  /// @param model  that pays()
   explicit LaneAdjoint(const Model& model)
       : model_(model),
-        tree_(model),
-        joints_(model),
-        roots_(tree_.roots().size()),
-        groups_(tree_.groups().size()) {}
+        plan_(model),
+        poses_(model, plan_),
+        groups_(plan_.groups().size()),
+        twist_(4 * plan_.slots(), Quad(0.0)),
+        acceleration_(2 * plan_.slots(), Quad(0.0)),
+        sums_(4 * plan_.slots(), Quad(0.0)) {}
 
   void evaluate(const double* q, const double* v, const double* vdot, const double* lambda,
                 const Vec3<double>& gravity, double* by_q, double* by_v, double* by_vdot) {
-    start_roots(q, v, vdot, lambda, gravity);
+    poses_.update(q, gravity);
+    start_roots(v, vdot, lambda);
     for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const LaneTree::Group& g = tree_.groups()[k];
-      if (g.parent >= 0) {
-        outward(g, groups_[g.parent].moving, q, v, vdot, lambda, groups_[k]);
-      } else {
-        outward(g, gathered(g), q, v, vdot, lambda, groups_[k]);
-      }
+      const JointLanes::Group& g = plan_.groups()[k];
+      GroupState& s = groups_[k];
+      const Transform<Quad> X = poses_.pose(g);
+      s.S = LanePoses::axis(g, X);
+      s.I = congruence(X, g.inertia);
+      s.rate = plan_.of_rates(v, g), s.lambda = plan_.of_rates(lambda, g);
+      Quad* own = twist_.data() + 4 * g.slot;
+      give<4>(scale(s.rate, s.S), own), give<4>(scale(s.lambda, s.S), own + 2);
     }
-    for (std::size_t k = groups_.size(); k-- > 0;) {
-      inward(tree_.groups()[k], groups_[k], lambda, by_q, by_v, by_vdot);
+    slot_moves::sum_outward<4>(plan_.runs(), twist_.data());
+    for (std::size_t k = 0; k < groups_.size(); ++k) {
+      const JointLanes::Group& g = plan_.groups()[k];
+      GroupState& s = groups_[k];
+      s.v = take<4>(twist_.data() + 4 * g.slot);
+      s.psi1 = cross(s.v, s.S);
+      s.acceleration = plan_.of_rates(vdot, g);
+      give<2>(scale(s.rate, s.psi1) + scale(s.acceleration, s.S),
+              acceleration_.data() + 2 * g.slot);
     }
-    for (std::size_t r = 1; r < roots_.size(); ++r) finish_root(r, lambda, by_q, by_v, by_vdot);
+    slot_moves::sum_outward<2>(plan_.runs(), acceleration_.data());
+    for (std::size_t k = 0; k < groups_.size(); ++k) add_own(plan_.groups()[k], groups_[k]);
+    for (std::size_t k = 0; k < groups_.size(); ++k) {
+      if (plan_.groups()[k].has_rotors) add_rotors(plan_.groups()[k], groups_[k]);
+    }
+    slot_moves::inward<4, 4, 0>(plan_.runs(), sums_.data(), nullptr);
+    for (std::size_t k = 0; k < groups_.size(); ++k) {
+      finish(plan_.groups()[k], groups_[k], by_q, by_v, by_vdot);
+    }
+    for (std::size_t r = 0; r < plan_.roots().size(); ++r) {
+      finish_root(r, v, lambda, by_q, by_v, by_vdot);
+    }
   }
 
  private:
-  /// What a body hands to its children.
-  template <class T>
-  struct Moving {
-    Transform<T> X;     ///< common frame to body
-    Motion<T> v, a, w;  ///< w: twist under the multipliers
-  };
   /// What bodies hand to their parents.
   template <class T>
   struct Sums {
@@ -52,16 +71,23 @@ class LaneAdjoint {
     Vec3<T> beta;  ///< sum of Bhat^T w
   };
   struct GroupState {
-    Moving<Quad> moving;
-    Sums<Quad> sums;
-    Motion<Quad> S, psi1, psi2, turned;  ///< of the joint; turned: parent's w x S
+    Motion<Quad> S, psi1, psi2, turned;  ///< of the joint; turned: w x S
+    Motion<Quad> v;
+    RigidInertia<Quad> I;
+    Quad rate, acceleration, lambda;
+    Quad by_v, by_vdot;  ///< parts by rotors
   };
-  struct RootState {
-    Moving<double> moving;
-    Sums<double> sums;
-    Vec3<double> ground;  ///< acceleration that stands for gravity
-    RigidInertia<double> inertia;
-  };
+  using Quads = std::vector<Quad>;
+
+  template <int width>
+  static Motion<Quad> take(const Quad* first) {
+    return {slot_moves::take<width>(first), slot_moves::take<width>(first + 1)};
+  }
+  template <int width>
+  static void give(const Motion<Quad>& x, Quad* first) {
+    slot_moves::give<width>(x.w, first), slot_moves::give<width>(x.v, first + 1);
+  }
+  static Motion<double> six(const double* x) { return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}; }
 
   /// f, mu and beta of one body. @param v, a, w  its motions
   template <class T>
@@ -72,95 +98,98 @@ class LaneAdjoint {
             (cross_star(v, mu) - cross_star(w, h) - I * cross(v, w)).n};
   }
 
-  void start_roots(const double* q, const double* v, const double* vdot, const double* lambda,
-                   const Vec3<double>& gravity) {
-    const auto six = [](const double* x) {
-      return Motion<double>{{x[0], x[1], x[2]}, {x[3], x[4], x[5]}};
+  void start_roots(const double* v, const double* vdot, const double* lambda) {
+    const auto start = [&](int slot, const Motion<double>& twist, const Motion<double>& a,
+                           const Motion<double>& w, const Sums<double>& sums) {
+      Quad* of = twist_.data() + 4 * slot;
+      of[0] = slot_moves::quad(twist.w), of[1] = slot_moves::quad(twist.v);
+      of[2] = slot_moves::quad(w.w), of[3] = slot_moves::quad(w.v);
+      acceleration_[2 * slot] = slot_moves::quad(a.w);
+      acceleration_[2 * slot + 1] = slot_moves::quad(a.v);
+      of = sums_.data() + 4 * slot;
+      of[0] = {sums.mu.n.x, sums.mu.n.y, sums.mu.n.z, sums.beta.x};
+      of[1] = {sums.mu.f.x, sums.mu.f.y, sums.mu.f.z, sums.beta.y};
+      of[2] = {sums.f.n.x, sums.f.n.y, sums.f.n.z, sums.beta.z};
+      of[3] = slot_moves::quad(sums.f.f);
     };
-    for (std::size_t r = 0; r < roots_.size(); ++r) {
-      const LaneTree::Root& root = tree_.roots()[r];
-      RootState& s = roots_[r];
-      s.moving.X = Transform<double>::identity();
-      s.ground = -gravity;
-      s.moving.v = s.moving.w = Motion<double>::zero();
-      s.moving.a = {Vec3<double>::zero(), s.ground};
-      s.sums = {Force<double>::zero(), Force<double>::zero(), Vec3<double>::zero()};
-      if (root.body == 0) continue;
-      joints_.update(model_.runs()[root.run], q, nullptr);
-      s.ground = joints_.X[root.body].E * -gravity;
-      s.moving.v = six(v + root.rate), s.moving.w = six(lambda + root.rate);
-      s.moving.a = six(vdot + root.rate);
-      s.moving.a.v += s.ground;
-      s.sums = own(model_.folded_inertia(root.body), s.moving.v, s.moving.a, s.moving.w);
+    const Motion<double> rest = Motion<double>::zero();
+    start(JointLanes::ground_slot, rest, {Vec3<double>::zero(), -poses_.gravity()}, rest,
+          {Force<double>::zero(), Force<double>::zero(), Vec3<double>::zero()});
+    for (std::size_t r = 0; r < plan_.roots().size(); ++r) {
+      const JointLanes::Root& root = plan_.roots()[r];
+      const Motion<double> twist = six(v + root.rate), w = six(lambda + root.rate);
+      Motion<double> a = six(vdot + root.rate);
+      a.v += poses_.ground(r);
+      start(root.slot, twist, a, w, own(model_.folded_inertia(root.body), twist, a, w));
     }
   }
-  /// Parents that stand in lanes elsewhere, or that are roots.
-  const Moving<Quad>& gathered(const LaneTree::Group& g) {
-    lane_moves::gather_parents<Moving<double>>(
-        g, [&](int r) -> const auto& { return roots_[r].moving; },
-        [&](int k) -> const auto& { return groups_[k].moving; }, gathered_);
-    return gathered_;
+  void add_own(const JointLanes::Group& g, GroupState& s) {
+    const Motion<Quad> a = take<2>(acceleration_.data() + 2 * g.slot);
+    const Motion<Quad> w = take<4>(twist_.data() + 4 * g.slot + 2);
+    s.psi2 = cross(a, s.S) + cross(s.v, s.psi1);
+    s.turned = cross(w, s.S);
+    const Sums<Quad> t = own(s.I, s.v, a, w);
+    Quad* to = sums_.data() + 4 * g.slot;
+    slot_moves::give<4>(t.mu.n.x, t.mu.n.y, t.mu.n.z, t.beta.x, to);
+    slot_moves::give<4>(t.mu.f.x, t.mu.f.y, t.mu.f.z, t.beta.y, to + 1);
+    slot_moves::give<4>(t.f.n.x, t.f.n.y, t.f.n.z, t.beta.z, to + 2);
+    slot_moves::give<4>(t.f.f, to + 3);
+  }
+  /// What rotors that turn with a group's joints add to their parents, and to the joints.
+  void add_rotors(const JointLanes::Group& g, GroupState& s) {
+    const Vec3<Quad> spin = poses_.spin(g);
+    const Vec3<Quad> w = slot_moves::take<4>(twist_.data() + 2, g.parent);
+    const Vec3<Quad> turned = cross(slot_moves::take<4>(twist_.data(), g.parent), spin);
+    s.by_vdot = dot(spin, w) + g.rotor_inertia * s.lambda;
+    s.by_v = dot(turned, w);
+    const Vec3<Quad> mu = scale(s.lambda, spin);
+    const Vec3<Quad> beta = scale(s.lambda, turned) + scale(s.rate, cross(spin, w));
+    const Vec3<Quad> n = scale(s.acceleration, spin) + scale(s.rate, turned);
+    for (int l = 0; l < g.used; ++l) {
+      Quad* to = sums_.data() + 4 * g.parent[l];
+      to[0] += Quad(mu.x[l], mu.y[l], mu.z[l], beta.x[l]);
+      to[1] += Quad(0.0, 0.0, 0.0, beta.y[l]);
+      to[2] += Quad(n.x[l], n.y[l], n.z[l], beta.z[l]);
+    }
   }
 
-  static void outward(const LaneTree::Group& g, const Moving<Quad>& p, const double* q,
-                      const double* v, const double* vdot, const double* lambda, GroupState& s) {
-    const Quad position = lane_moves::taken(q, g.q), qd = lane_moves::taken(v, g.rate),
-               qdd = lane_moves::taken(vdot, g.rate), l = lane_moves::taken(lambda, g.rate);
-    Transform<Quad>& X = s.moving.X;
-    lane_moves::place(g, p.X, position, X, s.S);
-    s.psi1 = cross(p.v, s.S);
-    s.psi2 = cross(p.a, s.S) + cross(p.v, s.psi1);
-    s.turned = cross(p.w, s.S);
-    s.moving.v = p.v + scale(qd, s.S);
-    s.moving.a = p.a + scale(qd, s.psi1) + scale(qdd, s.S);
-    s.moving.w = p.w + scale(l, s.S);
-    s.sums = own(congruence(X, g.inertia), s.moving.v, s.moving.a, s.moving.w);
-  }
-
-  void inward(const LaneTree::Group& g, const GroupState& s, const double* lambda, double* by_q,
-              double* by_v, double* by_vdot) {
-    const Sums<Quad>& t = s.sums;
-    const Quad ga = dot(s.S, t.mu) + g.armature * lane_moves::taken(lambda, g.rate);
+  void finish(const JointLanes::Group& g, const GroupState& s, double* by_q, double* by_v,
+              double* by_vdot) const {
+    const Quad* from = sums_.data() + 4 * g.slot;
+    Sums<Quad> t;
+    slot_moves::take<4>(from, t.mu.n.x, t.mu.n.y, t.mu.n.z, t.beta.x);
+    slot_moves::take<4>(from + 1, t.mu.f.x, t.mu.f.y, t.mu.f.z, t.beta.y);
+    slot_moves::take<4>(from + 2, t.f.n.x, t.f.n.y, t.f.n.z, t.beta.z);
+    t.f.f = slot_moves::take<4>(from + 3);
+    Quad ga = dot(s.S, t.mu) + g.armature * s.lambda;
     const Quad turn = dot(s.psi1, t.mu);
-    const Quad gv = dot(s.S.w, t.beta) + (turn + turn);
+    Quad gv = dot(s.S.w, t.beta) + (turn + turn);
     const Quad gq = dot(s.psi2, t.mu) + dot(s.psi1.w, t.beta) + dot(s.turned, t.f);
-    double answer[3][LaneTree::lanes];
-    ga.store(answer[0]), gv.store(answer[1]), gq.store(answer[2]);
-    for (int l = 0; l < LaneTree::lanes; ++l) {
-      if (g.body[l] == 0) continue;
-      by_vdot[g.rate[l]] = answer[0][l];
-      by_v[g.rate[l]] = answer[1][l], by_q[g.rate[l]] = answer[2][l];
-    }
-    if (g.parent >= 0) {
-      Sums<Quad>& p = groups_[g.parent].sums;
-      p.f += t.f, p.mu += t.mu, p.beta += t.beta;
-      return;
-    }
-    lane_moves::add_to_parents<Sums<double>>(
-        g, t, [&](int r) -> auto& { return roots_[r].sums; },
-        [&](int k) -> auto& { return groups_[k].sums; });
+    if (g.has_rotors) ga += s.by_vdot, gv += s.by_v;
+    plan_.to_rates(ga, by_vdot, g), plan_.to_rates(gv, by_v, g), plan_.to_rates(gq, by_q, g);
   }
   /// A floating body's own coordinates are unit twists on a parent at rest.
-  void finish_root(std::size_t r, const double* lambda, double* by_q, double* by_v,
+  void finish_root(std::size_t r, const double* v, const double* lambda, double* by_q, double* by_v,
                    double* by_vdot) const {
-    const RootState& s = roots_[r];
-    const int rate = tree_.roots()[r].rate;
-    const Force<double>& mu = s.sums.mu;
-    const Force<double> turning = cross_star(s.moving.v, mu);
-    const Vec3<double> tilted = cross(mu.f, s.ground);
+    const JointLanes::Root& root = plan_.roots()[r];
+    const Quad* from = sums_.data() + 4 * root.slot;
+    const Force<double> mu{slot_moves::vec3(from[0]), slot_moves::vec3(from[1])};
+    const Force<double> turning = cross_star(six(v + root.rate), mu);
+    const Vec3<double> tilted = cross(mu.f, poses_.ground(r));
     for (int k = 0; k < 6; ++k) {
-      by_vdot[rate + k] = mu[k] + tree_.armature(tree_.roots()[r], k) * lambda[rate + k];
-      by_v[rate + k] = (k < 3 ? s.sums.beta[k] : 0.0) - turning[k];
-      by_q[rate + k] = k < 3 ? tilted[k] : 0.0;
+      by_vdot[root.rate + k] = mu[k] + root.armature[k] * lambda[root.rate + k];
+      by_v[root.rate + k] = (k < 3 ? from[k][3] : 0.0) - turning[k];
+      by_q[root.rate + k] = k < 3 ? tilted[k] : 0.0;
     }
   }
 
   const Model& model_;
-  LaneTree tree_;
-  TreeKinematics<double> joints_;
-  std::vector<RootState> roots_;
+  JointLanes plan_;
+  LanePoses poses_;
   std::vector<GroupState> groups_;
-  Moving<Quad> gathered_;
+  Quads twist_;         ///< slots: twists, then those under the multipliers
+  Quads acceleration_;  ///< slots of angular and linear part
+  Quads sums_;          ///< slots: mu and f, of which the fourth numbers are beta
 };
 
 }  // namespace espalier

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/derivatives/variation/branch_factor.hpp"
+#include "algorithms/derivatives/variation/branch_solves.hpp"
 #include "algorithms/derivatives/variation/lane_poses.hpp"
 #include "algorithms/derivatives/variation/pair_rows.hpp"
 #include "algorithms/derivatives/variation/slot_moves.hpp"
@@ -63,7 +63,7 @@ class LaneDerivatives {
       if (g.has_rotors) add_rotor_momenta(g, s);
     }
     start_root_rates();
-    slot_moves::inward<6, 6, 4>(plan_.joints(), composite_.data(), momenta_of_rotors());
+    slot_moves::inward<6, 6, 4>(plan_.runs(), composite_.data(), momenta_of_rotors());
     for (std::size_t k = 0; k < groups_.size(); ++k) add_terms(plan_.groups()[k], groups_[k]);
   }
   /// Poses and composite inertias alone, for mass_rows().
@@ -77,7 +77,7 @@ class LaneDerivatives {
     for (const JointLanes::Root& r : plan_.roots()) {
       give_root(r.slot, model_.folded_inertia(r.body), {});
     }
-    slot_moves::inward<6, 4, 0>(plan_.joints(), composite_.data(), nullptr);
+    slot_moves::inward<6, 4, 0>(plan_.runs(), composite_.data(), nullptr);
     for (std::size_t k = 0; k < groups_.size(); ++k) {
       take_inertia(plan_.groups()[k], groups_[k].IC);
       add_mass_terms(plan_.groups()[k], groups_[k]);
@@ -85,23 +85,25 @@ class LaneDerivatives {
   }
 
   /// Accelerations, and the wrenches that bodies need with all that hangs on them, after update().
-  /// @param vdot        or nullptr for zero
+  /// @param vdot        or nullptr for zero, which is not enough for derivatives
   /// @param[out] tau    forces that give vdot
   void accelerate(const double* vdot, double* tau) {
     start_root_wrenches(vdot);
     for (std::size_t k = 0; k < groups_.size(); ++k) {
       const JointLanes::Group& g = plan_.groups()[k];
       GroupState& s = groups_[k];
-      s.acceleration = vdot != nullptr ? of_rates(vdot, g) : Quad(0.0);
+      s.acceleration = vdot != nullptr ? plan_.of_rates(vdot, g) : Quad(0.0);
       give(scale(s.rate, s.psi1) + scale(s.acceleration, s.S), acceleration_, g);
     }
-    sum_outward(acceleration_);
+    slot_moves::sum_outward<2>(plan_.runs(), acceleration_.data());
     for (std::size_t k = 0; k < groups_.size(); ++k) {
       const JointLanes::Group& g = plan_.groups()[k];
       GroupState& s = groups_[k];
       const Motion<Quad> a = motion(acceleration_, g);
-      s.psi2 = cross(a, s.S) + cross(s.v, s.psi1);
-      PairRows::put<PairRows::psi2>(s.numbers, s.psi2);
+      if (vdot != nullptr) {  // pairs ask for it
+        s.psi2 = cross(a, s.S) + cross(s.v, s.psi1);
+        PairRows::put<PairRows::psi2>(s.numbers, s.psi2);
+      }
       const Force<Quad> f = s.I * a + s.gyroscopic;
       give(f.n, f.f, wrench_, g);
       s.force = (g.armature + g.rotor_inertia) * s.acceleration;
@@ -110,14 +112,14 @@ class LaneDerivatives {
       slot_moves::give<1>(scale(s.acceleration, s.spin) + scale(s.rate, s.turned_spin),
                           of_rotors_.data() + g.slot);
     }
-    slot_moves::inward<2, 2, 0>(plan_.joints(), wrench_.data(), momenta_of_rotors());
+    slot_moves::inward<2, 2, 0>(plan_.runs(), wrench_.data(), momenta_of_rotors());
     for (std::size_t k = 0; k < groups_.size(); ++k) {
       const JointLanes::Group& g = plan_.groups()[k];
       GroupState& s = groups_[k];
       const Motion<Quad> f = motion(wrench_, g);
       s.f = {f.w, f.v};
       const Quad force = dot(s.S, s.f) + s.force;
-      for (int l = 0; l < g.used; ++l) tau[g.rate + l] = force[l];
+      plan_.to_rates(force, tau, g);
     }
     for (const JointLanes::Root& r : plan_.roots()) {
       const Quad *n = wrench_.data() + 2 * r.slot, *f = n + 1;
@@ -147,15 +149,16 @@ class LaneDerivatives {
   /// Derivatives by q and v, and M, after accelerate(): all entries.
   /// @param M  or nullptr where it is not wanted
   void inverse_dynamics(double* Dq, double* Dv, double* M) {
-    for (const GroupState& s : groups_) {
-      Force<Quad> t4 = s.turned + s.IC * s.psi2;
-      PairRows::put<PairRows::own_q>(s.numbers, dot(s.S, t4));
-      t4 += cross_star(s.S, s.f);
-      PairRows::put<PairRows::t4>(s.numbers, t4);
-    }
-    for (std::size_t r = 0; r < root_twist_.size(); ++r) add_root_pairs(r);
+    add_pairs();
     rows_.write(Dq, Dv, M);
   }
+  /// Those by q and v as right-hand sides of solves.
+  void right_sides(BranchSolves& solves) {
+    add_pairs();
+    rows_.write(solves.A(), solves.B(), solves.stride());
+  }
+  /// Acceleration that stands for gravity in the frame of the first floating root.
+  const Vec3<double>& ground() const { return poses_.ground(0); }
 
  private:
   struct GroupState {
@@ -182,12 +185,6 @@ class LaneDerivatives {
   static void give(const Motion<Quad>& x, Quads& slots, const JointLanes::Group& g) {
     give(x.w, x.v, slots, g);
   }
-  static Quad of_rates(const double* x, const JointLanes::Group& g) {
-    if (g.used == JointLanes::lanes) return Quad::load(x + g.rate);
-    Quad all(0.0);
-    for (int l = 0; l < g.used; ++l) all.set(l, x[g.rate + l]);
-    return all;
-  }
   static Motion<double> six(const double* x) { return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}; }
   const Quad* momenta_of_rotors() const { return has_rotors_ ? of_rotors_.data() : nullptr; }
 
@@ -210,7 +207,7 @@ class LaneDerivatives {
     for (std::size_t k = 0; k < groups_.size(); ++k) {
       const JointLanes::Group& g = plan_.groups()[k];
       GroupState& s = groups_[k];
-      s.rate = of_rates(v, g);
+      s.rate = plan_.of_rates(v, g);
       give(scale(s.rate, s.S), twist_, g);
     }
     for (std::size_t r = 0; r < root_twist_.size(); ++r) {
@@ -219,15 +216,7 @@ class LaneDerivatives {
       twist_[2 * root.slot] = slot_moves::quad(root_twist_[r].w);
       twist_[2 * root.slot + 1] = slot_moves::quad(root_twist_[r].v);
     }
-    sum_outward(twist_);
-  }
-  /// Adds to motions of joints those of what carries them.
-  void sum_outward(Quads& slots) {
-    slot_moves::outward<2>(plan_.joints(), slots.data(),
-                           [&](const JointLanes::Joint& j, const Quad* parent, Quad* own) {
-                             const Quad* joint = slots.data() + 2 * j.slot;
-                             own[0] = parent[0] + joint[0], own[1] = parent[1] + joint[1];
-                           });
+    slot_moves::sum_outward<2>(plan_.runs(), twist_.data());
   }
 
   /// Sixteen numbers of an inertia and the rate of its rotational part in a slot's first Quads.
@@ -333,6 +322,16 @@ class LaneDerivatives {
       start(root.slot, a, I * a + cross_star(root_twist_[r], I * root_twist_[r]));
     }
   }
+  /// What pairs are made of, after accelerate().
+  void add_pairs() {
+    for (const GroupState& s : groups_) {
+      Force<Quad> t4 = s.turned + s.IC * s.psi2;
+      PairRows::put<PairRows::own_q>(s.numbers, dot(s.S, t4));
+      t4 += cross_star(s.S, s.f);
+      PairRows::put<PairRows::t4>(s.numbers, t4);
+    }
+    for (std::size_t r = 0; r < root_twist_.size(); ++r) add_root_pairs(r);
+  }
   /// Columns of a floating root, which needs no twist of the ground, and its pairs with itself.
   void add_root_pairs(std::size_t r) {
     const JointLanes::Root& root = plan_.roots()[r];
@@ -346,32 +345,9 @@ class LaneDerivatives {
         *rows_.at(PairRows::psi2 + 3 + i, root.rate + k) = turned[i];
       }
     }
-    pair_root(r, root_inertia(root.slot), root_inertia_rate(root.slot));
+    rows_.block(r).fill(root_inertia(root.slot), root_inertia_rate(root.slot), root_twist_[r],
+                        ground, root.armature);
   }
-  /// base_with_itself(), its columns as lanes.
-  void pair_root(std::size_t r, const RigidInertia<double>& IC, const InertiaRate<double>& B) {
-    constexpr int width = PairRows::RootBlock::width;
-    const auto all = RigidInertia<Quad>{Quad(IC.m), Vec3<Quad>::from(IC.h), Sym3<Quad>::from(IC.I)};
-    const InertiaRate<Quad> rate{Sym3<Quad>::from(B.J),
-                                 {Vec3<Quad>::from(B.h.n), Vec3<Quad>::from(B.h.f)}};
-    const auto v = Motion<Quad>::from(root_twist_[r]);
-    const auto ground = Vec3<Quad>::from(poses_.ground(r));
-    static constexpr double unit[6][width] = {{1},          {0, 1},          {0, 0, 1},
-                                              {0, 0, 0, 1}, {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 1}};
-    PairRows::RootBlock& block = rows_.block(r);
-    for (int k = 0; k < width; k += Quad::size) {
-      Motion<Quad> S;
-      for (int i = 0; i < 6; ++i) S[i] = Quad::load(unit[i] + k);
-      const Force<Quad> t1 = all * S, t3 = rate.times(S.w) + all * cross(v, S);
-      const Force<Quad> t4 = all * Motion<Quad>{Vec3<Quad>::zero(), cross(ground, S.w)};
-      for (int i = 0; i < 6; ++i) {
-        t1[i].store(block.mass + i * width + k);
-        t3[i].store(block.v + i * width + k), t4[i].store(block.q + i * width + k);
-      }
-    }
-    for (int i = 0; i < 6; ++i) block.mass[i * width + i] += plan_.roots()[r].armature[i];
-  }
-
   const Model& model_;
   JointLanes plan_;
   LanePoses poses_;

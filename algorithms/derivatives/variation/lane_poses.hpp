@@ -3,7 +3,6 @@
 #include <array>
 #include <vector>
 
-#include "algorithms/derivatives/variation/lane_moves.hpp"
 #include "algorithms/derivatives/variation/slot_moves.hpp"
 
 namespace espalier {
@@ -33,7 +32,7 @@ class LanePoses {
     }
     for (std::size_t k = 0; k < local_.size(); ++k) {
       const JointLanes::Group& g = plan_.groups()[k];
-      set_local(g, lane_moves::taken(q, g.q), local_[k]);
+      set_local(g, JointLanes::of_positions(q, g), local_[k]);
     }
     slot_moves::outward<4>(plan_.joints(), frame_.data(),
                            [&](const JointLanes::Joint& j, const Quad* parent, Quad* own) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/derivatives/variation/joint_lanes.hpp"
+#include "algorithms/derivatives/variation/root_pairs.hpp"
 
 namespace espalier {
 
@@ -33,12 +34,6 @@ class PairRows {
     own_mass,
     numbers
   };
-  /// Pairs of a root's rates with one another: rows of `width` numbers.
-  struct RootBlock {
-    static constexpr int width = 8;
-    alignas(64) double q[6 * width] = {}, v[6 * width] = {}, mass[6 * width] = {};
-  };
-
   explicit PairRows(const Model& model, const JointLanes& plan)
       : n_(model.nv()), address_(n_), blocks_(plan.roots().size()), rows_(n_) {
     number_columns(plan);
@@ -78,18 +73,20 @@ class PairRows {
   static void put(double* group, const Force<Quad>& x) {
     put<number>(group, x.n), put<number + 3>(group, x.f);
   }
-  RootBlock& block(std::size_t root) { return blocks_[root]; }
+  RootPairs& block(std::size_t root) { return blocks_[root]; }
 
   /// The row of M of a joint's rate as a factor takes it: entries of the rates that carry it, from
   /// the root on, and its own. Writes up to three numbers behind it.
   void mass_row(int rate, double* out) const {
     const double* own = from(rate);
+    Quad term[6];
+    for (int k = 0; k < 6; ++k) term[k] = all<t1>(own, k);
     for (const Stretch& s : list(rows_[rate].carriers)) {
       const double* columns = numbers_.data() + s.address;
       const int size = s.end - s.begin;
       for (int j = 0; j < size; j += Quad::size) {
         Quad sum(0.0);
-        for (int k = 0; k < 6; ++k) sum += all<t1>(own, k) * some<Quad, S>(columns + j, k);
+        for (int k = 0; k < 6; ++k) sum += term[k] * some<Quad, S>(columns + j, k);
         sum.store(out + j);
       }
       out += size;
@@ -104,6 +101,10 @@ class PairRows {
     } else {
       write_rows<2>({Dq, Dv});
     }
+  }
+  /// The same where rows are `apart` numbers and a Pack may be written behind the last.
+  void write(double* Dq, double* Dv, long apart) const {
+    for (int i = 0; i < n_; ++i) write_row<2>(i, {Dq + i * apart, Dv + i * apart});
   }
 
  private:
@@ -216,11 +217,11 @@ class PairRows {
   /// What a row of a floating root, whose columns are unit vectors, has with what it carries.
   template <int matrices>
   void write_root(int i, const Row& row, const Out<matrices>& out) const {
-    const RootBlock& block = blocks_[row.root];
+    const RootPairs& block = blocks_[row.root];
     const double* own[3] = {block.q, block.v, block.mass};
     constexpr int terms[3] = {t4, t3, t1};
     for (int m = 0; m < matrices; ++m) {
-      std::copy_n(own[m] + row.place * RootBlock::width, 6, out[m] + i - row.place);
+      std::copy_n(own[m] + row.place * RootPairs::width, 6, out[m] + i - row.place);
       for (const Stretch& s : list(row.carried)) {
         const double* term = numbers_.data() + s.address + (terms[m] + row.place) * stride;
         const int size = s.end - s.begin;
@@ -287,7 +288,7 @@ class PairRows {
   int n_;
   std::vector<int> address_;  ///< of rates: their first numbers
   std::vector<double> numbers_;
-  std::vector<RootBlock> blocks_;
+  std::vector<RootPairs> blocks_;
   std::vector<Row> rows_;
   std::vector<Stretch> stretches_;
   std::array<std::vector<double>, 3> spare_;  ///< a row that must not be written behind its end

@@ -80,25 +80,33 @@ void outward(const std::vector<JointLanes::Joint>& joints, Quad* slots, Step&& s
     holder = j.slot;
   }
 }
+/// Adds to what every slot has of its own that of what carries it.
+template <int width>
+void sum_outward(const std::vector<JointLanes::Run>& runs, Quad* slots) {
+  for (const JointLanes::Run& r : runs) {
+    Quad held[width];
+    for (int k = 0; k < width; ++k) held[k] = slots[width * r.parent + k];
+    Quad* own = slots + width * r.slot;
+    for (int i = 0; i < r.count; ++i, own += width) {
+      for (int k = 0; k < width; ++k) own[k] = held[k] += own[k];
+    }
+  }
+}
 /// Adds to every slot those of the joints that it carries.
 /// @param extra  of each slot: what is added to the parent's Quad `at` besides; or nullptr
 template <int width, int count, int at>
-void inward(const std::vector<JointLanes::Joint>& joints, Quad* slots, const Quad* extra) {
-  Quad held[count];
-  int of = -1;  // whose sum is held, but for its own part
-  for (std::size_t i = joints.size(); i-- > 0;) {
-    const JointLanes::Joint& j = joints[i];
-    Quad* own = slots + width * j.slot;
-    for (int k = 0; k < count; ++k) {
-      held[k] = of == j.slot ? own[k] + held[k] : own[k];
-      own[k] = held[k];
+void inward(const std::vector<JointLanes::Run>& runs, Quad* slots, const Quad* extra) {
+  for (std::size_t n = runs.size(); n-- > 0;) {
+    const JointLanes::Run& r = runs[n];
+    Quad held[count];
+    for (int k = 0; k < count; ++k) held[k] = Quad(0.0);
+    Quad* own = slots + width * (r.slot + r.count - 1);
+    for (int i = r.count; i-- > 0; own -= width) {
+      for (int k = 0; k < count; ++k) own[k] = held[k] += own[k];
+      if (extra != nullptr) held[at] += extra[r.slot + i];
     }
-    if (extra != nullptr) held[at] += extra[j.slot];
-    of = j.parent;
-    if (i > 0 && joints[i - 1].slot == j.parent) continue;
-    Quad* parent = slots + width * j.parent;
+    Quad* parent = slots + width * r.parent;
     for (int k = 0; k < count; ++k) parent[k] += held[k];
-    of = -1;
   }
 }
 

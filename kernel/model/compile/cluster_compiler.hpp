@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ class ClusterCompiler {
     std::vector<detail::LoopSource> loops;        ///< per edge of the graph; used for cut ones
     std::vector<int> body;                        ///< of the model, per body of the graph
     SourceLocation where;
+    std::set<std::string> driven = {};  ///< joints that an actuator acts on
   };
 
   ClusterCompiler(const Source& source, Model& model, detail::Findings& findings)

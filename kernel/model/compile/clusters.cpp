@@ -45,6 +45,9 @@ void Compiler::tie_clusters() {
     model_->clusters_.push_back(cluster_of(number, rotor));
   }
   ClusterCompiler::Source source{types_, clusters_, {}, ties_, {}, {}, robot_.where};
+  for (const ActuatorDescription& actuator : robot_.actuators) {
+    for (const auto& [joint, gear] : actuator.gear) source.driven.insert(joint);
+  }
   source.joints.push_back(nullptr);
   for (int g : order_) source.joints.push_back(&joints_[groups_[g].joint]);
   for (const Group& group : groups_) source.body.push_back(group.body);

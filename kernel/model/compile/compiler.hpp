@@ -82,7 +82,7 @@ class Compiler {
 
   const Description& robot_;
   const ModelTypes& types_;
-  const CompileOptions& options_;
+  CompileOptions options_;  ///< with a root
   std::shared_ptr<Model> model_;
   std::shared_ptr<ModelExtras> extras_ = std::make_shared<ModelExtras>();
   detail::Findings findings_;

@@ -63,6 +63,7 @@ bool ClusterCompiler::add_law(const detail::LawSource& source, const Cluster& c,
     const LawType& type = source_.types.law(law.type);
     use.law = detail::guarded([&] { return "law '" + law.name + "' of type '" + law.type + "'"; },
                               "its constructor", [&] { return type.make(spec); });
+    use.type = &type, use.spec = spec;
   } catch (const Error& error) {
     findings_.error(law.where, error.what());
     return false;

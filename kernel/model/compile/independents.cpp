@@ -10,12 +10,16 @@ namespace espalier {
 
 namespace {
 /// How willingly a column is made dependent.
-enum Priority { declared = 0, written = 1, silent = 2, never = 3 };
+enum Priority { declared = 0, written = 1, silent = 2, driven = 3, never = 4 };
+/// Undriven columns below this share of the largest number of K depend poorly: a driven one that is
+/// better takes their place.
+constexpr double good_pivot = 0.05;
 }  // namespace
 
 /// Dependent columns are those declared so; then those that a law or coupling writes as following
 /// others; then, in large clusters of which nothing is declared, those that let loops be solved one
-/// after the other; then those with the largest pivots.
+/// after the other; then those with the largest pivots, of joints without actuators first: what is
+/// driven is what forces are given for.
 /// @param K_at  at some positions, the first of which decides
 void ClusterCompiler::choose_independent(Cluster& c, ClusterConstraint& constraint, int dependents,
                                          const std::vector<detail::RowMajorMatrix>& K_at) {
@@ -29,6 +33,7 @@ void ClusterCompiler::choose_independent(Cluster& c, ClusterConstraint& constrai
   const bool any_declared = std::any_of(priority.begin(), priority.end(), [](int level) {
     return level == declared || level == never;
   });
+  const bool any_driven = std::count(priority.begin(), priority.end(), driven) > 0;
   if (constraint.is_sparse() && !any_declared) {
     std::vector<int> order(n);
     for (int i = 0; i < n; ++i) order[i] = priority[i] - written;
@@ -39,9 +44,13 @@ void ClusterCompiler::choose_independent(Cluster& c, ClusterConstraint& constrai
   }
   detail::ColumnPivots pivots(rest.sparseView());
   for (int level = declared; level < never; ++level) {
-    for (int i = 0; i < n; ++i) allowed[i] = priority[i] == level && independent[i];
+    for (int i = 0; i < n; ++i) {
+      const bool rest_of_silent = level == driven && priority[i] == silent;
+      allowed[i] = (priority[i] == level || rest_of_silent) && independent[i];
+    }
+    const double least = level == silent && any_driven ? good_pivot : 1e-7;
     while (chosen < dependents) {
-      const int best = pivots.best(allowed, 1e-7 * size);
+      const int best = pivots.best(allowed, least * size);
       if (best < 0) break;
       pivots.take(best);
       independent[best] = false;
@@ -70,7 +79,9 @@ std::vector<int> ClusterCompiler::priorities(const Cluster& c,
     }
   }
   for (int i = 0; i < constraint.columns; ++i) {
-    if (const auto& flag = description_of(c, i).independent) priority[i] = *flag ? never : declared;
+    const JointDescription& joint = description_of(c, i);
+    if (priority[i] == silent && source_.driven.contains(joint.name)) priority[i] = driven;
+    if (joint.independent) priority[i] = *joint.independent ? never : declared;
   }
   return priority;
 }
@@ -96,11 +107,18 @@ bool ClusterCompiler::are_as_declared(const Cluster& c, const std::vector<int>& 
   for (int i = 0; i < n; ++i) {
     if (priority[i] == never) names.push_back(description_of(c, i).name);
   }
-  findings_.error(where, "cluster " + text::quoted(c.name) + ": joints " + detail::list_of(names) +
-                             " are declared independent, expected at most " +
-                             std::to_string(n - dependents) +
-                             " that can be chosen freely (set independent=\"false\" on "
-                             "the others)");
+  // As many as there are degrees of freedom, or fewer: then these do not determine the others.
+  const int freedom = n - dependents, count = static_cast<int>(names.size());
+  findings_.error(
+      where, "cluster " + text::quoted(c.name) + ": " + (count == 1 ? "joint " : "joints ") +
+                 detail::list_of(names) + (count == 1 ? " is" : " are") +
+                 " declared independent, expected " +
+                 (count > freedom
+                      ? "at most " + std::to_string(freedom) +
+                            ", the degrees of freedom (leave out 'independent' of the others)"
+                      : "joints that determine the others (at the neutral position and beside it "
+                        "these are at a dead point, or part of a loop that they do not move: "
+                        "declare another joint of the cluster, or move the neutral position)"));
   return false;
 }
 

@@ -200,7 +200,7 @@ void nearest_points(const Shape& shape_a, const Transform<double>& A, const Shap
 
 }  // namespace espalier::contact
 
-ESPALIER_PLUGIN("collision-bullet", "0.1.0") {
+ESPALIER_PLUGIN("collision-bullet", "0.2.0") {
   using namespace espalier;
   using namespace espalier::contact;
   Entry& e = registrar.add(

@@ -1,7 +1,7 @@
 #include "espalier/plugin.hpp"
 #include "espalier/simulation/contact/collision/closed_form.hpp"
 
-ESPALIER_PLUGIN("collision", "0.1.0") {
+ESPALIER_PLUGIN("collision", "0.2.0") {
   using namespace espalier;
   using namespace espalier::contact;
   Entry& e = registrar.add(

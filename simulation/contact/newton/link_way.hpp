@@ -8,6 +8,7 @@
 #include "espalier/simulation/contact/problems/step.hpp"
 #include "simulation/contact/newton/mode_blocks.hpp"
 #include "simulation/contact/stepping/contact_rows.hpp"
+#include "simulation/contact/stepping/mass_change.hpp"
 #include "simulation/contact/stepping/tree_factor.hpp"
 
 namespace espalier::contact {
@@ -23,8 +24,11 @@ class LinkWay : public NewtonSystem<T> {
     const SpanningMotion<T>& motion;
     const ContactRows<T>& rows;
     const TreeFactor<T>& factor;
-    const T* weight;  ///< h d + h^2 k on spanning rates
+    const T* weight;              ///< h d + h^2 k on spanning rates
+    const MassChange<T>* masses;  ///< null: links are as heavy as the model's
   };
+  /// Numbers of LinkRows::state.
+  virtual std::size_t state_size() const = 0;
   /// Once a step, with all rows there: writes s.links.state.
   virtual void prepare(StepState<T>& s, const Robot& robot) = 0;
   /// Whose systems solve() solves, until the next call.
@@ -72,6 +76,7 @@ class LinkWay : public NewtonSystem<T> {
     N_.resize(36 * static_cast<std::size_t>(blocks));
     f_.resize(6 * static_cast<std::size_t>(sites_)), z_.resize(f_.size());
     joint_rate_.resize(joints_);
+    blocks_.reserve(plan.usual_contacts(), plan.scalar_rows());
   }
 
   /// z_ and joint_rate_ of (M + sum of N and of the joints' rows) z = f + sum of their impulses.

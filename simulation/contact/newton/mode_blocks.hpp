@@ -18,6 +18,7 @@ class ModeBlocks {
   const T* W(int contact) const { return W_.data() + 9 * static_cast<std::size_t>(contact); }
   const T& w(int scalar) const { return W_[9 * static_cast<std::size_t>(contacts_) + scalar]; }
 
+  void reserve(int contacts, int scalars) { W_.reserve(9 * contacts + scalars); }
   /// @param compliance  of contacts' normals
   /// @param[in,out] x   in: b; out: y
   void invert(int contacts, int scalars, const T* compliance, const T* Q, const T* D, T* x) {

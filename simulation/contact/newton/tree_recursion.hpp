@@ -36,12 +36,14 @@ class TreeRecursion final : public LinkWay<T> {
     }
   }
 
+  std::size_t state_size() const override { return touched_size_; }
   void prepare(StepState<T>& s, const typename Base::Robot& robot) override {
     s.links.state.resize(touched_size_);
     std::fill(force_.begin(), force_.end(), T(0.0));
     for (std::size_t c = 0; c < nodes_.size(); ++c) {
       T* numbers = nodes_[c].touched ? s.links.state.data() : rest_.data();
       place(nodes_[c], robot, numbers);
+      if (robot.masses != nullptr) change_masses(nodes_[c], *robot.masses, numbers);
     }
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
       if (node->touched) continue;
@@ -145,10 +147,11 @@ class TreeRecursion final : public LinkWay<T> {
     const Cluster& c = model_.clusters()[&node - nodes_.data()];
     for (int k = 0; k < node.count; ++k) {
       const int body = node.first + k;
-      const Transform<T>& X = robot.rows.place(body);
-      const Vec3<T>& origin = robot.rows.place(this->plan_.root_of(body)).r;
+      const Transform<T>& X = robot.rows.links().X(body);
+      const Vec3<T>& origin = robot.rows.links().origin(body);
       write(congruence(Transform<T>{X.E, X.r - origin}, model_.folded_inertia(body)), I(body));
-      const Motion<T>* columns = robot.rows.columns().data() + this->plan_.first_column(body);
+      const Motion<T>* columns =
+          &robot.rows.links()[this->plan_.placed_bodies().first_column(body)];
       T* Phi = numbers + node.at(k) + 36;
       for (int l = 0; l < node.nv; ++l) {
         for (int i = 0; i < 6; ++i) Phi[6 * l + i] = columns[l][i];
@@ -190,7 +193,7 @@ class TreeRecursion final : public LinkWay<T> {
     add_rate(node, c, robot, r, T(rotor.inertia), numbers);
     const Vec3<T> m = rotor.parent == 0
                           ? Vec3<T>::from(rotor.momentum)
-                          : transpose_times(robot.rows.place(rotor.parent).E, rotor.momentum);
+                          : transpose_times(robot.rows.links().X(rotor.parent).E, rotor.momentum);
     for (int i = 0; i < node.nv; ++i) {
       for (int x = 0; x < 3; ++x) numbers[node.U + 6 * i + x] += G(c, robot, r, i) * m[x];
     }
@@ -201,6 +204,31 @@ class TreeRecursion final : public LinkWay<T> {
       for (int j = 0; j < node.nv; ++j) {
         numbers[node.H + i * node.nv + j] += turn * G(c, robot, r, j);
         numbers[node.H + j * node.nv + i] += turn * G(c, robot, r, j);
+      }
+    }
+  }
+  /// Links of a cluster that are heavier or lighter than the model's. A folded rotor is a body that
+  /// the recursion does not pass: its part of H and U is kept, and what carries the cluster bears
+  /// it.
+  void change_masses(const Node& node, const MassChange<T>& masses, T* numbers) {
+    const std::vector<LinkMasses::Piece>& pieces = masses.masses().pieces();
+    for (std::size_t p = 0; p < pieces.size(); ++p) {
+      const int body = pieces[p].at.body;
+      const bool rotor = body > model_.active_body_count();
+      if (&nodes_[model_.body(body).cluster] != &node) continue;
+      T change[36];
+      write(masses.inertia(p), change);
+      if (const int bearer = rotor ? node.base : body; bearer != 0) {
+        for (int i = 0; i < 36; ++i) I(bearer)[i] += change[i];
+      }
+      if (!rotor) continue;
+      const Motion<T>* Phi = &masses.links()[masses.masses().placed().first_column(body)];
+      for (int a = 0; a < node.nv; ++a) {
+        const Force<T> momentum = masses.inertia(p) * Phi[a];
+        for (int i = 0; i < 6; ++i) numbers[node.U + 6 * a + i] += momentum[i];
+        for (int b = 0; b < node.nv; ++b) {
+          numbers[node.H + b * node.nv + a] += dot(Phi[b], momentum);
+        }
       }
     }
   }

@@ -24,12 +24,13 @@ class TwistSpace final : public LinkWay<T> {
     A_.resize(static_cast<std::size_t>(r_) * r_), x_.resize(r_), right_.resize(r_);
   }
 
+  std::size_t state_size() const override { return static_cast<std::size_t>(r_) * r_; }
   void prepare(StepState<T>& s, const typename Base::Robot& robot) override {
     for (int k = 0; k < sites_; ++k) twist_rows(robot, k, s.factor.data());
     for (int k = 0; k < joints_; ++k) {
       const T* from = s.Y.data() + (3 * s.contacts.size() + k) * static_cast<std::size_t>(nv_);
       T* to = Y(6 * sites_ + k);
-      for (const int i : *groups_[sites_ + k].support) to[i] = from[i];
+      std::copy_n(from, groups_[sites_ + k].support->size(), to);
     }
     s.links.state.resize(static_cast<std::size_t>(r_) * r_);
     for (const Group& a : groups_) {
@@ -80,12 +81,12 @@ class TwistSpace final : public LinkWay<T> {
     const Plan::Site& site = this->plan_.sites()[k];
     for (std::size_t e = 0; e < site.support.size(); ++e) {
       const Motion<T> column =
-          site.columns[e] < 0 ? Motion<T>::zero() : robot.rows.columns()[site.columns[e]];
-      for (int i = 0; i < 6; ++i) Y(6 * k + i)[site.support[e]] = column[i];
+          site.columns[e] < 0 ? Motion<T>::zero() : robot.rows.links()[site.columns[e]];
+      for (int i = 0; i < 6; ++i) Y(6 * k + i)[e] = column[i];
     }
     for (int i = 0; i < 6; i += 3) {
       T* rows = Y(6 * k + i);
-      robot.factor.template solve_transposed_on_way<3>(L, rows, rows, site.support);
+      robot.factor.template solve_transposed_on_way<3>(L, site.support.back(), nv_, rows, rows);
     }
   }
   /// Rows of a times rows of b, and the mirror image: both supports are ways from the ground.
@@ -93,12 +94,13 @@ class TwistSpace final : public LinkWay<T> {
     const auto end =
         std::mismatch(a.support->begin(), a.support->end(), b.support->begin(), b.support->end())
             .first;
+    const auto count = end - a.support->begin();
     for (int i = a.first; i < a.first + a.count; ++i) {
       T sum[6];
       std::fill_n(sum, 6, T(0.0));
-      for (auto k = a.support->begin(); k != end; ++k) {
-        const T x = Y(i)[*k];
-        for (int j = 0; j < b.count; ++j) sum[j] += x * Y(b.first + j)[*k];
+      for (std::ptrdiff_t k = 0; k < count; ++k) {
+        const T x = Y(i)[k];
+        for (int j = 0; j < b.count; ++j) sum[j] += x * Y(b.first + j)[k];
       }
       for (int j = 0; j < b.count; ++j) {
         out[static_cast<std::size_t>(i) * r_ + b.first + j] = sum[j];

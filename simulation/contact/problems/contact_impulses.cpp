@@ -6,6 +6,15 @@
 namespace espalier::contact {
 
 template <class T>
+void ImpulseProblem<T>::reserve(int contact_count, int scalar_count) {
+  const std::size_t m = 3 * static_cast<std::size_t>(contact_count) + scalar_count;
+  G.reserve(m * m);
+  for (std::vector<T>* x : {&g, &lam}) x->reserve(m);
+  for (std::vector<T>* x : {&mu, &slip}) x->reserve(contact_count);
+  for (std::vector<T>* x : {&lower, &upper}) x->reserve(scalar_count);
+}
+
+template <class T>
 void ImpulseProblem<T>::resize(int contact_count, int scalar_count) {
   contacts = contact_count, scalars = scalar_count;
   const std::size_t m = size();

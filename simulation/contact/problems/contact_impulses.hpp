@@ -27,6 +27,8 @@ struct ESPALIER_API ImpulseProblem {
   NewtonSystem<T>* system = nullptr;  ///< of Newton's rounds; null: Q G + D is eliminated
 
   int size() const { return 3 * contacts + scalars; }
+  /// Makes room for so many.
+  void reserve(int contact_count, int scalar_count);
   /// Zero vectors and matrices; keeps the storage.
   void resize(int contact_count, int scalar_count);
   /// The same sizes with g zero, and all else left to be written.
@@ -55,9 +57,11 @@ class ESPALIER_API ContactImpulses : public Algorithm {
   static constexpr std::string_view problem = "contact-impulses";
   using Algorithm::Algorithm;
 
+  /// Makes room for problems of so many rows; what is larger allocates when it comes.
+  virtual void reserve(int contacts, int scalars) = 0;
   /// Solves in place, starting from problem.lam and problem.slip.
   /// Lanes that have met the tolerance keep their bits, whatever the others do. Allocates only
-  /// where a problem is larger than all before.
+  /// where a problem is larger than all before and than what was reserved.
   virtual ImpulseReport<T> solve_impulses(ImpulseProblem<T>& problem,
                                           const Effort& effort = {}) = 0;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace espalier::contact {
@@ -8,6 +9,13 @@ namespace espalier::contact {
 /// rows. Plain data, lane by lane; Plan::newton_way() says which numbers there are.
 template <class T>
 struct LinkRows {
+  void reserve(std::size_t contacts, std::size_t links_of_contact, std::size_t held_rows,
+               std::size_t joint_numbers) {
+    points.reserve(contacts), compliance.reserve(contacts);
+    contact.reserve(18 * links_of_contact * contacts), held.reserve(6 * held_rows);
+    joint.reserve(joint_numbers);
+  }
+
   std::vector<int> points;    ///< of the problem's contacts, among Plan's
   std::vector<T> contact;     ///< 18 of each contact and link: three rows on the link's twist
   std::vector<T> held;        ///< 6 of each held row, on its link's twist

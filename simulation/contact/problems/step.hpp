@@ -12,6 +12,8 @@
 
 namespace espalier::contact {
 
+class LinkMasses;
+
 /// One robot, or one a lane, in the middle of a step. Plain data: what is in it is said by
 /// ContactStep; a step allocates nothing once all of its points have touched.
 template <class T>
@@ -24,7 +26,9 @@ struct StepState {
   std::vector<T> target;     ///< of drives: position, rate and torque besides, 3 for each
   std::vector<T> held_rate;  ///< of held rows
   std::vector<T> memory;     ///< Plan::memory_size(), zero at first
-  T friction = T(1.0);       ///< factor on all coefficients of friction
+  std::vector<T> masses;     ///< factors on the pieces of set_masses()
+  Vec3<T> ground = Vec3<T>::zero();  ///< where all that is fixed to the ground is moved [m]
+  T friction = T(1.0);               ///< factor on all coefficients of friction
   const Wrenches<T>* wrenches = nullptr;
 
   // Between prepare() and respond().
@@ -34,14 +38,23 @@ struct StepState {
   std::vector<Touch<T>> touch;  ///< of all points
   std::vector<Mask<T>> near;    ///< of all points: within the margin
   std::vector<Vec3<T>> t1, t2;  ///< tangents of the problem's contacts
-  std::vector<T> factor;        ///< of the mass matrix: L, M = L^T L; 1 / L_ii on the diagonal
-  std::vector<T> J, Y;  ///< rows of the problem, and L^-T J^T by rows, m x nv, at their supports
+  std::vector<T> factor;        ///< of the mass matrix: L, M = L^T L
+  /// Rows of the problem, and L^-T J^T by rows: nv numbers each, of which the first are the entries
+  /// at the rates of the row's support, one after the other.
+  std::vector<T> J, Y;
   std::vector<const std::vector<int>*> support;  ///< of the rows
   std::vector<T> vf, qd, before;                 ///< free rates; spanning rates; J v of the rows
   std::vector<T> compliance, bounce;             ///< of contacts: R, and b of restitution
   LinkRows<T> links;                             ///< where Plan::newton_way() is not dense
   T depth = T(0.0);                    ///< largest depth at the start over what is too deep
   bool bounces = false, deep = false;  ///< whether some lane does
+
+  /// f(rate, where its entry of J and Y is) for all entries of a row.
+  template <class F>
+  void each_entry(int row, F&& f) const {
+    const std::size_t first = static_cast<std::size_t>(row) * vf.size();
+    for (std::size_t e = 0; e < support[row]->size(); ++e) f((*support[row])[e], first + e);
+  }
 };
 
 /// One time step with rigid contact: Moreau's semi-implicit Euler in independent rates, damping,
@@ -77,6 +90,8 @@ class ESPALIER_API ContactStep : public Algorithm {
   /// The plan's way to solve Newton systems of rows that were gathered from several states, until
   /// the step's next call; null: elimination.
   virtual NewtonSystem<T>* newton_system(const LinkRows<T>& rows) = 0;
+  /// Links whose masses StepState::masses multiplies in what follows; null: none.
+  virtual void set_masses(std::shared_ptr<const LinkMasses> masses) = 0;
   /// Gravity for what follows [m/s²], world axes.
   virtual void set_step_gravity(const Vec3<double>& g) = 0;
 

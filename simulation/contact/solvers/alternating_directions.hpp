@@ -15,6 +15,11 @@ namespace espalier::contact {
 template <class T>
 class AlternatingDirections {
  public:
+  void reserve(int contacts, int scalars) {
+    const std::size_t m = 3 * static_cast<std::size_t>(contacts) + scalars;
+    d_.reserve(contacts + scalars), S_.reserve(m * m), L_.reserve(m * m);
+    for (std::vector<T>* x : {&s_, &g_, &x_, &y_, &gamma_, &right_, &lam_, &u_}) x->reserve(m);
+  }
   void prepare(const ImpulseProblem<T>& p) {
     const int m = p.size();
     d_.resize(p.contacts + p.scalars);

@@ -13,6 +13,7 @@ namespace espalier::contact {
 template <class T>
 class BlockSweeps {
  public:
+  void reserve(int contacts) { blocks_.reserve(contacts); }
   /// Eigenbases of all contacts. Cost: O(contacts).
   void prepare(const ImpulseProblem<T>& p) {
     const int m = p.size();

@@ -13,6 +13,13 @@ class GaussSeidelNewton final : public ContactImpulses<T> {
  public:
   explicit GaussSeidelNewton(ModelPtr model) : ContactImpulses<T>(std::move(model)) {}
 
+  void reserve(int contacts, int scalars) override {
+    const std::size_t m = 3 * static_cast<std::size_t>(contacts) + scalars;
+    sweeps_.reserve(contacts), newton_.reserve(contacts, scalars);
+    directions_.reserve(contacts, scalars);
+    for (std::vector<T>* x : {&u_, &kept_}) x->reserve(m);
+  }
+
   ImpulseReport<T> solve_impulses(ImpulseProblem<T>& p, const Effort& effort) override {
     ImpulseReport<T> report;
     if (p.size() == 0) return report;
@@ -35,7 +42,8 @@ class GaussSeidelNewton final : public ContactImpulses<T> {
     directions_.prepare(p);
     directions_.run(p, 200, effort.tolerance, p.lam, report);
     newton_.run(p, sweeps_, most_rounds, effort.tolerance, p.lam, p.slip, report);
-    // Redundant points at the edge of slipping hold Newton's method up: directions go on from there.
+    // Redundant points at the edge of slipping hold Newton's method up: directions go on from
+    // there.
     directions_.run(p, patience, effort.tolerance, p.lam, report);
     live = ~less_equal(report.residual, T(effort.tolerance));
     if (live.any()) restart(p, effort.tolerance, live, report);
@@ -77,6 +85,11 @@ class BlockGaussSeidel final : public ContactImpulses<T> {
  public:
   explicit BlockGaussSeidel(ModelPtr model) : ContactImpulses<T>(std::move(model)) {}
 
+  void reserve(int contacts, int scalars) override {
+    sweeps_.reserve(contacts), d_.reserve(contacts + scalars);
+    u_.reserve(3 * static_cast<std::size_t>(contacts) + scalars);
+  }
+
   ImpulseReport<T> solve_impulses(ImpulseProblem<T>& p, const Effort& effort) override {
     ImpulseReport<T> report;
     if (p.size() == 0) return report;
@@ -105,6 +118,11 @@ class Admm final : public ContactImpulses<T> {
  public:
   explicit Admm(ModelPtr model) : ContactImpulses<T>(std::move(model)) {}
 
+  void reserve(int contacts, int scalars) override {
+    directions_.reserve(contacts, scalars), d_.reserve(contacts + scalars);
+    u_.reserve(3 * static_cast<std::size_t>(contacts) + scalars);
+  }
+
   ImpulseReport<T> solve_impulses(ImpulseProblem<T>& p, const Effort& effort) override {
     ImpulseReport<T> report;
     if (p.size() == 0) return report;
@@ -129,6 +147,11 @@ template <class T>
 class ProjectedGaussSeidel final : public ContactImpulses<T> {
  public:
   explicit ProjectedGaussSeidel(ModelPtr model) : ContactImpulses<T>(std::move(model)) {}
+
+  void reserve(int contacts, int scalars) override {
+    d_.reserve(contacts + scalars);
+    u_.reserve(3 * static_cast<std::size_t>(contacts) + scalars);
+  }
 
   ImpulseReport<T> solve_impulses(ImpulseProblem<T>& p, const Effort& effort) override {
     ImpulseReport<T> report;

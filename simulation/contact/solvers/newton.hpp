@@ -17,6 +17,12 @@ class NewtonRounds {
  public:
   static constexpr double proximal = 1e-6;
 
+  void reserve(int contacts, int scalars) {
+    const std::size_t m = 3 * static_cast<std::size_t>(contacts) + scalars;
+    d_.reserve(contacts + scalars), A_.reserve(m * m);
+    Q_.reserve(9 * contacts + scalars), D_.reserve(9 * contacts + scalars);
+    for (std::vector<T>* x : {&u_, &F_, &now_, &next_, &next_u_, &best_, &best_u_}) x->reserve(m);
+  }
   void prepare(const ImpulseProblem<T>& p) {
     const std::size_t m = p.size();
     d_.resize(p.contacts + p.scalars);

@@ -23,7 +23,7 @@ void add(Registrar& registrar, About about) {
 
 }  // namespace
 
-ESPALIER_PLUGIN("contact-impulses", "0.1.0") {
+ESPALIER_PLUGIN("contact-impulses", "0.2.0") {
   add<GaussSeidelNewton>(
       registrar, {.name = "gauss-seidel-newton",
                   .summary = "sweeps of exact blocks, semismooth Newton rounds, fallback: admm",

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/model/subspace.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
+#include "simulation/contact/solvers/cones.hpp"
+#include "simulation/contact/stepping/link_columns.hpp"
 
 namespace espalier::contact {
 
@@ -24,48 +25,41 @@ inline void contact_tangents(const Vec3<T>& n, Vec3<T>& t1, Vec3<T>& t2) {
   t2 = cross(n, t1);
 }
 
-/// Which of the six unit motions, angular first, a column of S is.
-template <class Ops>
-struct UnitAxis;
-template <int... axis>
-struct UnitAxis<SubspaceOps<Axes<axis...>>> {
-  static constexpr int of(int column) { return Axes<axis...>::index[column]; }
-};
-
 /// Rows of a step: where points touch, their Jacobians in independent rates, and what the problem
 /// asks of them.
 template <class T>
 class ContactRows {
  public:
   explicit ContactRows(const Plan& plan)
-      : plan_(plan), X_(plan.model().body_count() + 1), columns_(plan.columns().size()) {
-    X_[0] = Transform<T>::identity();
+      : plan_(plan),
+        nv_(plan.model().nv()),
+        by_links_(plan.newton_way() != NewtonWay::dense),
+        links_(plan.model(), plan.placed_bodies()),
+        rates_(plan.forks() ? 3 * static_cast<std::size_t>(nv_) : 0) {
     poses_.resize(plan.solids().size());
+    absent_.reserve(3 * static_cast<std::size_t>(plan.usual_contacts()) + plan.scalar_rows());
     for (std::size_t k = 0; k < poses_.size(); ++k) {
       if (plan.solids()[k].body == 0) poses_[k] = Transform<T>::from(plan.solids()[k].X);
     }
   }
 
-  /// Where a placed body is, from the world's frame, and columns as the plan has them: after
-  /// fill().
-  const Transform<T>& place(int body) const { return X_[body]; }
-  const std::vector<Motion<T>>& columns() const { return columns_; }
+  /// Of bodies that the plan places, after fill().
+  const LinkColumns<T>& links() const { return links_; }
 
   /// Places bodies, finds points, and lists those that some lane is near.
   void find(StepState<T>& s, const SpanningMotion<T>& motion, const Collision<T>& collision) {
-    const Model& model = plan_.model();
-    for (const int i : plan_.placed()) {
-      const Transform<T>& X = motion.joints.X[i];
-      X_[i] = model.body(i).parent == 0 ? X : X * X_[model.body(i).parent];
-    }
+    links_.place(motion);
     for (std::size_t k = 0; k < poses_.size(); ++k) {
       const Plan::Solid& solid = plan_.solids()[k];
-      if (solid.body == 0) continue;
+      if (solid.body == 0) {
+        poses_[k].r = Vec3<T>::from(solid.X.r) + s.ground;
+        continue;
+      }
       if (solid.placed.shape.kind == Shape::Kind::sphere) {  // looks the same however it is turned
-        const Transform<T>& X = X_[solid.body];
+        const Transform<T>& X = links_.X(solid.body);
         poses_[k] = {X.E, X.r + transpose_times(X.E, solid.X.r)};
       } else {
-        poses_[k] = solid.X * X_[solid.body];
+        poses_[k] = solid.X * links_.X(solid.body);
       }
     }
     s.contacts.clear();
@@ -97,14 +91,13 @@ class ContactRows {
     const int contacts = static_cast<int>(s.contacts.size()), nv = plan_.model().nv();
     s.problem.reshape(contacts, plan_.scalar_rows());
     const std::size_t m = s.problem.size();
-    s.J.resize(m * nv), s.Y.resize(m * nv);  // entries outside of the rows' supports mean nothing
+    s.J.resize(m * nv), s.Y.resize(m * nv);  // what is beyond the rows' supports means nothing
     s.support.resize(m);
     s.t1.resize(contacts), s.t2.resize(contacts);
     s.compliance.assign(contacts, T(0.0)), s.bounce.assign(contacts, T(0.0));
     s.before.resize(m);
-    for (const int i : plan_.placed()) columns(motion, i);
-    links_ = plan_.newton_way() != NewtonWay::dense;
-    if (links_) {
+    links_.move(motion);
+    if (by_links_) {
       s.links.points = s.contacts;
       s.links.contact.resize(static_cast<std::size_t>(plan_.links_of_contact()) * 18 * contacts);
       s.links.held.resize(6 * plan_.held().size());
@@ -115,15 +108,13 @@ class ContactRows {
     absent_.assign(m, Mask<T>::none());
     for (const Plan::JointRow& limit : plan_.limits()) add_limit(s, motion, limit, row++, h);
     for (const Plan::JointRow& friction : plan_.frictions()) {
-      s.support[row] = &friction.support;
-      clear(s, row);
-      add_joint_row(motion, friction.rate, T(1.0), J(s, row));
+      add_joint_row(s, motion, friction, T(1.0), row);
       s.problem.lower[row - 3 * contacts] = T(-h * friction.bound);
       s.problem.upper[row - 3 * contacts] = T(h * friction.bound);
       ++row;
     }
     for (std::size_t k = 0; k < plan_.held().size(); ++k) add_held(s, static_cast<int>(k), row++);
-    if (!links_) return;
+    if (!by_links_) return;
     row = 3 * contacts;
     for (const Plan::JointRow& limit : plan_.limits()) keep_joint_row(s, limit, row++);
     for (const Plan::JointRow& friction : plan_.frictions()) keep_joint_row(s, friction, row++);
@@ -135,13 +126,9 @@ class ContactRows {
     const int m = p.size();
     const T infinite(std::numeric_limits<double>::infinity());
     s.bounces = false;
-    for (int i = 0; i < m; ++i) {
-      const T* row = J(s, i);
-      T rate(0.0);
-      for (const int k : *s.support[i]) rate += row[k] * s.vf[k];
-      s.before[i] = rate;
-      p.g[i] += rate;
-    }
+    for (int i = 0; i < 3 * p.contacts; i += 3) rates_of<3>(s, i, s.vf, s.before.data() + i);
+    for (int i = 3 * p.contacts; i < m; ++i) rates_of<1>(s, i, s.vf, s.before.data() + i);
+    for (int i = 0; i < m; ++i) p.g[i] += s.before[i];
     for (int c = 0; c < p.contacts; ++c) {
       const int point = s.contacts[c];
       const Plan::Pair& pair = plan_.pairs()[plan_.pair_of(point)];
@@ -156,9 +143,8 @@ class ContactRows {
         p.G[static_cast<std::size_t>(3 * c) * (m + 1)] += s.compliance[c];
         b = select(less(gap, T(0.0)), gap * T(k / (h * k + d)), b);
       } else if (pair.surface.restitution > 0.0) {
-        const T* row = J(s, 3 * c);
-        T rate(0.0);
-        for (const int k : *s.support[3 * c]) rate += row[k] * s.v[k];
+        T rate;
+        rates_of<1>(s, 3 * c, s.v, &rate);
         const Mask<T> bounces =
             near & less(gap + T(h) * rate, T(0.0)) & less(rate, T(-plan_.options().impact_rate));
         const T back = T(pair.surface.restitution) * rate;
@@ -180,7 +166,7 @@ class ContactRows {
       lam[0] = select(near, dot(s.touch[point].normal, impulse), T(0.0));
       lam[1] = select(near, dot(s.t1[c], impulse), T(0.0));
       lam[2] = select(near, dot(s.t2[c], impulse), T(0.0));
-      clip_into(p.mu[c], lam);
+      clip_contact(p.mu[c], lam);
       p.slip[c] = select(near, kept[3], T(0.0));
     }
     for (int k = 0; k < p.scalars; ++k) {
@@ -241,10 +227,18 @@ class ContactRows {
     return s.J.data() + static_cast<std::size_t>(row) * plan_.model().nv();
   }
 
-  /// A row at its support.
   void clear(StepState<T>& s, int row) const {
-    T* entries = J(s, row);
-    for (const int i : *s.support[row]) entries[i] = T(0.0);
+    std::fill_n(J(s, row), s.support[row]->size(), T(0.0));
+  }
+  /// Of p rows with one support at some independent rates.
+  template <int p>
+  void rates_of(const StepState<T>& s, int row, const std::vector<T>& v, T* rates) const {
+    T sum[p];
+    for (int r = 0; r < p; ++r) sum[r] = T(0.0);
+    s.each_entry(row, [&](int k, std::size_t at) {
+      for (int r = 0; r < p; ++r) sum[r] += s.J[at + r * nv_] * v[k];
+    });
+    for (int r = 0; r < p; ++r) rates[r] = sum[r];
   }
 
   /// Whether the spheres around two solids meet in some lane; NaN meets nothing.
@@ -252,49 +246,6 @@ class ContactRows {
     const Vec3<T> d = poses_[pair.a].r - poses_[pair.b].r;
     const T reach = T(pair.reach) + margin;
     return less(dot(d, d), reach * reach).any();
-  }
-
-  /// How the rates of a placed body's cluster move it.
-  void columns(const SpanningMotion<T>& motion, int i) {
-    const Model& model = plan_.model();
-    const Body& body = model.body(i);
-    const Cluster& c = model.clusters()[body.cluster];
-    Motion<T>* out = columns_.data() + plan_.first_column(i);
-    if (c.constrained) {
-      const Body& parent = model.body(body.parent);
-      if (body.parent != 0 && parent.cluster == body.cluster) {
-        std::copy_n(columns_.data() + plan_.first_column(body.parent), c.nv, out);
-      } else {
-        std::fill_n(out, c.nv, Motion<T>::zero());
-      }
-    }
-    const Transform<T>& X = X_[i];
-    const Vec3<T> arm = X_[plan_.root_of(i)].r - X.r;
-    with_subspace(model.runs()[body.run], [&](auto ops) {
-      using Ops = decltype(ops);
-      for (int j = 0; j < Ops::n; ++j) {
-        const Motion<T> column = in_world<Ops>(X.E, arm, motion.joints.S.data() + body.v, j);
-        const int row = c.row(body.v + j);
-        if (!c.constrained) {
-          out[row] = column;
-          continue;
-        }
-        const T* G = motion.G(c) + static_cast<std::size_t>(row) * c.nv;
-        for (int l = 0; l < c.nv; ++l) out[l] += scale(G[l], column);
-      }
-    });
-  }
-  /// Column j of S in world axes about the point that is the arm away.
-  template <class Ops>
-  static Motion<T> in_world(const Mat3<T>& E, const Vec3<T>& arm, const Motion<T>* S, int j) {
-    if constexpr (Ops::dense) {
-      const Vec3<T> w = transpose_times(E, S[j].w);
-      return {w, transpose_times(E, S[j].v) + cross(w, arm)};
-    } else {
-      const int axis = UnitAxis<Ops>::of(j);
-      if (axis >= 3) return {Vec3<T>::zero(), E.row[axis - 3]};
-      return {E.row[axis], cross(E.row[axis], arm)};
-    }
   }
 
   void add_contact(StepState<T>& s, int c) {
@@ -311,59 +262,82 @@ class ContactRows {
       s.support[3 * c + k] = &pair.support;
       if (!alone) clear(s, 3 * c + k);
     }
-    T* rows[3] = {J(s, 3 * c), J(s, 3 * c + 1), J(s, 3 * c + 2)};
+    T* rows = J(s, 3 * c);
     T* kept = nullptr;
-    if (links_) kept = &s.links.contact[plan_.links_of_contact() * std::size_t{18} * c];
+    if (by_links_) kept = &s.links.contact[plan_.links_of_contact() * std::size_t{18} * c];
     const auto add = [&](int number, double sign) {
       if (number < 0) return;
       const Plan::Site& site = plan_.sites()[number];
-      const Vec3<T> arm = touch.point - X_[plan_.root_of(site.body)].r;
-      Vec3<T> moment[3];
-      for (int k = 0; k < 3; ++k) moment[k] = cross(arm, *axes[k]);
-      if (links_) {
-        for (int k = 0; k < 18; ++k) {
-          const Vec3<T>& part = k % 6 < 3 ? moment[k / 6] : *axes[k / 6];
-          kept[k] = T(sign) * select(s.near[point], part[k % 3], zero);
-        }
-        kept += 18;
+      const Vec3<T> arm = touch.point - links_.origin(site.body);
+      Force<T> on[3];  // rows on the link's twist about its root
+      for (int k = 0; k < 3; ++k) {
+        Vec3<T>& f = on[k].f;
+        for (int i = 0; i < 3; ++i) f[i] = select(s.near[point], T(sign) * (*axes[k])[i], zero);
+        on[k].n = cross(arm, f);
       }
-      for (std::size_t e = 0; e < site.support.size(); ++e) {
-        const int i = site.support[e], column = site.columns[e];
-        for (int k = 0; k < 3; ++k) {
-          T rate(0.0);
-          if (column >= 0 && plan_.columns()[column].turns) {
-            rate = dot(moment[k], columns_[column].w);
-          }
-          if (column >= 0 && plan_.columns()[column].shifts) {
-            rate += dot(*axes[k], columns_[column].v);
-          }
-          rate = T(sign) * select(s.near[point], rate, zero);
-          rows[k][i] = alone ? rate : rows[k][i] + rate;
-        }
+      if (by_links_) {
+        for (int k = 0; k < 18; ++k) *kept++ = on[k / 6][k % 6];
+      }
+      if (alone) {
+        write_rates(site, on, rows);
+        return;
+      }
+      T* const rates = rates_.data();
+      write_rates(site, on, rates);
+      std::size_t at = 0;  // both supports ascend
+      for (std::size_t e = 0; e < site.support.size(); ++e, ++at) {
+        while (pair.support[at] != site.support[e]) ++at;
+        for (int k = 0; k < 3; ++k) rows[k * nv_ + at] += rates[k * nv_ + e];
       }
     };
     add(first, 1.0);
     add(second, -1.0);
   }
 
-  void add_joint_row(const SpanningMotion<T>& motion, int rate, const T& sign, T* row) const {
+  /// What three rows on a link's twist are on the rates of its support.
+  void write_rates(const Plan::Site& site, const Force<T>* on, T* rows) const {
+    for (std::size_t e = 0; e < site.support.size(); ++e, ++rows) {
+      const int column = site.columns[e];
+      const PlacedBodies::Column is =
+          column < 0 ? PlacedBodies::Column{false, false} : plan_.placed_bodies().columns()[column];
+      if (is.turns && is.shifts) {
+        for (int k = 0; k < 3; ++k) {
+          rows[k * nv_] = dot(on[k].n, links_[column].w) + dot(on[k].f, links_[column].v);
+        }
+      } else if (is.turns) {
+        for (int k = 0; k < 3; ++k) rows[k * nv_] = dot(on[k].n, links_[column].w);
+      } else if (is.shifts) {
+        for (int k = 0; k < 3; ++k) rows[k * nv_] = dot(on[k].f, links_[column].v);
+      } else {
+        for (int k = 0; k < 3; ++k) rows[k * nv_] = T(0.0);
+      }
+    }
+  }
+
+  const Cluster& cluster_of(const Plan::JointRow& joint) const {
     const Model& model = plan_.model();
-    const Cluster& c = model.clusters()[model.body(model.joint_of_rate(rate).body).cluster];
-    const int r = c.row(rate);
+    return model.clusters()[model.body(model.joint_of_rate(joint.rate).body).cluster];
+  }
+  /// The rates of the joint's cluster are the last ones of its support.
+  void add_joint_row(StepState<T>& s, const SpanningMotion<T>& motion, const Plan::JointRow& joint,
+                     const T& sign, int row) const {
+    s.support[row] = &joint.support;
+    clear(s, row);
+    const Cluster& c = cluster_of(joint);
+    T* entries = J(s, row) + joint.support.size() - c.nv;
+    const int r = c.row(joint.rate);
     if (!c.constrained) {
-      row[c.v + r] = sign;
+      entries[r] = sign;
       return;
     }
     const T* G = motion.G(c) + static_cast<std::size_t>(r) * c.nv;
-    for (int l = 0; l < c.nv; ++l) row[c.v + l] = sign * G[l];
+    for (int l = 0; l < c.nv; ++l) entries[l] = sign * G[l];
   }
 
   /// At the rates of the joint's cluster.
   void keep_joint_row(StepState<T>& s, const Plan::JointRow& joint, int row) const {
-    const Model& model = plan_.model();
-    const Cluster& c = model.clusters()[model.body(model.joint_of_rate(joint.rate).body).cluster];
-    const T* entries = J(s, row) + c.v;
-    s.links.joint.insert(s.links.joint.end(), entries, entries + c.nv);
+    const T* end = J(s, row) + joint.support.size();
+    s.links.joint.insert(s.links.joint.end(), end - cluster_of(joint).nv, end);
   }
 
   static T limit_gap(const StepState<T>& s, const Plan::JointRow& limit) {
@@ -375,9 +349,7 @@ class ContactRows {
     const T gap = limit_gap(s, limit);
     const Mask<T> near = less(gap, T(plan_.options().limit_margin));
     absent_[row] = ~near;
-    s.support[row] = &limit.support;
-    clear(s, row);
-    add_joint_row(motion, limit.rate, select(near, T(limit.side), T(0.0)), J(s, row));
+    add_joint_row(s, motion, limit, select(near, T(limit.side), T(0.0)), row);
     const int k = row - 3 * s.problem.contacts;
     s.problem.lower[k] = T(0.0);
     s.problem.upper[k] = T(std::numeric_limits<double>::infinity());
@@ -399,39 +371,33 @@ class ContactRows {
     }
     const Plan::Site& site = plan_.sites()[held.site];
     s.support[row] = &site.support;
-    const Mat3<T>& E = X_[site.body].E;
-    const Vec3<T> arm =
-        X_[site.body].r - X_[plan_.root_of(site.body)].r + transpose_times(E, held.point);
+    const Transform<T>& X = links_.X(site.body);
+    const Mat3<T>& E = X.E;
+    const Vec3<T> arm = X.r - links_.origin(site.body) + transpose_times(E, held.point);
     const Vec3<T> n = held.world ? Vec3<T>::from(held.row.n) : transpose_times(E, held.row.n);
     const Vec3<T> f = held.world ? Vec3<T>::from(held.row.f) : transpose_times(E, held.row.f);
     const Vec3<T> moment = n + cross(arm, f);
-    for (int i = 0; i < 3 && links_; ++i) {
+    for (int i = 0; i < 3 && by_links_; ++i) {
       s.links.held[6 * k + i] = moment[i], s.links.held[6 * k + 3 + i] = f[i];
     }
     for (std::size_t e = 0; e < site.support.size(); ++e) {
-      T& entry = J(s, row)[site.support[e]];
+      T& entry = J(s, row)[e];
       if (site.columns[e] < 0) {
         entry = T(0.0);
         continue;
       }
-      const Motion<T>& column = columns_[site.columns[e]];
+      const Motion<T>& column = links_[site.columns[e]];
       entry = dot(moment, column.w) + dot(f, column.v);
     }
   }
 
-  static void clip_into(const T& mu, T* lam) {
-    lam[0] = larger(lam[0], T(0.0));
-    const T q = sqrt(lam[1] * lam[1] + lam[2] * lam[2]), most = mu * lam[0];
-    const T scaled = select(less_equal(q, most), T(1.0), most / larger(q, T(1e-300)));
-    lam[1] *= scaled, lam[2] *= scaled;
-  }
-
   const Plan& plan_;
-  std::vector<Transform<T>> X_;  ///< world to body, of bodies that the plan places
+  int nv_;
+  bool by_links_;  ///< rows are kept by links, too
+  LinkColumns<T> links_;
   std::vector<Transform<T>> poses_;
-  std::vector<Motion<T>> columns_;  ///< as Plan::columns() has them
-  bool links_ = false;              ///< rows are kept by links, too
-  std::vector<Mask<T>> absent_;     ///< of the problem's rows, scalar ones alone
+  std::vector<T> rates_;         ///< of one link of two: three rows at its support
+  std::vector<Mask<T>> absent_;  ///< of the problem's rows, scalar ones alone
 };
 
 }  // namespace espalier::contact

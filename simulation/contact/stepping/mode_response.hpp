@@ -50,7 +50,7 @@ class ModeResponse {
       Matrix Y = Matrix::Zero(count, n);
       for (int i = 0; i < count; ++i) {
         const int row = system.rows[i];
-        for (const int k : *s_.support[row]) Y(i, k) = s_.Y[static_cast<std::size_t>(row) * n + k];
+        s_.each_entry(row, [&](int k, std::size_t at) { Y(i, k) = s_.Y[at]; });
       }
       const Matrix right = system.Q * (Y * r) + F;
       Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> factor;

@@ -110,7 +110,7 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
     std::vector<double> change(nv(), 0.0);
     const ImpulseProblem<double>& p = state_.problem;
     for (int i = 0; i < p.size(); ++i) {
-      for (const int k : *state_.support[i]) change[k] += state_.Y[entry(i, nv(), k)] * p.lam[i];
+      state_.each_entry(i, [&](int k, std::size_t at) { change[k] += state_.Y[at] * p.lam[i]; });
     }
     step_.tree().solve(state_.factor.data(), change.data());
     for (int i = 0; i < nv(); ++i) change[i] += state_.vf[i];
@@ -133,7 +133,7 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
       for (int k = 0; k < n; ++k) {
         c(i, by_q * n + k) = then_.along[entry(i, n, k)];
       }
-      for (const int k : *state_.support[i]) c(i, by_v * n + k) = state_.J[entry(i, n, k)];
+      state_.each_entry(i, [&](int k, std::size_t at) { c(i, by_v * n + k) = state_.J[at]; });
     }
     modes_->find(state_, q_, h_);
     vary_offsets(c);
@@ -234,9 +234,9 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
         for (int k = 0; k < n; ++k) {
           c(3 * i, by_q * n + k) += surface.restitution * now_.along[entry(3 * i, n, k)];
         }
-        for (const int k : *state_.support[3 * i]) {
-          c(3 * i, by_v * n + k) += surface.restitution * state_.J[entry(3 * i, n, k)];
-        }
+        state_.each_entry(3 * i, [&](int k, std::size_t at) {
+          c(3 * i, by_v * n + k) += surface.restitution * state_.J[at];
+        });
         continue;
       }
       for (int k = 0; k < n; ++k) c(3 * i, by_q * n + k) += by_gap * gaps_[entry(i, n, k)];
@@ -244,9 +244,8 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
     for (std::size_t k = 0; k < plan().limits().size(); ++k) {
       const int row = 3 * contacts + static_cast<int>(k);
       if (!(modes_->limit_gap(plan().limits()[k]) > 0.0)) continue;
-      for (const int i : *state_.support[row]) {
-        c(row, by_q * n + i) += state_.J[entry(row, n, i)] / h_;
-      }
+      state_.each_entry(row,
+                        [&](int i, std::size_t at) { c(row, by_q * n + i) += state_.J[at] / h_; });
     }
   }
   ModeResponse::System whole_problem() const {
@@ -276,9 +275,8 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
     }
     modes_->near_push(step_);
     for (int i = 0; i < m; ++i) {
-      for (const int k : *state_.support[i]) {
-        shift_[k] += state_.Y[entry(i, n, k)] * then_.impulses[i];
-      }
+      state_.each_entry(
+          i, [&](int k, std::size_t at) { shift_[k] += state_.Y[at] * then_.impulses[i]; });
     }
     step_.tree().solve(state_.factor.data(), shift_.data());
     then_.rates = shift_;
@@ -310,10 +308,9 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
     return support_entry(row, k);
   }
   double support_entry(int row, int k) const {
-    for (const int i : *state_.support[row]) {
-      if (i == k) return state_.J[entry(row, nv(), k)];
-    }
-    return 0.0;
+    double x = 0.0;
+    state_.each_entry(row, [&](int i, std::size_t at) { x = i == k ? state_.J[at] : x; });
+    return x;
   }
   /// r = -d(Mh x) + dJ^T p for the displacement x and its impulses p.
   void vary_inertia(Matrix& r) {

@@ -2,7 +2,7 @@
 #include "simulation/contact/stepping/moreau.hpp"
 #include "simulation/contact/stepping/moreau_derivatives.hpp"
 
-ESPALIER_PLUGIN("contact-step", "0.1.0") {
+ESPALIER_PLUGIN("contact-step", "0.2.0") {
   using namespace espalier;
   using namespace espalier::contact;
   Entry& e = registrar.add(Kind::algorithm,

@@ -48,14 +48,15 @@ class RowVariation {
   void start(const double* q) {
     motion_.update(q, nullptr);
     const int nv = model_.nv();
-    for (const int i : plan_.placed()) X_[i] = motion_.joints.X[i] * X_[model_.body(i).parent];
+    for (const int i : plan_.placed_bodies().bodies())
+      X_[i] = motion_.joints.X[i] * X_[model_.body(i).parent];
     for (int k = 0; k < nv; ++k) {
       std::fill(unit_.begin(), unit_.end(), 0.0);
       unit_[k] = 1.0;
       double* rates = rates_.data() + static_cast<std::size_t>(k) * model_.spanning_nv();
       motion_.expand(unit_.data(), rates);
       column(0, k) = Motion<double>::zero();
-      for (const int i : plan_.placed()) {
+      for (const int i : plan_.placed_bodies().bodies()) {
         const Body& b = model_.body(i);
         column(i, k) = column(b.parent, k) + X_[i].inverse_times(joint_rate(i, rates + b.v));
       }
@@ -88,7 +89,7 @@ class RowVariation {
       std::fill(forces_.begin(), forces_.end(), Force<double>::zero());
       vary_contacts(s, c, k, gaps);
       vary_scalars(s, c, k);
-      for (const int i : plan_.placed()) {
+      for (const int i : plan_.placed_bodies().bodies()) {
         for (int j = 0; j < nv; ++j) c.forces[j * nv + k] += dot(column(i, j), forces_[i]);
       }
     }
@@ -159,7 +160,7 @@ class RowVariation {
   void turn_bodies(const Case& c, int k) {
     const int nv = model_.nv();
     turn_[0] = {Vec3<D>::zero(), Vec3<D>::zero()};
-    for (const int i : plan_.placed()) {
+    for (const int i : plan_.placed_bodies().bodies()) {
       const Body& b = model_.body(i);
       const Motion<double> own = X_[i].inverse_times(joint_rate(i, motion_.qd() + b.v));
       Motion<double> varied = cross(column(i, k), own);
@@ -263,11 +264,9 @@ class RowVariation {
   }
   /// A limit that is too far away has a row of zeros.
   static bool is_absent(const StepState<double>& s, int row) {
-    const std::size_t nv = s.vf.size();
-    for (const int k : *s.support[row]) {
-      if (s.J[row * nv + k] != 0.0) return false;
-    }
-    return true;
+    bool zero = true;
+    s.each_entry(row, [&](int /*rate*/, std::size_t at) { zero = zero && s.J[at] == 0.0; });
+    return zero;
   }
 
   const Plan& plan_;

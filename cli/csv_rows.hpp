@@ -1,0 +1,58 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace espalier::cli {
+
+/// Turns rows of numbers into lines of CSV, in blocks and on the cores that are free: the digits of
+/// a number take 35 ns, those of a row as long as a step of a simulation or two. The text comes out
+/// in the order of the rows, on the caller's thread.
+class CsvRows {
+ public:
+  /// @param columns  numbers of a row, at least 1
+  /// @param threads  besides the caller's; -1: as many as cores are free, at most 3
+  explicit CsvRows(std::size_t columns, int threads = -1);
+  ~CsvRows();
+  CsvRows(const CsvRows&) = delete;
+  CsvRows& operator=(const CsvRows&) = delete;
+
+  /// Takes a row.
+  /// @return lines that are ready, of earlier rows; valid until the next call
+  std::string_view add(const std::vector<double>& row);
+  /// All lines that are left.
+  std::string_view finish();
+
+ private:
+  struct Block {
+    std::vector<double> numbers;
+    std::string text;
+    enum { filled, taken, ready } state = filled;
+  };
+
+  void format(Block& block) const;
+  void work();
+  /// The first block that nobody formats, now taken; null if there is none. The mutex is held.
+  Block* take();
+  /// Hands over what was filled, and formats as long as more than `most` blocks are not written.
+  void hand_over(std::size_t most);
+
+  std::size_t columns_;
+  int thread_count_;
+  std::vector<double> filling_;
+  std::string out_;
+
+  std::mutex mutex_;  ///< guards what follows
+  std::condition_variable filled_, ready_;
+  std::deque<std::unique_ptr<Block>> blocks_;  ///< in order of their rows
+  bool ends_ = false;
+  std::vector<std::thread> threads_;  ///< started with the first whole block
+};
+
+}  // namespace espalier::cli

@@ -1,0 +1,287 @@
+#include <algorithm>
+#include <cmath>
+
+#include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/scalar/structure_of_arrays.hpp"
+#include "espalier/kernel/text.hpp"
+#include "espalier/simulation/contact/contact_batch_impl.hpp"
+
+namespace espalier::contact {
+
+namespace {
+
+using espalier::detail::gather;
+using espalier::detail::scatter;
+
+/// Loops that are open by more at the start were not meant to be closed.
+constexpr double largest_gap = 1e-3;
+
+}  // namespace
+
+ContactBatch::Impl::Impl(const Registry& registry, const ModelPtr& model, const World& world,
+                         const ContactBatchOptions& options)
+    : plan_(make_plan(registry, model, world, options.step, options.names)),
+      threads_(options.threads),
+      closes_(model->has_variable_constraints()) {
+  const Plan& plan = *plan_;
+  for (int k = 0; k < threads_.count(); ++k) {
+    workers_.push_back(std::make_unique<Worker>(model, options.step.closing));
+    Worker& w = *workers_.back();
+    w.step = make_step<Pack>(registry, plan_, options.names);
+    w.solver = registry.create<ContactImpulses<Pack>>(options.names.solver, Setup{model});
+    w.solver->reserve(plan.usual_contacts(), plan.scalar_rows());
+    w.packs.resize(packs_at_once);
+    for (StepState<Pack>& s : w.packs) w.step->resize(s);
+    w.open.reserve(plan, packs_at_once * Pack::size, w.packs.front());
+    w.force.reserve(3 * plan.solids().size());
+  }
+  loop_memory_size_ = workers_.front()->projector.memory_size();
+}
+
+void ContactBatch::Impl::expect_robot(int robot) const {
+  if (robot >= 0 && robot < N_) return;
+  throw SizeMismatch("contact batch: robot is " + std::to_string(robot) +
+                     ", expected a number from 0 to " + std::to_string(N_ - 1));
+}
+
+void ContactBatch::Impl::start(int N, In<double> q, In<double> v, double t) {
+  const Model& model = plan_->model();
+  if (N < 1) {
+    throw SizeMismatch("contact batch: number of robots is " + std::to_string(N) +
+                       ", expected at least 1");
+  }
+  const std::size_t n = N;
+  expect_size("contact batch", "q", q.size(), static_cast<long>(model.nq()) * N);
+  expect_size("contact batch", "v", v.size(), static_cast<long>(model.nv()) * N);
+  N_ = N, t_ = t, last_step_ = 0.0;
+  q_.assign(model.nq(), N), v_.assign(model.nv(), N);
+  q_rows_.resize(q.size()), v_rows_.resize(v.size());
+  force_rows_.resize(3 * plan_->solids().size() * n);
+  tau_.assign(model.nv(), N);
+  target_.assign(3 * plan_->drives().size(), N);
+  memory_.assign(plan_->memory_size(), N);
+  if (friction_.size() != n) {  // of others
+    friction_.assign(n, 1.0);
+    heavier_.clear(), masses_.assign(0, N), ground_.assign(0, N);
+    for (const auto& w : workers_) {
+      w->step->set_masses(nullptr);
+      for (StepState<Pack>& s : w->packs) s.masses.clear(), s.ground = Vec3<Pack>::zero();
+    }
+  }
+  loop_memory_.assign(loop_memory_size_ * n, 0.0);
+  residual_.assign(n, 0.0);
+  status_.assign(n, RobotStatus::ok);
+  stuck_.assign(n, 0);
+  std::vector<double> one_q(model.nq()), one_v(model.nv());
+  for (int k = 0; k < N; ++k) {
+    for (int i = 0; i < model.nq(); ++i) one_q[i] = q[static_cast<long>(i) * N + k];
+    for (int i = 0; i < model.nv(); ++i) one_v[i] = v[static_cast<long>(i) * N + k];
+    reset(k, one_q, one_v);
+  }
+}
+
+void ContactBatch::Impl::reset(int robot, In<double> q, In<double> v) {
+  const Model& model = plan_->model();
+  expect_robot(robot);
+  expect_size("contact batch", "q of one robot", q.size(), model.nq());
+  expect_size("contact batch", "v of one robot", v.size(), model.nv());
+  Worker& w = *workers_.front();
+  std::copy_n(q.data(), q.size(), w.one.begin());
+  moved();
+  stuck_[robot] = 0;
+  status_[robot] = RobotStatus::ok;
+  residual_[robot] = 0.0;
+  std::fill_n(loop_memory_.begin() + static_cast<long>(loop_memory_size_ * robot),
+              loop_memory_size_, 0.0);
+  for (std::size_t i = 0; i < memory_.numbers(); ++i) memory_.set(i, robot, 0.0);
+  const auto finite = [](double x) { return std::isfinite(x); };
+  if (std::all_of(w.one.begin(), w.one.end(), finite)) {
+    model.normalize(w.one.data());
+    model.apply_couplings(w.one.data());
+    if (closes_ &&
+        (!(w.projector.residual(w.one.data()) <= largest_gap) || !close(w, w.one.data(), robot))) {
+      stuck_[robot] = 1;
+      status_[robot] = RobotStatus::loop_open;
+    }
+  }
+  q_.write(robot, w.one.data());
+  v_.write(robot, v.data());
+}
+
+void ContactBatch::Impl::load(Worker& w, int first, int packs) const {
+  for (int p = 0; p < packs; ++p) {
+    StepState<Pack>& s = w.packs[p];
+    const int robot = first + p * Pack::size;
+    q_.load(robot, s.q.data());
+    v_.load(robot, s.v.data());
+    if (pushed_) tau_.load(robot, s.tau.data());
+    target_.load(robot, s.target.data());
+    memory_.load(robot, s.memory.data());
+    s.friction = gather<Pack>(friction_.data(), robot, N_);
+    if (masses_.numbers() > 0) masses_.load(robot, s.masses.data());
+    if (ground_.numbers() > 0) {
+      Pack offset[3];
+      ground_.load(robot, offset);
+      s.ground = {offset[0], offset[1], offset[2]};
+    }
+  }
+}
+
+void ContactBatch::Impl::save(Worker& w, int first, int packs) {
+  for (int p = 0; p < packs; ++p) {
+    const StepState<Pack>& s = w.packs[p];
+    const int robot = first + p * Pack::size;
+    q_.store(robot, s.q.data());
+    v_.store(robot, s.v.data());
+    memory_.store(robot, s.memory.data());
+    judge(s, robot);
+  }
+}
+
+void ContactBatch::Impl::write_state() {
+  if (state_written_) return;
+  state_written_ = true;
+  for_pieces([&](int /*worker*/, int first, int last) {
+    q_.write_rows(first, last, q_rows_.data());
+    v_.write_rows(first, last, v_rows_.data());
+  });
+}
+
+/// Forces of the last step's impulses on all solids.
+void ContactBatch::Impl::write_forces() {
+  if (forces_written_) return;
+  forces_written_ = true;
+  const Pack rate(last_step_ > 0.0 ? 1.0 / last_step_ : 0.0);
+  for_pieces([&](int worker, int first, int last) {
+    std::vector<Pack>& force = workers_[worker]->force;
+    for (int robot = first; robot < last; robot += Pack::size) {
+      force.assign(3 * plan_->solids().size(), Pack(0.0));
+      for (int point = 0; point < plan_->points(); ++point) {
+        const Plan::Pair& pair = plan_->pairs()[plan_->pair_of(point)];
+        for (int i = 0; i < 3; ++i) {
+          const Pack x = memory_.pack(4 * static_cast<std::size_t>(point) + i, robot) * rate;
+          force[3 * pair.a + i] += x;
+          force[3 * pair.b + i] -= x;
+        }
+      }
+      for (std::size_t i = 0; i < force.size(); ++i) {
+        scatter(force[i], force_rows_.data() + i * N_, robot, N_);
+      }
+    }
+  });
+}
+
+void ContactBatch::Impl::judge(const StepState<Pack>& s, int first) {
+  scatter(s.report.residual, residual_.data(), first, N_);
+  const int end = std::min(N_, first + Pack::size);
+  const double tolerance = plan_->options().tolerance;
+  Pack zero(0.0);  // NaN in lanes with a number that is none
+  for (const Pack& x : s.q) zero += Pack(0.0) * x;
+  for (const Pack& x : s.v) zero += Pack(0.0) * x;
+  for (int k = first; k < end; ++k) {
+    const int lane = k - first;
+    if (stuck_[k] != 0) {
+      status_[k] = RobotStatus::loop_open;
+    } else if (zero[lane] != 0.0) {
+      status_[k] = RobotStatus::not_finite;
+    } else if (s.depth[lane] > 1.0) {
+      status_[k] = RobotStatus::too_deep;
+    } else if (!(s.report.residual[lane] <= tolerance)) {
+      status_[k] = RobotStatus::contact_unsolved;
+    } else {
+      status_[k] = RobotStatus::ok;
+    }
+  }
+}
+
+/// Lanes of robots that are not solved.
+void ContactBatch::Impl::collect(Worker& w, int first, int packs) {
+  w.open.clear();
+  for (int p = 0; p < packs; ++p) {
+    for (int k = 0; k < Pack::size && first + p * Pack::size + k < N_; ++k) {
+      const double r = w.packs[p].report.residual[k];
+      // What is not finite stays so: nothing is gained by more work on it.
+      if (!(r <= plan_->options().tolerance) && std::isfinite(r)) w.open.add({p, k});
+    }
+  }
+}
+
+void ContactBatch::Impl::solve_open(Worker& w, const Effort& effort) {
+  w.open.solve(*plan_, *w.step, *w.solver, effort, w.packs);
+}
+
+bool ContactBatch::Impl::close(Worker& w, double* q, int robot) {
+  double* const memory = loop_memory_.data() + loop_memory_size_ * robot;
+  w.projector.restore(memory);
+  if (w.projector.project(q).verdict != Closure::Verdict::closed) return false;
+  w.projector.save(memory);
+  return true;
+}
+
+/// Closes loops robot by robot; those that cannot be stay where they were, at rest.
+void ContactBatch::Impl::settle(Worker& w, StepState<Pack>& s, int first) {
+  for (int robot = first; robot < std::min(N_, first + Pack::size); ++robot) {
+    const int k = robot - first;
+    bool finite = true;
+    for (std::size_t i = 0; i < s.q.size(); ++i) {
+      w.one[i] = s.q[i][k];
+      finite = finite && std::isfinite(w.one[i]);
+    }
+    if (stuck_[robot] == 0 && finite) {
+      stuck_[robot] = !close(w, w.one.data(), robot);
+      if (stuck_[robot] == 0) {
+        for (std::size_t i = 0; i < s.q.size(); ++i) s.q[i].set(k, w.one[i]);
+      }
+    }
+    if (stuck_[robot] == 0) continue;
+    for (std::size_t i = 0; i < s.q.size(); ++i) s.q[i].set(k, q_.get(i, robot));
+    for (Pack& x : s.v) x.set(k, 0.0);
+    for (Pack& x : s.memory) x.set(k, 0.0);
+  }
+}
+
+void ContactBatch::Impl::step_piece(Worker& w, int first, double h) {
+  const int robots = std::min(N_ - first, packs_at_once * Pack::size);
+  const int packs = (robots + Pack::size - 1) / Pack::size;
+  const StepOptions& o = plan_->options();
+  const double ratio = last_step_ > 0.0 ? h / last_step_ : 1.0;
+  load(w, first, packs);
+  for (int p = 0; p < packs; ++p) {
+    StepState<Pack>& s = w.packs[p];
+    if (ratio != 1.0) {  // impulses are forces times the step; multipliers of slips stay
+      for (int i = 0; i < plan_->memory_size(); ++i) {
+        if (i >= 4 * plan_->points() || i % 4 != 3) s.memory[i] *= Pack(ratio);
+      }
+    }
+    w.step->prepare(s, h);
+    w.step->solve_impulses(
+        s, {.tolerance = o.tolerance, .sweeps = plan_->sweeps(), .rounds = first_rounds});
+  }
+  collect(w, first, packs);
+  solve_open(w, {.tolerance = o.tolerance, .sweeps = 0, .rounds = more_rounds});
+  collect(w, first, packs);
+  solve_open(w, {.tolerance = o.tolerance, .sweeps = plan_->sweeps()});
+  for (int p = 0; p < packs; ++p) {
+    StepState<Pack>& s = w.packs[p];
+    const int robot = first + p * Pack::size;
+    for (int k = 0; k < Pack::size && robot + k < N_; ++k) w.rounds += s.report.rounds[k];
+    w.step->respond(s, h);
+    w.loops.follow(s.q.data());
+    if (closes_) settle(w, s, robot);
+  }
+  save(w, first, packs);
+}
+
+void ContactBatch::Impl::step(double h) {
+  if (!(h > 0.0) || !std::isfinite(h)) {
+    throw InvalidModel("contact batch: step is " + text::number(h) +
+                       " s, expected a positive number");
+  }
+  for (const auto& w : workers_) w->rounds = 0.0;
+  for_pieces([&](int worker, int first, int /*last*/) { step_piece(*workers_[worker], first, h); });
+  moved();
+  last_step_ = h;
+  t_ += h;
+}
+
+}  // namespace espalier::contact

@@ -1,0 +1,62 @@
+#include "espalier/simulation/messages.hpp"
+
+#include <algorithm>
+
+#include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
+#include "espalier/kernel/text.hpp"
+
+namespace espalier::detail {
+
+void refuse_controller(const std::string& who, const Model& model, std::span<const double> q,
+                       std::span<const double> qd, std::span<const double> forces, int number,
+                       int count) {
+  if (!std::all_of(q.begin(), q.end(), is_finite) ||
+      !std::all_of(qd.begin(), qd.end(), is_finite)) {
+    return;
+  }
+  for (const Joint& joint : model.joints()) {
+    for (int k = joint.v; k < joint.v + joint.nv; ++k) {
+      if (is_finite(forces[k])) continue;
+      const std::string which =
+          count > 1 ? "controller " + std::to_string(number) + " of " + std::to_string(count)
+                    : std::string("a controller");
+      throw InvalidModel(who + ": force on joint " + text::quoted(joint.name) + " is " +
+                         text::number(forces[k]) + ", expected a finite number (" + which +
+                         " added it)");
+    }
+  }
+}
+
+void expect_finite_tau(const std::string& who, const Model& model, std::span<const double> tau) {
+  for (const Coordinate& c : model.coordinates()) {
+    for (int k = c.start; k < c.start + c.size; ++k) {
+      if (is_finite(tau[k])) continue;
+      throw InvalidModel(who + ": tau of " + text::quoted(c.name) + " is " + text::number(tau[k]) +
+                         ", expected a finite number");
+    }
+  }
+}
+
+bool are_independent(const Model& model, std::span<const std::string> names) {
+  const auto coordinates = model.coordinates();
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return std::any_of(coordinates.begin(), coordinates.end(),
+                       [&](const Coordinate& c) { return c.name == name; });
+  });
+}
+
+std::string advice_past(const Model& model, std::span<const std::string> better,
+                        std::span<const double> v) {
+  if (better.empty()) {
+    const bool rests = std::all_of(v.begin(), v.end(), [](double x) { return x == 0.0; });
+    return rests ? "the mechanism itself is singular where it stands: start it elsewhere, or with "
+                   "a rate"
+                 : "take shorter steps, or keep the motion off this position, where the mechanism "
+                   "itself is singular";
+  }
+  return are_independent(model, better) ? "take shorter steps; these joints are independent already"
+                                        : "take shorter steps, or declare these joints independent";
+}
+
+}  // namespace espalier::detail
