@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "espalier/kernel/problems/end_effector.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/problems/end_effector.hpp"
 
 namespace espalier {
 
@@ -34,8 +34,7 @@ class TaskBias {
       Motion<T> rate = a;
       if (part.world) {
         const Vec3<T> velocity = twist.v + cross(twist.w, part.point);
-        const Vec3<T> acceleration =
-            a.v + cross(a.w, part.point) + cross(twist.w, velocity);
+        const Vec3<T> acceleration = a.v + cross(a.w, part.point) + cross(twist.w, velocity);
         rate = {transpose_times(E_[part.body], a.w), transpose_times(E_[part.body], acceleration)};
       }
       for (int i = 0; i < part.size(); ++i) bias[part.first + i] = dot(rate, part.rows[i]);

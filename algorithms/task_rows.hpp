@@ -31,7 +31,8 @@ class TaskRows {
       Part p{&part, blocks_of<T>(part.size()), {}, {}};
       p.rows.assign(p.blocks, Force<V>::zero());
       for (int i = 0; i < part.size(); ++i) {
-        for (int k = 0; k < 6; ++k) row_of<T>(&p.rows[i / lanes][k], i % lanes) = T(part.rows[i][k]);
+        for (int k = 0; k < 6; ++k)
+          row_of<T>(&p.rows[i / lanes][k], i % lanes) = T(part.rows[i][k]);
       }
       if (part.body != 0) {
         p.way.push_back({tree.node_of(part.body), {part.body}});

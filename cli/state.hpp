@@ -32,7 +32,8 @@ struct State {
   void replace(std::vector<EndEffector> others);
 };
 
-/// Neutral positions (of free joints those of the state 'qpos0' that MJCF names), all else zero, the model's gravity, no end-effectors and no inputs.
+/// Neutral positions (of free joints those of the state 'qpos0' that MJCF names), all else zero,
+/// the model's gravity, no end-effectors and no inputs.
 State neutral_state(const ModelPtr& model);
 
 /// Reads a state file ("-": standard input), or takes a state of this name from the robot's file

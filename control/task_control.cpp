@@ -396,8 +396,8 @@ void TaskControl::drive(double* forces) const {
 }
 
 std::unique_ptr<TaskControl> make_task_control(const Host& host, const ModelPtr& model,
-                                                const TaskControlSetup& setup,
-                                                const TaskControlNames& names) {
+                                               const TaskControlSetup& setup,
+                                               const TaskControlNames& names) {
   TaskControlParts parts;
   parts.input_matrix = host.create<InputMatrix<double>>(
       names.input_matrix, Setup{model, setup.end_effectors(), setup.inputs()});

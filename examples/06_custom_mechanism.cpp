@@ -17,7 +17,8 @@ int main(int count, char** words) {
   const ModelPtr robot = host.load(words[2]);
 
   // The independent joints; the motor follows the knee.
-  for (const Coordinate& c : robot->coordinates()) std::printf("independent: %s\n", c.joint.c_str());
+  for (const Coordinate& c : robot->coordinates())
+    std::printf("independent: %s\n", c.joint.c_str());
   State state(robot);
   state.set_position("knee", 1.5);        // opens the loop
   const Closure closure = state.close();  // the motor follows

@@ -15,8 +15,8 @@ int main(int, char** argv) {
   controllers.push_back(std::make_unique<espalier::PdControl>(
       *robot, std::vector{std::pair{std::string(argv[2]), gains}}));
 
-  const auto simulation = make_simulation(host, robot, {.algorithm = "c-aba", .integrator = "rk4"}, {},
-                                          std::move(controllers));
+  const auto simulation = make_simulation(host, robot, {.algorithm = "c-aba", .integrator = "rk4"},
+                                          {}, std::move(controllers));
   const int q = robot->joint(argv[2]).q;
   simulation->run(2.0, 5e-4, 800, [&](const espalier::Sample& now) {
     std::printf("t %.1f s: %s at %+.4f rad, energy %.4f J, loops open by %.1e\n", now.t, argv[2],

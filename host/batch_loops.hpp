@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "espalier/kernel/model/tree_kinematics.hpp"
 #include "espalier/kernel/model/pack_code.hpp"
+#include "espalier/kernel/model/tree_kinematics.hpp"
 
 /// How far loops are open and how near to singular, eight states at a time. Belongs to one thread.
 /// Not for plugins.
@@ -29,8 +29,8 @@ class ESPALIER_API BatchLoops {
   std::vector<CoupledPosition> followers_;
   std::vector<const Cluster*> loops_;
   ConstraintWorkspace<Pack> work_;  ///< of one loop after the other
-  std::vector<int> placed_runs_;  ///< of the model: of bodies of loops
-  TreeKinematics<Pack> joints_;   ///< of these
+  std::vector<int> placed_runs_;    ///< of the model: of bodies of loops
+  TreeKinematics<Pack> joints_;     ///< of these
   std::vector<Pack> phi_;
 };
 

@@ -1,9 +1,9 @@
-#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/format.hpp"
 #include "espalier/kernel/integrator.hpp"
 #include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/pack_code.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/sub_mechanism.hpp"
 
 namespace espalier {
@@ -13,7 +13,7 @@ EquationsOfMotion::~EquationsOfMotion() = default;
 Format::~Format() = default;
 Integrator::~Integrator() = default;
 JointRun::~JointRun() = default;
-#define ESPALIER_NO_EQUATIONS(T) \
+#define ESPALIER_NO_EQUATIONS(T)                                                     \
   void JointRun::equations(int, const T*, const T*, const Vec3<T>&, T*, T*) const {} \
   void JointRun::turns(const T*, T*, T*) const {}
 ESPALIER_SCALARS(ESPALIER_NO_EQUATIONS)

@@ -18,7 +18,7 @@ struct ESPALIER_API Assembly {
     std::string name, link;  ///< that it stands on
     Pose origin;             ///< the port's frame in the link
   };
-  Description parts;  ///< links, joints, loops, couplings, laws; names are relative to it
+  Description parts;            ///< links, joints, loops, couplings, laws; names are relative to it
   std::vector<Output> outputs;  ///< ports that others may attach to
   /// Names under which the sub-mechanism's author asks for laws of classes, by law<M>().
   std::vector<std::string> stated_laws;

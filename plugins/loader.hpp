@@ -30,8 +30,8 @@ class ESPALIER_API Loader {
   void load(const std::string& file);
 
   /// Loads every plugin (*.so) of a folder, in the order of their names. One with a valid index
-  /// beside it (x.so.index, written when it is built) is opened when the registry is first asked for
-  /// something in it; that it is refused then is a warning of the log. A folder that does not
+  /// beside it (x.so.index, written when it is built) is opened when the registry is first asked
+  /// for something in it; that it is refused then is a warning of the log. A folder that does not
   /// exist has none. Of a plugin that is there for instruction sets alone (x.v3.so without x.so)
   /// the widest that can run here is taken. As on any search path, the first wins: a file of the
   /// same name as a plugin that was loaded from elsewhere is passed over.

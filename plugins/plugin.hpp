@@ -56,11 +56,11 @@ inline constexpr std::uint32_t plugin_api_version = 12;
 /// What the entry point returns: plain data, so that it can be read before anything is trusted.
 /// The first three members keep their places in all versions.
 struct PluginHeader {
-  std::uint32_t struct_size;  ///< sizeof(PluginHeader)
-  std::uint32_t api_version;  ///< plugin_api_version
-  const char* fingerprint;    ///< ESPALIER_FINGERPRINT
-  const char* name;           ///< of the plugin
-  const char* version;        ///< of the plugin
+  std::uint32_t struct_size;                       ///< sizeof(PluginHeader)
+  std::uint32_t api_version;                       ///< plugin_api_version
+  const char* fingerprint;                         ///< ESPALIER_FINGERPRINT
+  const char* name;                                ///< of the plugin
+  const char* version;                             ///< of the plugin
   void (*register_entries)(Registrar& registrar);  ///< says what it brings
 };
 

@@ -12,7 +12,7 @@
 namespace espalier::detail {
 
 struct PluginIndex {
-  std::string name, version;          ///< of the plugin
+  std::string name, version;  ///< of the plugin
   /// That it registers. The problem of a format is file name endings with blanks between them.
   std::vector<Registry::Name> names;
 };

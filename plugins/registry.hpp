@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/format.hpp"
 #include "espalier/kernel/integrator.hpp"
 #include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/joint_adapter.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/problems/quadratic_program.hpp"
 #include "espalier/kernel/sub_mechanism.hpp"
 
@@ -54,7 +54,7 @@ using QpSolverFactory = std::function<std::unique_ptr<QuadraticProgramSolver>()>
 struct Entry {
   Kind kind = Kind::joint;  ///< what it is
   About about;              ///< name, summary, source, cost
-  std::string origin;  ///< file of the plugin, or "built in"
+  std::string origin;       ///< file of the plugin, or "built in"
 
   // By kind, one of these is set.
   std::shared_ptr<const JointType> joint;             ///< a joint type
@@ -64,8 +64,8 @@ struct Entry {
   std::shared_ptr<const Format> format;               ///< a file format
   std::shared_ptr<const PackCode> pack_code;          ///< code on packs
   IntegratorFactory integrator;                       ///< makes an integrator
-  std::vector<std::string_view> options;  ///< of an integrator
-  QpSolverFactory qp_solver;              ///< makes a solver
+  std::vector<std::string_view> options;              ///< of an integrator
+  QpSolverFactory qp_solver;                          ///< makes a solver
   // Algorithms:
   std::string problem;  ///< that an algorithm solves
   /// In its Setup; said by the problem.
@@ -140,7 +140,8 @@ class ESPALIER_API Registrar {
       e.options = {I::parameters.begin(), I::parameters.end()};
     }
   }
-  /// A solver of quadratic programs from an author's class S (see kernel/problems/quadratic_program.hpp).
+  /// A solver of quadratic programs from an author's class S (see
+  /// kernel/problems/quadratic_program.hpp).
   template <class S>
   void qp_solver(About about) {
     add(Kind::qp_solver, std::move(about)).qp_solver = [] { return std::make_unique<S>(); };
@@ -162,8 +163,9 @@ class ESPALIER_API Registrar {
   template <template <class> class A, class... Scalars>
   void algorithm_at(About about, const Capabilities& capabilities) {
     Entry& e = algorithm_entry<A<double>>(std::move(about), capabilities);
-    ((e.algorithm[ScalarTraits<Scalars>::index] =
-          [](const Setup& s) -> std::unique_ptr<Algorithm> { return detail::bound<A<Scalars>>(s); }),
+    ((e.algorithm[ScalarTraits<Scalars>::index] = [](const Setup& s) -> std::unique_ptr<Algorithm> {
+       return detail::bound<A<Scalars>>(s);
+     }),
      ...);
   }
   template <template <class> class A>
@@ -217,14 +219,14 @@ class ESPALIER_API Registry final : public ModelTypes, public SubMechanisms {
 
   /// By which an entry is asked for.
   struct Name {
-    Kind kind = Kind::joint;  ///< what it is
-    std::string problem;  ///< of algorithms, else empty
-    std::string name;     ///< under which it is registered
+    Kind kind = Kind::joint;                       ///< what it is
+    std::string problem;                           ///< of algorithms, else empty
+    std::string name;                              ///< under which it is registered
     bool operator==(const Name&) const = default;  ///< all three are equal
   };
   /// A plugin that is opened when one of its names is asked for.
   struct Promise {
-    std::string origin;  ///< file of the plugin
+    std::string origin;          ///< file of the plugin
     std::vector<Name> names;     ///< that it promises
     std::function<void()> open;  ///< commits its entries; does not throw
   };

@@ -35,7 +35,7 @@ class ESPALIER_API SensorDynamics : public Algorithm {
     /// Sum of squares of the residual, weighted with the inverse covariance. Of consistent
     /// measurements it is about `redundancy`; far more means that they contradict one another.
     T chi_square = T(0.0);
-    int redundancy = 0;       ///< rows that could be left out
+    int redundancy = 0;  ///< rows that could be left out
     /// By SensorSystem's unknown_names(), after set_variances(true); else empty.
     std::vector<T> variance;
   };

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "espalier/kernel/model/subspace.hpp"
-#include "espalier/sensing/sensor_system.hpp"
 #include "espalier/kernel/text.hpp"
+#include "espalier/sensing/sensor_system.hpp"
 
 // Values of the system at one state.
 

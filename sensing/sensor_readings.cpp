@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "espalier/sensing/sensor_system.hpp"
 #include "espalier/kernel/text.hpp"
+#include "espalier/sensing/sensor_system.hpp"
 
 // Sensors as rows of the system.
 

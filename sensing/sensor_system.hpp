@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/problems/sensor.hpp"
 
 namespace espalier {

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/sensing/sensor_structure.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/kernel/uniform.hpp"
+#include "espalier/sensing/sensor_structure.hpp"
 
 namespace espalier {
 

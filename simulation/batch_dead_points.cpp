@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "batch_simulation_impl.hpp"
 #include "espalier/kernel/model/independent_choice.hpp"
 #include "espalier/plugins/registry.hpp"
-#include "batch_simulation_impl.hpp"
 
 // Robots of a batch on their loops: closed after each step, and computed in other independent
 // joints near dead points (simulation/dead_points.cpp does so for one robot).

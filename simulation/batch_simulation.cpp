@@ -4,10 +4,10 @@
 #include <array>
 #include <cmath>
 
+#include "batch_simulation_impl.hpp"
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/plugins/registry.hpp"
-#include "batch_simulation_impl.hpp"
 
 namespace espalier {
 

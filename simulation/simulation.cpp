@@ -283,8 +283,8 @@ Sample Simulation::sample() {
 }
 
 std::unique_ptr<Simulation> make_simulation(
-    const Host& host, const ModelPtr& model, const SimulationNames& names, const SimulationOptions& options,
-    std::vector<std::unique_ptr<Controller>> controllers,
+    const Host& host, const ModelPtr& model, const SimulationNames& names,
+    const SimulationOptions& options, std::vector<std::unique_ptr<Controller>> controllers,
     std::vector<std::unique_ptr<Environment>> environments) {
   SimulationParts parts;
   const Registry& registry = host.registry();

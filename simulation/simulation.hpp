@@ -47,9 +47,9 @@ class ESPALIER_API Environment {
 
 /// What a simulation consists of, all bound to one model.
 struct SimulationParts {
-  std::unique_ptr<ForwardDynamics<double>> dynamics;  ///< accelerations
-  std::unique_ptr<Integrator> integrator;             ///< takes the steps
-  std::unique_ptr<Energy<double>> energy;  ///< null: energies are not computed
+  std::unique_ptr<ForwardDynamics<double>> dynamics;       ///< accelerations
+  std::unique_ptr<Integrator> integrator;                  ///< takes the steps
+  std::unique_ptr<Energy<double>> energy;                  ///< null: energies are not computed
   std::vector<std::unique_ptr<Controller>> controllers;    ///< their forces add up
   std::vector<std::unique_ptr<Environment>> environments;  ///< their wrenches add up
   /// They make the same of the robot's other forms: other independent joints near dead points, and
@@ -107,11 +107,11 @@ struct SimulationEvent {
     damping       ///< dampers are stiff at the step; `value`: their rate of decay [1/s]
   };
   Kind kind = Kind::coordinates;  ///< what happened
-  double t = 0.0;    ///< [s]
-  int cluster = -1;  ///< among Model::clusters(), or -1
-  int joint = -1;    ///< among Model::joints(), or -1
-  double value = 0.0;  ///< see Kind
-  int form = -1;  ///< of kind `coordinates`: which choice
+  double t = 0.0;                 ///< [s]
+  int cluster = -1;               ///< among Model::clusters(), or -1
+  int joint = -1;                 ///< among Model::joints(), or -1
+  double value = 0.0;             ///< see Kind
+  int form = -1;                  ///< of kind `coordinates`: which choice
 };
 
 /// Integrates a robot's motion in time; loops are closed after every step, and the simulation stops
@@ -210,10 +210,10 @@ class ESPALIER_API Simulation final : private EquationsOfMotion {
   SimulationParts parts_;
   SimulationOptions options_;
   ModelPtr model_;
-  std::vector<std::unique_ptr<Form>> forms_;  ///< the model's own first
-  Form* form_ = nullptr;                      ///< at present
+  std::vector<std::unique_ptr<Form>> forms_;      ///< the model's own first
+  Form* form_ = nullptr;                          ///< at present
   std::vector<std::vector<int>> rates_of_forms_;  ///< independent ones, by number, for text()
-  std::vector<double> levels_;      ///< margins of loops at which other joints are looked for
+  std::vector<double> levels_;  ///< margins of loops at which other joints are looked for
   PassiveForces passive_;
   std::shared_ptr<Alternatives> alternatives_;
   const Wrenches<double>* wrenches_ = nullptr;

@@ -9,8 +9,8 @@
 namespace espalier {
 
 /// A clamped elastic beam along x: the joint type whose six rates are those of its shape, with
-/// equations of its own. The body that hangs on it is the tip; the joint's frame is where the tip is
-/// while the beam is straight, and the parent carries the clamped end, at x = -length.
+/// equations of its own. The body that hangs on it is the tip; the joint's frame is where the tip
+/// is while the beam is straight, and the parent carries the clamped end, at x = -length.
 ///
 /// Parameters: `length` [m], `mass_per_length` [kg/m], `EI_y` and `EI_z` (bending about the
 /// section's y and z) and `GJ` (torsion) [N·m²], `gyration_y` and `gyration_z` (the section's radii
@@ -35,9 +35,14 @@ class ElasticBeamJoint {
       {"length", "mass_per_length", "EI_y", "EI_z", "GJ", "gyration_y", "gyration_z", "damping"});
 
   static Parameters sample() {  // a flat bar of aluminium, 3 mm by 30 mm
-    return {{"length", {0.5}},         {"mass_per_length", {0.243}}, {"EI_y", {4.725}},
-            {"EI_z", {472.5}},         {"GJ", {6.6}},                {"gyration_y", {8.66e-4}},
-            {"gyration_z", {8.66e-3}}, {"damping", {0}}};
+    return {{"length", {0.5}},
+            {"mass_per_length", {0.243}},
+            {"EI_y", {4.725}},
+            {"EI_z", {472.5}},
+            {"GJ", {6.6}},
+            {"gyration_y", {8.66e-4}},
+            {"gyration_z", {8.66e-3}},
+            {"damping", {0}}};
   }
 
   explicit ElasticBeamJoint(const JointSpec& spec)
@@ -78,7 +83,8 @@ class ElasticBeamJoint {
   template <class T>
   void subspace(const T* q, Motion<T>* S) const {
     const auto s = tip_.at<T>(q, nullptr);
-    for (int j = 0; j < nv; ++j) S[j] = {transpose_times(s.R, s.Jw[j]), transpose_times(s.R, s.Jp[j])};
+    for (int j = 0; j < nv; ++j)
+      S[j] = {transpose_times(s.R, s.Jw[j]), transpose_times(s.R, s.Jp[j])};
   }
   template <class T>
   Motion<T> bias(const T* q, const T* qd) const {
@@ -137,9 +143,9 @@ class ElasticBeamJoint {
   }
 
   double length_, line_density_, damping_;
-  Vec3<double> gyration_;   ///< squares of the radii of gyration about x, y, z
-  double stiffness_[6];     ///< diagonal
-  double coupling_[2];      ///< between deflection and slope of the tip, per plane
+  Vec3<double> gyration_;  ///< squares of the radii of gyration about x, y, z
+  double stiffness_[6];    ///< diagonal
+  double coupling_[2];     ///< between deflection and slope of the tip, per plane
   Station stations_[4];
   BeamSection tip_;
 };
@@ -164,8 +170,8 @@ class ElasticBeam {
   void build(Assembly& a) const {
     JointDescription& tip = a.body("tip", "elastic_beam", "base", spec_.inertial("tip"),
                                    {{spec_.positive("length"), 0, 0}, {0, 0, 0}});
-    for (const char* key : {"length", "mass_per_length", "EI_y", "EI_z", "GJ", "gyration_y",
-                            "gyration_z"}) {
+    for (const char* key :
+         {"length", "mass_per_length", "EI_y", "EI_z", "GJ", "gyration_y", "gyration_z"}) {
       tip.parameters[key] = {spec_.positive(key)};
     }
     tip.parameters["damping"] = {spec_.number("damping", 0.0)};

@@ -16,11 +16,11 @@ class BeamSection {
  public:
   template <class T>
   struct Motion {
-    Vec3<T> p;           ///< where it is
-    Mat3<T> R;           ///< section to frame
-    Vec3<T> Jp[6];       ///< dp/dq
-    Vec3<T> Jw[6];       ///< angular velocity for unit rates
-    Vec3<T> pd, w;       ///< velocities seen from the frame
+    Vec3<T> p;               ///< where it is
+    Mat3<T> R;               ///< section to frame
+    Vec3<T> Jp[6];           ///< dp/dq
+    Vec3<T> Jw[6];           ///< angular velocity for unit rates
+    Vec3<T> pd, w;           ///< velocities seen from the frame
     Vec3<T> p_bias, w_bias;  ///< their derivatives at constant rates
   };
 
@@ -47,7 +47,7 @@ class BeamSection {
     const T zero = T(0.0);
     T still[6] = {zero, zero, zero, zero, zero, zero};
     if (qd == nullptr) qd = still;
-    const auto along = [](const double (&n)[2], const T* x) { return n[0] * x[0] + n[1] * x[1]; };
+    const auto along = [](const double(&n)[2], const T* x) { return n[0] * x[0] + n[1] * x[1]; };
     T sa, ca, sb, cb, sc, cc;
     sincos(along(slope_, q), sa, ca);
     sincos(-along(slope_, q + 2), sb, cb);

@@ -38,17 +38,20 @@ class ElasticDriveJoint {
     const Inertial rotor = spec.inertial("rotor").value_or(sample_rotor());
     expect_symmetry(spec, rotor.about_link(), axis);
     // The joint computes with its axis on z.
-    const Transform<double> X =
-        spec.pose("rotor").transform() *
-        Transform<double>{turn_onto_z(spec.axis).transposed(), {0, 0, 0}};
+    const Transform<double> X = spec.pose("rotor").transform() *
+                                Transform<double>{turn_onto_z(spec.axis).transposed(), {0, 0, 0}};
     rotor_ = congruence(X, rotor.about_link());
     const Motion<double> s = X.inverse_times(Motion<double>{axis, {0, 0, 0}});
     momentum_ = (rotor_ * s).n;
     inertia_ = dot(s, rotor_ * s);
   }
   static Parameters sample() {
-    return {{"ratio", {50}},          {"stiffness", {300}}, {"damping", {0.5}},
-            {"rotor_xyz", {0, 0, -0.05}}, {"rotor_axis", {0, 0, 1}}, {"rotor_mass", {0.1}},
+    return {{"ratio", {50}},
+            {"stiffness", {300}},
+            {"damping", {0.5}},
+            {"rotor_xyz", {0, 0, -0.05}},
+            {"rotor_axis", {0, 0, 1}},
+            {"rotor_mass", {0.1}},
             {"rotor_inertia", {1e-5, 1e-5, 2e-5, 0, 0, 0}}};
   }
 

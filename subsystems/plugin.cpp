@@ -56,10 +56,9 @@ ESPALIER_PLUGIN("subsystems", "0.2.0") {
        .summary = "beam that bends in two planes and twists, from clamped end to tip",
        .source = "Bremer (2008); Przemieniecki (1968)",
        .cost = "O(1)"});
-  registrar.sub_mechanism<ElasticBeam>(
-      {.name = "elastic_beam",
-       .summary = "elastic beam with a link at its tip",
-       .source = "Bremer (2008); Przemieniecki (1968)"});
+  registrar.sub_mechanism<ElasticBeam>({.name = "elastic_beam",
+                                        .summary = "elastic beam with a link at its tip",
+                                        .source = "Bremer (2008); Przemieniecki (1968)"});
   registrar.sub_mechanism<BeltPair>(
       {.name = "belt_pair",
        .summary = "two links in series, driven by motors on the base through gears and belts",

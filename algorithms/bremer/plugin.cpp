@@ -1,7 +1,7 @@
+#include "espalier/plugins/plugin.hpp"
 #include "algorithms/bremer/bremer_on.hpp"
 #include "algorithms/bremer/minimal_form.hpp"
 #include "algorithms/bremer/subsystem_matrices.hpp"
-#include "espalier/plugins/plugin.hpp"
 
 ESPALIER_PLUGIN("bremer", "0.2.0") {
   using namespace espalier;

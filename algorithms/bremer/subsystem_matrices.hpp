@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "algorithms/bremer/subsystem_terms.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/problems/subsystem_matrices.hpp"
 
 namespace espalier {
@@ -71,9 +71,9 @@ class BremerMatrices final : public SubsystemMatrices<T> {
   struct Column {
     int node = 0, index = 0;
     std::vector<InputColumns::Motor> motors;  ///< that make it; none: a contact
-    int body = 0;                 ///< that it acts on
-    bool world = false;           ///< its row is in world axes, about `point`
-    Vec3<double> point{0, 0, 0};  ///< body frame
+    int body = 0;                             ///< that it acts on
+    bool world = false;                       ///< its row is in world axes, about `point`
+    Vec3<double> point{0, 0, 0};              ///< body frame
     Force<double> row = Force<double>::zero();
   };
 
@@ -192,8 +192,8 @@ class BremerMatrices final : public SubsystemMatrices<T> {
       s.y[row] += x * parent.y[column];
     });
     for (std::size_t o = 0; o < node.supports.size(); ++o) {
-      const Motion<T> c = tree_.link_frame(node.supports[o]) *
-                          terms_.xi(tree_.seen_from_parent(node.supports[o]));
+      const Motion<T> c =
+          tree_.link_frame(node.supports[o]) * terms_.xi(tree_.seen_from_parent(node.supports[o]));
       for (int r = 0; r < 6; ++r) s.c[6 * o + r] = c[r];
     }
   }

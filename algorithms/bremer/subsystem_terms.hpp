@@ -355,7 +355,8 @@ class SubsystemTerms {
     }
   }
   /// The parent takes the wrench, and the spin its part about the axis.
-  void apply_rotor_wrench(int node, const SubsystemTree::Spin& spin, const Force<T>& f, T* out) const {
+  void apply_rotor_wrench(int node, const SubsystemTree::Spin& spin, const Force<T>& f,
+                          T* out) const {
     const Rotor& rotor = model_.rotors()[spin.rotor];
     const Cluster& c = cluster_of(rotor);
     const T* rho = row(c, spin.row);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/plugins/registry.hpp"
 
@@ -32,12 +32,12 @@ class SubsystemTree {
   /// A body that a subsystem speaks of: first its output bodies, then its own.
   struct Site {
     int body = 0;
-    int parent = -1;           ///< site that it hangs on; -1: an output body
-    int output = 0;            ///< whose twist moves it: y_i from 6 * output on
-    std::vector<int> columns;  ///< rates that move it, as indices in y_i; first its parent's
-    int cluster_column = 0;    ///< where the rates of its cluster start among `columns`
-    int first = 0;             ///< of its columns among those of all sites
-    int index = 0;             ///< among all sites
+    int parent = -1;             ///< site that it hangs on; -1: an output body
+    int output = 0;              ///< whose twist moves it: y_i from 6 * output on
+    std::vector<int> columns;    ///< rates that move it, as indices in y_i; first its parent's
+    int cluster_column = 0;      ///< where the rates of its cluster start among `columns`
+    int first = 0;               ///< of its columns among those of all sites
+    int index = 0;               ///< among all sites
     bool has_equations = false;  ///< brought by its joint
     RigidInertia<double> inertia = RigidInertia<double>::zero();  ///< with the subsystem's rotors
 
@@ -47,16 +47,16 @@ class SubsystemTree {
     }
   };
   struct Spin {
-    int rotor = 0;    ///< among Model::rotors()
+    int rotor = 0;   ///< among Model::rotors()
     int parent = 0;  ///< site
-    int row = 0;      ///< of its cluster's G
-    int column = 0;   ///< in y_i, where the rates of its cluster start
+    int row = 0;     ///< of its cluster's G
+    int column = 0;  ///< in y_i, where the rates of its cluster start
   };
   struct Node {
     std::string name;
     int parent = -1;            ///< subsystem; -1: the ground
     std::vector<int> clusters;  ///< of the model, ascending
-    std::vector<int> supports;   ///< bodies; 0: the ground
+    std::vector<int> supports;  ///< bodies; 0: the ground
     std::vector<int> rates;     ///< independent rates of the model, in the order of y_i
     std::vector<Site> sites;
     std::vector<Spin> spins;  ///< folded rotors

@@ -58,7 +58,8 @@ class DelassusDynamics final : public HeldRobot<T> {
   /// Accelerations for r and constraint forces.
   void respond(const T* force) {
     response_.clear();
-    for (std::size_t k = 0; k < this->r_.size(); ++k) row_of<T>(&response_.rates()[k], 0) = this->r_[k];
+    for (std::size_t k = 0; k < this->r_.size(); ++k)
+      row_of<T>(&response_.rates()[k], 0) = this->r_[k];
     for (const auto& part : osim_.rows().parts()) {
       if (force == nullptr || part.part->body == 0) continue;
       osim_.rows().place(osim_.tree(), part, K_.data());

@@ -1,7 +1,7 @@
+#include "espalier/plugins/plugin.hpp"
 #include "algorithms/constrained_dynamics/delassus.hpp"
 #include "algorithms/constrained_dynamics/dense.hpp"
 #include "algorithms/constrained_dynamics/pv.hpp"
-#include "espalier/plugins/plugin.hpp"
 
 ESPALIER_PLUGIN("constrained-dynamics", "0.2.0") {
   using namespace espalier;

@@ -4,8 +4,8 @@
 
 #include "algorithms/derivatives/differences.hpp"
 #include "algorithms/derivatives/step_derivatives.hpp"
-#include "espalier/kernel/problems/christoffel_symbols.hpp"
 #include "espalier/kernel/problems/centroidal_dynamics.hpp"
+#include "espalier/kernel/problems/christoffel_symbols.hpp"
 #include "espalier/kernel/problems/coriolis_matrix.hpp"
 #include "espalier/kernel/problems/forward_dynamics_adjoint.hpp"
 #include "espalier/kernel/problems/inverse_dynamics_adjoint.hpp"

@@ -1,11 +1,11 @@
 #include "algorithms/forward_dynamics/baselines.hpp"
 
-#include "algorithms/oracles/dense.hpp"
 #include "algorithms/forward_dynamics/c_aba_stacked.hpp"
 #include "algorithms/forward_dynamics/crba_ltl.hpp"
 #include "algorithms/forward_dynamics/kkt.hpp"
 #include "algorithms/forward_dynamics/lagrange_multiplier.hpp"
 #include "algorithms/forward_dynamics/projection.hpp"
+#include "algorithms/oracles/dense.hpp"
 
 namespace espalier {
 

@@ -45,7 +45,8 @@ class CAbaStacked final : public ForwardDynamics<T> {
       for (int k = 0; k < N; ++k) {
         const int body = node.bodies[k], parent = m.body(body).parent;
         const bool inside = parent >= c.first;
-        place_[body] = {static_cast<int>(nodes_.size()) - 1, k, inside ? place_[parent].output : parent};
+        place_[body] = {static_cast<int>(nodes_.size()) - 1, k,
+                        inside ? place_[parent].output : parent};
       }
       node.S.resize(static_cast<std::size_t>(N) * c.nv);
       node.U.resize(node.S.size());
@@ -70,9 +71,9 @@ class CAbaStacked final : public ForwardDynamics<T> {
     T* row(int k, int i) { return M.data() + (6L * k + i) * 6 * static_cast<long>(bodies.size()); }
   };
   struct Place {
-    int node = -1;    ///< cluster
-    int number = 0;   ///< in it
-    int output = 0;   ///< body; 0: the ground
+    int node = -1;   ///< cluster
+    int number = 0;  ///< in it
+    int output = 0;  ///< body; 0: the ground
   };
 
   void compute(const T* q, const T* v, const T* tau, T* vdot,

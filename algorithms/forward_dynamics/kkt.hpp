@@ -18,8 +18,7 @@ namespace espalier {
 template <class T>
 class Kkt final : public ForwardDynamics<T> {
  public:
-  explicit Kkt(ModelPtr model)
-      : ForwardDynamics<T>(std::move(model)), equations_(this->model()) {
+  explicit Kkt(ModelPtr model) : ForwardDynamics<T>(std::move(model)), equations_(this->model()) {
     for (const Cluster& c : this->model().clusters()) {
       if (c.constraint != nullptr) c.constraint->allocate(c, work_);
     }

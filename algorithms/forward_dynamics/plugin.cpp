@@ -1,8 +1,8 @@
+#include "espalier/plugins/plugin.hpp"
 #include "algorithms/forward_dynamics/aba.hpp"
 #include "algorithms/forward_dynamics/approximate_aba.hpp"
 #include "algorithms/forward_dynamics/baselines.hpp"
 #include "algorithms/forward_dynamics/c_aba.hpp"
-#include "espalier/plugins/plugin.hpp"
 
 ESPALIER_PLUGIN("forward-dynamics", "0.2.0") {
   using namespace espalier;

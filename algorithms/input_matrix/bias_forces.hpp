@@ -16,9 +16,7 @@ template <class T>
 class BiasForces {
  public:
   BiasForces(const Model& model, const ChainPlan& chains)
-      : model_(model),
-        variable_(model.has_variable_constraints()),
-        state_(model, chains.inertia) {
+      : model_(model), variable_(model.has_variable_constraints()), state_(model, chains.inertia) {
     for (const BodyRun& run : model.active_runs()) {
       for (int k = 0; k < run.count; ++k) {
         if (chains.chain_of[run.first + k] >= 0) continue;

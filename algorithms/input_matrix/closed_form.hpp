@@ -73,8 +73,7 @@ class ClosedForm final : public InputMatrix<T> {
   };
 
   void compute(const double* q, const double* v, const double* tau,
-               const Wrenches<double>* wrenches,
-               typename InputMatrix<T>::Answer& answer) override {
+               const Wrenches<double>* wrenches, typename InputMatrix<T>::Answer& answer) override {
     motion_.update(q, nullptr);
     rnea_.set_gravity(this->gravity());
     rnea_.compute(q, v, nullptr, C_.data(), wrenches);
@@ -218,8 +217,9 @@ class ClosedForm final : public InputMatrix<T> {
       const Cluster& c = *s.cluster;
       const int row = c.row(motor.rate);
       for (int j = 0; j < c.nv; ++j) {
-        B_(s.first + 6 + j, motor.column) =
-            c.constrained ? motion_.G(c)[row * c.nv + j] : row == j ? 1.0 : 0.0;
+        B_(s.first + 6 + j, motor.column) = c.constrained ? motion_.G(c)[row * c.nv + j]
+                                            : row == j    ? 1.0
+                                                          : 0.0;
       }
     }
     for (const Task::Part& part : this->inputs().contacts()) {
@@ -241,8 +241,8 @@ class ClosedForm final : public InputMatrix<T> {
   }
 
   /// B*, and the formula from right to left.
-  void combine(Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>
-                   Bhat) {
+  void combine(
+      Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> Bhat) {
     Bstar_.setZero();
     for (int k = 0; k < B_.cols(); ++k) {
       if (node_[k] < 0) continue;
@@ -283,9 +283,9 @@ class ClosedForm final : public InputMatrix<T> {
   std::vector<Matrix6X> J_;      ///< per body: 6 x rates of its cluster
   std::vector<double> armature_;
   std::vector<Subsystem> subsystems_;
-  std::vector<int> node_;        ///< per column; -1: on the ground
-  Matrix Tstar_;                 ///< blocks T*_ij
-  Matrix B_, Bstar_, Y_, W_;     ///< describing velocities x m
+  std::vector<int> node_;     ///< per column; -1: on the ground
+  Matrix Tstar_;              ///< blocks T*_ij
+  Matrix B_, Bstar_, Y_, W_;  ///< describing velocities x m
 };
 
 }  // namespace espalier

@@ -51,9 +51,7 @@ class HingeChains {
     for (const auto& node : nodes) {
       if (node.parent >= 0) ++children[node.parent];
     }
-    const auto fits = [&](int n) {
-      return n >= 0 && hinge[n] && children[n] <= 1 && !watched[n];
-    };
+    const auto fits = [&](int n) { return n >= 0 && hinge[n] && children[n] <= 1 && !watched[n]; };
     for (int leaf = 0; leaf < count; ++leaf) {
       if (children[leaf] > 0 || !fits(leaf)) continue;
       int root = leaf;

@@ -1,8 +1,8 @@
-#include "algorithms/oracles/dense.hpp"
+#include "espalier/plugins/plugin.hpp"
 #include "algorithms/inverse_dynamics/approximate_rnea.hpp"
 #include "algorithms/inverse_dynamics/projected_rnea.hpp"
 #include "algorithms/inverse_dynamics/rnea.hpp"
-#include "espalier/plugins/plugin.hpp"
+#include "algorithms/oracles/dense.hpp"
 
 ESPALIER_PLUGIN("inverse-dynamics", "0.2.0") {
   using namespace espalier;

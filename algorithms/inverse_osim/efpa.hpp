@@ -78,7 +78,8 @@ class Efpa : public InverseOsim<T> {
                    chi_.data() + at.chi, Kq_.data(), yd_.data() + at.yd, next);
     }
   }
-  /// The motion that unit forces along the rows cause, at the supports of every stop and on the link.
+  /// The motion that unit forces along the rows cause, at the supports of every stop and on the
+  /// link.
   void carry_outward(std::size_t e) {
     const auto& part = rows_.parts()[e];
     for (std::size_t k = part.way.size(); k-- > 0;) {

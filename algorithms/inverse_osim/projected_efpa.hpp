@@ -8,10 +8,10 @@
 namespace espalier {
 
 /// Inverse operational-space inertia with loops by projection: M = G^T H G and J G from the whole
-/// spanning tree, then a dense factor. Exact, and kept as the method that C-EFPA is measured against
-/// in Chignoli et al. (2023), which calls it Projected EFPA.
-/// Frames: those of TaskJacobian and ProjectedInertia.  Cost: O(n d + nv^3 + m nv^2 + m^2 nv).
-/// Source: Chignoli et al. (2023), section II-E.
+/// spanning tree, then a dense factor. Exact, and kept as the method that C-EFPA is measured
+/// against in Chignoli et al. (2023), which calls it Projected EFPA. Frames: those of TaskJacobian
+/// and ProjectedInertia.  Cost: O(n d + nv^3 + m nv^2 + m^2 nv). Source: Chignoli et al. (2023),
+/// section II-E.
 template <class T>
 class ProjectedEfpa final : public InverseOsim<T> {
  public:

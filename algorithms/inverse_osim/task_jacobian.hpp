@@ -2,14 +2,14 @@
 
 #include <vector>
 
-#include "espalier/kernel/problems/end_effector.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/problems/end_effector.hpp"
 
 namespace espalier {
 
-/// Rows of J over the independent rates, from the joints on the way of each row to the ground and G.
-/// Frames: rows in world axes, columns of joints in their bodies' axes.  Cost: O(n + m d).
+/// Rows of J over the independent rates, from the joints on the way of each row to the ground and
+/// G. Frames: rows in world axes, columns of joints in their bodies' axes.  Cost: O(n + m d).
 template <class T>
 class TaskJacobian {
  public:

@@ -1,5 +1,5 @@
-#include "algorithms/joint_wrenches/joint_reactions.hpp"
 #include "espalier/plugins/plugin.hpp"
+#include "algorithms/joint_wrenches/joint_reactions.hpp"
 
 ESPALIER_PLUGIN("joint-wrenches", "0.2.0") {
   using namespace espalier;

@@ -1,6 +1,6 @@
+#include "espalier/plugins/plugin.hpp"
 #include "algorithms/kinematics/kinematics.hpp"
 #include "algorithms/kinematics/link_jacobians.hpp"
-#include "espalier/plugins/plugin.hpp"
 
 ESPALIER_PLUGIN("kinematics", "0.2.0") {
   using namespace espalier;

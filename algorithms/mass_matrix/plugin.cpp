@@ -1,6 +1,6 @@
-#include "algorithms/oracles/dense.hpp"
-#include "algorithms/mass_matrix/crba.hpp"
 #include "espalier/plugins/plugin.hpp"
+#include "algorithms/mass_matrix/crba.hpp"
+#include "algorithms/oracles/dense.hpp"
 
 ESPALIER_PLUGIN("mass-matrix", "0.2.0") {
   using namespace espalier;
@@ -19,5 +19,8 @@ ESPALIER_PLUGIN("mass-matrix", "0.2.0") {
        .summary = "oracle: sum of J^T I J with explicit Jacobians; allocates",
        .source = "Featherstone (2008), section 3.2",
        .cost = "O(n^3)"},
-      {.couplings = true, .loops = true, .several_supports = true, .joint_supplied_dynamics = true});
+      {.couplings = true,
+       .loops = true,
+       .several_supports = true,
+       .joint_supplied_dynamics = true});
 }

@@ -1,6 +1,6 @@
+#include "espalier/plugins/plugin.hpp"
 #include "algorithms/operational_space/dense.hpp"
 #include "algorithms/operational_space/recursive.hpp"
-#include "espalier/plugins/plugin.hpp"
 
 ESPALIER_PLUGIN("operational-space", "0.2.0") {
   using namespace espalier;

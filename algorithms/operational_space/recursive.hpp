@@ -27,8 +27,8 @@ class RecursiveOperationalSpace final : public OperationalSpace<T> {
         factor_(this->task().size()),
         C_(this->model().nv()) {
     for (const auto& part : rows_.parts()) {
-      responses_.emplace_back(tree_, typename TreeResponse<T>::Load{{part.part->body}, false,
-                                                                    part.blocks});
+      responses_.emplace_back(
+          tree_, typename TreeResponse<T>::Load{{part.part->body}, false, part.blocks});
     }
     const std::size_t m = this->task().size(), nv = this->model().nv();
     for (auto* x : {&answer_.jacobian, &answer_.task_input, &answer_.consistent_inverse}) {

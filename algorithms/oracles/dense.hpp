@@ -121,8 +121,8 @@ class DenseEquations {
   static Matrix6 matrix(const RigidInertia<double>& I) {
     Matrix6 m;
     const Eigen::Matrix3d h = skew({I.h.x, I.h.y, I.h.z});
-    m << I.I.xx, I.I.xy, I.I.xz, 0, 0, 0, I.I.xy, I.I.yy, I.I.yz, 0, 0, 0, I.I.xz, I.I.yz, I.I.zz, 0,
-        0, 0, 0, 0, 0, I.m, 0, 0, 0, 0, 0, 0, I.m, 0, 0, 0, 0, 0, 0, I.m;
+    m << I.I.xx, I.I.xy, I.I.xz, 0, 0, 0, I.I.xy, I.I.yy, I.I.yz, 0, 0, 0, I.I.xz, I.I.yz, I.I.zz,
+        0, 0, 0, 0, 0, 0, I.m, 0, 0, 0, 0, 0, 0, I.m, 0, 0, 0, 0, 0, 0, I.m;
     m.topRightCorner<3, 3>() = h;
     m.bottomLeftCorner<3, 3>() = h.transpose();
     return m;
@@ -228,7 +228,8 @@ class DenseBias final : public BiasForce<T> {
 template <class T>
 class DenseMassMatrix final : public MassMatrix<T> {
  public:
-  explicit DenseMassMatrix(ModelPtr model) : MassMatrix<T>(std::move(model)), equations_(this->model()) {}
+  explicit DenseMassMatrix(ModelPtr model)
+      : MassMatrix<T>(std::move(model)), equations_(this->model()) {}
 
  private:
   void compute(const double* q, double* M) override {

@@ -6,8 +6,8 @@
 #include "algorithms/chains/sweeps.hpp"
 #include "algorithms/segments/schedule.hpp"
 #include "algorithms/segments/world_body.hpp"
-#include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 
 namespace espalier {
 
@@ -73,8 +73,7 @@ struct ArticulatedState {
 
  private:
   /// The ground, and all bodies and rates up to the last ones outside of chains.
-  void make_bodies(const ScheduleLayout& layout,
-                   const std::vector<RigidInertia<double>>& inertia) {
+  void make_bodies(const ScheduleLayout& layout, const std::vector<RigidInertia<double>>& inertia) {
     const Model& m = model;
     int last = 0, rates = 0;
     for (int i = 1; i <= m.active_body_count(); ++i) {

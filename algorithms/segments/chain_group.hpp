@@ -64,7 +64,8 @@ template <class T>
 }
 
 template <class T>
-[[gnu::noinline]] void forward_accelerations(const ChainGroup& s, ArticulatedState<T>& state, T* vdot) {
+[[gnu::noinline]] void forward_accelerations(const ChainGroup& s, ArticulatedState<T>& state,
+                                             T* vdot) {
   ChainSweeps<T>& chains = state.chains;
   for (const int i : chains.attachments().parents[s.group]) {
     if (i == 0) continue;

@@ -68,7 +68,8 @@ void add_left(const Fronts<T>& fronts, WorldBody<T>& o) {
   o.pA -= Force<T>{{r.left(0), r.left(1), r.left(2)}, {r.left(3), r.left(4), r.left(5)}};
 }
 
-// --- the three passes -----------------------------------------------------------------------------
+// --- the three passes
+// -----------------------------------------------------------------------------
 
 template <class T>
 void forward_velocities(const ClusterByFronts& s, ClusterState<T>& state) {

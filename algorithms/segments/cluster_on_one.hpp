@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "algorithms/linear_algebra/small_ldlt.hpp"
 #include "algorithms/segments/body_columns.hpp"
 #include "algorithms/segments/cluster_state.hpp"
 #include "algorithms/segments/plain_run.hpp"
-#include "algorithms/linear_algebra/small_ldlt.hpp"
 
 namespace espalier {
 
@@ -31,10 +31,14 @@ struct ClusterNumbers {
 template <class F>
 void with_rate_count(int nv, F&& f) {
   switch (nv) {
-    case 1: return f(std::integral_constant<int, 1>{});
-    case 2: return f(std::integral_constant<int, 2>{});
-    case 3: return f(std::integral_constant<int, 3>{});
-    default: return f(std::integral_constant<int, 0>{});
+    case 1:
+      return f(std::integral_constant<int, 1>{});
+    case 2:
+      return f(std::integral_constant<int, 2>{});
+    case 3:
+      return f(std::integral_constant<int, 3>{});
+    default:
+      return f(std::integral_constant<int, 0>{});
   }
 }
 
@@ -49,7 +53,8 @@ ESPALIER_ALWAYS_INLINE void carry_inward(Force<T> F, int at, const T* rho, const
     const WorldBody<T>& b = state.body[at];
     for (int k = 0; k < body.nv; ++k) {
       const int rate = body.v + k;
-      add_product(b.S_transpose_times(state.rate[rate], F), G + (rate - c.spanning_v) * m.n, rho, m.n, m.Mqq);
+      add_product(b.S_transpose_times(state.rate[rate], F), G + (rate - c.spanning_v) * m.n, rho,
+                  m.n, m.Mqq);
     }
     F.n += cross(b.r, F.f);
     at = b.parent;
@@ -72,9 +77,9 @@ ESPALIER_ALWAYS_INLINE void add_rotors(const Cluster& c, ClusterState<T>& state,
     }
   }
 }
-/// Rate by rate of the spanning tree, as composite bodies: with F what a unit of a rate takes of all
-/// that hangs on it inside, Mqq = G^T M G, M_kl = S_l^T F_k, and Moq = F G. So bodies are multiplied
-/// by one unit motion, however many independent rates there are.
+/// Rate by rate of the spanning tree, as composite bodies: with F what a unit of a rate takes of
+/// all that hangs on it inside, Mqq = G^T M G, M_kl = S_l^T F_k, and Moq = F G. So bodies are
+/// multiplied by one unit motion, however many independent rates there are.
 template <int fixed, class T>
 ESPALIER_ALWAYS_INLINE void add_bodies(const Cluster& c, ClusterState<T>& state,
                                        ClusterSystem<T> m) {
@@ -88,7 +93,8 @@ ESPALIER_ALWAYS_INLINE void add_bodies(const Cluster& c, ClusterState<T>& state,
       const Force<T> F = b.times(rate);
       add_square(b.S_transpose_times(rate, F) + rate.armature, rho, m.n, m.Mqq);
       for (int l = 0; l < k; ++l) {
-        add_product(b.S_transpose_times(state.rate[body.v + l], F), rho - (k - l) * m.n, rho, m.n, m.Mqq);
+        add_product(b.S_transpose_times(state.rate[body.v + l], F), rho - (k - l) * m.n, rho, m.n,
+                    m.Mqq);
       }
       const T force = b.S_transpose_times(rate, b.pA);
       for (int j = 0; j < m.n; ++j) m.r[j] -= rho[j] * force;
@@ -146,7 +152,8 @@ void eliminate(const ClusterOnOne& s, ClusterState<T>& state, const T* tau) {
   }
   if (c.supports[0] == 0) return;
   WorldBody<T>& o = state.body[c.supports[0]];
-  subtract_from<fixed>(o, m, fixed > 0 ? here.w : state.w.data(), fixed > 0 ? here.x : state.x.data());
+  subtract_from<fixed>(o, m, fixed > 0 ? here.w : state.w.data(),
+                       fixed > 0 ? here.x : state.x.data());
 }
 
 /// ydd = Mqq^-1 (r - Moq^T da_o), and the accelerations of the bodies that others ask for.
@@ -176,7 +183,8 @@ void forward_accelerations(const ClusterOnOne& s, ClusterState<T>& state, T* vdo
   }
 }
 
-// --- the three passes -----------------------------------------------------------------------------
+// --- the three passes
+// -----------------------------------------------------------------------------
 
 template <class T>
 void forward_velocities(const ClusterOnOne& s, ClusterState<T>& state) {

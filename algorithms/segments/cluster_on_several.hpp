@@ -17,7 +17,8 @@ void forward_velocities(const ClusterOnSeveral& s, ClusterState<T>& state) {
 
 /// What the joint of a body supplies to the equations of motion.
 template <class T>
-void add_supplied_dynamics(int i, const T* G, ClusterState<T>& state, MultiSupportCluster<T>& multi_support) {
+void add_supplied_dynamics(int i, const T* G, ClusterState<T>& state,
+                           MultiSupportCluster<T>& multi_support) {
   const Body& body = state.model.body(i);
   const WorldBody<T>& p = state.body[body.parent];
   const T* g = state.motion.g();
@@ -50,7 +51,7 @@ void eliminate(const ClusterOnSeveral& s, ClusterState<T>& state, const T* tau) 
   for (int k = 0; k < c.rotors; ++k) {
     const auto& spin = state.spins[k];
     multi_support.add_rotor(state.model.rotors()[c.rotor + k], spin.k, spin.tau,
-                   G + (c.spanning_nv + k) * c.nv);
+                            G + (c.spanning_nv + k) * c.nv);
   }
   multi_support.eliminate();
   for (std::size_t o = 0; o < c.supports.size(); ++o) {
@@ -68,7 +69,8 @@ void forward_accelerations(const ClusterOnSeveral& s, ClusterState<T>& state, T*
     multi_support.set_output(static_cast<int>(o), state.body[c.supports[o]].da);
   }
   multi_support.solve(vdot + c.v);
-  for (int i = c.first; i < c.first + c.count; ++i) state.body[i].da = multi_support.acceleration(i);
+  for (int i = c.first; i < c.first + c.count; ++i)
+    state.body[i].da = multi_support.acceleration(i);
 }
 
 }  // namespace espalier

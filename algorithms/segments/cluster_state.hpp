@@ -67,16 +67,16 @@ struct ClusterState : ArticulatedState<T> {
     return tau;
   }
 
-  std::vector<T> workspace;            ///< per ClusterOnOne: factor of Mqq, and r
-  std::vector<Force<T>> Moq;           ///< per independent rate
-  std::vector<Force<T>> w;             ///< of one cluster
+  std::vector<T> workspace;   ///< per ClusterOnOne: factor of Mqq, and r
+  std::vector<Force<T>> Moq;  ///< per independent rate
+  std::vector<Force<T>> w;    ///< of one cluster
   std::vector<T> x;
-  std::vector<Motion<T>> columns;      ///< of one cluster: J of each body
-  std::vector<Vec3<T>> from_support;   ///< of one cluster: where each body is
-  std::vector<MultiSupportCluster<T>> multi_support;    ///< per ClusterOnSeveral
-  std::vector<Spin> spins;             ///< of the rotors of one
-  std::vector<Fronts<T>> fronts;       ///< per ClusterByFronts
-  std::vector<T> rates;                ///< of one: accelerations, those of the supporting body last
+  std::vector<Motion<T>> columns;                     ///< of one cluster: J of each body
+  std::vector<Vec3<T>> from_support;                  ///< of one cluster: where each body is
+  std::vector<MultiSupportCluster<T>> multi_support;  ///< per ClusterOnSeveral
+  std::vector<Spin> spins;                            ///< of the rotors of one
+  std::vector<Fronts<T>> fronts;                      ///< per ClusterByFronts
+  std::vector<T> rates;  ///< of one: accelerations, those of the supporting body last
   JointSuppliedDynamics<T> own;
 
  private:

@@ -15,8 +15,7 @@ void forward_velocities(const FloatingBase& s, ArticulatedState<T>& state) {
   const Vec3<T> omega{v[0], v[1], v[2]}, velocity{v[3], v[4], v[5]};
   b.motion = {omega, Vec3<T>::zero(),
               state.motion.joints.X[s.body].E * state.body[0].motion.a + cross(omega, velocity)};
-  const Moments<T> moments{b.moments.m, Vec3<T>::from(b.moments.h),
-                           Sym3<T>::from(b.moments.Sigma)};
+  const Moments<T> moments{b.moments.m, Vec3<T>::from(b.moments.h), Sym3<T>::from(b.moments.Sigma)};
   b.pA = inertial_wrench(moments, b.motion.a, acceleration_matrix(omega, b.motion.alpha));
   b.inertia.start(moments);
 }

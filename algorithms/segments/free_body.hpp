@@ -14,7 +14,8 @@ inline int floating_root(const Model& model, int bodies) {
   if (bodies == 0 || model.clusters()[model.body(1).cluster].constrained) return 0;
   if (model.runs()[model.body(1).run].subspace != SubspaceKind::free) return 0;
   for (const Cluster& c : model.clusters()) {
-    if (c.first > 1 && std::find(c.supports.begin(), c.supports.end(), 0) != c.supports.end()) return 0;
+    if (c.first > 1 && std::find(c.supports.begin(), c.supports.end(), 0) != c.supports.end())
+      return 0;
   }
   for (int i = 2; i <= bodies; ++i) {
     if (model.body(i).parent == 0) return 0;
@@ -45,7 +46,7 @@ inline Sym3<T> inverse(const Sym3<T>& m) {
 template <class T>
 inline Motion<T> free_acceleration(const ArticulatedInertia<T>& I, const Force<T>& force) {
   const Sym3<T> C = inverse(I.C);
-  const Vec3<T> &b0 = I.B.row[0], &b1 = I.B.row[1], &b2 = I.B.row[2];
+  const Vec3<T>&b0 = I.B.row[0], &b1 = I.B.row[1], &b2 = I.B.row[2];
   const Vec3<T> c0 = C * b0, c1 = C * b1, c2 = C * b2;  // rows of B C^-1
   const Sym3<T> S{I.A.xx - dot(c0, b0), I.A.xy - dot(c0, b1), I.A.xz - dot(c0, b2),
                   I.A.yy - dot(c1, b1), I.A.yz - dot(c1, b2), I.A.zz - dot(c2, b2)};

@@ -113,9 +113,9 @@ struct LinkTree {
                        [&](const Reflected& r) { return r.body == body; });
   }
 
-  std::vector<BodyRun> runs;                   ///< of the links
-  std::vector<RigidInertia<double>> inertia;   ///< per body, with what is welded to it
-  std::vector<bool> welded;                    ///< per body that is no folded rotor
+  std::vector<BodyRun> runs;                  ///< of the links
+  std::vector<RigidInertia<double>> inertia;  ///< per body, with what is welded to it
+  std::vector<bool> welded;                   ///< per body that is no folded rotor
   std::vector<Reflected> reflected;
   std::vector<double> armature;  ///< per independent rate j: sum of inertia rho_j^2 [kg·m² or kg]
 

@@ -84,7 +84,8 @@ class MultiSupportCluster {
     }
   }
 
-  /// What the joint of a body says besides, after the body. @param M, f  of (parent's twist, rates),
+  /// What the joint of a body says besides, after the body. @param M, f  of (parent's twist,
+  /// rates),
   ///   both triangles and at the accelerations of y = 0, world axes at the parent's origin
   void add_equations(const Body& body, int parent, const T* M, const T* f, const T* G) {
     const int own = 6 + body.nv;
@@ -217,8 +218,10 @@ class MultiSupportCluster {
   void add_cross_blocks(const MultiSupportCluster& child) {
     for (int p = 0; p < child.supports_; ++p) {
       for (int s = 0; s < p; ++s) {
-        const Motion<T>* Zp = Z_.data() + static_cast<std::size_t>(child.c_->supports[p] - c_->first) * size_;
-        const Motion<T>* Zs = Z_.data() + static_cast<std::size_t>(child.c_->supports[s] - c_->first) * size_;
+        const Motion<T>* Zp =
+            Z_.data() + static_cast<std::size_t>(child.c_->supports[p] - c_->first) * size_;
+        const Motion<T>* Zs =
+            Z_.data() + static_cast<std::size_t>(child.c_->supports[s] - c_->first) * size_;
         for (int k = 0; k < size_; ++k) {
           Force<T> F = Force<T>::zero();  // I_ps Z_s, column k
           for (int i = 0; i < 6; ++i) {

@@ -128,7 +128,8 @@ void forward_accelerations(const PlainRun& s, ArticulatedState<T>& state, T* vdo
   }
 }
 
-// --- the three passes -----------------------------------------------------------------------------
+// --- the three passes
+// -----------------------------------------------------------------------------
 
 template <class T>
 void forward_velocities(const PlainRun& s, ArticulatedState<T>& state) {
@@ -159,8 +160,7 @@ void eliminate(const PlainRun& s, ArticulatedState<T>& state, const T* tau) {
 }
 template <class T>
 void forward_accelerations(const PlainRun& s, ArticulatedState<T>& state, T* vdot) {
-  with_subspace(*s.run,
-                [&](auto ops) { forward_accelerations<decltype(ops)>(s, state, vdot); });
+  with_subspace(*s.run, [&](auto ops) { forward_accelerations<decltype(ops)>(s, state, vdot); });
 }
 
 }  // namespace espalier

@@ -7,13 +7,14 @@
 #include <variant>
 #include <vector>
 
-#include "algorithms/segments/free_body.hpp"
 #include "algorithms/chains/groups.hpp"
 #include "algorithms/segments/cluster_costs.hpp"
+#include "algorithms/segments/free_body.hpp"
 
 namespace espalier {
 
-// --- kinds of segments: what a pass treats as one. Indices and constants, no state. ---------------
+// --- kinds of segments: what a pass treats as one. Indices and constants, no state.
+// ---------------
 
 /// The floating body that the whole robot hangs on. Its axes stand for the world's.
 struct FloatingBase {
@@ -34,9 +35,9 @@ struct ChainGroup {
 /// A body of one rate that drives rotors on its parent.
 struct GearedBody {
   const Cluster* cluster;
-  PlainRun joint;           ///< one body
-  Vec3<double> momentum;    ///< of the rotors for unit rate, parent's frame
-  double inertia;           ///< of the rotors, and the armature
+  PlainRun joint;         ///< one body
+  Vec3<double> momentum;  ///< of the rotors for unit rate, parent's frame
+  double inertia;         ///< of the rotors, and the armature
 };
 /// A cluster with one supporting body.
 struct ClusterOnOne {
@@ -51,8 +52,8 @@ struct ClusterByFronts {
   std::vector<PlainRun> bodies;
   int index;  ///< among clusters of this kind
 };
-/// A cluster with several supporting bodies, or supporting such a one, or with a joint that supplies
-/// dynamics of its own. The most general kind: any body is one.
+/// A cluster with several supporting bodies, or supporting such a one, or with a joint that
+/// supplies dynamics of its own. The most general kind: any body is one.
 struct ClusterOnSeveral {
   const Cluster* cluster;
   std::vector<PlainRun> bodies;
@@ -64,12 +65,12 @@ struct ScheduleLayout {
   explicit ScheduleLayout(ChainPlan plan) : chains(std::make_unique<ChainPlan>(std::move(plan))) {}
 
   std::unique_ptr<ChainPlan> chains;  ///< until the state takes it
-  bool needs_poses = false;          ///< sine and cosine of revolute joints are not enough
-  int floating_base = 0;             ///< body; 0: none
-  std::vector<int> watched;          ///< parents of rotors, whose motion clusters read
-  int workspace = 0, largest = 0;    ///< of ClusterOnOne: numbers in all, most rates of one
-  int columns = 0, most_bodies = 0;  ///< of one by columns: most bodies times rates, most bodies
-  std::vector<const Cluster*> multi_support;  ///< ClusterOnSeveral by index
+  bool needs_poses = false;           ///< sine and cosine of revolute joints are not enough
+  int floating_base = 0;              ///< body; 0: none
+  std::vector<int> watched;           ///< parents of rotors, whose motion clusters read
+  int workspace = 0, largest = 0;     ///< of ClusterOnOne: numbers in all, most rates of one
+  int columns = 0, most_bodies = 0;   ///< of one by columns: most bodies times rates, most bodies
+  std::vector<const Cluster*> multi_support;                    ///< ClusterOnSeveral by index
   std::vector<std::pair<const Cluster*, FrontPlan>> by_fronts;  ///< ClusterByFronts by index
 };
 
@@ -187,7 +188,7 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
       }
     }
     std::vector<bool> several;  ///< per cluster: ClusterOnSeveral
-    ChainJoints joints;          ///< of chains
+    ChainJoints joints;         ///< of chains
   };
 
   explicit Schedule(ScheduleLayout layout) : ScheduleLayout(std::move(layout)) {}
@@ -216,13 +217,14 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
     if constexpr (dissolves) return dissolve(m, c, order);
     if (!several && !c.constrained) return add_if_taken(ranges(m, c)[0], order);
     if (!several && has<GearedBody> && is_geared_body(m, c)) {
-      return add_if_taken(GearedBody{&c, ranges(m, c)[0], joints.momentum[c.first],
-                                     joints.inertia[c.first]},
-                          order);
+      return add_if_taken(
+          GearedBody{&c, ranges(m, c)[0], joints.momentum[c.first], joints.inertia[c.first]},
+          order);
     }
     watch_rotors(m, c);
     if (several) {
-      add_if_taken(ClusterOnSeveral{&c, ranges(m, c), static_cast<int>(multi_support.size())}, order);
+      add_if_taken(ClusterOnSeveral{&c, ranges(m, c), static_cast<int>(multi_support.size())},
+                   order);
       multi_support.push_back(&c);
     } else if (!add_by_fronts(m, c, order)) {
       const bool by_columns = c.rows() > 4 && saved_by_columns(m, c, supporting_bodies(m)) > 0.0;

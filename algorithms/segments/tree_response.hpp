@@ -97,8 +97,7 @@ class TreeResponse {
           std::copy_n(wrenches(stop.sites[s]), B, K_.data() + s * B);
         }
       }
-      tree_.inward(node, stop.sites, B, K, Kq_.data(), z, out_.data(),
-                   load_.rates ? z : nullptr);
+      tree_.inward(node, stop.sites, B, K, Kq_.data(), z, out_.data(), load_.rates ? z : nullptr);
       for (std::size_t o = 0; o < node.supports.size(); ++o) {
         Force<V>* F = wrenches(node.supports[o]);
         for (int b = 0; b < B; ++b) F[b] += out_[o * B + b];

@@ -57,7 +57,8 @@ class BodyInertia {
   /// What an acceleration takes.
   ESPALIER_ALWAYS_INLINE Force<T> times(const Motion<T>& a) const {
     if (!is_rigid_) return IA_ * a;
-    return {rigid_.inertia() * a.w + cross(rigid_.h, a.v), scale(rigid_.m, a.v) - cross(rigid_.h, a.w)};
+    return {rigid_.inertia() * a.w + cross(rigid_.h, a.v),
+            scale(rigid_.m, a.v) - cross(rigid_.h, a.w)};
   }
   /// What a unit acceleration about z through the origin takes.
   ESPALIER_ALWAYS_INLINE Force<T> about(const Vec3<T>& z) const {

@@ -115,5 +115,6 @@ int run(int count, char** words) {
 }  // namespace espalier::bench
 
 int main(int count, char** words) {
-  return espalier::bench::run_guarded("espalier_bench_accuracy", espalier::bench::run, count, words);
+  return espalier::bench::run_guarded("espalier_bench_accuracy", espalier::bench::run, count,
+                                      words);
 }

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/problems/end_effector.hpp"
 #include "espalier/kernel/model/description.hpp"
+#include "espalier/kernel/problems/end_effector.hpp"
 
 /// The mechanisms on which Sathya et al. (2023) and Wensing et al. (2012) count operations.
 ///

@@ -4,10 +4,10 @@
 #include <stdexcept>
 
 #include "benchmarks/sensors/matrix_form.hpp"
-#include "sensing/solvers/fixed_lu.hpp"
-#include "sensing/solvers/sensor_pivots.hpp"
 #include "charts/format.hpp"
 #include "espalier/kernel/uniform.hpp"
+#include "sensing/solvers/fixed_lu.hpp"
+#include "sensing/solvers/sensor_pivots.hpp"
 
 namespace espalier::bench {
 

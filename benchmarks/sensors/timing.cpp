@@ -9,10 +9,10 @@
 #include <functional>
 #include <stdexcept>
 
-#include "sensing/solvers/sensor_pivots.hpp"
 #include "benchmarks/chain.hpp"
 #include "charts/format.hpp"
 #include "espalier/sensing/sensor_dynamics.hpp"
+#include "sensing/solvers/sensor_pivots.hpp"
 
 namespace espalier::bench {
 

@@ -102,13 +102,15 @@ std::string svg_of(const std::string& dot) {
   const TemporaryFolder folder("graph");
   const fs::path in = folder.path() / "graph.dot", to = folder.path() / "graph.svg";
   std::ofstream(in) << dot;
-  const std::string command = "dot -Tsvg -o '" + to.string() + "' '" + in.string() + "' 2>/dev/null";
+  const std::string command =
+      "dot -Tsvg -o '" + to.string() + "' '" + in.string() + "' 2>/dev/null";
   const int status = std::system(command.c_str());
   std::ifstream file(to, std::ios::binary);
   std::string svg{std::istreambuf_iterator<char>(file), {}};
   if (status != 0 || svg.empty()) {
-    throw Error("graph: program 'dot' is missing or fails, expected Graphviz for --format svg "
-                "(Debian: apt-get install graphviz; or choose --format dot)");
+    throw Error(
+        "graph: program 'dot' is missing or fails, expected Graphviz for --format svg "
+        "(Debian: apt-get install graphviz; or choose --format dot)");
   }
   return svg;
 }

@@ -36,8 +36,9 @@ class Sense final : public Command {
     app.add_option("--sensors", sensors_, "sensor file; '-': standard input")
         ->required()
         ->type_name("FILE");
-    auto* state = app.add_option("--state", state_, "state file, as of 'eval': q, v, gravity and "
-                                                    "known external wrenches; default: neutral")
+    auto* state = app.add_option("--state", state_,
+                                 "state file, as of 'eval': q, v, gravity and "
+                                 "known external wrenches; default: neutral")
                       ->type_name("FILE");
     add_seed(app, "--random", seed_,
              "random state of this seed, and values of the sensors of a random motion there: "
@@ -48,7 +49,8 @@ class Sense final : public Command {
         ->type_name("NAME");
     app.add_flag("--verdict", verdict_only_, "judge the sensors and stop");
     app.add_flag("--variances", variances_, "of everything that is found (map and dense)");
-    app.add_option("--save", save_, "file for what sparse-lu found out off-line")->type_name("FILE");
+    app.add_option("--save", save_, "file for what sparse-lu found out off-line")
+        ->type_name("FILE");
     app.add_option("--symbolic", symbolic_, "such a file, instead of finding it out")
         ->type_name("FILE");
     app.footer(R"(
@@ -102,8 +104,7 @@ Examples:
     Setup setup{model};
     setup.sensors = file.sensors;
     if (symbolic_) setup.symbolic = text_file(*symbolic_);
-    const auto algorithm =
-        session.host().create<SensorDynamics<double>>(algorithm_, setup);
+    const auto algorithm = session.host().create<SensorDynamics<double>>(algorithm_, setup);
     if (variances_) algorithm->set_variances(true);
     State state = state_  ? read_state(model, *state_)
                   : seed_ ? random_state(model, *seed_, {})

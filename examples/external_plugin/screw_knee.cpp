@@ -1,13 +1,15 @@
 #include <espalier/plugin.hpp>
 using namespace espalier;
 
-// A knee driven by a ball screw. The screw spans two points at the distances a and b from the knee's
-// axis and is `length` long at motor angle 0; one turn of the motor makes it longer by `lead`.
+// A knee driven by a ball screw. The screw spans two points at the distances a and b from the
+// knee's axis and is `length` long at motor angle 0; one turn of it adds `lead`.
 struct ScrewKnee {
   static constexpr int positions = 2, equations = 1;  // of the motor and of the knee
   static constexpr std::array<std::string_view, 4> parameters{"a", "b", "length", "lead"};
   explicit ScrewKnee(const PartSpec& spec)
-      : a(spec.number("a")), b(spec.number("b")), length(spec.number("length")),
+      : a(spec.number("a")),
+        b(spec.number("b")),
+        length(spec.number("length")),
         per_radian(spec.number("lead") / 6.283185307179586) {}
 
   template <class T>  // a double, eight doubles at once, a double that counts, a derivative

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
-#include "formats/text.hpp"
 #include "espalier/plugins/registry.hpp"
+#include "formats/text.hpp"
 
 namespace espalier::formats {
 

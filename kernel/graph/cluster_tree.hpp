@@ -18,16 +18,16 @@ struct Cluster {
   int parent = -1;          ///< cluster; -1: the ground
   /// Nearest supporting body outside the cluster, for each of `bodies`.
   std::vector<int> output_of;
-  std::vector<int> supports;     ///< the different ones among them, by new number; 0: the ground
+  std::vector<int> supports;    ///< the different ones among them, by new number; 0: the ground
   std::vector<int> cut_joints;  ///< cut joints (loop joints among them) whose cycles are in it
   std::vector<int> couplings;   ///< couplings of its joints
 };
 
 /// The tree that remains when every cluster is taken as one node.
 ///
-/// Clusters and bodies are numbered depth first, so that chains stay together: a cluster comes after
-/// its parent, the bodies of a cluster follow one another, a body comes after its parent. Where
-/// this leaves a choice, the order of insertion decides.
+/// Clusters and bodies are numbered depth first, so that chains stay together: a cluster comes
+/// after its parent, the bodies of a cluster follow one another, a body comes after its parent.
+/// Where this leaves a choice, the order of insertion decides.
 struct ClusterTree {
   /// Vertex k is cluster k; edges lead from parent to child. Clusters on the ground are its roots.
   using Topology = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, Cluster>;

@@ -42,8 +42,9 @@ struct SubsystemOrder {
 /// How a robot is composed: vertices are units, edges join port to port.
 ///
 /// Ports are written "unit.port"; units may have dots in their names, ports may not. An output port
-/// carries any number of units, an input port is connected once. A unit may hang on several supports
-/// of one parent unit; hanging on a second unit closes a cycle, and must be declared by close().
+/// carries any number of units, an input port is connected once. A unit may hang on several
+/// supports of one parent unit; hanging on a second unit closes a cycle, and must be declared by
+/// close().
 class ESPALIER_API SubsystemGraph {
  public:
   using Topology = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;

@@ -139,8 +139,7 @@ class Follower {
     const ClusterEquations::Orientation before = cluster_.orientation();
     const std::vector<double> predicted = moved(h, h * slope());
     std::vector<double> next = predicted;
-    if (!loops_.newton(next.data(), cluster_) ||
-        cluster_.turned_over(before) ||
+    if (!loops_.newton(next.data(), cluster_) || cluster_.turned_over(before) ||
         !(distance(predicted, next) <= 0.3 * h * speed + 1e-9)) {
       return false;
     }

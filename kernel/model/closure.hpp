@@ -36,7 +36,7 @@ ESPALIER_API std::string_view to_string(Closure::Verdict verdict);
 
 /// When to be content and when to give up.
 struct CloseOptions {
-  double tolerance = 1e-12;  ///< for |phi|
+  double tolerance = 1e-12;    ///< for |phi|
   double least_margin = 1e-6;  ///< of Closure::margin, on the way
   int iterations = 50;         ///< of Newton's method, in each sub-step
   int attempts = 60;           ///< guesses that assemble() starts from

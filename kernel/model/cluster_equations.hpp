@@ -44,8 +44,8 @@ class ClusterEquations {
     K = full();
     K_dependent = columns(constraint_.dependent);
   }
-  /// All rows, also those that follow from others. Those that tell a mechanism from its mirror image
-  /// are 1 - a · b, which has a slope wherever the directions point.
+  /// All rows, also those that follow from others. Those that tell a mechanism from its mirror
+  /// image are 1 - a · b, which has a slope wherever the directions point.
   Eigen::VectorXd smooth_rows() const {
     Eigen::VectorXd rows =
         Eigen::Map<const Eigen::VectorXd>(all_.data(), static_cast<Eigen::Index>(all_.size()));
@@ -100,8 +100,7 @@ class ClusterEquations {
   /// cluster in blocks the least of its blocks', measured by the largest of their rows.
   double margin() const {
     if (constraint_.blocks) return least_block_margin();
-    return constraint_.dependent.empty() ? 1.0
-                                         : margin_of(K_dependent, K_dependent.cols(), size());
+    return constraint_.dependent.empty() ? 1.0 : margin_of(K_dependent, K_dependent.cols(), size());
   }
   /// The same of K itself: not more than this can any choice of independent joints have.
   double regularity() const {

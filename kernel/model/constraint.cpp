@@ -36,7 +36,8 @@ void ClusterConstraint::count_rows() {
 
 /// In the order in which jacobian() writes them.
 void ClusterConstraint::list_entries() {
-  constexpr int largest_dense = 8;  // columns: what a row misses is then written faster than skipped
+  constexpr int largest_dense =
+      8;  // columns: what a row misses is then written faster than skipped
   row_start_.clear(), entry_column_.clear();
   if (columns <= largest_dense) return;
   row_start_.push_back(0);

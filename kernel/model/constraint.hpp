@@ -37,20 +37,20 @@ struct SpanningView {
 template <class T>
 struct ConstraintWorkspace {
   struct Pose {
-    Mat3<T> E;     ///< output body's to this body's axes
-    Vec3<T> x;     ///< origin, output body's axes, relative to the output body's origin
-    Vec3<T> w;     ///< angular velocity relative to the output body
-    Vec3<T> v;     ///< velocity of the origin
-    Vec3<T> dw;    ///< angular acceleration at ydd = 0
-    Vec3<T> a;     ///< acceleration of the origin at ydd = 0
+    Mat3<T> E;   ///< output body's to this body's axes
+    Vec3<T> x;   ///< origin, output body's axes, relative to the output body's origin
+    Vec3<T> w;   ///< angular velocity relative to the output body
+    Vec3<T> v;   ///< velocity of the origin
+    Vec3<T> dw;  ///< angular acceleration at ydd = 0
+    Vec3<T> a;   ///< acceleration of the origin at ydd = 0
   };
-  std::vector<Pose> pose;     ///< per body of the cluster
-  std::vector<Motion<T>> S;   ///< unit motion of each rate at its body's origin, output body's axes
-  std::vector<T> K;           ///< as ClusterConstraint::each_in_row() reads it
-  std::vector<T> factor;      ///< dependent columns, factored
-  std::vector<T> beta;        ///< of the Householder reflections
+  std::vector<Pose> pose;    ///< per body of the cluster
+  std::vector<Motion<T>> S;  ///< unit motion of each rate at its body's origin, output body's axes
+  std::vector<T> K;          ///< as ClusterConstraint::each_in_row() reads it
+  std::vector<T> factor;     ///< dependent columns, factored
+  std::vector<T> beta;       ///< of the Householder reflections
   std::vector<T> k;
-  std::vector<T> right;       ///< right-hand sides of one block
+  std::vector<T> right;             ///< right-hand sides of one block
   std::vector<T> law_q, law_terms;  ///< of all laws, in their order
   std::vector<T> law_qd, law_K;     ///< of one law
   PlanarLoops::Workspace<T> plane;
@@ -77,12 +77,12 @@ class ESPALIER_API ClusterConstraint {
   };
   struct Loop {
     std::string name;
-    int predecessor = 0, successor = 0;             ///< bodies
+    int predecessor = 0, successor = 0;              ///< bodies
     Transform<double> at_predecessor, at_successor;  ///< from body to loop frame
     std::vector<LoopRow> rows;                       ///< that K has
     std::vector<LoopRow> all_rows;                   ///< that the residual has
-    std::vector<std::pair<int, double>> path;        ///< bodies between the two, +1 towards successor
-    std::vector<int> columns;                        ///< their rates, in the order of the path
+    std::vector<std::pair<int, double>> path;  ///< bodies between the two, +1 towards successor
+    std::vector<int> columns;                  ///< their rates, in the order of the path
   };
 
   std::vector<Linear> linear;      ///< that K has
@@ -92,11 +92,11 @@ class ESPALIER_API ClusterConstraint {
   std::optional<PlanarLoops> planar;  ///< the loops once more, if they lie in a plane
 
   int columns = 0;
-  std::vector<int> rate, position;  ///< of each column: spanning rate; position or -1
+  std::vector<int> rate, position;          ///< of each column: spanning rate; position or -1
   std::vector<int> independent, dependent;  ///< columns
   bool unit_dependents = false;  ///< K's dependent columns are a unit matrix; set by choose()
-  /// How a large cluster is eliminated, block by block; empty for small ones and for those with more
-  /// rows than dependent columns. Set by choose_blocks().
+  /// How a large cluster is eliminated, block by block; empty for small ones and for those with
+  /// more rows than dependent columns. Set by choose_blocks().
   std::optional<LoopBlocks> blocks;
   int rows() const { return rows_; }  ///< of K, since choose() or keep()
 

@@ -8,8 +8,8 @@
 #include "espalier/kernel/model/subspace.hpp"
 
 /// What a cluster's constraints say: K, k and the residual, for whoever compiles it: the kernel,
-/// and on packs each variant of the plugin espalier_packs (kernel/model/pack_code.hpp). Not for other
-/// plugins. Functions are static: every library has its own.
+/// and on packs each variant of the plugin espalier_packs (kernel/model/pack_code.hpp). Not for
+/// other plugins. Functions are static: every library has its own.
 
 namespace espalier::detail {
 
@@ -239,8 +239,7 @@ static void plane_bias(const PlanarLoops& loops, const T* qd, PlanarLoops::Works
 
 template <bool sparse, class T>
 static void write_jacobian(const ClusterConstraint& constraint, const Model& model,
-                           const Cluster& c, const SpanningView<T>& at,
-                           ConstraintWorkspace<T>& w) {
+                           const Cluster& c, const SpanningView<T>& at, ConstraintWorkspace<T>& w) {
   RowWriter<sparse, T> K{w.K.data(), constraint.columns};
   for (const ClusterConstraint::Linear& equation : constraint.linear) {
     K.begin();

@@ -21,18 +21,18 @@ class SubsystemGraph;
 
 /// Mass properties of a link.
 struct Inertial {
-  Pose origin;                        ///< frame of the inertia at the centre of mass, in the link
-  double mass = 0.0;                  ///< [kg]
-  Sym3<double> I{0, 0, 0, 0, 0, 0};   ///< xx xy xz yy yz zz about it, axes of `origin` [kg·m²]
+  Pose origin;                       ///< frame of the inertia at the centre of mass, in the link
+  double mass = 0.0;                 ///< [kg]
+  Sym3<double> I{0, 0, 0, 0, 0, 0};  ///< xx xy xz yy yz zz about it, axes of `origin` [kg·m²]
 
   /// The same as ten numbers about the link's origin, link axes.
   ESPALIER_API RigidInertia<double> about_link() const;
 };
 /// A link as it was read.
 struct LinkDescription {
-  std::string name;                  ///< of the link
-  std::optional<Inertial> inertial;  ///< none: massless
-  SourceLocation where;              ///< in the file
+  std::string name;                                       ///< of the link
+  std::optional<Inertial> inertial;                       ///< none: massless
+  SourceLocation where;                                   ///< in the file
   std::vector<ShapeDescription> visuals{}, collisions{};  ///< touched
   std::vector<FrameDescription> frames{};                 ///< named frames: sites, sensors
 };
@@ -62,24 +62,24 @@ struct Mimic {
 };
 /// A joint as it was read.
 struct JointDescription {
-  std::string name;           ///< of the joint
-  std::string type;           ///< name of a registered joint type
-  std::string parent, child;  ///< link
-  Pose origin;                ///< joint frame (and child link frame at q = neutral) in the parent
+  std::string name;            ///< of the joint
+  std::string type;            ///< name of a registered joint type
+  std::string parent, child;   ///< link
+  Pose origin;                 ///< joint frame (and child link frame at q = neutral) in the parent
   Vec3<double> axis{1, 0, 0};  ///< in the joint frame; any length but 0
   Parameters parameters;       ///< of its type
   Limits limits;               ///< of its position, rate and force
   PassiveDynamics passive;     ///< damping, friction, spring
-  double armature = 0.0;  ///< inertia added on the joint's own rates [kg·m² or kg]
-  std::optional<Mimic> mimic;       ///< what it follows
+  double armature = 0.0;       ///< inertia added on the joint's own rates [kg·m² or kg]
+  std::optional<Mimic> mimic;  ///< what it follows
   std::optional<bool> independent;  ///< whether its rates are among the independent ones
   SourceLocation where;             ///< in the file
 };
 
 /// A joint that closes a kinematic loop: never part of the spanning tree.
 struct LoopDescription {
-  std::string name;  ///< of the loop
-  std::string type;  ///< name of a registered joint type
+  std::string name;                           ///< of the loop
+  std::string type;                           ///< name of a registered joint type
   std::string predecessor, successor;         ///< link
   Pose predecessor_origin, successor_origin;  ///< frame in the link
   Vec3<double> axis{1, 0, 0};                 ///< in the predecessor's frame
@@ -105,8 +105,8 @@ struct LawDescription {
   SourceLocation where;             ///< in the file
 };
 
-/// A state by name: positions and spanning rates of joints, each as long as its joint's. Joints that
-/// are not named are neutral and at rest.
+/// A state by name: positions and spanning rates of joints, each as long as its joint's. Joints
+/// that are not named are neutral and at rest.
 struct NamedState {
   std::string name;                                                  ///< of the state
   std::map<std::string, std::vector<double>> positions, velocities;  ///< by joint
@@ -131,8 +131,8 @@ struct PairDescription {
 struct Finding {
   enum class Severity { error, warning };
   Severity severity = Severity::error;  ///< how bad it is
-  std::string text;   ///< who, what is, what was expected and what to do
-  std::string where;  ///< file:line
+  std::string text;                     ///< who, what is, what was expected and what to do
+  std::string where;                    ///< file:line
   /// For errors: whether `CompileOptions::lenient` makes a warning of it. For warnings: whether
   /// `strict` makes an error of it.
   bool negotiable = false;

@@ -17,7 +17,7 @@ namespace espalier {
 /// Where a thing was written, for error messages.
 struct SourceLocation {
   std::string file;  ///< path, as it was read
-  int line = 0;  ///< from 1; 0 if unknown
+  int line = 0;      ///< from 1; 0 if unknown
 
   /// "file:line", "file", or "" when nothing is known.
   ESPALIER_API std::string text() const;
@@ -61,7 +61,7 @@ struct Plane {
 };
 /// A surface of triangles in a file.
 struct Mesh {
-  std::string file;             ///< path or URI as it is written (kernel/model/mesh_files.hpp finds it)
+  std::string file;  ///< path or URI as it is written (kernel/model/mesh_files.hpp finds it)
   Vec3<double> scale{1, 1, 1};  ///< of the file's coordinates to metres
 };
 /// A surface z = size.z * height over a rectangle, solid down to z = -base.
@@ -88,8 +88,8 @@ struct Color {
 
 /// A shape on a link.
 struct ShapeDescription {
-  std::string name;  ///< may be empty
-  Shape shape;       ///< what it is
+  std::string name;                ///< may be empty
+  Shape shape;                     ///< what it is
   Pose origin;                     ///< the shape's frame in the link's
   std::optional<Color> color;      ///< none: the reader's choice
   std::string material;            ///< name; may be empty
@@ -99,8 +99,8 @@ struct ShapeDescription {
 
 /// A named frame on a link: a site, a tool centre point, the place of a sensor.
 struct FrameDescription {
-  std::string name;  ///< of the frame
-  Pose origin;  ///< in the link's frame
+  std::string name;      ///< of the frame
+  Pose origin;           ///< in the link's frame
   SourceLocation where;  ///< in the file
 };
 

@@ -83,8 +83,7 @@ Vec3<double> PartSpec::vector(std::string_view key, std::optional<Vec3<double>> 
   return {values[0], values[1], values[2]};
 }
 
-Vec3<double> PartSpec::direction(std::string_view key,
-                                 std::optional<Vec3<double>> fallback) const {
+Vec3<double> PartSpec::direction(std::string_view key, std::optional<Vec3<double>> fallback) const {
   const auto* values = find(parameters, key);
   if (values == nullptr) {
     if (fallback) return *fallback;

@@ -70,30 +70,30 @@ class ESPALIER_API JointRun {
   /// Whether S depends on the position: then there is vary().
   virtual bool subspace_varies() const = 0;
 
-#define ESPALIER_DECLARE(T)                                                                   \
+#define ESPALIER_DECLARE(T)                                                                        \
   /** X_k = X_J(q_k) X_tree,k (and S, bias) for all joints of the run; qd may be null: no bias. */ \
-  virtual void kinematics(const T* q, const T* qd, JointKinematics<T> out) const = 0;         \
-  /** q_out = q moved by the constant velocity v for unit time. q_out may be q. */            \
-  virtual void integrate(const T* q, const T* v, T* q_out) const = 0;                         \
-  /** The v with integrate(q0, v) = q1. */                                                    \
-  virtual void difference(const T* q0, const T* q1, T* v) const = 0;                          \
-  /** Brings q back onto its manifold. */                                                     \
-  virtual void normalize(T* q) const = 0;                                                     \
-  /** Equations of joint k's own (JointType::has_equations), at its q and qd and the angular  \
-      velocity w of the parent body; M (lower triangle, row-major, size 6 + nv) and h in the  \
-      parent body's frame. */                                                                 \
-  virtual void equations(int k, const T* q, const T* qd, const Vec3<T>& w, T* M, T* h) const; \
-  /** Sine and cosine of the angle of every joint of the run, where turns_about_z(). */       \
-  virtual void turns(const T* q, T* sine, T* cosine) const;                                  \
-  /** How S and bias of joint k, of a dense subspace, vary where its position moves along the    \
-      rates x and its rates along xd, body frame. */                                             \
-  virtual void vary(int k, const T* q, const T* qd, const T* x, const T* xd, Motion<T>* dS,      \
-                    Motion<T>& dbias) const = 0;                                               \
+  virtual void kinematics(const T* q, const T* qd, JointKinematics<T> out) const = 0;              \
+  /** q_out = q moved by the constant velocity v for unit time. q_out may be q. */                 \
+  virtual void integrate(const T* q, const T* v, T* q_out) const = 0;                              \
+  /** The v with integrate(q0, v) = q1. */                                                         \
+  virtual void difference(const T* q0, const T* q1, T* v) const = 0;                               \
+  /** Brings q back onto its manifold. */                                                          \
+  virtual void normalize(T* q) const = 0;                                                          \
+  /** Equations of joint k's own (JointType::has_equations), at its q and qd and the angular       \
+      velocity w of the parent body; M (lower triangle, row-major, size 6 + nv) and h in the       \
+      parent body's frame. */                                                                      \
+  virtual void equations(int k, const T* q, const T* qd, const Vec3<T>& w, T* M, T* h) const;      \
+  /** Sine and cosine of the angle of every joint of the run, where turns_about_z(). */            \
+  virtual void turns(const T* q, T* sine, T* cosine) const;                                        \
+  /** How S and bias of joint k, of a dense subspace, vary where its position moves along the      \
+      rates x and its rates along xd, body frame. */                                               \
+  virtual void vary(int k, const T* q, const T* qd, const T* x, const T* xd, Motion<T>* dS,        \
+                    Motion<T>& dbias) const = 0;                                                   \
   /** How the end of integrate(q, d) of joint k varies, along its rates there, where q moves along \
-      the rates x and d by xd: x and xd where positions are numbers, else                        \
-      Ad(exp(-d)) x + dexp(-d) xd. */                                                            \
-  virtual void vary_integration(int k, const T* q, const T* d, const T* x, const T* xd,          \
-                                T* out) const = 0;
+      the rates x and d by xd: x and xd where positions are numbers, else                          \
+      Ad(exp(-d)) x + dexp(-d) xd. */                                                              \
+  virtual void vary_integration(int k, const T* q, const T* d, const T* x, const T* xd, T* out)    \
+      const = 0;
   ESPALIER_SCALARS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
   // How these change along one more direction, for second derivatives of the dynamics.
@@ -112,8 +112,8 @@ class ESPALIER_API JointRun {
 struct ESPALIER_API PartSpec {
   const char* what = "joint";  ///< what it is, for errors
   std::string name;            ///< of the part
-  Parameters parameters;  ///< as in the file
-  std::string where;      ///< file:line for errors
+  Parameters parameters;       ///< as in the file
+  std::string where;           ///< file:line for errors
 
   bool has(std::string_view key) const;  ///< whether the file gives the parameter
   /// The single number `key`. @throws InvalidModel if it is missing without default, or a list.
@@ -179,8 +179,8 @@ class ESPALIER_API JointType : public LoopJoint {
  public:
   ~JointType() override;
   virtual std::string_view name() const = 0;  ///< under which it is registered
-  virtual int nq() const = 0;  ///< size of the position
-  virtual int nv() const = 0;  ///< size of the velocity
+  virtual int nq() const = 0;                 ///< size of the position
+  virtual int nv() const = 0;                 ///< size of the velocity
   virtual SubspaceKind subspace() const = 0;  ///< kind of its motion subspace
   /// Whether it brings equations of motion besides those of the bodies, as an elastic beam does:
   ///   dy^T (M yd + h) is its part of the virtual power, y = (twist of the parent body, rates),
@@ -189,7 +189,8 @@ class ESPALIER_API JointType : public LoopJoint {
   /// h is all that it takes at yd = 0: velocity terms, springs. Gravity is not in it: it is felt
   /// as an acceleration of everything.
   virtual bool has_equations() const { return false; }
-  /// Its inputs, where these are not forces on its rates, and their columns: nv x inputs, row-major.
+  /// Its inputs, where these are not forces on its rates, and their columns: nv x inputs,
+  /// row-major.
   virtual std::vector<std::string_view> inputs() const { return {}; }
   virtual std::span<const double> B() const { return {}; }  ///< nv x inputs, row-major
   /// Parameters of a working joint; empty where any positive numbers do.

@@ -27,7 +27,8 @@
 ///   void neutral(double* q) const;                                                 default 0
 ///   static Parameters sample();     parameters of a working joint, where not any positive ones do
 /// and, to bring equations of motion with it (JointType::has_equations), in the joint's frame,
-///   template <class T> void equations(const T* q, const T* qd, const Vec3<T>& w, T* M, T* h) const;
+///   template <class T> void equations(const T* q, const T* qd, const Vec3<T>& w, T* M, T* h)
+///   const;
 ///     w: angular velocity of the parent body; M: lower triangle, row-major, of size 6 + nv, and h,
 ///     to be added to
 ///   static constexpr std::array<std::string_view, m> inputs;  names, where the inputs are not
@@ -110,9 +111,7 @@ class JointRunOf final : public JointRun {
   static constexpr bool turning = requires(const J& j, const double* q) {
     { j.position(q) } -> std::same_as<RotationZ<double>>;
   };
-  static constexpr bool varying = requires(const J& j, const double* q) {
-    j.bias(q, q);
-  };
+  static constexpr bool varying = requires(const J& j, const double* q) { j.bias(q, q); };
   /// Joints of one coordinate and no parameters: several are computed as the lanes of one.
   static constexpr bool alike = turning && J::nq == 1 && std::is_empty_v<J>;
 
@@ -210,8 +209,8 @@ class JointRunOf final : public JointRun {
       Motion<Dual<T>> S[J::nv];
       joint.subspace(static_cast<const Dual<T>*>(at), S);
       for (int i = 0; i < J::nv; ++i) dS[i] = derivative(S[i]);
-      dbias = derivative(joint.bias(static_cast<const Dual<T>*>(at),
-                                    static_cast<const Dual<T>*>(rate)));
+      dbias = derivative(
+          joint.bias(static_cast<const Dual<T>*>(at), static_cast<const Dual<T>*>(rate)));
     }
   }
 
@@ -252,8 +251,8 @@ class JointRunOf final : public JointRun {
         }
       }
       const auto to_parent = [&](T* row) {
-        const Force<T> f = X.transpose_times_force(
-            Force<T>{{row[0], row[1], row[2]}, {row[3], row[4], row[5]}});
+        const Force<T> f =
+            X.transpose_times_force(Force<T>{{row[0], row[1], row[2]}, {row[3], row[4], row[5]}});
         for (int j = 0; j < 6; ++j) row[j] = f[j];
       };
       for (int i = 6; i < size; ++i) to_parent(M + i * size);
@@ -333,9 +332,8 @@ class JointTypeOf final : public JointType {
       return turn_onto_z(joint.axis);
     }
   }
-  std::unique_ptr<JointRun> make_run(
-      std::span<const JointSpec> joints,
-      std::span<const Transform<double>> placements) const override {
+  std::unique_ptr<JointRun> make_run(std::span<const JointSpec> joints,
+                                     std::span<const Transform<double>> placements) const override {
     return std::make_unique<JointRunOf<J>>(joints, placements);
   }
 

@@ -29,16 +29,16 @@ class ESPALIER_API Law {
   /// How many numbers jacobian() leaves for bias() at the same position.
   virtual int terms() const = 0;
 
-#define ESPALIER_DECLARE(T)                                             \
-  virtual void phi(const T* q, T* phi) const = 0;                       \
-  /** K, equations x positions, row-major, and the terms. */            \
-  virtual void jacobian(const T* q, T* K, T* terms) const = 0;          \
-  /** k, one number per equation, from jacobian()'s terms at this q. */ \
-  virtual void bias(const T* q, const T* qd, const T* terms, T* k) const = 0;  \
-  /** How the first two derivatives of phi by t vary with e, at t = e = 0, on the path             \
-      q + e x + t (qd + e xd) + t²/2 qdd: phi''(qd, x) + K xd, and                                 \
-      phi'''(qd, qd, x) + 2 phi''(qd, xd) + phi''(qdd, x). */                                      \
-  virtual void vary(const T* q, const T* qd, const T* qdd, const T* x, const T* xd, T* d, T* dd)   \
+#define ESPALIER_DECLARE(T)                                                                      \
+  virtual void phi(const T* q, T* phi) const = 0;                                                \
+  /** K, equations x positions, row-major, and the terms. */                                     \
+  virtual void jacobian(const T* q, T* K, T* terms) const = 0;                                   \
+  /** k, one number per equation, from jacobian()'s terms at this q. */                          \
+  virtual void bias(const T* q, const T* qd, const T* terms, T* k) const = 0;                    \
+  /** How the first two derivatives of phi by t vary with e, at t = e = 0, on the path           \
+      q + e x + t (qd + e xd) + t²/2 qdd: phi''(qd, x) + K xd, and                              \
+      phi'''(qd, qd, x) + 2 phi''(qd, xd) + phi''(qdd, x). */                                    \
+  virtual void vary(const T* q, const T* qd, const T* qdd, const T* x, const T* xd, T* d, T* dd) \
       const = 0;
   ESPALIER_SCALARS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE

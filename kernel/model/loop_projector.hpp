@@ -49,7 +49,7 @@ class ESPALIER_API LoopProjector {
   struct Loop {
     const Cluster* cluster = nullptr;
     ConstraintWorkspace<double> work;
-    std::vector<double> phi, kept;     ///< of all rows, and of those that K has
+    std::vector<double> phi, kept;  ///< of all rows, and of those that K has
     /// Dependent columns now and when last closed, row-major; of a cluster in blocks nothing, and 1
     /// for each block whose determinant was negative.
     std::vector<double> K, last;

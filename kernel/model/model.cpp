@@ -16,9 +16,9 @@ namespace {
 template <class Things>
 const typename Things::value_type* find_by_name(const Things& things, const std::vector<int>& order,
                                                 std::string_view name) {
-  const auto it = std::lower_bound(
-      order.begin(), order.end(), name,
-      [&](int i, std::string_view wanted) { return things[i].name < wanted; });
+  const auto it =
+      std::lower_bound(order.begin(), order.end(), name,
+                       [&](int i, std::string_view wanted) { return things[i].name < wanted; });
   return it != order.end() && things[*it].name == name ? &things[*it] : nullptr;
 }
 

@@ -25,13 +25,13 @@ struct InertiaGroup;
 /// What hangs on what, in the order in which recursions run. Body 0 is the ground; bodies 1..n
 /// are in regular numbering (parent(i) < i), clusters are contiguous.
 struct Body {
-  int parent = 0;               ///< body
-  int cluster = 0;              ///< among Model::clusters()
-  int run = 0;                  ///< index of the JointRun it belongs to
-  int joint = 0;                ///< index among Model::joints()
-  int q = 0, v = 0;             ///< where its spanning rates start
-  int nq = 0, nv = 0;           ///< number of rates
-  Transform<double> placement;  ///< from the parent body's frame to the joint's fixed frame
+  int parent = 0;                ///< body
+  int cluster = 0;               ///< among Model::clusters()
+  int run = 0;                   ///< index of the JointRun it belongs to
+  int joint = 0;                 ///< index among Model::joints()
+  int q = 0, v = 0;              ///< where its spanning rates start
+  int nq = 0, nv = 0;            ///< number of rates
+  Transform<double> placement;   ///< from the parent body's frame to the joint's fixed frame
   RigidInertia<double> inertia;  ///< of all links welded to it, about the body frame's origin
 };
 
@@ -55,13 +55,13 @@ struct Link {
 
 /// A joint of the file that moves.
 struct Joint {
-  std::string name;  ///< of the joint
-  std::string type;  ///< name of its registered type
-  int body = 0;      ///< the body that hangs on it
-  int q = 0, v = 0;  ///< where its spanning rates start
-  int nq = 0, nv = 0;    ///< number of rates
-  int independent = -1;  ///< where its rates start among the independent ones; -1: dependent
-  Limits limits;         ///< as in the file
+  std::string name;         ///< of the joint
+  std::string type;         ///< name of its registered type
+  int body = 0;             ///< the body that hangs on it
+  int q = 0, v = 0;         ///< where its spanning rates start
+  int nq = 0, nv = 0;       ///< number of rates
+  int independent = -1;     ///< where its rates start among the independent ones; -1: dependent
+  Limits limits;            ///< as in the file
   PassiveDynamics passive;  ///< as in the file
 };
 
@@ -69,35 +69,35 @@ struct Joint {
 /// the parent, and its inertia is the same at every angle. In the parent it counts as if it were
 /// welded (Model::folded_inertia); what is left of it is its spin (theory/clusters 5.4).
 struct Rotor {
-  int body = 0;            ///< its own number: after all bodies that are not folded
+  int body = 0;           ///< its own number: after all bodies that are not folded
   int parent = 0;         ///< body; 0: the ground
-  int v = 0;               ///< its spanning rate
-  double inertia = 0.0;    ///< about the axis, armature included [kg·m²]
-  Vec3<double> momentum;   ///< for unit rate: inertia without armature times axis, parent's frame
+  int v = 0;              ///< its spanning rate
+  double inertia = 0.0;   ///< about the axis, armature included [kg·m²]
+  Vec3<double> momentum;  ///< for unit rate: inertia without armature times axis, parent's frame
 };
 
 /// Bodies tied together by loop constraints: a node of the cluster tree. A body that no loop ties
 /// is a cluster of its own.
 struct Cluster {
-  int first = 0, count = 0;      ///< bodies, without folded rotors
-  int parent = -1;               ///< cluster; -1: the ground
-  std::vector<int> supports;      ///< distinct supporting bodies outside the cluster (0: ground)
-  int v = 0, nv = 0;              ///< independent rates
+  int first = 0, count = 0;   ///< bodies, without folded rotors
+  int parent = -1;            ///< cluster; -1: the ground
+  std::vector<int> supports;  ///< distinct supporting bodies outside the cluster (0: ground)
+  int v = 0, nv = 0;          ///< independent rates
   int spanning_v = 0, spanning_nv = 0;  ///< rates of its bodies
   int rotor = 0, rotors = 0;            ///< its folded ones
-  int rotor_v = 0;               ///< spanning rate of the first
-  bool constrained = false;      ///< whether a coupling, law or loop ties it
-  bool implicit = false;         ///< whether a law or loop joint is among the constraints
+  int rotor_v = 0;                      ///< spanning rate of the first
+  bool constrained = false;             ///< whether a coupling, law or loop ties it
+  bool implicit = false;                ///< whether a law or loop joint is among the constraints
   /// Under couplings alone: qd = G yd and q = G y + offset with y the independent coordinates;
   /// G constant, rows() x nv, row-major. Empty for plain clusters and where G depends on q.
   std::vector<double> G;
-  std::vector<double> offset;    ///< size rows() [rad or m]
-  int G_start = 0;               ///< where its G starts among those of all constrained clusters
+  std::vector<double> offset;  ///< size rows() [rad or m]
+  int G_start = 0;             ///< where its G starts among those of all constrained clusters
   std::shared_ptr<const ClusterConstraint> constraint;  ///< where G depends on q, else null
-  std::vector<std::string> constraints;  ///< names of its couplings, laws and loops
-  std::vector<std::string> laws;         ///< types of the laws among them
-  std::string name;                      ///< its joints, joined by '+'
-  std::string recognised;                ///< what it is and why its kernel was chosen, for people
+  std::vector<std::string> constraints;                 ///< names of its couplings, laws and loops
+  std::vector<std::string> laws;                        ///< types of the laws among them
+  std::string name;                                     ///< its joints, joined by '+'
+  std::string recognised;  ///< what it is and why its kernel was chosen, for people
 
   /// Rows of G: the rates of its bodies, then of its folded rotors.
   int rows() const { return spanning_nv + rotors; }
@@ -113,7 +113,7 @@ struct Cluster {
 struct Coordinate {
   std::string joint;        ///< whose rates they are
   int start = 0, size = 0;  ///< entries
-  int component = 0;  ///< rate of the joint that is the first; not 0 only inside loops
+  int component = 0;        ///< rate of the joint that is the first; not 0 only inside loops
 
   /// "joint", or "joint[k]" for one rate of several.
   std::string name;
@@ -123,10 +123,10 @@ struct Coordinate {
 struct PlacedShape {
   enum class Role { visual, collision };
   Role role = Role::visual;  ///< what it is for
-  int link = 0;         ///< among Model::links()
-  int body = 0;         ///< 0 if welded to the ground
-  Transform<double> X;  ///< from the body's frame to the shape's
-  ShapeDescription shape;  ///< as in the file
+  int link = 0;              ///< among Model::links()
+  int body = 0;              ///< 0 if welded to the ground
+  Transform<double> X;       ///< from the body's frame to the shape's
+  ShapeDescription shape;    ///< as in the file
 };
 
 /// A named frame of the file, on the body that moves it.
@@ -180,8 +180,8 @@ class ESPALIER_API Model {
   Vec3<double> gravity() const { return gravity_; }  ///< [m/s²], world axes
 
   int body_count() const { return static_cast<int>(bodies_.size()) - 1; }  ///< without the ground
-  int nq() const { return nq_; }                    ///< spanning positions
-  int nv() const { return nv_; }                    ///< independent rates
+  int nq() const { return nq_; }                                           ///< spanning positions
+  int nv() const { return nv_; }                                           ///< independent rates
   int spanning_nv() const { return spanning_nv_; }  ///< rates of all spanning joints
 
   const Body& body(int i) const { return bodies_[i]; }     ///< 0: the ground
@@ -255,7 +255,8 @@ class ESPALIER_API Model {
   /// Sets the dependent positions of constant couplings from the independent ones.
   void apply_couplings(double* q) const;
 
-  /// Shapes of all links on the bodies that move them (kernel/model/placements.hpp: where they are).
+  /// Shapes of all links on the bodies that move them (kernel/model/placements.hpp: where they
+  /// are).
   std::span<const PlacedShape> shapes() const { return extras_->shapes; }
   /// Named frames (sites) of all links.
   std::span<const PlacedFrame> frames() const { return extras_->frames; }

@@ -33,8 +33,8 @@ void PassiveForces::add(const double* q, const double* qd, double* forces) const
     const PassiveDynamics& p = joint.passive;
     for (int k = 0; k < joint.nv; ++k) {
       const double rate = qd[joint.v + k];
-      const double direction = friction_rate_ > 0.0 ? std::tanh(rate / friction_rate_)
-                                                    : (rate > 0.0) - (rate < 0.0);
+      const double direction =
+          friction_rate_ > 0.0 ? std::tanh(rate / friction_rate_) : (rate > 0.0) - (rate < 0.0);
       double& force = forces[joint.v + k];
       force -= p.damping * rate + p.friction * direction;
       if (joint.nq == 1) force -= p.stiffness * (q[joint.q] - p.rest);

@@ -21,12 +21,12 @@ class ClusterConstraint;
 /// body's. Source: theory/clusters 5.5, planar four-bar, for any number of bars.
 struct PlanarLoops {
   struct Bar {
-    int parent = -1;       ///< bar, -1: the output body
-    double x = 0, y = 0;   ///< its joint, axes of the parent
+    int parent = -1;      ///< bar, -1: the output body
+    double x = 0, y = 0;  ///< its joint, axes of the parent
   };
   struct Pin {
-    int predecessor = -1, successor = -1;  ///< bars, -1: the output body
-    double px = 0, py = 0, sx = 0, sy = 0;  ///< the pin in the axes of each
+    int predecessor = -1, successor = -1;      ///< bars, -1: the output body
+    double px = 0, py = 0, sx = 0, sy = 0;     ///< the pin in the axes of each
     std::vector<std::pair<int, double>> path;  ///< bars between the two, +1 towards successor
   };
   Vec3<double> u{0, 0, 0}, w{0, 0, 0};  ///< axes of the plane in the output body

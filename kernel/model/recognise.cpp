@@ -29,7 +29,8 @@ std::string ratios_text(const Model& model, const Cluster& c) {
     const auto zeros = std::count(begin, begin + c.nv, 0.0);
     followed = std::max(followed, c.nv - static_cast<int>(zeros));
   }
-  if (followed <= 1) return c.rows() == 2 ? "gear (one constant ratio" : "gear train (constant ratios";
+  if (followed <= 1)
+    return c.rows() == 2 ? "gear (one constant ratio" : "gear train (constant ratios";
   // Sums of rates: of links in series, as over the pulleys of a belt, or of links side by side.
   const auto body = [&](int j) {
     return model.joint_of_rate(model.independent_rates()[c.v + j]).body;
@@ -56,8 +57,8 @@ std::string recognise(const Model& model, const Cluster& c) {
     if (!c.constraint->linear.empty()) text += " and constant ratios";
     const int loops = static_cast<int>(c.constraint->loops.size());
     const int laws = static_cast<int>(c.constraint->laws.size());
-    text += "; " + count(c.constraint->rows(), "independent row", "independent rows") + " of K from " +
-            count(loops, "loop", "loops") + " and " + count(laws, "law", "laws");
+    text += "; " + count(c.constraint->rows(), "independent row", "independent rows") +
+            " of K from " + count(loops, "loop", "loops") + " and " + count(laws, "law", "laws");
   }
   if (c.rotors > 0) {
     text += "; " + count(c.rotors, "axisymmetric rotor is", "axisymmetric rotors are") +

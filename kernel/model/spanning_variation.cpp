@@ -170,8 +170,8 @@ void SpanningVariation<T>::accelerate(const T* vdot) {
       for (int i = 0; i < rows; ++i) {
         column_[i] = G[i * nv + k], column_rate_[i] = V[i * nv + k];
       }
-      second_order(loop, rates_.data(), accelerations_.data(), column_.data(),
-                   column_rate_.data(), d_.data(), dd_.data());
+      second_order(loop, rates_.data(), accelerations_.data(), column_.data(), column_rate_.data(),
+                   d_.data(), dd_.data());
       solve(loop, dd_.data(), P_.data() + c.G_start + k, nv);
     }
   }
@@ -376,8 +376,7 @@ auto SpanningVariation<T>::frame(const Cluster& c, const ConstraintWorkspace<T>&
   o.e = f.theta.v + cross(f.theta.w, o.x);
   o.tt = f.a.v + cross(f.a.w, o.x) + cross(f.v.w, o.t);
   o.et = f.dv.v + cross(f.dv.w, o.x) + cross(f.v.w, o.e);
-  o.ett = f.da.v + cross(f.da.w, o.x) + cross(f.a.w, o.e) + cross(f.dv.w, o.t) +
-          cross(f.v.w, o.et);
+  o.ett = f.da.v + cross(f.da.w, o.x) + cross(f.a.w, o.e) + cross(f.dv.w, o.t) + cross(f.v.w, o.et);
   return f;
 }
 
@@ -445,21 +444,26 @@ void SpanningVariation<T>::vary_loops(LoopState& loop, const T* qd, const T* qdd
   const auto product = [&](const Path& p, const Path& s, double factor) {
     d[row] = factor * (dot(p.et, s.x) + dot(p.e, s.t) + dot(p.t, s.e) + dot(p.x, s.et));
     const T crossed = dot(p.et, s.t) + dot(p.t, s.et);
-    dd[row] = factor * (dot(p.ett, s.x) + dot(p.e, s.tt) + (crossed + crossed) +
-                        dot(p.tt, s.e) + dot(p.x, s.ett));
+    dd[row] = factor * (dot(p.ett, s.x) + dot(p.e, s.tt) + (crossed + crossed) + dot(p.tt, s.e) +
+                        dot(p.x, s.ett));
     ++row;
   };
   for (const ClusterConstraint::Loop& l : constraint.loops) {
     const Frame p = frame(c, w, l.predecessor, l.at_predecessor);
     const Frame s = frame(c, w, l.successor, l.at_successor);
-    const Path r{s.origin.x - p.origin.x,   s.origin.t - p.origin.t,
-                 s.origin.e - p.origin.e,   s.origin.et - p.origin.et,
-                 s.origin.tt - p.origin.tt, s.origin.ett - p.origin.ett};
+    const Path r{s.origin.x - p.origin.x,   s.origin.t - p.origin.t,   s.origin.e - p.origin.e,
+                 s.origin.et - p.origin.et, s.origin.tt - p.origin.tt, s.origin.ett - p.origin.ett};
     for (const LoopRow& rows : l.rows) {
       switch (rows.kind) {
-        case LoopRow::Kind::along: product(p.direction(rows.a), r, 1.0); break;
-        case LoopRow::Kind::distance: product(r, r, 0.5 / rows.value); break;
-        default: product(p.direction(rows.a), s.direction(rows.b), 1.0); break;
+        case LoopRow::Kind::along:
+          product(p.direction(rows.a), r, 1.0);
+          break;
+        case LoopRow::Kind::distance:
+          product(r, r, 0.5 / rows.value);
+          break;
+        default:
+          product(p.direction(rows.a), s.direction(rows.b), 1.0);
+          break;
       }
     }
   }

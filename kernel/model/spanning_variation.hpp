@@ -90,16 +90,14 @@ class ESPALIER_API SpanningVariation {
     const Cluster* cluster;
     ConstraintWorkspace<T> work;
     std::vector<T> solution;  ///< of a right-hand side by columns, where K has blocks
-    std::size_t D = 0;  ///< where its d_k (G e_j) starts: rows x nv x nv
+    std::size_t D = 0;        ///< where its d_k (G e_j) starts: rows x nv x nv
   };
 
   void second_order(LoopState& loop, const T* qd, const T* qdd, const T* x, const T* xd, T* d,
                     T* dd);
   void vary_laws(LoopState& loop, const T* qd, const T* qdd, const T* x, const T* xd, T* d, T* dd);
-  void vary_plane(LoopState& loop, const T* qd, const T* qdd, const T* x, const T* xd, T* d,
-                  T* dd);
-  void vary_loops(LoopState& loop, const T* qd, const T* qdd, const T* x, const T* xd, T* d,
-                  T* dd);
+  void vary_plane(LoopState& loop, const T* qd, const T* qdd, const T* x, const T* xd, T* d, T* dd);
+  void vary_loops(LoopState& loop, const T* qd, const T* qdd, const T* x, const T* xd, T* d, T* dd);
   Frame frame(const Cluster& c, const ConstraintWorkspace<T>& w, int body,
               const Transform<double>& place) const;
   /// Dependent columns of -Kd^+ r into rows of out. Overwrites r.

@@ -96,20 +96,32 @@ struct SubspaceOps<Dense<size>> {
 template <class F>
 inline void with_subspace(const BodyRun& run, F&& f) {
   switch (run.subspace) {
-    case SubspaceKind::revolute_z: return f(SubspaceOps<RevoluteAxes>{});
-    case SubspaceKind::prismatic_z: return f(SubspaceOps<PrismaticAxes>{});
-    case SubspaceKind::spherical: return f(SubspaceOps<SphericalAxes>{});
-    case SubspaceKind::free: return f(SubspaceOps<FreeAxes>{});
-    case SubspaceKind::dense: break;
+    case SubspaceKind::revolute_z:
+      return f(SubspaceOps<RevoluteAxes>{});
+    case SubspaceKind::prismatic_z:
+      return f(SubspaceOps<PrismaticAxes>{});
+    case SubspaceKind::spherical:
+      return f(SubspaceOps<SphericalAxes>{});
+    case SubspaceKind::free:
+      return f(SubspaceOps<FreeAxes>{});
+    case SubspaceKind::dense:
+      break;
   }
   switch (run.nv) {
-    case 1: return f(SubspaceOps<Dense<1>>{});
-    case 2: return f(SubspaceOps<Dense<2>>{});
-    case 3: return f(SubspaceOps<Dense<3>>{});
-    case 4: return f(SubspaceOps<Dense<4>>{});
-    case 5: return f(SubspaceOps<Dense<5>>{});
-    case 6: return f(SubspaceOps<Dense<6>>{});
-    default: break;  // a joint has at most six rates; the model compiler sees to it
+    case 1:
+      return f(SubspaceOps<Dense<1>>{});
+    case 2:
+      return f(SubspaceOps<Dense<2>>{});
+    case 3:
+      return f(SubspaceOps<Dense<3>>{});
+    case 4:
+      return f(SubspaceOps<Dense<4>>{});
+    case 5:
+      return f(SubspaceOps<Dense<5>>{});
+    case 6:
+      return f(SubspaceOps<Dense<6>>{});
+    default:
+      break;  // a joint has at most six rates; the model compiler sees to it
   }
 }
 

@@ -16,7 +16,8 @@ class TieFinder {
   void find_equations() {
     std::map<std::string, int> edge;  // joint name -> edge in the graph
     for (std::size_t e = 0; e < from_.joint_of_edge.size(); ++e) {
-      if (from_.joint_of_edge[e] >= 0) edge[from_.joints[from_.joint_of_edge[e]].name] = static_cast<int>(e);
+      if (from_.joint_of_edge[e] >= 0)
+        edge[from_.joints[from_.joint_of_edge[e]].name] = static_cast<int>(e);
     }
     for (const JointDescription& joint : from_.joints) {
       if (!joint.mimic) continue;
@@ -39,7 +40,8 @@ class TieFinder {
     }
     find_laws(edge);
     for (const CouplingDescription& coupling : from_.robot.couplings) {
-      const int p = from_.body_of_link(coupling.predecessor), s = from_.body_of_link(coupling.successor);
+      const int p = from_.body_of_link(coupling.predecessor),
+                s = from_.body_of_link(coupling.successor);
       const int ancestor = from_.tree.nearest_common_ancestor(p, s);
       Equation equation;
       equation.name = coupling.name;
@@ -77,13 +79,15 @@ class TieFinder {
   /// Whether a body hangs on a spanning-tree joint of one rate and one position.
   bool has_one_rate(const std::string& who, const SourceLocation& where, int body) {
     if (body < 0) {
-      findings_.error(where, who + ": names a joint that closes a loop, expected joints of the "
-                                   "spanning tree");
+      findings_.error(where, who +
+                                 ": names a joint that closes a loop, expected joints of the "
+                                 "spanning tree");
       return false;
     }
     const int j = from_.joint_of_edge[from_.tree.joint(body)];
     if (from_.types[j]->nv() == 1 && from_.types[j]->nq() == 1) return true;
-    findings_.error(where, who + ": joint '" + from_.joints[j].name + "' of type '" + from_.joints[j].type +
+    findings_.error(where, who + ": joint '" + from_.joints[j].name + "' of type '" +
+                               from_.joints[j].type +
                                "' has several rates, expected joints of one rate");
     return false;
   }

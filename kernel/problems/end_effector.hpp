@@ -29,7 +29,8 @@ struct EndEffector {
   Axes axes = Axes::link;        ///< of the rows
 
   /// All six components of the point's twist ("6d").
-  ESPALIER_API static EndEffector weld(std::string_view link, const Vec3<double>& offset = {0, 0, 0},
+  ESPALIER_API static EndEffector weld(std::string_view link,
+                                       const Vec3<double>& offset = {0, 0, 0},
                                        Axes axes = Axes::link);
   /// The three components of the point's velocity ("3d").
   ESPALIER_API static EndEffector contact(std::string_view link,
@@ -46,10 +47,10 @@ class ESPALIER_API Task {
  public:
   /// One end-effector.
   struct Part {
-    int body = 0;         ///< 0: the ground; then all rows of J are zero
-    int first = 0;        ///< of its rows among those of the task
-    bool world = false;   ///< rows are in world axes, about `point`; else body axes, body's origin
-    Vec3<double> point;   ///< in the body's frame
+    int body = 0;        ///< 0: the ground; then all rows of J are zero
+    int first = 0;       ///< of its rows among those of the task
+    bool world = false;  ///< rows are in world axes, about `point`; else body axes, body's origin
+    Vec3<double> point;  ///< in the body's frame
     std::vector<Force<double>> rows;  ///< as wrenches
 
     /// Number of rows.

@@ -12,8 +12,8 @@ namespace {
 /// How messages call input number k.
 std::string who(std::size_t k, const Input& input) {
   const std::string& thing = input.joint.empty() ? input.contact.link : input.joint;
-  return "inputs[" + std::to_string(k) + "] on " +
-         (input.joint.empty() ? "link " : "joint ") + text::quoted(thing);
+  return "inputs[" + std::to_string(k) + "] on " + (input.joint.empty() ? "link " : "joint ") +
+         text::quoted(thing);
 }
 
 /// "name[k]", or the name alone where there is one.
@@ -122,9 +122,8 @@ void InputColumns::add_contact(const Model& model, const Input& input) {
 template <class T>
 void InputMatrix<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
   using Axis = ResultAxis;
-  const Answer& a =
-      evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau),
-               detail::lifted<T>(in.wrenches));
+  const Answer& a = evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v),
+                             detail::lifted<T>(in.tau), detail::lifted<T>(in.wrenches));
   const int nv = model().nv(), m = inputs_.size(), t = task_size();
   std::size_t k = 0;
   const auto put = [&](const char* name, const std::vector<T>& x, Axis r, int nr, Axis c, int nc) {

@@ -4,8 +4,8 @@
 
 namespace espalier {
 
-/// What every physical joint transmits, the ones that close loops included: the forces that bearings,
-/// rods and gear meshes have to bear.
+/// What every physical joint transmits, the ones that close loops included: the forces that
+/// bearings, rods and gear meshes have to bear.
 template <class T>
 class ESPALIER_API JointWrenches : public Algorithm {
  public:

@@ -26,8 +26,8 @@ class ESPALIER_API OperationalSpace : public Algorithm {
     std::vector<T> task_input;          ///< J M^-1, m x nv: acceleration for forces on the rates
     std::vector<T> task_bias;           ///< (dJ/dt) v, m
     std::vector<T> free_acceleration;   ///< J vdot + (dJ/dt) v without task forces, m
-    std::vector<T> bias_force;          ///< Lambda (J M^-1 C - (dJ/dt) v), m: to hold the task still
-    int rank = 0;                       ///< of J M^-1 J^T
+    std::vector<T> bias_force;  ///< Lambda (J M^-1 C - (dJ/dt) v), m: to hold the task still
+    int rank = 0;               ///< of J M^-1 J^T
   };
 
   /// Binds to a model and its end-effectors.  @throws as Task
@@ -60,7 +60,8 @@ class ESPALIER_API OperationalSpace : public Algorithm {
       const Answer& a = evaluate(in.q, in.v, in.tau, in.wrenches);
       const int m = task_.size(), nv = model().nv();
       std::size_t k = 0;
-      const auto put = [&](const char* name, const std::vector<T>& x, Axis r, int nr, Axis c, int nc) {
+      const auto put = [&](const char* name, const std::vector<T>& x, Axis r, int nr, Axis c,
+                           int nc) {
         Result& result = detail::result(out, k++, name);
         result.shape(r, nr, c, nc);
         result.values = x;

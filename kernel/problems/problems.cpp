@@ -23,9 +23,8 @@ void quaternion_of(const Mat3<double>& E, double* out) {
     if (four[i] > four[k]) k = i;
   const double s = 0.5 * std::sqrt(four[k]), t = 0.25 / s;
   // E is the transpose of the rotation from link to world.
-  const double off[3][3] = {{0, E(1, 0) + E(0, 1), E(2, 0) + E(0, 2)},
-                            {0, 0, E(2, 1) + E(1, 2)},
-                            {0, 0, 0}};
+  const double off[3][3] = {
+      {0, E(1, 0) + E(0, 1), E(2, 0) + E(0, 2)}, {0, 0, E(2, 1) + E(1, 2)}, {0, 0, 0}};
   const double skew[3] = {E(1, 2) - E(2, 1), E(2, 0) - E(0, 2), E(0, 1) - E(1, 0)};
   if (k == 3) {
     for (int i = 0; i < 3; ++i) out[i] = skew[i] * t;
@@ -50,7 +49,8 @@ Mat3<double> lane_of(const Mat3<T>& E, int l) {
 [[noreturn]] void refuse_packs(int robots, const char* scalar) {
   throw Unsupported("algorithm: solving for " + std::to_string(robots) +
                     " robots at once is asked of one that does not, expected an algorithm at the "
-                    "scalar " + scalar);
+                    "scalar " +
+                    scalar);
 }
 
 }  // namespace

@@ -27,13 +27,13 @@ struct ESPALIER_API QuadraticProgram {
   /// Rows of A.
   int rows() const { return static_cast<int>(row_lower.size()); }
 
-  std::vector<double> H;                     ///< n x n, symmetric and positive semidefinite
-  std::vector<double> g;                     ///< n
-  std::vector<double> lower;                 ///< n
-  std::vector<double> upper;                 ///< n
-  std::vector<double> A;                     ///< rows x n
-  std::vector<double> row_lower;             ///< rows
-  std::vector<double> row_upper;             ///< rows
+  std::vector<double> H;          ///< n x n, symmetric and positive semidefinite
+  std::vector<double> g;          ///< n
+  std::vector<double> lower;      ///< n
+  std::vector<double> upper;      ///< n
+  std::vector<double> A;          ///< rows x n
+  std::vector<double> row_lower;  ///< rows
+  std::vector<double> row_upper;  ///< rows
 };
 
 /// Solves quadratic programs; owns its workspace, belongs to one thread.
@@ -51,13 +51,13 @@ class ESPALIER_API QuadraticProgramSolver {
   /// The answer with its multipliers.
   struct Solution {
     Verdict verdict = Verdict::failed;  ///< what became of the program
-    std::vector<double> x;  ///< n; not to be used unless solved
+    std::vector<double> x;              ///< n; not to be used unless solved
     /// H x + g + bound_multipliers + A' row_multipliers = 0: above zero at an upper bound, below
     /// zero at a lower one.
     std::vector<double> bound_multipliers;
     std::vector<double> row_multipliers;  ///< likewise, per row of A
-    double residual = 0.0;  ///< optimality_residual(), measured by solve() itself
-    int iterations = 0;     ///< of the solver
+    double residual = 0.0;                ///< optimality_residual(), measured by solve() itself
+    int iterations = 0;                   ///< of the solver
   };
 
   QuadraticProgramSolver() = default;

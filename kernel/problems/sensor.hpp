@@ -20,12 +20,12 @@ namespace espalier {
 struct ESPALIER_API Sensor {
   /// What is known.
   enum class Kind {
-    acceleration,          ///< of a joint's rates [rad/s², m/s²]
-    torque,                ///< of a joint's motor [N·m, N]; in loops: what the motor gives, without
-                           ///< what the constraints add
-    wrench,                ///< all or some components of the external wrench on a link [N·m, N]
-    joint_wrench,          ///< of what a joint transmits to its child [N·m, N]
-    accelerometer,         ///< proper acceleration of a point: what it has besides falling [m/s²]
+    acceleration,   ///< of a joint's rates [rad/s², m/s²]
+    torque,         ///< of a joint's motor [N·m, N]; in loops: what the motor gives, without
+                    ///< what the constraints add
+    wrench,         ///< all or some components of the external wrench on a link [N·m, N]
+    joint_wrench,   ///< of what a joint transmits to its child [N·m, N]
+    accelerometer,  ///< proper acceleration of a point: what it has besides falling [m/s²]
     angular_acceleration,  ///< of a link against the world [rad/s²]
     gyroscope,  ///< angular velocity of a link [rad/s]. Velocity belongs to the state, so it says
                 ///< nothing of accelerations or forces: it replaces the angular velocity that the
@@ -37,7 +37,7 @@ struct ESPALIER_API Sensor {
   using Row = std::array<double, 6>;
 
   Kind kind = Kind::torque;  ///< what it measures
-  std::string name = {};  ///< empty: made of kind and place
+  std::string name = {};     ///< empty: made of kind and place
   /// Of acceleration, torque, joint_wrench and motor: "joint", or "joint[k]" for one of its rates.
   std::string joint = {};
   /// That the sensor is fixed in. Of joint_wrench: one on either side of the joint; empty: the

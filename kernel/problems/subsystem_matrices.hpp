@@ -29,13 +29,13 @@ class ESPALIER_API SubsystemMatrices : public Algorithm {
     std::vector<int> rates;            ///< independent rates of the model, in the order of y
     std::vector<std::string> inputs;   ///< columns of B: u_i
     std::vector<Scalar> y;             ///< s = 6 outputs + rates [rad/s, m/s]
-    std::vector<Scalar> M;  ///< s x s, symmetric positive semidefinite [kg, kg·m, kg·m²]
-    std::vector<Scalar> h;  ///< s: gravity, velocity terms, external wrenches [N·m, N]
-    std::vector<Scalar> B;  ///< s x inputs
-    std::vector<Scalar> T;  ///< s x s_p
-    std::vector<Scalar> F;  ///< s x rates: [0; 1], so that its rate is zero
+    std::vector<Scalar> M;   ///< s x s, symmetric positive semidefinite [kg, kg·m, kg·m²]
+    std::vector<Scalar> h;   ///< s: gravity, velocity terms, external wrenches [N·m, N]
+    std::vector<Scalar> B;   ///< s x inputs
+    std::vector<Scalar> T;   ///< s x s_p
+    std::vector<Scalar> F;   ///< s x rates: [0; 1], so that its rate is zero
     std::vector<Scalar> dT;  ///< s x s_p, rate of T; by differences: 1e-6 or better
-    std::vector<Scalar> c;   ///< s: (dT_ip/dt) y_p, of which the rates' part is zero [rad/s², m/s²]
+    std::vector<Scalar> c;  ///< s: (dT_ip/dt) y_p, of which the rates' part is zero [rad/s², m/s²]
 
     /// s, of y.
     int size() const { return static_cast<int>(6 * outputs.size() + rates.size()); }

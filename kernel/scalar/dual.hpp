@@ -21,9 +21,7 @@ struct Dual {
   friend Dual operator+(const Dual& a, const Dual& b) { return {a.x + b.x, a.d + b.d}; }
   friend Dual operator-(const Dual& a, const Dual& b) { return {a.x - b.x, a.d - b.d}; }
   friend Dual operator-(const Dual& a) { return {-a.x, -a.d}; }
-  friend Dual operator*(const Dual& a, const Dual& b) {
-    return {a.x * b.x, a.d * b.x + a.x * b.d};
-  }
+  friend Dual operator*(const Dual& a, const Dual& b) { return {a.x * b.x, a.d * b.x + a.x * b.d}; }
   friend Dual operator/(const Dual& a, const Dual& b) {
     const T inverse = T(1.0) / b.x;
     const T ratio = a.x * inverse;
@@ -55,8 +53,7 @@ inline Dual<T> atan2(const Dual<T>& y, const Dual<T>& x) {
   return {atan2(y.x, x.x), (x.x * y.d - y.x * x.d) / (x.x * x.x + y.x * y.x)};
 }
 template <class T>
-inline Dual<T> select_less(const Dual<T>& a, const Dual<T>& b, const Dual<T>& x,
-                           const Dual<T>& y) {
+inline Dual<T> select_less(const Dual<T>& a, const Dual<T>& b, const Dual<T>& x, const Dual<T>& y) {
   return {select_less(a.x, b.x, x.x, y.x), select_less(a.x, b.x, x.d, y.d)};
 }
 template <class T>

@@ -53,8 +53,8 @@ struct ESPALIER_API BasicPack {
   explicit BasicPack(Lanes l) : lanes(l) {}
   /// Lane by lane.
   template <class... X>
-    requires(sizeof...(X) == n && (std::is_arithmetic_v<X> && ...))
-  BasicPack(X... x) : lanes{static_cast<S>(x)...} {}
+  requires(sizeof...(X) == n && (std::is_arithmetic_v<X> && ...)) BasicPack(X... x)
+      : lanes{static_cast<S>(x)...} {}
 
   static BasicPack load(const S* p) {
     BasicPack x;

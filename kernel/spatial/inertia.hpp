@@ -131,11 +131,10 @@ inline ArticulatedInertia<Product<S, U>> shifted(const ArticulatedInertia<U>& I,
 /// X^T I X for X from A to B (Featherstone 2008, section 2.13).
 template <class S, class U>
 inline ArticulatedInertia<Product<S, U>> congruence(const Transform<S>& X,
-                                                   const ArticulatedInertia<U>& I) {
+                                                    const ArticulatedInertia<U>& I) {
   using T = Product<S, U>;
   const Mat3<T> BE = I.B * X.E;
-  const ArticulatedInertia<T> turned{congruence(X.E, I.A),
-                                     X.E.transposed() * BE,
+  const ArticulatedInertia<T> turned{congruence(X.E, I.A), X.E.transposed() * BE,
                                      congruence(X.E, I.C)};
   return shifted(turned, X.r);
 }

@@ -13,7 +13,8 @@
 
 namespace espalier {
 
-/// A rigid body as the Newton-Euler equations want it: mass (of scalar M), first and second moments.
+/// A rigid body as the Newton-Euler equations want it: mass (of scalar M), first and second
+/// moments.
 template <class T, class M = double>
 struct Moments {
   M m;
@@ -23,10 +24,10 @@ struct Moments {
   template <class U>
   static Moments from(const RigidInertia<U>& I) {
     const U half_trace = 0.5 * (I.I.xx + I.I.yy + I.I.zz);
-    return {I.m,
-            I.h,
-            {half_trace - I.I.xx, -I.I.xy, -I.I.xz, half_trace - I.I.yy, -I.I.yz,
-             half_trace - I.I.zz}};
+    return {
+        I.m,
+        I.h,
+        {half_trace - I.I.xx, -I.I.xy, -I.I.xz, half_trace - I.I.yy, -I.I.yz, half_trace - I.I.zz}};
   }
   static Moments zero() { return {M(0.0), Vec3<T>::zero(), Sym3<T>::zero()}; }
   /// Rotational inertia about the same point.

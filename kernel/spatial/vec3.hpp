@@ -102,8 +102,8 @@ inline Vec3<Product<A, B>> transpose_times(const Mat3<A>& m, const Vec3<B>& v) {
 }
 template <class A, class B>
 inline Mat3<Product<A, B>> operator*(const Mat3<A>& a, const Mat3<B>& b) {
-  return {{transpose_times(b, a.row[0]), transpose_times(b, a.row[1]),
-           transpose_times(b, a.row[2])}};
+  return {
+      {transpose_times(b, a.row[0]), transpose_times(b, a.row[1]), transpose_times(b, a.row[2])}};
 }
 template <class A, class B>
 inline Mat3<Product<A, B>> operator+(const Mat3<A>& a, const Mat3<B>& b) {

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "sensing/solvers/sensor_pivots.hpp"
 #include "espalier/sensing/sensor_dynamics.hpp"
+#include "sensing/solvers/sensor_pivots.hpp"
 
 namespace espalier {
 

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "espalier/kernel/errors.hpp"
-#include "espalier/sensing/sensor_structure.hpp"
 #include "espalier/kernel/text.hpp"
+#include "espalier/sensing/sensor_structure.hpp"
 
 namespace espalier {
 

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "espalier/kernel/errors.hpp"
-#include "espalier/sensing/sensor_verdict.hpp"
 #include "espalier/kernel/text.hpp"
+#include "espalier/sensing/sensor_verdict.hpp"
 
 namespace espalier {
 
@@ -93,8 +93,7 @@ void expect_square(const char* algorithm, const SensorSystem& system) {
   if (system.square()) return;
   throw Unsupported(std::string(algorithm) + ": number of equations is " +
                     std::to_string(system.rows()) + ", expected as many as unknowns, " +
-                    std::to_string(system.unknowns()) +
-                    " (algorithm map takes redundant sensors)");
+                    std::to_string(system.unknowns()) + " (algorithm map takes redundant sensors)");
 }
 
 SensorDynamics<double>::Operations operations_of(const FixedLu& lu) {

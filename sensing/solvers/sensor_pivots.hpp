@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "sensing/solvers/fixed_solver.hpp"
 #include "espalier/sensing/sensor_dynamics.hpp"
+#include "sensing/solvers/fixed_solver.hpp"
 
 namespace espalier {
 

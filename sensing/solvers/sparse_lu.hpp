@@ -1,7 +1,7 @@
 #pragma once
 
-#include "sensing/solvers/sensor_pivots.hpp"
 #include "espalier/sensing/sensor_dynamics.hpp"
+#include "sensing/solvers/sensor_pivots.hpp"
 
 namespace espalier {
 

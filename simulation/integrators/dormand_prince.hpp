@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "simulation/integrators/chart.hpp"
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/integrator.hpp"
+#include "simulation/integrators/chart.hpp"
 
 namespace espalier {
 

@@ -4,13 +4,13 @@
 #include <new>
 
 #include "cli/allocations.hpp"
+#include "espalier/kernel/problems/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/operational_space.hpp"
 #include "tests/support/end_effectors.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"
 #include "tests/support/state.hpp"
-#include "espalier/kernel/problems/constrained_dynamics.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
-#include "espalier/kernel/problems/operational_space.hpp"
 
 // evaluate() takes all that it needs when it is bound. Algorithms that allocate say so.
 

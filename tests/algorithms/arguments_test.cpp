@@ -3,14 +3,14 @@
 #include <cmath>
 #include <limits>
 
+#include "espalier/kernel/problems/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/operational_space.hpp"
 #include "tests/support/end_effectors.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/simple_robot.hpp"
 #include "tests/support/state.hpp"
-#include "espalier/kernel/problems/constrained_dynamics.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
-#include "espalier/kernel/problems/operational_space.hpp"
 
 // Wrong sizes, NaN, and robots with little or nothing that moves.
 

@@ -63,7 +63,9 @@ TEST_P(BigClustersTest, PacksAgreeLaneByLane) {
     for (int i = 0; i < model->nv(); ++i) v[i].set(k, states[k].v[i]);
     for (int i = 0; i < model->nv(); ++i) tau[i].set(k, states[k].tau[i]);
   }
-  host().create<ForwardDynamics<Pack>>("c-aba", ::espalier::Setup{model})->evaluate(q, v, tau, vdot);
+  host()
+      .create<ForwardDynamics<Pack>>("c-aba", ::espalier::Setup{model})
+      ->evaluate(q, v, tau, vdot);
   const auto one = host().create<ForwardDynamics<double>>("c-aba", ::espalier::Setup{model});
   for (int k = 0; k < Pack::size; ++k) {
     std::vector<double> expected(model->nv()), lane;

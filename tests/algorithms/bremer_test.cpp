@@ -125,10 +125,14 @@ TEST(BremerTest, RotorsMayHaveInertiaWithoutMass) {
   const auto light_rotor = [](const char* ratio) {
     return std::string("espalier: 1\nname: light\nlinks: {base: {}}\nsubsystems:\n") +
            "  a:\n    type: geared_joint\n    connect: {base: {to: base}}\n    parameters: "
-           "{ratio: " + ratio + ", link_mass: 1, link_inertia: [0.1, 0.1, 0.1, 0, 0, 0], "
+           "{ratio: " +
+           ratio +
+           ", link_mass: 1, link_inertia: [0.1, 0.1, 0.1, 0, 0, 0], "
            "rotor_mass: 0, rotor_inertia: [1e-3, 1e-3, 2e-3, 0, 0, 0]}\n"
            "  b:\n    type: geared_joint\n    connect: {base: {to: a.link, xyz: [0.2, 0, 0], "
-           "rpy: [1, 0, 0]}}\n    parameters: {ratio: " + ratio + ", link_mass: 1, "
+           "rpy: [1, 0, 0]}}\n    parameters: {ratio: " +
+           ratio +
+           ", link_mass: 1, "
            "link_inertia: [0.1, 0.1, 0.1, 0, 0, 0], rotor_mass: 0, "
            "rotor_inertia: [1e-3, 1e-3, 2e-3, 0, 0, 0]}\n";
   };

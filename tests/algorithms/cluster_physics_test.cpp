@@ -249,30 +249,29 @@ Numbers last_lane(const std::vector<T>& in) {
 }
 
 TEST(ClusterScalarTest, ForwardDynamicsAgree) {
-  expect_scalars_agree<ForwardDynamics>([]<class T>(ForwardDynamics<T>& a, const State& s,
-                                                    const ModelPtr& model) {
-    std::vector<T> out(s.v.size());
-    const Wrenches<T> w = s.wrenches<T>(model);
-    a.evaluate(convert<T>(s.q), convert<T>(s.v), convert<T>(s.tau), out, &w);
-    return last_lane(out);
-  });
-}
-TEST(ClusterScalarTest, InverseDynamicsAgree) {
-  expect_scalars_agree<InverseDynamics>([]<class T>(InverseDynamics<T>& a, const State& s,
-                                                    const ModelPtr& model) {
-    std::vector<T> out(s.v.size());
-    const Wrenches<T> w = s.wrenches<T>(model);
-    a.evaluate(convert<T>(s.q), convert<T>(s.v), convert<T>(s.vdot), out, &w);
-    return last_lane(out);
-  });
-}
-TEST(ClusterScalarTest, MassMatricesAgree) {
-  expect_scalars_agree<MassMatrix>(
-      []<class T>(MassMatrix<T>& a, const State& s, const ModelPtr&) {
-        std::vector<T> out(s.v.size() * s.v.size());
-        a.evaluate(convert<T>(s.q), out);
+  expect_scalars_agree<ForwardDynamics>(
+      []<class T>(ForwardDynamics<T>& a, const State& s, const ModelPtr& model) {
+        std::vector<T> out(s.v.size());
+        const Wrenches<T> w = s.wrenches<T>(model);
+        a.evaluate(convert<T>(s.q), convert<T>(s.v), convert<T>(s.tau), out, &w);
         return last_lane(out);
       });
+}
+TEST(ClusterScalarTest, InverseDynamicsAgree) {
+  expect_scalars_agree<InverseDynamics>(
+      []<class T>(InverseDynamics<T>& a, const State& s, const ModelPtr& model) {
+        std::vector<T> out(s.v.size());
+        const Wrenches<T> w = s.wrenches<T>(model);
+        a.evaluate(convert<T>(s.q), convert<T>(s.v), convert<T>(s.vdot), out, &w);
+        return last_lane(out);
+      });
+}
+TEST(ClusterScalarTest, MassMatricesAgree) {
+  expect_scalars_agree<MassMatrix>([]<class T>(MassMatrix<T>& a, const State& s, const ModelPtr&) {
+    std::vector<T> out(s.v.size() * s.v.size());
+    a.evaluate(convert<T>(s.q), out);
+    return last_lane(out);
+  });
 }
 
 // --- approximations -----------------------------------------------------------------------------
@@ -281,13 +280,14 @@ Numbers inverse(const std::string& name, const ModelPtr& model, const State& s,
                 bool with_wrenches = true) {
   Numbers tau(model->nv());
   const Wrenches<double> w = s.wrenches(model);
-  host().create<InverseDynamics<double>>(name, model)->evaluate(s.q, s.v, s.vdot, tau,
-                                                                with_wrenches ? &w : nullptr);
+  host()
+      .create<InverseDynamics<double>>(name, model)
+      ->evaluate(s.q, s.v, s.vdot, tau, with_wrenches ? &w : nullptr);
   return tau;
 }
 
 const std::vector<std::string> transmissions{"geared", "train",  "two_parents", "mimic",
-                                             "across", "layers", "body",         "belt_pair"};
+                                             "across", "layers", "body",        "belt_pair"};
 
 TEST(ApproximationTest, SaysSo) {
   int found = 0;
@@ -307,7 +307,8 @@ TEST(ApproximationTest, ForwardAndInverseAreOfOneModel) {
     s.tau = inverse("approximate-rnea", model, s);
     Numbers vdot(model->nv());
     const Wrenches<double> w = s.wrenches(model);
-    host().create<ForwardDynamics<double>>("approximate-aba", model)
+    host()
+        .create<ForwardDynamics<double>>("approximate-aba", model)
         ->evaluate(s.q, s.v, s.tau, vdot, &w);
     EXPECT_LE(relative_difference(vdot, s.vdot), agreed * std::max(1.0, 1e-3 * largest(s.tau)));
   }
@@ -331,7 +332,8 @@ Description geared_arm(const Vec3<double>& axis) {
   const double J = 1e-3;
   add_link(r, "upper", 1.0, {0.2, 0, 0}, {0.01, 0, 0, 0.02, 0, 0.02});
   add_link(r, "lower", 0.5, {0.2, 0, 0}, {0.005, 0, 0, 0.01, 0, 0.01});
-  for (const char* name : {"motor1", "motor2"}) add_link(r, name, 0.1, {0, 0, 0}, {J, 0, 0, J, 0, J});
+  for (const char* name : {"motor1", "motor2"})
+    add_link(r, name, 0.1, {0, 0, 0}, {J, 0, 0, J, 0, J});
   add_joint(r, "shoulder", "revolute", "base", "upper", {0, 0, 1});
   add_joint(r, "elbow", "revolute", "upper", "lower", {0, 0, 1}, {{0.4, 0, 0}, {0, 0, 0}});
   add_joint(r, "spin1", "revolute", "base", "motor1", {1, 0, 0});
@@ -368,7 +370,8 @@ TEST(ApproximationTest, LosesTheSpinOfAMotorParallelToTheArm) {
   const State s = random_cluster_state(*model, 3);
   const Numbers exact = inverse("c-rnea", model, s, false);
   const Numbers near = inverse("approximate-rnea", model, s, false);
-  const int shoulder = model->joint("shoulder").independent, elbow = model->joint("elbow").independent;
+  const int shoulder = model->joint("shoulder").independent,
+            elbow = model->joint("elbow").independent;
   // What is lost: J rho elbow'' on the parent, and rho J shoulder'' on the elbow.
   const double coupling = 1e-3 * -15.0;
   EXPECT_NEAR(exact[shoulder] - near[shoulder], coupling * s.vdot[elbow], 1e-13);
@@ -380,7 +383,8 @@ TEST(ApproximationTest, UnconstrainedIgnoresTheRotorsInertia) {
   const State s = random_cluster_state(*model, 3);
   const Numbers exact = inverse("c-rnea", model, s, false);
   const Numbers alone = inverse("unconstrained-rnea", model, s, false);
-  const int shoulder = model->joint("shoulder").independent, elbow = model->joint("elbow").independent;
+  const int shoulder = model->joint("shoulder").independent,
+            elbow = model->joint("elbow").independent;
   EXPECT_NEAR(exact[shoulder] - alone[shoulder], 1e-3 * 400.0 * s.vdot[shoulder], 1e-12);
   EXPECT_NEAR(exact[elbow] - alone[elbow], 1e-3 * 225.0 * s.vdot[elbow], 1e-12);
 }

@@ -122,8 +122,8 @@ TEST(InputMatrixTest, RobotsHaveEveryKindOfInput) {
   EXPECT_EQ(*sizes.begin(), 1);
   EXPECT_EQ(*sizes.rbegin(), 42);
   EXPECT_EQ(sizes.size(), 42u);
-  for (const int count : {independent, dependent, rotors, on_ground, on_rotors, world, in_clusters,
-                          several_rates}) {
+  for (const int count :
+       {independent, dependent, rotors, on_ground, on_rotors, world, in_clusters, several_rates}) {
     EXPECT_GT(count, 50);
   }
 }

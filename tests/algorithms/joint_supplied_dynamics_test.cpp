@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "cli/allocations.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/model/passive.hpp"
+#include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/problems/subsystem_matrices.hpp"
 #include "tests/support/composed_robot.hpp"
 #include "tests/support/host.hpp"
@@ -60,7 +60,8 @@ TEST(OwnEquationsTest, EveryMethodOfForwardDynamicsAgrees) {
     const State s = gentle_state(*model, seed);
     const Wrenches<double> wrenches = s.wrenches(model);
     Numbers reference(model->nv()), vdot(model->nv());
-    host().create<ForwardDynamics<double>>("dense", model)
+    host()
+        .create<ForwardDynamics<double>>("dense", model)
         ->evaluate(s.q, s.v, s.tau, reference, &wrenches);
     methods = 0;
     for (const auto& [name, algorithm] : every<ForwardDynamics<double>>(model)) {
@@ -137,7 +138,8 @@ TEST(OwnEquationsTest, LoopsAndCouplingsMayTieThem) {
   model->neutral(s.q.data());
   const Wrenches<double> wrenches = s.wrenches(model);
   Numbers reference(model->nv()), vdot(model->nv());
-  host().create<ForwardDynamics<double>>("kkt", model)
+  host()
+      .create<ForwardDynamics<double>>("kkt", model)
       ->evaluate(s.q, s.v, s.tau, reference, &wrenches);
   for (const auto& [name, algorithm] : every<ForwardDynamics<double>>(model)) {
     algorithm->evaluate(s.q, s.v, s.tau, vdot, &wrenches);
@@ -218,7 +220,8 @@ TEST(OwnEquationsTest, PacksAgreeWithSingleStates) {
     for (int i = 0; i < nq; ++i) q[i].set(l, s.q[i]);
     for (int i = 0; i < nv; ++i) v[i].set(l, s.v[i]), tau[i].set(l, s.tau[i]);
     expected.emplace_back(nv);
-    host().create<ForwardDynamics<double>>("c-aba", model)
+    host()
+        .create<ForwardDynamics<double>>("c-aba", model)
         ->evaluate(s.q, s.v, s.tau, expected.back());
   }
   for (const auto& [name, algorithm] : every<ForwardDynamics<Pack>>(model)) {

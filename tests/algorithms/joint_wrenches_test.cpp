@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "espalier/kernel/problems/joint_wrenches.hpp"
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/problems/joint_wrenches.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/simple_robot.hpp"
 
@@ -14,7 +14,8 @@ namespace {
 
 using Reactions = JointWrenches<double>;
 
-const Reactions::Reaction& of(const std::vector<Reactions::Reaction>& all, const std::string& joint) {
+const Reactions::Reaction& of(const std::vector<Reactions::Reaction>& all,
+                              const std::string& joint) {
   for (const auto& reaction : all) {
     if (reaction.joint == joint) return reaction;
   }

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "algorithms/inverse_osim/pv_osim.hpp"
-#include "tests/support/task_robots.hpp"
 #include "espalier/kernel/problems/inverse_osim.hpp"
+#include "tests/support/task_robots.hpp"
 
 // J M^-1 J^T by every registered method, on random trees and on random robots with transmissions
 // and loops.
@@ -75,7 +75,9 @@ TEST(InverseOsimTest, RotorsOnAllLegsCarryEndEffectors) {
   // Legs are computed side by side; what their folded rotors carry goes beside that.
   const ModelPtr model = host().load(ESPALIER_SOURCE_DIR "/robots/mini_cheetah_geared.yaml",
                                      {.root = CompileOptions::Root::floating});
-  struct Setup setup{model};
+  struct Setup setup {
+    model
+  };
   for (const Rotor& rotor : model->rotors()) {
     setup.end_effectors.push_back(
         EndEffector::contact(model->body_names()[rotor.body], {0.01, 0.02, 0.03}));

@@ -2,12 +2,12 @@
 
 #include <functional>
 
+#include "espalier/kernel/problems/inverse_osim.hpp"
 #include "tests/support/end_effectors.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/simple_robot.hpp"
 #include "tests/support/state.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
 
 // One template, three scalars: a pack computes eight robots, a counter counts one.
 

@@ -79,8 +79,7 @@ TEST_P(BodyInertiaTest, IsSeenFromElsewhereAsByTheDenseCongruence) {
   articulated.start(other_own);
   articulated.add(more);
   inertia_.propagate_to(articulated, r);
-  expect_near(test::dense(articulated.articulated()),
-              dense(other_own) + test::dense(more) + seen);
+  expect_near(test::dense(articulated.articulated()), dense(other_own) + test::dense(more) + seen);
 }
 
 TEST_P(BodyInertiaTest, StartsAnew) {

@@ -4,11 +4,11 @@
 #include <limits>
 
 #include "cli/allocations.hpp"
-#include "tests/batch/support.hpp"
-#include "tests/support/four_bar.hpp"
 #include "espalier/sensing/sensor_verdict.hpp"
 #include "espalier/simulation/batch_simulation.hpp"
 #include "espalier/simulation/simulation.hpp"
+#include "tests/batch/support.hpp"
+#include "tests/support/four_bar.hpp"
 
 // Many robots in time: each as if it were alone.
 
@@ -175,8 +175,7 @@ TEST(BatchSimulationTest, RobotsWithLoopsMoveAsTheyDoAlone) {
         // As without loops; what projections leave open, 1e-12 in each of 500 steps, comes on top.
         // Measured: 2e-10.
         EXPECT_LE(relative_difference(q, alone->q()), 2e-9) << model->name() << ", " << integrator;
-        EXPECT_LE(relative_difference(column({now.v.begin(), now.v.end()}, N, k), alone->v()),
-                  2e-9)
+        EXPECT_LE(relative_difference(column({now.v.begin(), now.v.end()}, N, k), alone->v()), 2e-9)
             << model->name() << ", " << integrator;
       }
     }
@@ -235,7 +234,7 @@ TEST(BatchSimulationTest, ARobotWhoseLoopsCannotBeClosedStandsStillAndLeavesTheO
   model->neutral(start.data());
   const FourBarAngles angles = solve(bars, 1.2, 1.0);
   for (const Joint& joint : model->joints()) {
-    start[joint.q] = joint.name == "crank" ? 1.2
+    start[joint.q] = joint.name == "crank"     ? 1.2
                      : joint.name == "coupler" ? angles.coupler
                                                : angles.rocker;
   }
@@ -272,8 +271,8 @@ TEST(BatchSimulationTest, ARobotWhoseLoopsCannotBeClosedStandsStillAndLeavesTheO
   const Values last = column(got, N, fast);
   EXPECT_LE(LoopProjector(model).residual(last.data()), 1e-10);
   batch->step(1e-3);
-  EXPECT_TRUE(same_bits(
-      column({batch->sample().q.begin(), batch->sample().q.end()}, N, fast), last));
+  EXPECT_TRUE(
+      same_bits(column({batch->sample().q.begin(), batch->sample().q.end()}, N, fast), last));
   // And all are free again after another start.
   batch->start(N, all.q, all.v);
   batch->judge(status);
@@ -353,9 +352,9 @@ TEST(BatchSimulationTest, OneCallMovesThemAsASimulationDoes) {
   batch->start(N, all.q, all.v);
   batch->run(0.05, 1e-3, 7, [](const BatchSample&) { return true; });
   const BatchSample end = batch->sample();
-  EXPECT_EQ(simulate_batch(host(), model, N, all.q, all.v, 0.05, 1e-3, servo(model),
-                                  {.threads = 1}),
-            std::vector(N, BatchStatus::ok));
+  EXPECT_EQ(
+      simulate_batch(host(), model, N, all.q, all.v, 0.05, 1e-3, servo(model), {.threads = 1}),
+      std::vector(N, BatchStatus::ok));
   EXPECT_TRUE(same_bits(all.q, {end.q.begin(), end.q.end()}));
   EXPECT_TRUE(same_bits(all.v, {end.v.begin(), end.v.end()}));
   EXPECT_THROW(simulate_batch(host(), model, N + 1, all.q, all.v, 0.05, 1e-3), SizeMismatch);

@@ -75,8 +75,10 @@ TEST(BatchVariantsTest, EachStateIsThatOfItsVariant) {
         const State one = random_state(*model, 7 + k);
         Values expected(model->nv());
         const Wrenches<double> wrenches = one.wrenches(model);
-        host().create<ForwardDynamics<double>>("c-aba", model)->evaluate(
-            column(s.q, s.N, k), column(s.v, s.N, k), column(s.tau, s.N, k), expected, &wrenches);
+        host()
+            .create<ForwardDynamics<double>>("c-aba", model)
+            ->evaluate(column(s.q, s.N, k), column(s.v, s.N, k), column(s.tau, s.N, k), expected,
+                       &wrenches);
         EXPECT_LE(relative_difference(column(vdot, s.N, k), expected), tolerance)
             << file << ", state " << k;
       }
@@ -91,7 +93,8 @@ TEST(BatchVariantsTest, BitsDoNotDependOnOtherStatesOrThreads) {
   BatchInputs in = s.inputs();
   in.variant = variant;
   Values all(variants[0]->nv() * s.N);
-  host().batch<ForwardDynamics>("c-aba", variants[0], {.threads = 3, .variants = variants})
+  host()
+      .batch<ForwardDynamics>("c-aba", variants[0], {.threads = 3, .variants = variants})
       ->evaluate(s.N, in, {{"vdot", all}});
   {
     const Values q = state_by_state(s.q, s.N), v = state_by_state(s.v, s.N),
@@ -99,15 +102,17 @@ TEST(BatchVariantsTest, BitsDoNotDependOnOtherStatesOrThreads) {
     BatchInputs after{.q = q, .v = v, .tau = tau};
     after.variant = variant, after.layout = BatchLayout::states;
     Values vdot(all.size());
-    host().batch<ForwardDynamics>("c-aba", variants[0], {.threads = 2, .variants = variants})
+    host()
+        .batch<ForwardDynamics>("c-aba", variants[0], {.threads = 2, .variants = variants})
         ->evaluate(s.N, after, {{"vdot", vdot}});
     EXPECT_EQ(vdot, state_by_state(all, s.N));
   }
-  const auto alone = host().batch<ForwardDynamics>("c-aba", variants[0],
-                                                   {.threads = 1, .variants = variants});
+  const auto alone =
+      host().batch<ForwardDynamics>("c-aba", variants[0], {.threads = 1, .variants = variants});
   for (int k = 0; k < s.N; ++k) {
     const States one = states_of(variants, variant);
-    const Values q = column(one.q, s.N, k), v = column(one.v, s.N, k), tau = column(one.tau, s.N, k);
+    const Values q = column(one.q, s.N, k), v = column(one.v, s.N, k),
+                 tau = column(one.tau, s.N, k);
     BatchInputs single{.q = q, .v = v, .tau = tau};
     single.variant = std::span(variant).subspan(k, 1);
     Values vdot(variants[0]->nv());

@@ -211,8 +211,7 @@ TEST_P(InstructionSetTest, LoopsOfPacksAgreeWithPlainOnes) {
 template <class P>
 void expect_there_and_back(const PackCode& code, int rows, bool states) {
   constexpr int most = 3, N = most * P::size + 5, begin = 2;
-  const auto stride =
-      states ? espalier::detail::Strides{rows, 1} : espalier::detail::Strides{1, N};
+  const auto stride = states ? espalier::detail::Strides{rows, 1} : espalier::detail::Strides{1, N};
   Values array(rows * N), back(rows * N, -1.0);
   for (int i = 0; i < rows * N; ++i) array[i] = 0.1 * i;
   for (int count = 0; count <= most; ++count) {

@@ -71,8 +71,8 @@ inline States gathered(const Model& model, const std::vector<State>& states) {
 inline States first(const States& all, int n) {
   States out;
   out.N = n;
-  for (Values States::*x : {&States::q, &States::v, &States::tau, &States::vdot,
-                            &States::wrenches}) {
+  for (Values States::*x :
+       {&States::q, &States::v, &States::tau, &States::vdot, &States::wrenches}) {
     for (int k = 0; k < n; ++k) put(out.*x, n, k, column(all.*x, all.N, k));
   }
   return out;
@@ -128,8 +128,8 @@ constexpr Precision precisions[] = {Precision::doubles, Precision::floats};
 
 /// Whether an algorithm has the scalar of batches of a precision.
 inline bool has(const Entry& e, Precision precision) {
-  const int scalar = precision == Precision::floats ? ScalarTraits<FloatPack>::index
-                                                    : ScalarTraits<Pack>::index;
+  const int scalar =
+      precision == Precision::floats ? ScalarTraits<FloatPack>::index : ScalarTraits<Pack>::index;
   return static_cast<bool>(e.algorithm[scalar]);
 }
 /// Every algorithm with packs that can run on the model, whatever its problem.

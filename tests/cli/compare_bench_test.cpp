@@ -119,8 +119,8 @@ TEST(BenchTest, AlgorithmsThatCannotAreRefusedWhenNamed) {
 }
 
 TEST(BenchTest, BatchesAreTimedByStateWithAllAlgorithmsThatHavePacks) {
-  const Answer a = run("bench " + pendulum +
-                       " --batch 50 --threads 2 --time 0.002 --repeats 4 --json");
+  const Answer a =
+      run("bench " + pendulum + " --batch 50 --threads 2 --time 0.002 --repeats 4 --json");
   ASSERT_EQ(a.code, 0) << a.err;
   EXPECT_EQ(a.json()["batch"], 50);
   EXPECT_EQ(a.json()["threads"], 2);
@@ -136,16 +136,16 @@ TEST(BenchTest, BatchesAreTimedByStateWithAllAlgorithmsThatHavePacks) {
 }
 
 TEST(BenchTest, BatchesOfOneThreadAllocateNothing) {
-  const Answer a = run("bench " + pendulum +
-                       " --batch 50 --threads 1 --time 0.002 --repeats 4 --json");
+  const Answer a =
+      run("bench " + pendulum + " --batch 50 --threads 1 --time 0.002 --repeats 4 --json");
   ASSERT_EQ(a.code, 0) << a.err;
   const Json json = a.json();
   for (const Json& item : json["results"]) EXPECT_EQ(item["allocations_per_call"], 0.0);
 }
 
 TEST(BenchTest, BatchesSayHowManyStatesAndThreads) {
-  const Answer a = run("bench " + pendulum +
-                       " --algorithm aba --batch 9 --threads 1 --time 0.002 --repeats 3");
+  const Answer a =
+      run("bench " + pendulum + " --algorithm aba --batch 9 --threads 1 --time 0.002 --repeats 3");
   ASSERT_EQ(a.code, 0) << a.err;
   for (const char* word : {"9 states at a time on 1 thread", "median ns/state", "spread"}) {
     EXPECT_NE(a.out.find(word), std::string::npos) << word;

@@ -1,6 +1,6 @@
+#include "espalier/kernel/problems/inverse_osim.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/support/host.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
 
 /// `espalier count`.
 

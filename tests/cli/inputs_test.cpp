@@ -76,8 +76,8 @@ TEST(InputStateTest, TablesShowTheNames) {
                        R"({"inputs": [{"joint": "swing", "name": "motor"},
                                       {"link": "tip", "rows": "3d", "name": "hand"}]})");
   ASSERT_EQ(a.code, 0) << a.err;
-  for (const char* word : {"input_matrix", "motor", "hand[0]", "hand[2]", "swing",
-                           "free_acceleration"}) {
+  for (const char* word :
+       {"input_matrix", "motor", "hand[0]", "hand[2]", "swing", "free_acceleration"}) {
     EXPECT_NE(a.out.find(word), std::string::npos) << word << "\n" << a.out;
   }
 }

@@ -37,7 +37,8 @@ Matrix matrix(const Json& rows) {
 }
 Vec3<double> vec3(const Json& x) { return {x[0], x[1], x[2]}; }
 
-void expect_near(const Vector& got, const Vector& wanted, double relative, const std::string& what) {
+void expect_near(const Vector& got, const Vector& wanted, double relative,
+                 const std::string& what) {
   ASSERT_EQ(got.size(), wanted.size()) << what;
   double size = 1.0, difference = 0.0;
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -222,11 +223,10 @@ void expect_constraints(const Reference& reference, const Model& model, const Js
       for (int j = 0; j < c.rows(); ++j) ours(i, j) = all[row[j]];
       ours(i, c.rows()) = w.k[i];
     }
-    theirs << matrix(wanted["K"]), Eigen::Map<const Eigen::VectorXd>(
-                                       wanted["k"].get<Vector>().data(), wanted["k"].size());
-    const Matrix A =
-        ours.leftCols(c.rows()).transpose().colPivHouseholderQr().solve(
-            theirs.leftCols(c.rows()).transpose());
+    theirs << matrix(wanted["K"]),
+        Eigen::Map<const Eigen::VectorXd>(wanted["k"].get<Vector>().data(), wanted["k"].size());
+    const Matrix A = ours.leftCols(c.rows()).transpose().colPivHouseholderQr().solve(
+        theirs.leftCols(c.rows()).transpose());
     const Matrix off = A.transpose() * ours - theirs;
     EXPECT_LE(off.cwiseAbs().maxCoeff(), constraint_tolerance * theirs.cwiseAbs().maxCoeff())
         << name << " K, k";
@@ -373,9 +373,9 @@ Description tello_of(const Json& json) {
     const Vec3<double> com = scale(1.0 / inertial.mass, h);
     inertial.origin.xyz = com;
     const double hc = dot(h, com);
-    inertial.I = {I(0, 0) - (hc - h.x * com.x), I(0, 1) + h.x * com.y, I(0, 2) + h.x * com.z,
-                  I(1, 1) - (hc - h.y * com.y), I(1, 2) + h.y * com.z,
-                  I(2, 2) - (hc - h.z * com.z)};
+    inertial.I = {I(0, 0) - (hc - h.x * com.x), I(0, 1) + h.x * com.y,
+                  I(0, 2) + h.x * com.z,        I(1, 1) - (hc - h.y * com.y),
+                  I(1, 2) + h.y * com.z,        I(2, 2) - (hc - h.z * com.z)};
     robot.links.push_back({body["name"], inertial, {}});
 
     JointDescription joint;
@@ -482,7 +482,8 @@ TEST_F(TelloVectors, MassMatrixAndBias) {
     for (const auto& [name, algorithm] : every<BiasForce<double>>(model_)) {
       Vector bias(model_->nv());
       algorithm->evaluate(reference_->q(*model_, s), reference_->in_order(*model_, s["yd"]), bias);
-      expect_near(bias, reference_->in_order(*model_, s["expected"]["bias_force"]), tolerance, name);
+      expect_near(bias, reference_->in_order(*model_, s["expected"]["bias_force"]), tolerance,
+                  name);
     }
   }
 }

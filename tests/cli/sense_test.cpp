@@ -10,16 +10,13 @@
 namespace espalier::test::sense_test {
 namespace {
 
-constexpr double exact = 1e-12; // a few dozen roundings of numbers near ten
+constexpr double exact = 1e-12;  // a few dozen roundings of numbers near ten
 const std::string sense = "sense " + data("pendulum.urdf") + " --sensors - ";
 
-std::string sensors(const std::string &list) {
-  return R"({"sensors": [)" + list + "]}";
-}
+std::string sensors(const std::string& list) { return R"({"sensors": [)" + list + "]}"; }
 
 TEST(SenseTest, AccelerationGivesTorqueAndForceInTheJoint) {
-  const Answer a = run(sense + "--json",
-                       sensors(R"({"kind": "acceleration", "joint": "swing",
+  const Answer a = run(sense + "--json", sensors(R"({"kind": "acceleration", "joint": "swing",
     "value": 2})"));
   ASSERT_EQ(a.code, 0) << a.err;
   const Json out = a.json();
@@ -28,39 +25,34 @@ TEST(SenseTest, AccelerationGivesTorqueAndForceInTheJoint) {
   EXPECT_NEAR(out["joint_torque"]["swing"].get<double>(), 0.6 * 2, exact);
   // Hanging at rest, it weighs 2 * 9.81 N; turning about y with 2 rad/s² takes
   // the centre of mass to -x with 1 m/s².
-  const double wrench[] = {0,    0.6 * 2, 0,
-                           -2.0, 0,       2 * 9.81}; // axes of the link
+  const double wrench[] = {0, 0.6 * 2, 0, -2.0, 0, 2 * 9.81};  // axes of the link
   for (int i = 0; i < 6; ++i) {
-    EXPECT_NEAR(out["joint_wrench"]["swing"][i].get<double>(), wrench[i], 1e-9)
-        << i;
+    EXPECT_NEAR(out["joint_wrench"]["swing"][i].get<double>(), wrench[i], 1e-9) << i;
   }
 }
 
 TEST(SenseTest, PrintedJointWrenchesAreReadingsThatAgree) {
   // Half of these joints turn about x or y, so that their bodies' axes are not
   // their links'.
-  const std::string arm =
-      "sense '" ESPALIER_SOURCE_DIR "/robots/ur5.urdf' --json --sensors - ";
+  const std::string arm = "sense '" ESPALIER_SOURCE_DIR "/robots/ur5.urdf' --json --sensors - ";
   const TemporaryFile state(".json",
                             R"({"q": {"shoulder_lift": -1.1, "elbow": 0.7,
     "wrist_1": 0.4}, "v": {"shoulder_pan": 0.8, "wrist_2": -1.3}})");
   std::string torques;
-  for (const char *joint : {"shoulder_pan", "shoulder_lift", "elbow", "wrist_1",
-                            "wrist_2", "wrist_3"}) {
-    torques += (torques.empty() ? "" : ", ") +
-               std::string(R"({"kind": "torque", "joint": ")") + joint +
-               R"(", "value": 1.5})";
+  for (const char* joint :
+       {"shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3"}) {
+    torques += (torques.empty() ? "" : ", ") + std::string(R"({"kind": "torque", "joint": ")") +
+               joint + R"(", "value": 1.5})";
   }
   const Answer first = run(arm + "--state " + state.path(), sensors(torques));
   ASSERT_EQ(first.code, 0) << first.err;
   const Json printed = first.json();
   std::string readings = torques;
   double largest = 0.0;
-  for (const auto &[joint, wrench] : printed["joint_wrench"].items()) {
-    readings += R"(, {"kind": "joint-wrench", "joint": ")" + joint +
-                R"(", "value": )" + wrench.dump() + "}";
-    for (const Json &x : wrench)
-      largest = std::max(largest, std::abs(x.get<double>()));
+  for (const auto& [joint, wrench] : printed["joint_wrench"].items()) {
+    readings += R"(, {"kind": "joint-wrench", "joint": ")" + joint + R"(", "value": )" +
+                wrench.dump() + "}";
+    for (const Json& x : wrench) largest = std::max(largest, std::abs(x.get<double>()));
   }
   EXPECT_GT(largest, 100.0);
   const Answer second = run(arm + "--state " + state.path(), sensors(readings));
@@ -68,21 +60,19 @@ TEST(SenseTest, PrintedJointWrenchesAreReadingsThatAgree) {
   const Json read = second.json();
   // Numbers of a few hundred, printed with all their digits, through an
   // elimination of condition 1e4.
-  for (const auto &[row, residual] : read["residual"].items()) {
+  for (const auto& [row, residual] : read["residual"].items()) {
     EXPECT_NEAR(residual.get<double>(), 0.0, 1e-8) << row;
   }
-  for (const auto &[body, a] : printed["body_acceleration"].items()) {
+  for (const auto& [body, a] : printed["body_acceleration"].items()) {
     for (int i = 0; i < 6; ++i) {
-      EXPECT_NEAR(a[i].get<double>(),
-                  read["body_acceleration"][body][i].get<double>(), 1e-8)
+      EXPECT_NEAR(a[i].get<double>(), read["body_acceleration"][body][i].get<double>(), 1e-8)
           << body;
     }
   }
 }
 
 TEST(SenseTest, AccelerometerOnTheTipTellsTheTorque) {
-  const Answer a =
-      run(sense + "--json", sensors(R"({"kind": "accelerometer", "link": "tip",
+  const Answer a = run(sense + "--json", sensors(R"({"kind": "accelerometer", "link": "tip",
     "rows": ["ax"], "value": -3})"));
   ASSERT_EQ(a.code, 0) << a.err;
   EXPECT_NEAR(a.json()["vdot"]["swing"].get<double>(), 3.0, exact);
@@ -92,9 +82,8 @@ TEST(SenseTest, AccelerometerOnTheTipTellsTheTorque) {
 TEST(SenseTest, RedundantSensorsAreWeighedByTheirCovariance) {
   // 1.2 N·m of variance 1 and 2 rad/s² + 1 of variance 0.36: in torques both
   // count the same.
-  const Answer a =
-      run(sense + "--json --variances",
-          sensors(R"({"kind": "torque", "joint": "swing", "value": 1.2,
+  const Answer a = run(sense + "--json --variances",
+                       sensors(R"({"kind": "torque", "joint": "swing", "value": 1.2,
       "covariance": 0.36}, {"kind": "acceleration", "joint": "swing", "value": 3, "covariance": 1})"));
   ASSERT_EQ(a.code, 0) << a.err;
   const Json out = a.json();
@@ -103,13 +92,11 @@ TEST(SenseTest, RedundantSensorsAreWeighedByTheirCovariance) {
   EXPECT_NEAR(out["redundancy"].get<double>(), 1.0, exact);
   // Residuals 0.3 N·m of deviation 0.6 and 0.5 rad/s² of deviation 1.
   EXPECT_NEAR(out["chi_square"].get<double>(), 0.25 + 0.25, 1e-9);
-  EXPECT_NEAR(out["variance"]["acceleration of swing"].get<double>(), 0.5,
-              1e-9);
+  EXPECT_NEAR(out["variance"]["acceleration of swing"].get<double>(), 0.5, 1e-9);
 }
 
 TEST(SenseTest, VerdictNamesWhatNobodySeesAndWhatWouldCureIt) {
-  const Answer a =
-      run(sense + "--json", sensors(R"({"kind": "contact", "link": "tip"},
+  const Answer a = run(sense + "--json", sensors(R"({"kind": "contact", "link": "tip"},
     {"kind": "acceleration", "joint": "swing", "value": 1})"));
   EXPECT_EQ(a.code, 1);
   const Json out = a.json();
@@ -119,32 +106,29 @@ TEST(SenseTest, VerdictNamesWhatNobodySeesAndWhatWouldCureIt) {
 }
 
 TEST(SenseTest, RandomMotionIsFoundAgain) {
-  const Answer a = run(
-      "sense " + data("pendulum.urdf") + " --random 3 --json --sensors -",
-      sensors(R"({"kind": "accelerometer", "link": "tip", "rows": ["ax"]})"));
+  const Answer a = run("sense " + data("pendulum.urdf") + " --random 3 --json --sensors -",
+                       sensors(R"({"kind": "accelerometer", "link": "tip", "rows": ["ax"]})"));
   ASSERT_EQ(a.code, 0) << a.err;
   EXPECT_LT(a.json()["difference_from_truth"].get<double>(), 1e-9);
 }
 
 TEST(SenseTest, SymbolicResultsAreSavedAndReadBack) {
   const std::string file = ::testing::TempDir() + "sense_symbolic.txt";
-  const std::string list =
-      sensors(R"({"kind": "torque", "joint": "swing", "value": 1.2})");
+  const std::string list = sensors(R"({"kind": "torque", "joint": "swing", "value": 1.2})");
   const Answer a = run(sense + "--json --save " + file, list);
   ASSERT_EQ(a.code, 0) << a.err;
   const Answer b = run(sense + "--json --symbolic " + file, list);
   ASSERT_EQ(b.code, 0) << b.err;
   EXPECT_EQ(a.json()["vdot"], b.json()["vdot"]);
   // Of other sensors it is refused.
-  expect_refused(
-      sense + "--symbolic " + file, 1, {"symbolic"},
-      sensors(R"({"kind": "acceleration", "joint": "swing", "value": 1})"));
+  expect_refused(sense + "--symbolic " + file, 1, {"symbolic"},
+                 sensors(R"({"kind": "acceleration", "joint": "swing", "value": 1})"));
   std::remove(file.c_str());
 }
 
 TEST(SenseTest, BadInputIsRefusedByName) {
-  const auto refused = [](const std::string &list, int code,
-                          const std::vector<std::string> &words) {
+  const auto refused = [](const std::string& list, int code,
+                          const std::vector<std::string>& words) {
     expect_refused(sense, code, words, sensors(list));
   };
   refused(R"({"kind": "torqe", "joint": "swing"})", 2, {"torqe", "torque"});
@@ -152,10 +136,8 @@ TEST(SenseTest, BadInputIsRefusedByName) {
   refused(R"({"kind": "torque", "joint": "swnig"})", 2, {"'swnig'", "'swing'"});
   refused(R"({"kind": "wrench", "link": "tpi"})", 2, {"'tpi'", "'tip'"});
   refused(R"({"kind": "wrench", "link": "tip", "rows": ["fw"]})", 2, {"fw"});
-  refused(R"({"kind": "wrench", "link": "tip", "rows": [[1, 2]]})", 2,
-          {"sensors[0]", "6"});
-  refused(R"({"kind": "torque", "joint": "swing", "valeu": 2})", 2,
-          {"'valeu'", "'value'"});
+  refused(R"({"kind": "wrench", "link": "tip", "rows": [[1, 2]]})", 2, {"sensors[0]", "6"});
+  refused(R"({"kind": "torque", "joint": "swing", "valeu": 2})", 2, {"'valeu'", "'value'"});
   refused(R"({"kind": "torque", "joint": "swing", "value": [1, 2]})", 2,
           {"sensors[0]", "2", "expected 1"});
   refused(
@@ -166,5 +148,5 @@ TEST(SenseTest, BadInputIsRefusedByName) {
   expect_refused(sense, 2, {"JSON"}, "{");
 }
 
-} // namespace
+}  // namespace
 }  // namespace espalier::test::sense_test

@@ -163,7 +163,8 @@ TEST(SimulateTest, JointsBeyondTheirLimitsAreWarnedOf) {
   std::string text = slider;
   text.replace(text.find("upper=\"100\""), 11, "upper=\"0.5\"");
   const TemporaryFile robot(".urdf", text);
-  const std::string start = "simulate '" + robot.path() + "' --algorithm aba --duration 1 --dt 0.01 ";
+  const std::string start =
+      "simulate '" + robot.path() + "' --algorithm aba --duration 1 --dt 0.01 ";
   const std::string push = R"({"v": {"rail": 1}, "gravity": [0, 0, 0]})";
   const Answer a = run(start + "--state -", push);
   EXPECT_EQ(a.code, 0);
@@ -204,8 +205,8 @@ TEST(SimulateTest, StopsWhereALoopCannotBeClosedAndKeepsTheRowsBefore) {
                      state.path() + "' --output '" + csv.path() + "'",
                  1, {"at t = 0.2", "joint1+joint2+joint3", "margin"});
   EXPECT_GT(rows_of(csv.path()).size(), 200u);
-  const Answer on = run("simulate " + robot + " --duration 2 --dt 0.001 --json --state '" +
-                        state.path() + "'");
+  const Answer on =
+      run("simulate " + robot + " --duration 2 --dt 0.001 --json --state '" + state.path() + "'");
   EXPECT_EQ(on.code, 0) << on.err;
   EXPECT_NE(on.json()["warnings"].dump().find("the mechanism is singular at t = 0.2"),
             std::string::npos)

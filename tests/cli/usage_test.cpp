@@ -8,9 +8,8 @@ namespace espalier::test::usage_test {
 namespace {
 
 const std::string pendulum = data("pendulum.urdf");
-const std::vector<std::string> commands{"eval", "compare", "bench", "info",
-                                        "list", "check",   "graph", "convert",
-                                        "close", "assemble", "simulate"};
+const std::vector<std::string> commands{"eval",  "compare", "bench", "info",     "list",    "check",
+                                        "graph", "convert", "close", "assemble", "simulate"};
 
 TEST(UsageTest, HelpNamesAllCommandsAndExitCodes) {
   const Answer a = run("--help");

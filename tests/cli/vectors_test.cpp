@@ -2,9 +2,9 @@
 #include <functional>
 #include <optional>
 
+#include "espalier/kernel/problems/inverse_osim.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/support/host.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
 
 /// Results that Pinocchio computed (../shared/vectors, an extra where that folder is), reproduced
 /// through the command line. Conventions: those that each file states; its motion and force vectors

@@ -170,7 +170,8 @@ TEST(CollisionTest, NearestPointOfACapsuleToABoxIsFoundExactly) {
     }
     const double gap = least_gap(touches(a, A, b, B)) + 0.05;
     if (sampled <= 0.0) {
-      EXPECT_LE(gap, 1e-15);  // rounding; the axis is inside: the depth is that of some point inside
+      EXPECT_LE(gap,
+                1e-15);  // rounding; the axis is inside: the depth is that of some point inside
       continue;
     }
     EXPECT_LE(gap, sampled + 1e-12);

@@ -1,5 +1,5 @@
-#include "espalier/simulation/simulation.hpp"
 #include "espalier/simulation/soft_contact.hpp"
+#include "espalier/simulation/simulation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,9 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-Matrix matrix(const std::vector<double>& x, int n) { return Eigen::Map<const Matrix>(x.data(), n, n); }
+Matrix matrix(const std::vector<double>& x, int n) {
+  return Eigen::Map<const Matrix>(x.data(), n, n);
+}
 
 /// Largest entry of the difference over that of the reference, or over 1.
 double error(const std::vector<double>& x, const std::vector<double>& reference) {
@@ -79,7 +81,8 @@ TEST(DerivativesTest, ForwardDynamicsAgreesWithDifferencesThroughTheClosure) {
       EXPECT_LT(error(a.tau, vdot), 1e-9);
       EXPECT_LT((matrix(a.M, n) - inverse).cwiseAbs().maxCoeff(),
                 1e-9 * std::max(1.0, inverse.cwiseAbs().maxCoeff()));
-      EXPECT_LT(error(a.Dq, Dq), 3e-8);  // measured: one of 200 robots at 1.2e-8; by which side is not known
+      EXPECT_LT(error(a.Dq, Dq),
+                3e-8);  // measured: one of 200 robots at 1.2e-8; by which side is not known
       EXPECT_LT(error(a.Dv, Dv), 1e-8);
     }
     for (auto& [name, algorithm] : every<InverseMassMatrix<double>>(model)) {

@@ -17,8 +17,7 @@ Matrix as_matrix(const std::vector<double>& x, long rows, long columns) {
 }
 double gap(const Matrix& x, const Matrix& reference) {
   if (x.size() == 0) return 0.0;
-  return (x - reference).cwiseAbs().maxCoeff() /
-         std::max(1.0, reference.cwiseAbs().maxCoeff());
+  return (x - reference).cwiseAbs().maxCoeff() / std::max(1.0, reference.cwiseAbs().maxCoeff());
 }
 /// Rows of f(t, k) by central differences along coordinate k, as columns.
 template <class F>
@@ -50,11 +49,10 @@ TEST(KinematicsDerivativesTest, AgreeWithDifferencesOnEveryLink) {
       return std::vector<double>{m[0], m[1], m[2], m[3], m[4], m[5],
                                  a[0], a[1], a[2], a[3], a[4], a[5]};
     };
-    const Matrix by_q = differences(
-        n, [&](double t, int k) { return twist(oracle.moved(s.q, k, t), s.v); });
-    const Matrix by_v = differences(n, [&](double t, int k) {
-      return twist(s.q, DifferenceOracle::shifted(s.v, k, t));
-    });
+    const Matrix by_q =
+        differences(n, [&](double t, int k) { return twist(oracle.moved(s.q, k, t), s.v); });
+    const Matrix by_v = differences(
+        n, [&](double t, int k) { return twist(s.q, DifferenceOracle::shifted(s.v, k, t)); });
     const auto J_at = [&](double t) {
       std::vector<double> step = s.v, J(6 * n);
       for (double& x : step) x *= t;
@@ -100,17 +98,16 @@ TEST(CentroidalDynamicsTest, AgreesWithDifferencesAndWithTheCenterOfMass) {
       };
       const Matrix by_q =
           differences(n, [&](double t, int k) { return of(oracle.moved(s.q, k, t), s.v); });
-      const Matrix by_v = differences(n, [&](double t, int k) {
-        return of(s.q, DifferenceOracle::shifted(s.v, k, t));
-      });
+      const Matrix by_v = differences(
+          n, [&](double t, int k) { return of(s.q, DifferenceOracle::shifted(s.v, k, t)); });
       // Along the motion, v changing with vdot, momentum has the rate.
       const auto rate = DifferenceOracle::best_difference([&](double t) {
-        std::vector<double> step(n), v(n);
-        for (int i = 0; i < n; ++i) {
-          step[i] = t * s.v[i], v[i] = s.v[i] + t * s.vdot[i];
-        }
-        return of(oracle.moved_along(s.q, step), v);
-      }).first;
+                          std::vector<double> step(n), v(n);
+                          for (int i = 0; i < n; ++i) {
+                            step[i] = t * s.v[i], v[i] = s.v[i] + t * s.vdot[i];
+                          }
+                          return of(oracle.moved_along(s.q, step), v);
+                        }).first;
       const auto& a = algorithm->evaluate(s.q, s.v, s.vdot);
       const double mass = model->mass();
       for (int k = 0; k < 3; ++k) {
@@ -174,8 +171,8 @@ TEST(StepDerivativesTest, AgreeWithDifferencesOfTheStep) {
         return out;
       };
       Matrix wanted_A(2 * n, 2 * n), wanted_B(2 * n, n);
-      wanted_A.leftCols(n) = differences(
-          n, [&](double t, int k) { return end(oracle.moved(s.q, k, t), s.v, s.tau); });
+      wanted_A.leftCols(n) =
+          differences(n, [&](double t, int k) { return end(oracle.moved(s.q, k, t), s.v, s.tau); });
       wanted_A.rightCols(n) = differences(n, [&](double t, int k) {
         return end(s.q, DifferenceOracle::shifted(s.v, k, t), s.tau);
       });
@@ -313,7 +310,8 @@ TEST(DerivativeIdentitiesTest, FoldedRotorsAreWhatTheyAreAsBodies) {
     // carry the gear ratio three times, in two rates and in G^T (950 in seed 7: 2e-8 of C).
     const double ratio = largest_ratio(*kept, q);
     const double rounding = std::numeric_limits<double>::epsilon() * ratio * ratio * ratio;
-    for (const auto& [x, y] : {std::pair{&a.Dq, &b.Dq}, {&a.Dv, &b.Dv}, {&a.M, &b.M}, {&a.C, &b.C}}) {
+    for (const auto& [x, y] :
+         {std::pair{&a.Dq, &b.Dq}, {&a.Dv, &b.Dv}, {&a.M, &b.M}, {&a.C, &b.C}}) {
       const double size = std::max(1.0, largest(*x));
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) {
@@ -348,8 +346,8 @@ TEST(DerivativeIdentitiesTest, WrenchFramesGiveOneTauAndThreeDerivatives) {
     framed.add_item({body, static_cast<WrenchFrame>(k), wrench[k], {0, 0, 0}});
     const Loads<double> loads{nullptr, &framed, nullptr};
     tau[k].resize(n), Dq[k].resize(n * n), Dv[k].resize(n * n);
-    any<InverseDynamicsDerivatives<double>>(model)->evaluate(s.q, s.v, s.vdot, tau[k], Dq[k],
-                                                             Dv[k], M, &loads);
+    any<InverseDynamicsDerivatives<double>>(model)->evaluate(s.q, s.v, s.vdot, tau[k], Dq[k], Dv[k],
+                                                             M, &loads);
   }
   for (int k = 1; k < 3; ++k) {
     EXPECT_LT(relative_difference(tau[k], tau[0]), 1e-13);
@@ -402,8 +400,10 @@ Description geared_arm(double ratio, const Vec3<double>& at, double turn, double
   robot.name = "arm";
   robot.gravity = {0.3, -9, 1};
   const auto link = [&](const char* name, double m) {
-    robot.links.push_back({name, Inertial{{{0.1, 0.02, 0.05}, {0, 0, 0}}, m,
-                                          {0.02, 0.001, 0, 0.03, 0.002, 0.025}}, {}});
+    robot.links.push_back(
+        {name,
+         Inertial{{{0.1, 0.02, 0.05}, {0, 0, 0}}, m, {0.02, 0.001, 0, 0.03, 0.002, 0.025}},
+         {}});
   };
   robot.links.push_back({"base", {}, {}});
   link("upper", 1.0), link("lower", mass), link("tip", 0.4);
@@ -455,25 +455,31 @@ TEST(DesignDerivativesTest, MassPlacementAndRatioAgreeWithOtherRobots) {
       ADD_FAILURE() << what;
       return 0.0;
     };
-    EXPECT_NEAR(of("wrist.per_elbow"),
-                by([&](double t) { return geared_arm(ratio + t, {0, 0, 0}, 0.0, 0.8); }), 1e-10);
+    EXPECT_NEAR(of("wrist.per_elbow"), by([&](double t) {
+                  return geared_arm(ratio + t, {0, 0, 0}, 0.0, 0.8);
+                }),
+                1e-10);
     const Mat3<double> E = Pose{{0, 0, 0}, {0.4, 0.2, -0.7}}.transform().E;
     const char* names[3] = {"elbow.x", "elbow.y", "elbow.z"};
     for (int k = 0; k < 3; ++k) {
-      EXPECT_NEAR(of(names[k]), by([&](double t) {
-                    return geared_arm(ratio, scale(t, E.row[k]), 0.0, 0.8);
-                  }), 1e-10);
+      EXPECT_NEAR(of(names[k]),
+                  by([&](double t) { return geared_arm(ratio, scale(t, E.row[k]), 0.0, 0.8); }),
+                  1e-10);
     }
-    EXPECT_NEAR(of("elbow.rz"),
-                by([&](double t) { return geared_arm(ratio, {0, 0, 0}, t, 0.8); }), 1e-10);
+    EXPECT_NEAR(of("elbow.rz"), by([&](double t) {
+                  return geared_arm(ratio, {0, 0, 0}, t, 0.8);
+                }),
+                1e-10);
     // A mass at the same centre: h and J change with it.
     const Vec3<double> c{0.1, 0.02, 0.05};
-    double chain = of("lower.m") + c.x * of("lower.hx") + c.y * of("lower.hy") +
-                   c.z * of("lower.hz");
+    double chain =
+        of("lower.m") + c.x * of("lower.hx") + c.y * of("lower.hy") + c.z * of("lower.hz");
     chain += (c.y * c.y + c.z * c.z) * of("lower.Jxx") + (c.x * c.x + c.z * c.z) * of("lower.Jyy") +
              (c.x * c.x + c.y * c.y) * of("lower.Jzz") - c.x * c.y * of("lower.Jxy") -
              c.x * c.z * of("lower.Jxz") - c.y * c.z * of("lower.Jyz");
-    EXPECT_NEAR(chain, by([&](double t) { return geared_arm(ratio, {0, 0, 0}, 0.0, 0.8 + t); }),
+    EXPECT_NEAR(chain, by([&](double t) {
+                  return geared_arm(ratio, {0, 0, 0}, 0.0, 0.8 + t);
+                }),
                 1e-10);
   }
 }

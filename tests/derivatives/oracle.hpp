@@ -205,8 +205,8 @@ class DifferenceOracle {
 };
 
 /// A random robot of any kind: a tree for every third seed.
-inline ModelPtr any_robot(unsigned long long seed, CompileOptions::Rotors rotors =
-                                                       CompileOptions::Rotors::fold) {
+inline ModelPtr any_robot(unsigned long long seed,
+                          CompileOptions::Rotors rotors = CompileOptions::Rotors::fold) {
   const Registry& registry = host().registry();
   CompileOptions options;
   options.rotors = rotors;

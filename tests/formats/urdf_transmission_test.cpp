@@ -12,11 +12,10 @@ const char* const bar = R"(<inertial><origin xyz="0.1 0 0"/><mass value="1"/>
 
 /// A four-bar with one degree of freedom, each joint of which determines the others.
 Description four_bar(const std::string& more, const std::string& of_crank = "") {
-  const std::string text =
-      std::string("<robot name='r'><link name='base'/><link name='a'>") + bar + "<link name='b'>" +
-      bar + "<link name='c'>" + bar +
-      "<joint name='crank' type='revolute'" + of_crank +
-      R"(><parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>
+  const std::string text = std::string("<robot name='r'><link name='base'/><link name='a'>") + bar +
+                           "<link name='b'>" + bar + "<link name='c'>" + bar +
+                           "<joint name='crank' type='revolute'" + of_crank +
+                           R"(><parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>
 <joint name="elbow" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
   <origin xyz="0.2 0 0"/></joint>
 <joint name="rocker" type="continuous"><parent link="base"/><child link="c"/><axis xyz="0 0 1"/>
@@ -47,9 +46,9 @@ TEST(UrdfTransmissionTest, WhatTheFileSaysOfIndependenceStands) {
 }
 
 TEST(UrdfTransmissionTest, OneMotorOfOneJointIsAnInputWithItsReduction) {
-  const Description robot = four_bar(
-      transmission("crank", "<mechanicalReduction>9</mechanicalReduction>") +
-      transmission("rocker", "", "m"));
+  const Description robot =
+      four_bar(transmission("crank", "<mechanicalReduction>9</mechanicalReduction>") +
+               transmission("rocker", "", "m"));
   ASSERT_EQ(robot.actuators.size(), 2u);
   EXPECT_EQ(robot.actuators[0].name, "m");
   EXPECT_EQ(robot.actuators[0].gear.at("crank"), std::vector<double>{9.0});
@@ -83,7 +82,7 @@ TEST(UrdfTransmissionTest, UnknownJointsAreLeftOutWithAWarning) {
   ASSERT_EQ(robot.findings.size(), 1u);
   EXPECT_FALSE(robot.findings[0].negotiable) << "controllers' files name joints of other robots";
   expect_in(robot.findings[0].text,
-               {"transmission 't'", "joint 'crnk' is unknown", "did you mean 'crank'?", "left out"});
+            {"transmission 't'", "joint 'crnk' is unknown", "did you mean 'crank'?", "left out"});
 }
 
 }  // namespace

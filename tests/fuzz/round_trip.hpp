@@ -45,14 +45,14 @@ void read_then_write(const std::uint8_t* data, std::size_t size) {
   }
 }
 
-/// The same for formats that change names or turn frames on their way: what was written can be read.
+/// The same for formats that change names or turn frames on their way: what was written can be
+/// read.
 template <class F>
 void read_and_write(const std::uint8_t* data, std::size_t size) {
   const F format;
   std::string written;
   try {
-    const Description robot =
-        format.read({reinterpret_cast<const char*>(data), size}, "fuzz/fuzz");
+    const Description robot = format.read({reinterpret_cast<const char*>(data), size}, "fuzz/fuzz");
     written = format.write(robot);
   } catch (const Error&) {
     return;

@@ -21,7 +21,8 @@ ModelPtr robot(const std::string& file) {
 }
 
 TEST(MechanismGraphsTest, VerticesAndEdgesAreBodiesJointsAndClustersOfTheModel) {
-  for (const char* file : {"tello.yaml", "mini_cheetah_geared.yaml", "four_bar_leg.yaml", "ur5.urdf"}) {
+  for (const char* file :
+       {"tello.yaml", "mini_cheetah_geared.yaml", "four_bar_leg.yaml", "ur5.urdf"}) {
     const ModelPtr model = robot(file);
     const graph::MechanismGraphs& g = graphs_of(model);
     EXPECT_EQ(static_cast<int>(num_vertices(g.connectivity.topology())), model->body_count() + 1);

@@ -51,8 +51,8 @@ class Random {
   std::mt19937 generator_;
 };
 
-/// A joint with a random axis. Parameters are the type's sample or, where it has none, directions if
-/// their name begins with "axis" and else positive numbers.
+/// A joint with a random axis. Parameters are the type's sample or, where it has none, directions
+/// if their name begins with "axis" and else positive numbers.
 inline JointSpec random_spec(const JointType& type, Random& random) {
   JointSpec spec;
   spec.name = "under test";

@@ -30,8 +30,8 @@ SinCos<P> sin_cos(P x) {
 
 TEST(PackSinCosTest, AgreesWithTheStandardLibraryInEveryOctantAndFarFromZero) {
   Rng rng(1);
-  for (const double size : {1e-300, 1e-12, 1e-3, 0.7, 0.8, 1.5, 1.6, 3.0, 7.0, 100.0, 1e5, 5e5, 6e5,
-                            1e7, 1e15}) {
+  for (const double size :
+       {1e-300, 1e-12, 1e-3, 0.7, 0.8, 1.5, 1.6, 3.0, 7.0, 100.0, 1e5, 5e5, 6e5, 1e7, 1e15}) {
     for (int k = 0; k < 10000; ++k) {
       Pack x;
       for (int l = 0; l < Pack::size; ++l) x.set(l, rng.uniform(-size, size));
@@ -91,17 +91,21 @@ void expect_lanes_alone(const double (&lanes)[n]) {
 }
 
 TEST(PackSinCosTest, ALaneDependsOnItselfAlone) {
-  const double lanes[] = {0.0,  0.3, 0.785398163397449, 1.5,     -2.5,     20.0,        63.0,
-                          1e4,  5e5, 1e6,               1e9,     1e300,    infinity,    -infinity,
-                          1e-9, 3.2, not_a_number,      -1e-320, 786432.0, -524288.0};
+  const double lanes[] = {0.0,      0.3,          0.785398163397449,
+                          1.5,      -2.5,         20.0,
+                          63.0,     1e4,          5e5,
+                          1e6,      1e9,          1e300,
+                          infinity, -infinity,    1e-9,
+                          3.2,      not_a_number, -1e-320,
+                          786432.0, -524288.0};
   expect_lanes_alone<Pack>(lanes);
   expect_lanes_alone<Quad>(lanes);
 }
 
 TEST(FloatPackSinCosTest, AgreesWithTheStandardLibraryInEveryOctantAndFarFromZero) {
   Rng rng(1);
-  for (const double size : {1e-30, 1e-12, 1e-3, 0.7, 0.8, 1.5, 1.6, 3.0, 7.0, 100.0, 1e3, 8e3, 9e3,
-                            1e5, 1e7, 1e30}) {
+  for (const double size :
+       {1e-30, 1e-12, 1e-3, 0.7, 0.8, 1.5, 1.6, 3.0, 7.0, 100.0, 1e3, 8e3, 9e3, 1e5, 1e7, 1e30}) {
     for (int k = 0; k < 5000; ++k) {
       FloatPack x;
       for (int l = 0; l < FloatPack::size; ++l) {
@@ -142,8 +146,10 @@ TEST(FloatPackSinCosTest, AgreesNextToMultiplesOfARightAngle) {
 }
 
 TEST(FloatPackSinCosTest, ALaneDependsOnItselfAlone) {
-  const double lanes[] = {0.0, -0.0, 0.3, 0.785398163397449, 0.7854, 1.5, -2.5, 20.0, 63.0, 8191.9,
-                          8192.5, -9000.0, 1e9, 3e38, infinity, -infinity, 1e-9, not_a_number};
+  const double lanes[] = {
+      0.0,  -0.0,        0.3,    0.785398163397449, 0.7854, 1.5,  -2.5,     20.0,
+      63.0, 8191.9,      8192.5, -9000.0,           1e9,    3e38, infinity, -infinity,
+      1e-9, not_a_number};
   expect_lanes_alone<FloatPack>(lanes);
 }
 

@@ -2,10 +2,10 @@
 
 #include <Eigen/Dense>
 
-#include "sensing/solvers/instances.hpp"
-#include "sensing/solvers/sparse_lu.hpp"
 #include "espalier/kernel/problems/hybrid_dynamics.hpp"
 #include "espalier/sensing/sensor_structure.hpp"
+#include "sensing/solvers/instances.hpp"
+#include "sensing/solvers/sparse_lu.hpp"
 #include "tests/support/sensor_robots.hpp"
 
 // Inverse, forward and hybrid dynamics are dynamics from sensors, and their matrices have the

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "espalier/sensing/sensor_dynamics.hpp"
 #include "tests/support/sensor_robots.hpp"
 #include "tests/support/sensor_sets.hpp"
-#include "espalier/sensing/sensor_dynamics.hpp"
 
 // Redundant sensors: least squares weighted with covariance.
 

@@ -3,10 +3,10 @@
 #include <Eigen/Dense>
 #include <cmath>
 
-#include "sensing/solvers/sparse_lu.hpp"
 #include "cli/allocations.hpp"
 #include "espalier/sensing/sensor_dynamics.hpp"
 #include "espalier/sensing/sensor_structure.hpp"
+#include "sensing/solvers/sparse_lu.hpp"
 #include "tests/support/sensor_robots.hpp"
 #include "tests/support/sensor_sets.hpp"
 

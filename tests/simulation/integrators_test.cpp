@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "tests/simulation/support.hpp"
 #include "espalier/simulation/simulation.hpp"
+#include "tests/simulation/support.hpp"
 
 namespace espalier::test::integrators_test {
 namespace {

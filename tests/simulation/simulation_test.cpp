@@ -253,8 +253,7 @@ TEST(SimulationTest, LoopsThatCannotBeClosedStopItWithClusterMarginAndTime) {
   q[model->joint("crank").q] = 2.0, q[model->joint("coupler").q] = -2.0;
   q[model->joint("rocker").q] = 2.0;
   for (const char* integrator : {"rk4", "semi-implicit-euler", "dormand-prince"}) {
-    const auto s =
-        simulation(model, integrator, {q, {8.0}}, {}, {.past_dead_points = false});
+    const auto s = simulation(model, integrator, {q, {8.0}}, {}, {.past_dead_points = false});
     try {
       s->run(1.0, 1e-3, 1, [](const Sample&) { return true; });
       ADD_FAILURE() << integrator << " went through";

@@ -29,8 +29,9 @@ inline std::unique_ptr<Simulation> simulation(
     const ModelPtr& model, const std::string& integrator, const At& start,
     const Parameters& integrator_options = {}, const SimulationOptions& options = {},
     std::vector<std::unique_ptr<Controller>> controllers = {}) {
-  auto s = make_simulation(host(), model, {forward_dynamics_for(model), integrator, integrator_options},
-                             options, std::move(controllers));
+  auto s =
+      make_simulation(host(), model, {forward_dynamics_for(model), integrator, integrator_options},
+                      options, std::move(controllers));
   s->start(start.q, start.v);
   return s;
 }

@@ -30,8 +30,8 @@ ModelPtr with_elastic(const std::string& type) {
   Description robot;
   robot.name = type;
   robot.links.push_back({"ground", std::nullopt, {}});
-  robot.links.push_back({"base", Inertial{{{0.1, 0, 0}, {0, 0, 0}}, 2.0, {0.1, 0, 0, 0.1, 0, 0.1}},
-                         {}});
+  robot.links.push_back(
+      {"base", Inertial{{{0.1, 0, 0}, {0, 0, 0}}, 2.0, {0.1, 0, 0, 0.1, 0, 0.1}}, {}});
   JointDescription hinge;
   hinge.name = "hinge", hinge.type = "revolute", hinge.parent = "ground", hinge.child = "base";
   hinge.axis = {0.6, 0, 0.8};
@@ -111,8 +111,12 @@ ModelPtr beam(int elements, double tip_mass = 0.0, const Vec3<double>& gravity =
     on = "hub";
   }
   for (int k = 0; k < elements; ++k) {
-    Parameters p{{"length", {L / elements}}, {"mass_per_length", {mu}}, {"EI_y", {EI_y}},
-                 {"EI_z", {EI_z}},           {"GJ", {GJ}},              {"gyration_y", {gy}},
+    Parameters p{{"length", {L / elements}},
+                 {"mass_per_length", {mu}},
+                 {"EI_y", {EI_y}},
+                 {"EI_z", {EI_z}},
+                 {"GJ", {GJ}},
+                 {"gyration_y", {gy}},
                  {"gyration_z", {gz}}};
     if (k + 1 == elements && tip_mass > 0.0) p["tip_mass"] = {tip_mass};
     const std::string prefix = "b" + std::to_string(k) + ".";
@@ -162,7 +166,7 @@ Numbers frequencies(const ModelPtr& model, const std::vector<int>& coordinates, 
     for (int j = 0; j < n; ++j) m(i, j) = M(of[i], of[j]), k(i, j) = K(of[i], of[j]);
   }
   const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> solver(0.5 * (k + k.transpose()),
-                                                                          m);
+                                                                         m);
   Numbers out;
   for (int i = 0; i < n; ++i) out.push_back(std::sqrt(solver.eigenvalues()(i)));
   return out;

@@ -1,7 +1,7 @@
 #include <numbers>
 
-#include "tests/subsystems/bench.hpp"
 #include "espalier/kernel/model/passive.hpp"
+#include "tests/subsystems/bench.hpp"
 
 /// Mechanisms whose ratios, forces and inertias are known by hand.
 

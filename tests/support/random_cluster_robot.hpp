@@ -56,12 +56,12 @@ class ClusterRobot {
 
   /// Hand-made parts, then the registered sub-mechanisms.
   static std::vector<std::string> part_names(const Registry& registry) {
-    std::vector<std::string> names{"body",        "geared",      "mimic",      "train",
-                                   "two_parents", "across",      "layers",     "planar_loop",
-                                   "loop_fixed",  "loop_revolute", "loop_prismatic",
-                                   "loop_cylindrical", "loop_universal", "loop_spherical",
-                                   "loop_planar", "loop_rod",    "floating_inside",
-                                   "four_bar_with_gears"};
+    std::vector<std::string> names{"body",           "geared",          "mimic",
+                                   "train",          "two_parents",     "across",
+                                   "layers",         "planar_loop",     "loop_fixed",
+                                   "loop_revolute",  "loop_prismatic",  "loop_cylindrical",
+                                   "loop_universal", "loop_spherical",  "loop_planar",
+                                   "loop_rod",       "floating_inside", "four_bar_with_gears"};
     for (const Entry* e : registry.entries(Kind::sub_mechanism)) {
       if (!brings_equations(registry, *e->sub_mechanism)) names.push_back(e->about.name);
     }
@@ -73,8 +73,8 @@ class ClusterRobot {
     part_ = "p" + std::to_string(parts_++) + "_";
     const std::string on = any_link();
     if (kind == "body") {
-      static const char* const types[] = {"revolute", "prismatic", "helical", "cylindrical",
-                                          "universal", "planar", "spherical", "floating"};
+      static const char* const types[] = {"revolute",  "prismatic", "helical",   "cylindrical",
+                                          "universal", "planar",    "spherical", "floating"};
       attachable_.push_back(body(types[rng_.below(8)], on));
     } else if (kind == "geared") {
       const std::string link = body("revolute", on);
@@ -82,8 +82,8 @@ class ClusterRobot {
       attachable_.push_back(link);
     } else if (kind == "mimic") {
       const std::string first = body("revolute", on);
-      const std::string second = body(rng_.chance(0.5) ? "revolute" : "prismatic",
-                                      rng_.chance(0.5) ? first : on);
+      const std::string second =
+          body(rng_.chance(0.5) ? "revolute" : "prismatic", rng_.chance(0.5) ? first : on);
       robot_.joints.back().mimic = Mimic{"joint_" + first, ratio(), rng_.uniform(-0.3, 0.3)};
       attachable_.push_back(second);
     } else if (kind == "train") {  // motor, idlers on either side, link
@@ -144,8 +144,8 @@ class ClusterRobot {
     } else {
       const Entry& e = registry_.find(Kind::sub_mechanism, kind);
       const SubMechanism& mechanism = *e.sub_mechanism;
-      for (const auto& output : attach(robot_, mechanism, mechanism.sample(), part_, on,
-                                       random_pose(rng_, 0.2))) {
+      for (const auto& output :
+           attach(robot_, mechanism, mechanism.sample(), part_, on, random_pose(rng_, 0.2))) {
         free_ends_.push_back(output.link);
       }
     }
@@ -177,8 +177,8 @@ class ClusterRobot {
   std::string body(const std::string& type, const std::string& on) {
     const std::string name = part_ + "l" + std::to_string(robot_.links.size());
     add_link(name, true);
-    robot_.joints.push_back(random_joint(rng_, registry_.joint_type(type), "joint_" + name, on,
-                                         name, 0.3));
+    robot_.joints.push_back(
+        random_joint(rng_, registry_.joint_type(type), "joint_" + name, on, name, 0.3));
     if (rng_.chance(0.2)) robot_.joints.back().armature = rng_.uniform(0.001, 0.1);
     place_[name] = robot_.joints.back().origin.transform() * place_.at(on);
     return name;
@@ -256,7 +256,7 @@ class ClusterRobot {
     static const std::map<std::string, int> rows{
         {"fixed", 6},     {"revolute", 5},  {"prismatic", 5}, {"cylindrical", 4},
         {"universal", 4}, {"spherical", 3}, {"planar", 3},    {"rod", 1}};
-    static const char* const types[] = {"revolute", "revolute",  "revolute", "prismatic",
+    static const char* const types[] = {"revolute",  "revolute",  "revolute",    "prismatic",
                                         "universal", "spherical", "cylindrical", "helical"};
     int rates = rows.at(type) + 1 + rng_.below(2);
     std::string ends[2] = {on, on};

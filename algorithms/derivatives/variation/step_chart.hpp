@@ -23,8 +23,7 @@ class StepChart {
     for (int i = 0; i < model_.nv();) {
       const Joint& joint = model_.joint_of_rate(independent[i]);
       int count = 1;
-      while (i + count < model_.nv() &&
-             &model_.joint_of_rate(independent[i + count]) == &joint) {
+      while (i + count < model_.nv() && &model_.joint_of_rate(independent[i + count]) == &joint) {
         ++count;
       }
       const bool flat = is_flat(joint);

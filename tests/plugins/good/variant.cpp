@@ -30,7 +30,8 @@ std::string layouts() {
          layout<Eigen::Vector4d>("Vector4d") + layout<Eigen::Matrix4d>("Matrix4d") +
          layout<Eigen::Matrix<double, 8, 1>>("Vector8d") +
          layout<Eigen::Matrix<double, 8, 8>>("Matrix8d") + layout<Eigen::MatrixXd>("MatrixXd") +
-         // What is taken for granted of a dynamic matrix's memory; with AVX-512 it is aligned to 64.
+         // What is taken for granted of a dynamic matrix's memory; with AVX-512 it is aligned
+         // to 64.
          "block/" + std::to_string(int{Eigen::internal::traits<Eigen::MatrixXd>::Alignment}) +
          " malloc " + std::to_string(EIGEN_MALLOC_ALREADY_ALIGNED);
 }
