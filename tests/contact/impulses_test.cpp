@@ -96,6 +96,19 @@ TEST(ContactImpulsesTest, FallingBlockIsStoppedByItsMomentum) {
   }
 }
 
+TEST(ContactImpulsesTest, SmoothPointThatPartsStraightIsLeftAlone) {
+  // Without friction, and with no rate along the ground: the tip of the cone from behind.
+  for (const auto& [name, solve] : every<ContactImpulses<double>>(flying_body())) {
+    ImpulseProblem<double> p;
+    p.resize(1, 0);
+    for (int i = 0; i < 3; ++i) p.G[4 * i] = 0.5;
+    p.g = {18.0, 0.0, 0.0};
+    p.mu = {0.0};
+    EXPECT_EQ(solve->solve_impulses(p, {.tolerance = 1e-12}).residual, 0.0) << name;
+    for (const double x : p.lam) EXPECT_EQ(x, 0.0) << name;
+  }
+}
+
 TEST(ContactImpulsesTest, EverySolverFindsTheImpulsesOfUncoupledContacts) {
   Rng random(1);
   const auto all = every<ContactImpulses<double>>(flying_body());

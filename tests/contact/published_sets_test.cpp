@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "espalier/kernel/model/placements.hpp"
+#include "espalier/kernel/problems/centroidal_dynamics.hpp"
 #include "espalier/simulation/contact/contact_batch.hpp"
 #include "tests/contact/robots.hpp"
 #include "tests/support/four_bar.hpp"
@@ -223,6 +224,133 @@ TEST(PublishedSetsTest, ArmLeansOnTheGround) {
     // Differences of 1e-6 rad to 1e-9, of 100 N; rates of 1e-6 rad/s.
     EXPECT_NEAR(drive + dot(at_point, force), weight[k], 1e-4) << k;
   }
+}
+
+// Example 12, hand: three fingers press a ball, which hangs by friction alone.
+struct Grasp {
+  double height = 0.0, speed = 0.0;  ///< of the ball, at the end [m], [m/s]
+  Vec3<double> force{0, 0, 0};       ///< on it [N]
+  double beyond = 0.0;               ///< out of a cone [N]
+};
+Grasp hold_a_ball(double friction, double seconds) {
+  const double radius = 0.05, tip = 0.012, knuckle = 0.08, length = 0.07, mass = 0.2;
+  Description robot = ground();
+  World world;
+  world.self_collision = true;
+  StepOptions options;
+  options.tolerance = 1e-10;
+  add_flying(robot, "ball", mass, {2e-4, 2e-4, 2e-4});
+  world.shapes = {solid("ball", Shape::sphere(radius))};
+  for (int k = 0; k < 3; ++k) {
+    const std::string finger = "finger" + std::to_string(k), end = finger + ".tip";
+    const double angle = 2.0 * M_PI / 3.0 * k, out = radius + tip;
+    add_link(robot, finger, 0.03, {0, 0, 0.5 * knuckle}, {2e-5, 0, 0, 2e-5, 0, 2e-6});
+    add_link(robot, end, 0.02, {0, 0, 0.5 * length}, {1e-5, 0, 0, 1e-5, 0, 1e-6});
+    Pose palm;
+    palm.xyz = {out * std::cos(angle), out * std::sin(angle), 0}, palm.rpy = {0, 0, angle};
+    add_joint(robot, finger + ".knuckle", "revolute", "base", finger, {0, 1, 0}, palm);
+    add_joint(robot, finger + ".joint", "revolute", finger, end, {0, 1, 0}, {{0, 0, knuckle}, {}});
+    world.shapes.push_back(solid(end, Shape::sphere(tip), {0, 0, length}));
+    // Ten newtons inwards at each tip.
+    options.drives.push_back({.joint = finger + ".knuckle", .kp = 5.0, .kd = 0.1});
+    options.drives.push_back({.joint = finger + ".joint", .kp = 5.0, .kd = 0.1});
+  }
+  for (PlacedShape& shape : world.shapes) shape.surface.friction = friction;
+  const ModelPtr model = host().compile(robot);
+  ContactSimulation s(host().registry(), model, world, options);
+  for (int k = 0; k < 3; ++k) {
+    s.set_target(2 * k, -10.0 * (knuckle + length) / 5.0),
+        s.set_target(2 * k + 1, -10.0 * length / 5.0);
+  }
+  std::vector<double> q(model->nq());
+  model->neutral(q.data());
+  const int ball = model->joint("ball").q, rate = model->joint("ball").v;
+  q[ball + 2] = knuckle + length;
+  s.start(q, std::vector<double>(model->nv(), 0.0));
+  for (int k = 0; k < seconds / h; ++k) EXPECT_EQ(s.step(h), StepStatus::ok) << k;
+  Grasp out;
+  out.height = s.q()[ball + 2] - knuckle - length;
+  for (int i = 0; i < 6; ++i) out.speed = std::max(out.speed, std::abs(s.v()[rate + i]));
+  const auto solids = s.plan().solids();
+  for (std::size_t k = 0; k < solids.size(); ++k) {
+    if (solids[k].placed.link == "ball") out.force = s.shape_forces()[k];
+  }
+  for (const auto& c : s.contacts()) {
+    const double n = dot(c.force, c.normal);
+    const Vec3<double> t = c.force - scale(n, c.normal);
+    out.beyond = std::max(out.beyond, std::sqrt(dot(t, t)) - friction * n);
+  }
+  return out;
+}
+TEST(PublishedSetsTest, HandHoldsABallByFriction) {
+  const Grasp held = hold_a_ball(0.8, 2.0);
+  EXPECT_LT(held.speed, 1e-8);
+  EXPECT_NEAR(held.force.z, 0.2 * g, 1e-6);
+  EXPECT_NEAR(std::hypot(held.force.x, held.force.y), 0.0, 1e-6);
+  EXPECT_LE(held.beyond, 1e-9);
+  EXPECT_GT(held.height, -0.02);  // fingers yield
+  // Thirty newtons carry 0.6 of the ball's 2 N.
+  EXPECT_LT(hold_a_ball(0.02, 0.3).height, -0.05);
+}
+
+// Example 12, energy: where nothing pulls, a ball that does not rub hits a quadruped at rest and
+// bounces off. What a step of length h makes of energy and momentum is O(h): limbs move within it.
+struct Blow {
+  double energy = 0.0, momentum = 0.0;  ///< largest errors, over what was there
+  double back = 0.0;                    ///< rate of the ball at the end [m/s]
+  int hits = 0;
+};
+Blow elastic_blow(double step) {
+  Description robot = host().read(std::string(ESPALIER_SOURCE_DIR) + "/robots/solo12.urdf");
+  robot.gravity = {0, 0, 0};
+  add_link(robot, "base");
+  add_joint(robot, "root", "floating", "base", "trunk");
+  add_flying(robot, "ball", 0.8, {1e-3, 1e-3, 1e-3});
+  World world;
+  world.self_collision = true;
+  world.shapes = {solid("trunk", Shape::box({0.2, 0.1, 0.05})), solid("ball", Shape::sphere(0.05))};
+  for (PlacedShape& shape : world.shapes) {
+    shape.surface.friction = 0.0, shape.surface.restitution = 1.0;
+  }
+  StepOptions options;
+  options.tolerance = 1e-10;
+  options.passive = options.limits = false;
+  const ModelPtr model = host().compile(robot);
+  const auto dynamics = host().create<CentroidalDynamics<double>>("composite-centroidal", model);
+  ContactSimulation s(host().registry(), model, world, options);
+  std::vector<double> q(model->nq()), v(model->nv()), still(model->nv());
+  model->neutral(q.data());
+  const Joint& ball = model->joint("ball");
+  q[ball.q] = 0.12, q[ball.q + 1] = 0.07, q[ball.q + 2] = 0.4;  // off the centre
+  v[ball.v + 5] = -2.0;
+  s.start(q, v);
+  const double energy = s.sample().kinetic;
+  const std::vector<double> before = dynamics->evaluate(q, v, still).momentum;
+  Blow out;
+  while (s.time() < 0.25) {
+    EXPECT_EQ(s.step(step), StepStatus::ok) << s.time();
+    out.energy = std::max(out.energy, std::abs(s.sample().kinetic / energy - 1.0));
+    const std::vector<double> now = dynamics->evaluate(s.q(), s.v(), still).momentum;
+    for (int i = 0; i < 6; ++i) {
+      out.momentum = std::max(out.momentum, std::abs((now[i] - before[i]) / before[5]));
+    }
+    out.hits += dot(force_sum(s), force_sum(s)) > 0.0;
+  }
+  out.back = s.v()[ball.v + 5];
+  return out;
+}
+TEST(PublishedSetsTest, ElasticBlowKeepsEnergyAndMomentum) {
+  const Blow coarse = elastic_blow(h), fine = elastic_blow(0.1 * h);
+  for (const Blow& blow : {coarse, fine}) {
+    EXPECT_EQ(blow.hits, 1);
+    EXPECT_GT(blow.back, -0.5);
+  }
+  std::printf("elastic blow energy by %.1e and %.1e, momentum by %.1e and %.1e\n", coarse.energy,
+              fine.energy, coarse.momentum, fine.momentum);
+  EXPECT_LE(coarse.energy, 1e-2);
+  EXPECT_LE(coarse.momentum, 1e-2);
+  EXPECT_LE(fine.energy, 0.15 * coarse.energy);
+  EXPECT_LE(fine.momentum, 0.15 * coarse.momentum);
 }
 
 // Example 12, balls: twenty-seven fall into a heap on a dish of ground. The set has 666; as bodies

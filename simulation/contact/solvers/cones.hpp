@@ -36,7 +36,8 @@ void scales(const ImpulseProblem<T>& p, T* d) {
 template <class T>
 inline void project(const T& mu, const T* a, T* lam) {
   const T q = sqrt(a[1] * a[1] + a[2] * a[2]);
-  const Mask<T> inside = less_equal(q, mu * a[0]);
+  // Without friction the cone is a ray, and q <= mu a_n holds on both sides of its tip.
+  const Mask<T> inside = less_equal(q, mu * a[0]) & less_equal(T(0.0), a[0]);
   const Mask<T> polar = less_equal(mu * q, -a[0]);
   // One division for both n = (a_n + mu q) / (1 + mu^2) and t = mu n / q.
   const T length = larger(q, T(1e-300));
