@@ -64,7 +64,7 @@ double time_of_step(const Host& host, const StandingRobot& robot, const StepOpti
 
 std::string newton_ways(const Host& host, int robots) {
   Table table({"points", "joints with rows", "rows", "dense (µs a step)", "twist space", "tree",
-               "the plan takes"},
+               "rate space", "the plan takes"},
               0);
   for (const int n : {2, 3, 4, 5}) {
     const StandingRobot robot = stand(host, on_soles(n));
@@ -75,7 +75,8 @@ std::string newton_ways(const Host& host, int robots) {
       std::vector<std::string> row = {std::to_string(plan->points()),
                                       std::to_string(plan->scalar_rows()),
                                       std::to_string(3 * plan->points() + plan->scalar_rows())};
-      for (const NewtonWay way : {NewtonWay::dense, NewtonWay::twist_space, NewtonWay::tree}) {
+      for (const NewtonWay way :
+           {NewtonWay::dense, NewtonWay::twist_space, NewtonWay::tree, NewtonWay::rate_space}) {
         options.newton = way;
         row.push_back(format("%.1f", time_of_step(host, robot, options, robots)));
       }

@@ -110,7 +110,7 @@ void GatheredRobots::gather_problems(const std::vector<StepState<Pack>>& packs, 
 /// Rows by links. Lanes beyond those at work are copies of the first.
 void GatheredRobots::gather_links(const Plan& plan, const std::vector<StepState<Pack>>& packs) {
   LinkRows<Pack>& to = links_;
-  const std::size_t contacts = points_.size(), size = std::size_t{18} * plan.links_of_contact();
+  const std::size_t contacts = points_.size(), size = plan.numbers_of_contact();
   const LinkRows<Pack>& first = packs[at_[0].pack].links;
   to.points = points_;
   to.contact.assign(contacts * size, Pack(0.0)), to.compliance.assign(contacts, Pack(0.0));

@@ -91,7 +91,10 @@ Plan::Plan(ModelPtr model, World world, StepOptions options, std::string collisi
   add_held();
 
   std::set<int> carried;
-  for (const Site& site : sites_) carried.insert(site.way.begin(), site.way.end());
+  for (const Site& site : sites_) {
+    carried.insert(site.way.begin(), site.way.end());
+    longest_support_ = std::max(longest_support_, static_cast<int>(site.support.size()));
+  }
   newton_way_ = choose_newton_way(*this, options_.newton);
   if (newton_way_ == NewtonWay::tree) {
     for (int i = 1; i <= model_->active_body_count(); ++i) carried.insert(i);

@@ -35,7 +35,8 @@ enum class NewtonWay {
   cheapest,     ///< whichever takes the fewest multiplications with all points touching
   dense,        ///< elimination among all rows: O(m^3)
   twist_space,  ///< among the twists of links that touch and joints that have rows
-  tree          ///< a recursion over the clusters: O(n) for any number of rows
+  tree,         ///< a recursion over the clusters: O(n) for any number of rows
+  rate_space    ///< among the independent rates, with the sparsity of the mass matrix
 };
 ESPALIER_API std::string_view to_string(NewtonWay way);
 
@@ -147,6 +148,15 @@ class ESPALIER_API Plan {
   NewtonWay newton_way() const { return newton_way_; }
   /// Moving links that a contact may have.
   int links_of_contact() const { return forks_ ? 2 : 1; }
+  /// Most rates that move a link which touches or is held.
+  int longest_support() const { return longest_support_; }
+  /// Numbers that LinkRows keeps of a contact and of a held row.
+  int numbers_of_contact() const {
+    return newton_way_ == NewtonWay::rate_space ? 3 * longest_support_ : 18 * links_of_contact();
+  }
+  int numbers_of_held() const {
+    return newton_way_ == NewtonWay::rate_space ? longest_support_ : 6;
+  }
   /// Whether some row is moved by two ways from the ground: else what moves two rows is where their
   /// ascending supports begin alike.
   bool forks() const { return forks_; }
@@ -171,7 +181,7 @@ class ESPALIER_API Plan {
   void reserve(LinkRows<T>& rows) const {
     std::size_t numbers = 0;
     for (int k = 0; k < joint_rows(); ++k) numbers += joint_row(k).support.size();
-    rows.reserve(usual_contacts(), links_of_contact(), held_.size(), numbers);
+    rows.reserve(usual_contacts(), numbers_of_contact(), numbers_of_held() * held_.size(), numbers);
   }
   /// Sweeps before Newton's rounds. Of the largest problem, since a state's answer must not depend
   /// on which points touch in its neighbours.
@@ -204,7 +214,7 @@ class ESPALIER_API Plan {
   std::vector<Drive> drives_;
   std::vector<Dry> dry_;
   std::vector<std::vector<int>> ancestors_;
-  int points_ = 0;
+  int points_ = 0, longest_support_ = 0;
   bool places_rotors_ = false, forks_ = false;
   NewtonWay newton_way_ = NewtonWay::dense;
 };

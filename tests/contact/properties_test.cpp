@@ -393,7 +393,8 @@ TEST(ContactBatchTest, NothingIsAllocatedOnceRobotsHaveStarted) {
   const auto count = cli::allocation_count();
   if (!count) GTEST_SKIP() << "the C library does not count";
   for (const int N : {1, 8, 64}) {
-    for (const NewtonWay way : {NewtonWay::dense, NewtonWay::twist_space, NewtonWay::tree}) {
+    for (const NewtonWay way :
+         {NewtonWay::dense, NewtonWay::twist_space, NewtonWay::tree, NewtonWay::rate_space}) {
       EXPECT_EQ(allocations_of_falls(N, way), 0) << N << " robots, " << to_string(way);
     }
   }

@@ -178,7 +178,8 @@ TEST(RandomisedBatchTest, MassesAreThoseOfADescriptionThatHasThem) {
 
 TEST(RandomisedBatchTest, MassesAreTheSameByAllWaysToSolveNewtonsSystems) {
   for (const Kind& kind : kinds) {
-    for (const NewtonWay way : {NewtonWay::dense, NewtonWay::twist_space, NewtonWay::tree}) {
+    for (const NewtonWay way :
+         {NewtonWay::dense, NewtonWay::twist_space, NewtonWay::tree, NewtonWay::rate_space}) {
       expect_single_robots(kind, way, true, 20, flat, {});
     }
   }

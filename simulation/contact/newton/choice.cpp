@@ -17,16 +17,20 @@ std::string_view to_string(NewtonWay way) {
       return "twist-space";
     case NewtonWay::tree:
       return "tree";
+    case NewtonWay::rate_space:
+      return "rate-space";
   }
   return "unknown";
 }
 
 namespace {
 
+constexpr const char* two_ways = "two moving links may touch each other";
+
 /// What keeps the recursion from a model.
 std::string tree_obstacle(const Plan& plan) {
   const Model& model = plan.model();
-  if (plan.forks()) return "two moving links may touch each other";
+  if (plan.forks()) return two_ways;
   if (!model.bodies_with_equations().empty()) {
     return "joint '" +
            std::string(model.joints()[model.body(model.bodies_with_equations()[0]).joint].name) +
@@ -77,6 +81,22 @@ double tree_cost(const Plan& plan) {
   return folding_cost(plan) + a_round + a_step / 2.0;
 }
 
+double rate_cost(const Plan& plan) {
+  const auto fold = [](double d, double rows) { return rows * d * d + (rows * rows + 3.0) * d; };
+  double sum = 0.0;
+  for (const Plan::Pair& pair : plan.pairs()) {
+    sum += pair.count * fold(static_cast<double>(pair.support.size()), 3.0);
+  }
+  for (const Plan::HeldRow& held : plan.held()) {
+    sum += fold(static_cast<double>(plan.sites()[held.site].support.size()), 1.0);
+  }
+  for (int k = 0; k < plan.model().nv(); ++k) {
+    const double d = static_cast<double>(plan.ancestors(k).size());
+    sum += d * d + 4.0 * d;
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::string newton_obstacle(const Plan& plan, NewtonWay way) {
@@ -84,6 +104,7 @@ std::string newton_obstacle(const Plan& plan, NewtonWay way) {
   for (const Plan::HeldRow& held : plan.held()) {
     if (held.site < 0) return "the ground itself is held";
   }
+  if (way == NewtonWay::rate_space && plan.forks()) return two_ways;
   return way == NewtonWay::tree ? tree_obstacle(plan) : "";
 }
 
@@ -93,6 +114,8 @@ double newton_cost(const Plan& plan, NewtonWay way) {
       return twist_cost(plan);
     case NewtonWay::tree:
       return tree_cost(plan);
+    case NewtonWay::rate_space:
+      return rate_cost(plan);
     default:
       return dense_cost(plan);
   }
@@ -108,7 +131,7 @@ NewtonWay choose_newton_way(const Plan& plan, NewtonWay asked) {
     return asked;
   }
   NewtonWay best = NewtonWay::dense;
-  for (const NewtonWay way : {NewtonWay::twist_space, NewtonWay::tree}) {
+  for (const NewtonWay way : {NewtonWay::twist_space, NewtonWay::tree, NewtonWay::rate_space}) {
     if (!newton_obstacle(plan, way).empty()) continue;
     if (newton_cost(plan, way) < newton_cost(plan, best)) best = way;
   }

@@ -3,13 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/simulation/contact/problems/newton_system.hpp"
-#include "espalier/simulation/contact/problems/step.hpp"
 #include "simulation/contact/newton/mode_blocks.hpp"
-#include "simulation/contact/stepping/contact_rows.hpp"
-#include "simulation/contact/stepping/mass_change.hpp"
-#include "simulation/contact/stepping/tree_factor.hpp"
+#include "simulation/contact/newton/row_way.hpp"
 
 namespace espalier::contact {
 
@@ -17,23 +12,8 @@ namespace espalier::contact {
 /// however many points it touches with. What links and joints do under them is the way's own.
 /// Source: theory/contact 4.4.
 template <class T>
-class LinkWay : public NewtonSystem<T> {
+class LinkWay : public RowWay<T> {
  public:
-  /// What a step knows of the robot.
-  struct Robot {
-    const SpanningMotion<T>& motion;
-    const ContactRows<T>& rows;
-    const TreeFactor<T>& factor;
-    const T* weight;              ///< h d + h^2 k on spanning rates
-    const MassChange<T>* masses;  ///< null: links are as heavy as the model's
-  };
-  /// Numbers of LinkRows::state.
-  virtual std::size_t state_size() const = 0;
-  /// Once a step, with all rows there: writes s.links.state.
-  virtual void prepare(StepState<T>& s, const Robot& robot) = 0;
-  /// Whose systems solve() solves, until the next call.
-  void bind(const LinkRows<T>& rows) { rows_ = &rows; }
-
   void solve(const T* Q, const T* D, T* x) override {
     const int contacts = static_cast<int>(rows_->points.size());
     blocks_.invert(contacts, plan_.scalar_rows(), rows_->compliance.data(), Q, D, x);
@@ -59,6 +39,8 @@ class LinkWay : public NewtonSystem<T> {
   }
 
  protected:
+  using RowWay<T>::rows_;
+
   explicit LinkWay(const Plan& plan)
       : plan_(plan),
         sites_(static_cast<int>(plan.sites().size())),
@@ -90,7 +72,6 @@ class LinkWay : public NewtonSystem<T> {
   T* z(int site) { return z_.data() + 6 * static_cast<std::size_t>(site); }
 
   const Plan& plan_;
-  const LinkRows<T>* rows_ = nullptr;
   int sites_, joints_, held_;
   ModeBlocks<T> blocks_;
   std::vector<T> joint_rate_;

@@ -9,16 +9,20 @@ namespace espalier::contact {
 /// rows. Plain data, lane by lane; Plan::newton_way() says which numbers there are.
 template <class T>
 struct LinkRows {
-  void reserve(std::size_t contacts, std::size_t links_of_contact, std::size_t held_rows,
-               std::size_t joint_numbers) {
+  /// @param of_contact, of_held, of_joints  numbers of a contact, of all held rows and of all rows
+  ///                                        of joints
+  void reserve(std::size_t contacts, std::size_t of_contact, std::size_t of_held,
+               std::size_t of_joints) {
     points.reserve(contacts), compliance.reserve(contacts);
-    contact.reserve(18 * links_of_contact * contacts), held.reserve(6 * held_rows);
-    joint.reserve(joint_numbers);
+    contact.reserve(of_contact * contacts), held.reserve(of_held);
+    joint.reserve(of_joints);
   }
 
-  std::vector<int> points;    ///< of the problem's contacts, among Plan's
-  std::vector<T> contact;     ///< 18 of each contact and link: three rows on the link's twist
-  std::vector<T> held;        ///< 6 of each held row, on its link's twist
+  std::vector<int> points;  ///< of the problem's contacts, among Plan's
+  /// Of each contact: three rows on the twist of each of its links, or, in rate space, on the
+  /// rates of its support, Plan::longest_support() apart.
+  std::vector<T> contact;
+  std::vector<T> held;        ///< of each held row, on its link's twist or on rates
   std::vector<T> joint;       ///< of each row of a joint, at the rates of its cluster
   std::vector<T> compliance;  ///< of contacts, on the diagonal of G
   std::vector<T> state;       ///< of the robot: what the way makes of it once a step

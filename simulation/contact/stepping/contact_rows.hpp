@@ -33,7 +33,9 @@ class ContactRows {
   explicit ContactRows(const Plan& plan)
       : plan_(plan),
         nv_(plan.model().nv()),
-        by_links_(plan.newton_way() != NewtonWay::dense),
+        by_links_(plan.newton_way() == NewtonWay::twist_space ||
+                  plan.newton_way() == NewtonWay::tree),
+        by_rates_(plan.newton_way() == NewtonWay::rate_space),
         links_(plan.model(), plan.placed_bodies()),
         rates_(plan.forks() ? 3 * static_cast<std::size_t>(nv_) : 0) {
     poses_.resize(plan.solids().size());
@@ -97,10 +99,10 @@ class ContactRows {
     s.compliance.assign(contacts, T(0.0)), s.bounce.assign(contacts, T(0.0));
     s.before.resize(m);
     links_.move(motion);
-    if (by_links_) {
+    if (by_links_ || by_rates_) {
       s.links.points = s.contacts;
-      s.links.contact.resize(static_cast<std::size_t>(plan_.links_of_contact()) * 18 * contacts);
-      s.links.held.resize(6 * plan_.held().size());
+      s.links.contact.resize(static_cast<std::size_t>(plan_.numbers_of_contact()) * contacts);
+      s.links.held.resize(plan_.numbers_of_held() * plan_.held().size());
       s.links.joint.clear();
     }
     for (int c = 0; c < contacts; ++c) add_contact(s, c);
@@ -114,7 +116,8 @@ class ContactRows {
       ++row;
     }
     for (std::size_t k = 0; k < plan_.held().size(); ++k) add_held(s, static_cast<int>(k), row++);
-    if (!by_links_) return;
+    if (by_rates_) keep_rows(s);
+    if (!by_links_ && !by_rates_) return;
     row = 3 * contacts;
     for (const Plan::JointRow& limit : plan_.limits()) keep_joint_row(s, limit, row++);
     for (const Plan::JointRow& friction : plan_.frictions()) keep_joint_row(s, friction, row++);
@@ -334,6 +337,20 @@ class ContactRows {
     for (int l = 0; l < c.nv; ++l) entries[l] = sign * G[l];
   }
 
+  /// Rows of contacts and held links at the rates of their supports.
+  void keep_rows(StepState<T>& s) const {
+    const int contacts = static_cast<int>(s.contacts.size()), stride = plan_.longest_support();
+    T* to = s.links.contact.data();
+    for (int i = 0; i < 3 * contacts; ++i, to += stride) {
+      std::copy_n(J(s, i), s.support[i]->size(), to);
+    }
+    const int held = static_cast<int>(plan_.held().size());
+    for (int k = 0; k < held; ++k) {
+      const int row = s.problem.size() - held + k;
+      std::copy_n(J(s, row), s.support[row]->size(), s.links.held.data() + k * stride);
+    }
+  }
+
   /// At the rates of the joint's cluster.
   void keep_joint_row(StepState<T>& s, const Plan::JointRow& joint, int row) const {
     const T* end = J(s, row) + joint.support.size();
@@ -394,6 +411,7 @@ class ContactRows {
   const Plan& plan_;
   int nv_;
   bool by_links_;  ///< rows are kept by links, too
+  bool by_rates_;  ///< rows are kept by rates, too
   LinkColumns<T> links_;
   std::vector<Transform<T>> poses_;
   std::vector<T> rates_;         ///< of one link of two: three rows at its support

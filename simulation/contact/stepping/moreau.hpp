@@ -4,6 +4,7 @@
 
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
+#include "simulation/contact/newton/rate_space.hpp"
 #include "simulation/contact/newton/tree_recursion.hpp"
 #include "simulation/contact/newton/twist_space.hpp"
 #include "simulation/contact/stepping/contact_rows.hpp"
@@ -41,6 +42,7 @@ class Moreau : public ContactStep<T> {
     response_ = std::make_unique<RowResponse<T>>(p, *tree_);
     if (p.newton_way() == NewtonWay::tree) way_ = std::make_unique<TreeRecursion<T>>(p);
     if (p.newton_way() == NewtonWay::twist_space) way_ = std::make_unique<TwistSpace<T>>(p);
+    if (p.newton_way() == NewtonWay::rate_space) way_ = std::make_unique<RateSpace<T>>(p);
     const Model& m = this->model();
     rest_.assign(nv_, T(0.0)), bias_.resize(nv_), load_.resize(nv_);
     move_.resize(m.spanning_nv()), spanning_.resize(m.spanning_nv());
@@ -115,7 +117,9 @@ class Moreau : public ContactStep<T> {
     rows_->finish(s, h);
     if (way_ == nullptr) return;
     s.links.compliance = s.compliance;
-    way_->prepare(s, {motion_, *rows_, *tree_, forces_->weight().data(), masses_.get()});
+    const std::vector<T>& mass = forces_->bounded() ? weighted_ : M_;
+    way_->prepare(s,
+                  {motion_, *rows_, *tree_, forces_->weight().data(), mass.data(), masses_.get()});
   }
 
   void solve_impulses(StepState<T>& s, const Effort& effort) override {
@@ -272,7 +276,7 @@ class Moreau : public ContactStep<T> {
   std::unique_ptr<TreeFactor<T>> tree_;
   std::unique_ptr<RowResponse<T>> response_;
   std::unique_ptr<MassChange<T>> masses_;  ///< null: links are as heavy as the model's
-  std::unique_ptr<LinkWay<T>> way_;        ///< of Newton systems; null: elimination
+  std::unique_ptr<RowWay<T>> way_;         ///< of Newton systems; null: elimination
   std::vector<T> rest_, bias_, load_, move_, spanning_, M_, weighted_, next_;
   bool guarded_ = false;  ///< the last response mixed two impacts
   std::vector<T> gained_, dead_, impulse_, depth_;
