@@ -48,6 +48,7 @@ class Session {
 
   /// Tells a warning on standard error, or in the JSON document; each text once.
   void warn(const Finding& finding);
+  void warn(const std::string& text) { warn({Finding::Severity::warning, text, ""}); }
 
  private:
   std::vector<std::string> warnings_;
