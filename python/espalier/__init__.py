@@ -16,6 +16,7 @@ from importlib import import_module as _import_module
 from pathlib import Path as _Path
 from typing import Any as _Any
 
+from .comparison import Comparison
 from .contact import ContactBatch
 from .description import Composer, Description, from_dict, read, read_text
 from .errors import (
@@ -31,7 +32,7 @@ from .errors import (
 )
 from .host import Host, algorithms, default_host, load_plugin, plugins, problems
 from .mechanism import Mechanism, mechanism, where
-from .model import Comparison, Model, Problem, load
+from .model import Model, load
 from .parts import (
     ControlContact,
     ControlLimit,
@@ -42,6 +43,7 @@ from .parts import (
     Input,
     Sensor,
 )
+from .problem import Problem
 from .results import Results
 from .simulation import Constant, Pd, Run
 from .state import State
@@ -50,12 +52,13 @@ from .vector_env import VectorEnv
 from .viewer import View
 
 __all__ = [
-    "Comparison", "Composer", "Constant", "ContactBatch", "ControlContact", "ControlLimit", "ControlMotor",
-    "ControlTask", "Description", "DuplicateName", "EndEffector", "Error",
+    "Comparison", "Composer", "Constant", "ContactBatch", "ControlContact", "ControlLimit",
+    "ControlMotor", "ControlTask", "Description", "DuplicateName", "EndEffector", "Error",
     "Group", "Host", "Input", "InvalidModel", "InvalidState", "Mechanism", "Model", "Pd",
     "PluginError", "Problem", "Results", "Run", "Sensor", "SingularMechanism", "SizeMismatch",
-    "State", "Sweep", "UnknownName", "Unsupported", "VectorEnv", "View", "algorithms", "default_host", "from_dict", "load",
-    "load_plugin", "mechanism", "plugins", "problems", "read", "read_text", "robot_file", "sweep", "where",
+    "State", "Sweep", "UnknownName", "Unsupported", "VectorEnv", "View", "algorithms",
+    "default_host", "from_dict", "load", "load_plugin", "mechanism", "plugins", "problems",
+    "read", "read_text", "robot_file", "sweep", "where",
 ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar, Union
 
-from .errors import InvalidModel, unknown
+from .errors import InvalidModel, expect_options, unknown
 
 Vector = Sequence[float]
 _UNIT = [[1.0 if i == k else 0.0 for i in range(6)] for k in range(6)]
@@ -25,8 +25,16 @@ def _three(who: str, what: str, x: Vector) -> list[float]:
     return out
 
 
+class _Part:
+    """A dataclass that says of an argument that it does not have which one is near."""
+
+    def __new__(cls, *values: Any, **given: Any) -> Any:
+        expect_options(cls.__name__, given, [f.name for f in fields(cls)])  # type: ignore[arg-type]
+        return super().__new__(cls)
+
+
 @dataclass
-class EndEffector:
+class EndEffector(_Part):
     """Rows that multiply the twist of a point of a link, angular first.
 
     rows: "6d" (all of the twist, link axes), "3d" (the point's velocity, world axes), or a list
@@ -57,7 +65,7 @@ class EndEffector:
 
 
 @dataclass
-class Input:
+class Input(_Part):
     """A motor on a joint, or a contact: the wrenches that the rows of an end-effector are."""
 
     joint: str | None = None
@@ -70,7 +78,7 @@ class Input:
 
 
 @dataclass
-class Sensor:
+class Sensor(_Part):
     """Something that is known or measured.
 
     kind: "acceleration", "torque", "wrench", "joint-wrench", "accelerometer",
@@ -99,7 +107,7 @@ class Sensor:
 
 
 @dataclass
-class Group:
+class Group(_Part):
     """Bodies that form one subsystem in the sense of Bremer, by the joints they hang on."""
 
     name: str
@@ -107,7 +115,7 @@ class Group:
 
 
 @dataclass
-class ControlMotor:
+class ControlMotor(_Part):
     """A motor on any joint: independent, dependent, or a rotor behind a gear.
 
     lower, upper: range of its force [N·m, N]; left out: the effort in the joint's limits. weight:
@@ -121,7 +129,7 @@ class ControlMotor:
 
 
 @dataclass
-class ControlContact:
+class ControlContact(_Part):
     """A point at which the surroundings push, with three inputs: the force, world axes.
 
     name: of its inputs, "name[0]", ...; left out: the link's. offset: of the point from the
@@ -162,7 +170,7 @@ def _control_rows(who: str, rows: Any) -> Any:
 
 
 @dataclass
-class ControlTask:
+class ControlTask(_Part):
     """Accelerations that are wanted; zero until TaskControl.want() says others.
 
     rows: an EndEffector, "center-of-mass", "joints" (all but free ones) or a list of joints.
@@ -180,7 +188,7 @@ class ControlTask:
 
 
 @dataclass
-class ControlLimit:
+class ControlLimit(_Part):
     """Accelerations that stay in a range for each row, whatever the tasks are."""
 
     name: str

@@ -1,5 +1,6 @@
 """Bad input is a clear exception."""
 
+import pickle
 import subprocess
 import sys
 
@@ -85,6 +86,17 @@ def test_words_of_another_type_are_refused_in_a_sentence(arm):
         arm.algorithm(3)
     with pytest.raises(TypeError, match="did you mean 'algorithm'"):
         arm.mass_matrix(arm.state().q, algoritm="crba")
+
+
+def test_arguments_of_parts_that_do_not_exist_are_named():
+    with pytest.raises(TypeError, match="EndEffector: argument is 'offst'.*mean 'offset'"):
+        esp.EndEffector("foot", offst=[0, 0, 1])
+    with pytest.raises(TypeError, match="Sensor: argument is 'jiont'.*mean 'joint'"):
+        esp.Sensor("torque", jiont="knee")
+    with pytest.raises(TypeError, match="'link'"):  # Python says itself what is missing
+        esp.EndEffector()
+    end = pickle.loads(pickle.dumps(esp.EndEffector("foot", "3d")))
+    assert end == esp.EndEffector("foot", "3d")
 
 
 def test_fields_that_do_not_exist_are_named(arm):

@@ -65,13 +65,13 @@ def test_gradcheck_on_trees(models, name, function):
                                         ("four_bar_leg.yaml", "fixed")])
 @pytest.mark.parametrize("function", ["forward_dynamics", "inverse_dynamics"])
 def test_gradients_along_the_motions_of_loops_and_floating_roots(models, name, root, function):
+    torch = pytest.importorskip("torch")
     import espalier.torch as est
 
     model = models(name, root=root)
     x = model.random_state(3)
     load, weights = np.linspace(-1.0, 1.0, model.nv), np.cos(np.arange(model.nv))
     q, v, tau = tensor(x.q), tensor(x.v), tensor(load)
-    torch = pytest.importorskip("torch")
     (getattr(est.wrap(model), function)(q, v, tau) * torch.from_numpy(weights)).sum().backward()
 
     f = getattr(model, function)
