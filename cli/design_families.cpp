@@ -38,10 +38,10 @@ std::vector<std::string> default_targets(const Description& robot) {
 
 void DesignOption::add_to(CLI::App& app) {
   app.add_option("--design", texts_,
-                 "for design-variation: numbers of the file that change together, by the same "
-                 "amount, [NAME=]TARGET[,TARGET...], targets as in 'sweep --help'; may be "
-                 "repeated; default: every number of couplings, laws and loops, or else the "
-                 "links' masses")
+                 "for design-variation: numbers of the file that change together by the same "
+                 "amount, [NAME=]TARGET[,TARGET...], with targets as in 'sweep --help'; may be "
+                 "repeated; default: every number of couplings, laws and loops, or the links' "
+                 "masses if there is none")
       ->type_name("DESIGN");
 }
 

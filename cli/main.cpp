@@ -18,9 +18,9 @@ namespace espalier::cli {
 namespace {
 
 constexpr const char* footer = R"(
-Exit codes: 0 ok; 1 the model or the input cannot be used, or algorithms disagree;
+Exit codes: 0 ok; 1 the model or an input cannot be used, or algorithms disagree;
 2 wrong usage (unknown option, algorithm, problem, joint or link); 3 internal error; 130 Ctrl-C.
-Output files are written beside and renamed when they are whole; none replaces an input.
+An output file appears when it is complete, and never replaces an input.
 Results go to standard output, everything else to standard error.
 'espalier COMMAND --help' explains each command.)";
 
@@ -129,6 +129,14 @@ class Help : public CLI::Formatter {
   std::string make_option_desc(const CLI::Option* option) const override {
     return wrapped(CLI::Formatter::make_option_desc(option), column_width_);
   }
+  /// Without CLI11's mark of a flag that says no.
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    std::string name = CLI::Formatter::make_option_name(option, positional);
+    constexpr std::string_view mark = "{false}";
+    if (const std::size_t at = name.find(mark); at != std::string::npos)
+      name.erase(at, mark.size());
+    return name;
+  }
   std::string make_subcommand(const CLI::App* sub) const override {
     std::stringstream out;
     CLI::detail::format_help(out, sub->get_display_name(true),
@@ -159,23 +167,24 @@ class Help : public CLI::Formatter {
 };
 
 int run(Session& session, int argc, char** argv) {
-  CLI::App app(
-      "espalier " ESPALIER_VERSION
-      ": dynamics of robots whose chains contain gears, differentials, belts and four-bars",
-      "espalier");
+  CLI::App app("espalier " ESPALIER_VERSION
+               ": exact dynamics of robots with gears, differentials, belts and four-bars",
+               "espalier");
   app.formatter(std::make_shared<Help>());  // of all subcommands, which are made after this
   app.footer(footer);
+  app.set_help_flag("-h,--help", "print this help");
   app.set_version_flag(
       "--version", [&session] { return version_text(session.plugin_folders); },
       "version, commit, compiler, and plugins with their instruction sets");
-  app.add_option("--plugins", session.plugin_folders,
-                 "search plugins here first (before ESPALIER_PLUGIN_PATH, the installed and the "
-                 "build folder); may be repeated")
+  app.add_option(
+         "--plugins", session.plugin_folders,
+         "folder to search for plugins first, before ESPALIER_PLUGIN_PATH and Espalier's own; "
+         "may be repeated")
       ->type_name("DIR")
       ->allow_extra_args(false);
-  app.add_flag("--verbose", session.verbose, "tell on standard error what is loaded and when");
+  app.add_flag("--verbose", session.verbose, "say on standard error what is loaded, and when");
   app.add_flag("--overwrite", input_files().may_be_replaced,
-               "an output file may be one of the inputs, which is replaced");
+               "allow an output file to replace one of the inputs");
   app.require_subcommand(1);
 
   std::sort(commands().begin(), commands().end(),
@@ -192,7 +201,7 @@ int run(Session& session, int argc, char** argv) {
   // The flag may stand behind what cannot be parsed.
   session.json = std::any_of(argv, argv + argc,
                              [](const char* word) { return std::strcmp(word, "--json") == 0; });
-  app.set_help_all_flag("--help-all", "Print the help of all commands");  // here alone
+  app.set_help_all_flag("--help-all", "print the help of all commands");  // here alone
   try {
     expect_subcommand(argc, argv);
     app.parse(argc, argv);

@@ -91,23 +91,24 @@ void add_compile_options(CLI::App& app, ModelArguments& model) {
   using Mimic = CompileOptions::MimicRule;
   add_choice(
       app, "--root",
-      "floating: the root link hangs on a floating joint named 'root'; default: what the file "
-      "says, and fixed if it says nothing",
+      "floating: the root link moves freely, on a joint named 'root'; default: what the file "
+      "says, or fixed if it says nothing",
       options.root, Root::fixed, Root::floating);
-  add_choice(app, "--mimic", "ignore: joints with <mimic> move freely", options.mimic,
+  add_choice(app, "--mimic", "ignore: joints with <mimic> move independently", options.mimic,
              Mimic::honour, Mimic::ignore);
 }
 
 void add_read_options(CLI::App& app, ReadOptions& options) {
-  app.add_option("--search", options.search_paths,
-                 "folder in which included files and meshes are looked for after the robot's own; "
-                 "may be repeated")
+  app.add_option(
+         "--search", options.search_paths,
+         "folder to search for included files and meshes, after that of the robot file; may be "
+         "repeated")
       ->type_name("FOLDER")
       ->check(CLI::ExistingDirectory.description(""))
       ->expected(1)
       ->take_all();
   app.add_flag("--outside", options.outside,
-               "included files and meshes may lie outside of these folders");
+               "allow included files and meshes outside of these folders");
 }
 
 void ModelArguments::add_to(CLI::App& app) {
@@ -115,10 +116,11 @@ void ModelArguments::add_to(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   add_compile_options(app, *this);
-  app.add_flag("--strict", options.strict,
-               "refuse what is doubtful, as inertias that no body has; else it is used as written");
+  app.add_flag(
+      "--strict", options.strict,
+      "refuse what is doubtful, such as inertias that no body can have, instead of warning");
   app.add_flag("--lenient", options.lenient,
-               "leave out what the file says and Espalier cannot, even if it changes the motion");
+               "leave out what Espalier does not support, even if this changes the motion");
   add_read_options(app, reading);
 }
 

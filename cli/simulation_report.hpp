@@ -8,7 +8,7 @@
 
 #include "cli/json_form.hpp"
 #include "espalier/simulation/contact/contact_simulation.hpp"
-#include "espalier/simulation/contact/world.hpp"
+#include "espalier/simulation/contact/meshes/mesh_shape.hpp"
 #include "espalier/simulation/simulation.hpp"
 
 /// What `simulate` says at its end.

@@ -181,6 +181,15 @@ std::string Table::markdown() const {
 
 std::string number(double x) { return fmt::format("{:.6g}", x); }
 
+std::string counted(std::size_t count, const char* one, const char* several) {
+  return fmt::format("{} {}", count, count == 1 ? one : several);
+}
+
+std::string size_of(std::size_t bodies, std::size_t degrees_of_freedom) {
+  return counted(bodies, "body", "bodies") + ", " +
+         counted(degrees_of_freedom, "degree of freedom", "degrees of freedom");
+}
+
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string out = "\"";

@@ -54,6 +54,10 @@ class Table {
 std::vector<std::string> broken(const std::string& text, std::size_t limit);
 /// Six significant digits, for people.
 std::string number(double x);
+/// "1 body", "2 bodies".
+std::string counted(std::size_t count, const char* one, const char* several);
+/// "3 bodies, 2 degrees of freedom".
+std::string size_of(std::size_t bodies, std::size_t degrees_of_freedom);
 /// A cell of CSV: in quotes where it holds a comma, a quote or the end of a line.
 std::string csv_cell(const std::string& text);
 /// "a, b, c".

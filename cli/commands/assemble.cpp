@@ -10,17 +10,17 @@ class Assemble final : public Command {
   void add_options(CLI::App& app) override {
     model_.add_to(app);
     app.add_option("--state", state_,
-                   "state file whose \"q\" is the guess; '-': standard input. Default: the "
-                   "neutral position")
+                   "state file whose \"q\" is the initial guess; '-': standard input. Default: "
+                   "the neutral position")
         ->type_name("FILE");
-    app.add_option("--set", sets_, "a position of the guess; may be repeated")
+    app.add_option("--set", sets_, "one position of the guess; may be repeated")
         ->type_name("JOINT=NUMBER")
         ->allow_extra_args(false);
     app.add_option("-o,--output", output_, "state file to write")->type_name("FILE");
     app.footer(R"(
-Moves all joints of loops that are open, independent ones too, as little as it can, and tries other
-guesses where that fails; loops that are closed stay. To keep independent joints where they are,
-and the branch, use 'close'. Exit code 0 if all loops are closed, else 1.
+Moves the joints of open loops, independent ones too, as little as possible, and tries other
+guesses if that fails. Loops that are closed already do not move. 'close' keeps the independent
+joints where they are, and the branch. Exit code 0 if all loops are closed, else 1.
 
 Example: espalier assemble robots/four_bar_leg.yaml --set ankle.crank=0.4 --json)");
   }
@@ -40,7 +40,7 @@ Example: espalier assemble robots/four_bar_leg.yaml --set ankle.crank=0.4 --json
 };
 
 const Registered<Assemble> registered_assemble{
-    {"assemble", "close a robot's loops from any guess", 15}};
+    {"assemble", "find positions that close all loops, from any guess", 15}};
 
 }  // namespace
 

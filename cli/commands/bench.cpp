@@ -20,40 +20,38 @@ class Bench final : public Command {
         ->type_name("NAME")
         ->allow_extra_args(false);
     app.add_option("--problem", problem_,
-                   "problem to solve; default: the first one of each algorithm given, else all")
+                   "problem to time; default: the first one of each --algorithm, or all")
         ->type_name("NAME");
-    app.add_option("--batch", batch_, "states that are computed together: times are per state")
+    app.add_option("--batch", batch_, "compute N states together; times are per state")
         ->type_name("N")
         ->check(CLI::Range(1, 1 << 24));
-    app.add_option("--threads", threads_, "threads of a batch; default: one for each core")
+    app.add_option("--threads", threads_, "threads of a batch; default: one per core")
         ->type_name("K")
         ->check(CLI::Range(1, 1024));
-    app.add_option(
-           "--precision", precision_,
-           "what a batch computes with: 'double', eight states at a time, or 'float', sixteen")
+    app.add_option("--precision", precision_,
+                   "numbers of a batch: 'double', eight states at a time, or 'float', sixteen")
         ->check(CLI::IsMember({"double", "float"}));
     app.add_flag("--singles", singles_,
-                 "up to three states of a batch that fill no pack are single calls");
-    app.add_option("--repeats", timing_.repeats, "runs of calls; each gives one time per call")
+                 "compute up to three states that do not fill a pack by single calls");
+    app.add_option("--repeats", timing_.repeats, "number of runs; each gives one time per call")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
-    app.add_option("--time", timing_.seconds, "seconds for all runs of one algorithm")
+    app.add_option("--time", timing_.seconds, "seconds for all runs of an algorithm")
         ->check(CLI::Range(1e-3, 3600.0))
         ->capture_default_str();
-    app.add_option("--states", states_, "random states that calls cycle over")
+    app.add_option("--states", states_, "number of random states that the calls cycle through")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
     add_seed(app, "--seed", seed_, "seed of the random states");
     end_effectors_.add_to(app, "default: all links that move and carry no other");
     app.footer(R"(
-A call is Algorithm::solve() at one state, which adds about 10 ns to evaluate(), by the thread's
-processor time; with --batch it is Batch::evaluate() with all results and status, the default being
-all algorithms that have packs, on several threads by the clock on the wall.
-With --precision float the columns 'error' and 'worst' are the median and the largest, over the
-states, of |difference from doubles| / |result| of vectors and matrices as a whole.
-Spread is the distance of the quartiles of the runs. Allocations are all blocks taken from the heap
-during a call by the thread that makes it, by whatever library. Inputs of input-matrix are those of
-a random state of 'eval'.
+Single calls are Algorithm::solve() at one state, about 10 ns more than evaluate(), in processor
+time of the thread. With --batch, calls are Batch::evaluate() with all results and status; the
+default is then every algorithm with packs. Batches on several threads are timed by the clock.
+Spread is the distance between the quartiles of the runs. Allocations are all heap blocks that the
+calling thread takes during a call, by whatever library. With --precision float, 'error' and 'worst'
+are the median and the maximum over the states of |difference from doubles| / |result|, for each
+vector or matrix as a whole. For input-matrix, the inputs are those of a random state of 'eval'.
 
 Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorithm rnea
           espalier bench humanoid.urdf --root floating --algorithm aba --batch 4096 --threads 2
@@ -195,8 +193,9 @@ Examples: espalier bench humanoid.urdf --root floating --algorithm aba --algorit
         batch_ == 0 ? std::string("one call at a time")
                     : fmt::format("{} states at a time on {} thread{}{}", batch_, threads,
                                   threads == 1 ? "" : "s", floats() ? ", floats" : "");
-    session.print(fmt::format("{}: {} bodies, {} degrees of freedom, {}\n\n{}", model.name(),
-                              model.body_count(), model.nv(), how, table.text(Table::screen)));
+    session.print(fmt::format("{}: {}, {}\n\n{}", model.name(),
+                              size_of(model.body_count(), model.nv()), how,
+                              table.text(Table::screen)));
     if (noise(rows) > 1.2) {
       session.print(
           fmt::format("The machine is noisy: a median is {:.1f} times the best time. "

@@ -16,12 +16,12 @@ class Check final : public Command {
   void add_options(CLI::App& app) override {
     model_.add_to(app);
     app.footer(R"(
-Looks for massless leaves, inertias that no body can have, duplicate names, disconnected bodies,
-unknown joint types, missing meshes and all else that a model is refused for, and says what to do.
-Doubts limits in degrees, masses that nothing moves, and couplings and laws that say what others say
-(of up to 100).
-Refuses what other commands compute as written with a warning (--strict), unless --lenient is given.
-Exit code 1 if the model cannot be used, 0 if there are warnings at most.)");
+Reports everything that a model is refused for, and what to do about it: massless leaves, impossible
+inertias, duplicate names, disconnected bodies, unknown joint types, missing meshes and more.
+Warns of limits that look like degrees, masses that nothing moves, and couplings and laws that repeat
+what others say (if there are at most 100).
+Refuses what other commands only warn of (as --strict does there), unless --lenient is given.
+Exit code 1 if the model cannot be used, 0 if there are at most warnings.)");
   }
 
   int run(Session& session) override {
@@ -190,8 +190,7 @@ Exit code 1 if the model cannot be used, 0 if there are warnings at most.)");
   ModelArguments model_;
 };
 
-const Registered<Check> registered_check{
-    {"check", "the model doctor: what is wrong with a file", 30}};
+const Registered<Check> registered_check{{"check", "find out what is wrong with a robot file", 30}};
 
 }  // namespace
 

@@ -14,20 +14,21 @@ class Close final : public Command {
                    "state file whose \"q\" has the wanted independent positions; '-': standard "
                    "input")
         ->type_name("FILE");
-    app.add_option("--set", sets_, "a wanted position; may be repeated")
+    app.add_option("--set", sets_, "one wanted position; may be repeated")
         ->type_name("JOINT=NUMBER")
         ->allow_extra_args(false);
     app.add_option("--from", from_,
-                   "state file with a closed position that the way begins at; its branch is kept. "
-                   "Default: the neutral one")
+                   "state file with a closed position to start from; its branch is kept. Default: "
+                   "the neutral position")
         ->type_name("FILE");
     app.add_option("-o,--output", output_, "state file to write")->type_name("FILE");
     app.footer(R"(
-Moves the independent joints straight to where they are wanted; the dependent ones follow on their
-branch. Joints that --state does not name stay where they are; what it gives for dependent joints is
-not looked at. A dependent joint that --set names becomes independent for this command, in place of
-the one that it leaves the best choice with. Verdicts: closed; out of reach; singular (a dead point of the independent joints lies in
-the way); branch lost. Exit code 0 for 'closed', else 1; positions are then those that were reached.
+Moves the independent joints straight to the wanted positions; the dependent ones follow on their
+branch. Joints that --state does not name stay where they are, and positions that it gives for
+dependent joints are ignored. A dependent joint named by --set becomes independent for this command,
+in place of the joint that leaves the best choice. The verdict is one of: closed; out of reach;
+singular (a dead point of the independent joints is in the way); branch lost. Exit code 0 for
+'closed', else 1, with the positions that were reached.
 
 Example: espalier close robots/four_bar_leg.yaml --set ankle.crank=0.4 --output pose.json)");
   }
@@ -70,7 +71,7 @@ Example: espalier close robots/four_bar_leg.yaml --set ankle.crank=0.4 --output 
 };
 
 const Registered<Close> registered_close{
-    {"close", "dependent positions of loops from the independent ones", 14}};
+    {"close", "solve for the dependent positions of loops, given the independent ones", 14}};
 
 }  // namespace
 

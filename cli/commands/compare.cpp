@@ -112,26 +112,26 @@ class Compare final : public Command {
         ->capture_default_str();
     add_seed(app, "--seed", seed_, "seed of the first state");
     tolerance_option_ =
-        app.add_option("--tolerance", tolerance_,
-                       "largest relative difference that is agreement: the largest entry of x - "
-                       "reference over the largest of the reference, or over one if that is larger")
+        app.add_option(
+               "--tolerance", tolerance_,
+               "largest relative difference that counts as agreement: the largest entry of "
+               "|x - reference| over the largest of |reference|, or over 1 if that is larger")
             ->check(above_zero())
             ->capture_default_str();
     app.add_option("--against", against_,
-                   "algorithm that is the reference; with 'differences', derivatives are held "
-                   "against central differences with closed loops, and the tolerance is 1e-6 "
-                   "unless it is given")
+                   "algorithm to use as the reference; 'differences' compares derivatives with "
+                   "central differences along closed loops, by default with a tolerance of 1e-6")
         ->type_name("NAME")
         ->capture_default_str();
     end_effectors_.add_to(app, "default: all links that move and carry no other");
     design_.add_to(app);
     app.footer(R"(
-Inputs of input-matrix are those of a random state of 'eval'. The reference is --against where it
-can run, else the first exact algorithm. Exit code 1 if an exact algorithm differs by more than the
-tolerance; approximate ones are only shown. The tolerance of a state grows with its condition where
-that is over 1e4: with the reciprocal of the singularity margin near a dead point of loops, and in
-operational-space, constrained-dynamics and its derivatives with the condition of J M^-1 J^T, as of
-end-effectors that are nearly dependent.)");
+The reference is --against if it can handle the model, else the first exact algorithm. Exit code 1
+if an exact algorithm differs by more than the tolerance; approximate ones are shown only. The
+tolerance grows with the condition of a state above 1e4: with the reciprocal of the singularity
+margin near a dead point, and in operational-space, constrained-dynamics and its derivatives with the
+condition of J M^-1 J^T (end-effectors that are nearly dependent). For input-matrix, the inputs are
+those of a random state of 'eval'.)");
   }
 
   int run(Session& session) override {
@@ -347,7 +347,7 @@ end-effectors that are nearly dependent.)");
 };
 
 const Registered<Compare> registered_compare{
-    {"compare", "run all algorithms for a problem against one another", 14}};
+    {"compare", "compare all algorithms for a problem with one another", 14}};
 
 }  // namespace
 

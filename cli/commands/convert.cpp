@@ -2,6 +2,7 @@
 
 #include "cli/command.hpp"
 #include "cli/session.hpp"
+#include "cli/table.hpp"
 #include "espalier/host/output_file.hpp"
 #include "espalier/kernel/graph/subsystem_graph.hpp"
 
@@ -15,15 +16,16 @@ class Convert final : public Command {
     app.add_option("MODEL", file_, "robot file (see 'espalier list formats')")
         ->required()
         ->type_name("FILE");
-    app.add_option("-o,--output,OUTPUT", output_, "file to write; its ending says the format")
+    app.add_option("-o,--output,OUTPUT", output_, "file to write; its extension chooses the format")
         ->required()
         ->type_name("FILE");
-    app.add_flag("--strict", strict_, "refuse to write what the format cannot say whole");
-    app.add_flag("--lenient", lenient_, "write although the input holds what cannot be read");
+    app.add_flag("--strict", strict_, "refuse to write if the format cannot express everything");
+    app.add_flag("--lenient", lenient_,
+                 "write even if the input has parts that Espalier does not support");
     add_read_options(app, reading_);
     app.footer(R"(
-Lists what the output's format cannot say before it writes. What a YAML file composes of subsystems
-is written out as links and joints. The output may not be the input, unless --overwrite says so.
+Lists what the output format cannot express before it writes. Subsystems of a YAML file are written
+out as links and joints. The output may not be the input, unless --overwrite is given.
 Example: espalier convert robot.xml -o robot.yaml)");
   }
 
@@ -75,8 +77,9 @@ Example: espalier convert robot.xml -o robot.yaml)");
                          {"losses", losses},
                          {"flattened", !flat.empty()}});
     } else {
-      session.print(fmt::format("{}: {} links and {} joints written to {}", description.name,
-                                description.links.size(), description.joints.size(), output_));
+      session.print(fmt::format("{}: {} and {} written to {}", description.name,
+                                counted(description.links.size(), "link", "links"),
+                                counted(description.joints.size(), "joint", "joints"), output_));
     }
     return ok;
   }

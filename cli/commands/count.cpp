@@ -46,21 +46,22 @@ class CountOperations final : public Command {
         ->type_name("NAME")
         ->allow_extra_args(false);
     app.add_option("--problem", problem_,
-                   "only this one of the problems that an algorithm solves; default: all of them")
+                   "count this problem only; default: all that an algorithm solves")
         ->type_name("NAME");
-    auto* state = app.add_option("--state", state_, "state file, as of 'eval'; '-': standard input")
-                      ->type_name("FILE");
-    add_seed(app, "--random", seed_, "random state of this seed")->excludes(state);
+    auto* state =
+        app.add_option("--state", state_, "state file, as for 'eval'; '-': standard input")
+            ->type_name("FILE");
+    add_seed(app, "--random", seed_, "random state with this seed")->excludes(state);
     end_effectors_.add_to(app,
                           "default: those of the state file, or all links that move and carry "
                           "no other");
     app.footer(R"(
-The algorithm runs with numbers that count what is done to them: additions and subtractions,
-multiplications, divisions, square roots, and sines, cosines and arc tangents. Sign changes and
-comparisons are free. Positions, rates and forces are variables, the model's parameters constants.
-"folded" leaves out what generated code would not do either: operations on constants, additions of
-0, and multiplications by 0, 1 and -1. "all" counts everything. External wrenches are left out.
-Inputs of input-matrix are those of the state file, or of a random state of 'eval'.
+Runs the algorithm on numbers that count operations: additions and subtractions, multiplications,
+divisions, square roots, and sines, cosines and arc tangents. Sign changes and comparisons are free.
+Positions, rates and forces count as variables, the model's parameters as constants. "folded" leaves
+out what generated code would not do either: operations on constants, additions of 0, and
+multiplications by 0, 1 and -1. "all" counts everything. External wrenches are left out. For
+input-matrix, the inputs are those of the state file, or of a random state of 'eval'.
 
 Example: espalier count humanoid.urdf --algorithm efpa --end-effector l_foot --end-effector r_foot)");
   }
@@ -111,9 +112,8 @@ Example: espalier count humanoid.urdf --algorithm efpa --end-effector l_foot --e
                          {"end_effectors", EndEffectorList{state.end_effectors, {}}.json()},
                          {"results", std::move(list)}});
     } else {
-      session.print(
-          fmt::format("{}: {} bodies, {} degrees of freedom, operations of one call\n\n{}",
-                      model->name(), model->body_count(), model->nv(), table.text()));
+      session.print(fmt::format("{}: {}, operations of one call\n\n{}", model->name(),
+                                size_of(model->body_count(), model->nv()), table.text()));
     }
     return ok;
   }
@@ -140,7 +140,7 @@ Example: espalier count humanoid.urdf --algorithm efpa --end-effector l_foot --e
 };
 
 const Registered<CountOperations> registered_count{
-    {"count", "count the operations of single calls", 18}};
+    {"count", "count the arithmetic operations of a call", 18}};
 
 }  // namespace
 

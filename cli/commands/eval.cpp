@@ -20,30 +20,31 @@ class Eval final : public Command {
     model_.add_to(app);
     app.add_option("--algorithm", algorithm_,
                    "name of the algorithm (see 'list algorithms'); default: the best for --problem "
-                   "that can")
+                   "that can handle the model")
         ->type_name("NAME");
     app.add_option(
            "--problem", problem_,
-           "only this one of the problems that the algorithm solves; default: all of them, and "
-           "forward-dynamics without --algorithm")
+           "problem to solve; default: all that --algorithm solves, or forward-dynamics without "
+           "--algorithm")
         ->type_name("NAME");
     auto* state =
         app.add_option("--state", state_, "state file; '-': standard input")->type_name("FILE");
     add_seed(app, "--random", seed_,
-             "random state of this seed; the JSON output then holds it as \"state\"")
+             "random state with this seed; the JSON output has it as \"state\"")
         ->excludes(state);
     end_effectors_.add_to(app,
                           "default: those of the state, or of a random one all links that "
                           "move and carry no other");
     design_.add_to(app);
     app.add_flag("--group-by-name", group_by_name_,
-                 "Bremer's subsystems are joints whose names are the same up to the first dot; "
-                 "default: the groups of the state, and single clusters elsewhere");
-    app.add_flag("--passive", passive_,
-                 "damping, friction and springs of the joints act too: they are added to tau of "
-                 "forward dynamics; tau and bias that are asked for overcome them");
+                 "joints with the same name up to the first dot are one of Bremer's subsystems; "
+                 "default: the groups of the state file, and single clusters for the rest");
+    app.add_flag(
+        "--passive", passive_,
+        "damping, friction and springs of the joints act: they are added to the given tau, "
+        "and a computed tau or bias overcomes them");
     app.footer(R"(
-State file (JSON, SI units; every part may be left out):
+State file (JSON, SI units; every part is optional):
   {"q":    {joint: number or list},      neutral if left out; quaternions x y z w, normalised
                                          if off by at most 1e-3; a floating joint has
                                          [x y z, qx qy qz qw]
@@ -56,30 +57,31 @@ State file (JSON, SI units; every part may be left out):
                       "offset": [x, y, z], "axes": "link" | "world", "acceleration": [...]}],
    "inputs": [{"joint": name} | {"link": name, "rows": ..., "offset": ..., "axes": ...}, ...],
    "groups": {subsystem: [joints]}}      for bremer, bremer-on and minimal-form
-Joints that a coupling makes dependent need no q (if given, it must fit to 1e-6) and have no
-v, tau and vdot. Rows of matrices are in the order of "coordinates". Link placements: position and
-quaternion of the link in the world; velocity and spatial acceleration angular first, link frame.
+Dependent joints need no q (a given one must fit to 1e-6) and have no v, tau and vdot. Rows of
+matrices are in the order of "coordinates". Placements of links are position and quaternion in the
+world; velocity and spatial acceleration are angular first, in the link frame.
 
 End-effectors are for inverse-osim, operational-space and constrained-dynamics, whose matrices have
-their rows in this order. A row takes six numbers, angular first, times the twist of a point of the
-link, which is "offset" [m] from its origin (default: 0), link axes. "6d" is the whole twist, "3d"
-the point's velocity. "axes" are those of the rows: the link's (default of "6d" and of numbers;
-rates are components of the spatial acceleration) or the world's (default of "3d"; rates are those
-of the angular velocity and of the point's velocity). "acceleration": of the rows, wanted by
-constrained dynamics (default: 0). Without end-effectors an algorithm of several problems solves
-those that need none. A result's name that an earlier problem has used is problem:name.
+their rows in this order. A row is six numbers, angular first, that multiply the twist of a point of
+the link; the point is "offset" [m] from the link's origin (default: 0), in link axes. "6d" is the
+whole twist, "3d" the velocity of the point. "axes" are the axes of the rows: those of the link
+(default for "6d" and for numbers; rates are components of the spatial acceleration) or of the world
+(default for "3d"; rates are those of the angular velocity and of the point's velocity).
+"acceleration" is the wanted acceleration of the rows, for constrained-dynamics (default: 0).
+Without end-effectors, an algorithm for several problems solves those that need none. If two problems
+have a result of the same name, the second one is named problem:name.
 
 Inputs are for input-matrix: motors on any joints, dependent ones too, and contacts, whose wrenches
-are rows as those of end-effectors. Each may have a "name"; its columns are name, or name[k] for the
-rates of a joint of several and the rows of a contact. They stand in the order of "inputs". Without
-inputs an algorithm of several problems solves those that need none. A random state has a motor on
-every independent joint that is not free, and a contact (3d) on every link that moves and carries no
-other.
+have rows like those of end-effectors. Each may have a "name". Its columns are called name, or
+name[k] for a joint with several rates and for the rows of a contact, in the order of "inputs".
+Without inputs, an algorithm for several problems solves those that need none. A random state has a
+motor on every independent joint that is not free, and a contact (3d) on every moving link that
+carries no other.
 
-Groups say which bodies are one subsystem of Bremer's method, by the joints that they hang on: whole
-clusters that hang together. bremer gives the matrices of each subsystem,
+Groups say which bodies form one subsystem of Bremer's method, by the joints that carry them. They
+are whole clusters that are connected. bremer computes the matrices of each subsystem,
   y = T y_parent + F rates, dy/dt = T dy_parent/dt + F d(rates)/dt + c, M dy/dt + h - B u,
-y being the twist of the link that it hangs on (angular first, link frame) and its own rates.
+where y is the twist of the link that carries it (angular first, link frame) and its own rates.
 
 Examples:
   espalier eval arm.urdf --algorithm aba --state state.json --json
@@ -201,7 +203,8 @@ Examples:
   std::string subsystem_table_;
 };
 
-const Registered<Eval> registered_eval{{"eval", "solve a problem at one state", 10}};
+const Registered<Eval> registered_eval{
+    {"eval", "solve a problem (forward dynamics, mass matrix, ...) at one state", 10}};
 
 }  // namespace
 

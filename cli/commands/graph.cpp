@@ -121,8 +121,8 @@ class Graph final : public Command {
     model_.add_to(app);
     app.add_option("--kind", kind_,
                    "connectivity: bodies, joints and constraints; tree: the spanning tree; "
-                   "clusters: the tree that algorithms recurse on; subsystems: how the file "
-                   "composes the robot, else a unit for each cluster")
+                   "clusters: the tree that algorithms recurse on; subsystems: those that the file "
+                   "is composed of, or one per cluster")
         ->check(CLI::IsMember({"connectivity", "tree", "clusters", "subsystems"}).description(""))
         ->type_name("connectivity|tree|clusters|subsystems")
         ->capture_default_str();
@@ -165,7 +165,7 @@ class Graph final : public Command {
   std::string kind_ = "connectivity", format_ = "dot", output_;
 };
 
-const Registered<Graph> registered_graph{{"graph", "graphs of a model: dot, JSON or SVG", 40}};
+const Registered<Graph> registered_graph{{"graph", "draw graphs of a model: dot, JSON or SVG", 40}};
 
 }  // namespace
 

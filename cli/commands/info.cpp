@@ -17,11 +17,11 @@ class Info final : public Command {
   void add_options(CLI::App& app) override {
     model_.add_to(app);
     app.add_flag("--wide", wide_,
-                 "tables with all columns, each as wide as it is; default: 100 "
+                 "all columns at full width; default: tables of at most 100 "
                  "characters");
     app.footer(R"(
-A body is all links that fixed joints weld together, named by its first link. A cluster is a
-group of bodies tied by couplings or loops; its supporting bodies are what it hangs on.)");
+A body is a link with all links that fixed joints weld to it, named after the first. A cluster is a
+group of bodies that couplings or loops tie together; its supporting bodies carry it.)");
   }
 
   int run(Session& session) override {
@@ -124,10 +124,10 @@ group of bodies tied by couplings or loops; its supporting bodies are what it ha
     const std::size_t tied = std::count_if(model.clusters().begin(), model.clusters().end(),
                                            [](const Cluster& c) { return c.constrained; });
     const std::string head = fmt::format(
-        "{}: {} bodies, {} joints, {} degrees of freedom, {} kg, {}", model.name(),
-        model.body_count(), model.joints().size(), model.nv(), number(model.mass()),
-        tied == 0 ? "a tree"
-                  : fmt::format("{} cluster{} of tied bodies", tied, tied == 1 ? "" : "s"));
+        "{}: {}, {}, {}, {} kg, {}", model.name(), counted(model.body_count(), "body", "bodies"),
+        counted(model.joints().size(), "joint", "joints"),
+        counted(model.nv(), "degree of freedom", "degrees of freedom"), number(model.mass()),
+        tied == 0 ? "a tree" : counted(tied, "cluster", "clusters") + " of tied bodies");
 
     std::string out = joined(wide_ ? std::vector{head} : broken(head, limit), "\n") + "\n\n";
     out += joints_text(model, names, limit) + "\n";
@@ -246,7 +246,7 @@ group of bodies tied by couplings or loops; its supporting bodies are what it ha
 };
 
 const Registered<Info> registered_info{
-    {"info", "bodies, joints, clusters, coordinates and mass of a model", 20}};
+    {"info", "show bodies, joints, clusters, coordinates and mass of a model", 20}};
 
 }  // namespace
 

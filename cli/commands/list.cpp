@@ -31,15 +31,15 @@ class List final : public Command {
         ->check(CLI::IsMember(words).description(""))
         ->type_name("NAME");
     auto* model = app.add_option("--model", model_.file,
-                                 "tell which algorithms can run on this model, and what stands in "
-                                 "the way of the others")
+                                 "say which algorithms can handle this model, and why the others "
+                                 "cannot")
                       ->type_name("FILE");
     add_compile_options(app, model_);
     app.get_option("--root")->needs(model);
     app.get_option("--mimic")->needs(model);
     app.add_option("--problem", problem_, "only algorithms for this problem")->type_name("NAME");
     app.add_flag("--markdown", markdown_, "print Markdown tables");
-    app.add_flag("--wide", wide_, "all columns, each as wide as it is; default: 100 characters");
+    app.add_flag("--wide", wide_, "all columns at full width; default: at most 100 characters");
   }
 
   struct Section {
@@ -369,7 +369,7 @@ class List final : public Command {
 };
 
 const Registered<List> registered_list{
-    {"list", "what is registered: algorithms, joints, sub-mechanisms, formats", 25}};
+    {"list", "list algorithms, joint types, sub-mechanisms, file formats and more", 25}};
 
 }  // namespace
 

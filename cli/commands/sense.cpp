@@ -37,7 +37,7 @@ class Sense final : public Command {
         ->required()
         ->type_name("FILE");
     auto* state = app.add_option("--state", state_,
-                                 "state file, as of 'eval': q, v, gravity and "
+                                 "state file, as for 'eval': q, v, gravity and "
                                  "known external wrenches; default: neutral")
                       ->type_name("FILE");
     add_seed(app, "--random", seed_,
@@ -45,13 +45,13 @@ class Sense final : public Command {
              "the answer is compared with the truth")
         ->excludes(state);
     app.add_option("--algorithm", algorithm_,
-                   "default: sparse-lu for as many equations as unknowns, else map")
+                   "default: sparse-lu if there are as many equations as unknowns, else map")
         ->type_name("NAME");
-    app.add_flag("--verdict", verdict_only_, "judge the sensors and stop");
-    app.add_flag("--variances", variances_, "of everything that is found (map and dense)");
-    app.add_option("--save", save_, "file for what sparse-lu found out off-line")
+    app.add_flag("--verdict", verdict_only_, "only say what the sensors determine");
+    app.add_flag("--variances", variances_, "print the variances of all results (map and dense)");
+    app.add_option("--save", save_, "write the symbolic analysis of sparse-lu to this file")
         ->type_name("FILE");
-    app.add_option("--symbolic", symbolic_, "such a file, instead of finding it out")
+    app.add_option("--symbolic", symbolic_, "read it from this file instead of repeating it")
         ->type_name("FILE");
     app.footer(R"(
 Sensor file (JSON, SI units):
@@ -59,21 +59,21 @@ Sensor file (JSON, SI units):
                 "xyz": [3], "rpy": [3],            frame of the sensor in its link
                 "rows": ["fz", "mx"] or [[6 numbers], ...],   components, sensor axes; default: all
                 "covariance": number or list,      of the noise; 0: exact; default: 1
-                "value": number or list}, ...]}    measured; of all sensors or of none
+                "value": number or list}, ...]}    measured; for all sensors or for none
 Kinds: acceleration and torque (of a joint's rates and motor), wrench (external, on a link),
 joint-wrench (what a joint transmits), accelerometer (proper acceleration of a point), angular-
-acceleration, gyroscope (replaces the angular velocity of the floating base), and, measuring
-nothing, motor (a joint that is driven by an unknown torque) and contact (a link that an unknown
-wrench acts on). Links without wrench or contact are touched by nothing. Joints with independent
-rates that are not free have motors.
+acceleration, and gyroscope (replaces the angular velocity of the floating base). Two kinds measure
+nothing: motor (an unknown torque drives this joint) and contact (an unknown wrench acts on this
+link). On links without wrench or contact no external wrench acts. Joints with independent rates
+that are not free have motors.
 
-The verdict comes first: whether the sensors determine the dynamics at almost every pose, at none,
-or not at some, what no sensor sees, and which single sensor would cure it. Exit code 1 if nothing
-determines them. With values the answer follows, with residual and chi_square, which is about the
-redundancy where sensors agree with one another. Vectors are in the axes of the link, about its
-origin: body_acceleration of the link that it names, joint_wrench on the joint's child (a sensor
-joint-wrench without link and frame reads just this), external_wrench of its link; loop_wrench in
-the frame of the loop on its successor.
+The verdict comes first: whether the sensors determine the dynamics at almost every position, at
+none, or at all but some; what no sensor sees; and which single sensor would help. Exit code 1 if
+the dynamics are determined nowhere. With values, the results follow, with the residual and
+chi_square, which is about as large as the redundancy if the sensors agree. Vectors are in the axes
+of a link, about its origin: body_acceleration and external_wrench of the link that they name,
+joint_wrench on the joint's child (as a joint-wrench sensor without link and frame reads it).
+loop_wrench is in the frame of the loop on its successor.
 
 Examples:
   espalier sense walker.yaml --root floating --sensors feet.json --verdict
@@ -189,7 +189,7 @@ Examples:
 };
 
 const Registered<Sense> registered_sense{
-    {"sense", "everything that moves and pushes a robot, from arbitrary sensors", 17}};
+    {"sense", "compute accelerations, torques and forces from arbitrary sensors", 17}};
 
 }  // namespace
 

@@ -23,43 +23,41 @@ namespace espalier::cli {
 namespace {
 
 constexpr const char* footer = R"(
-Loops are closed after every step. Near a dead point of the model's independent joints the run goes
-on in others; the CSV keeps the names of the model's. Through a singular position of the mechanism
-itself it goes on along its branch, with a warning; with --ground it keeps the model's joints and
-stops at both. The run stops with exit code 1 where loops
-cannot be closed on their branch, or where a number is no longer finite; the CSV then ends there, as
-it does with exit code 130 at Ctrl-C. Until the end its rows stand beside it, in a file of its name
-and six letters. Joint limits do not act without --ground: a joint that passes one is named in a
-warning. In the state file,
-"tau" and "external_wrenches" act all the time, "vdot" does not matter; joints of loops that depend
-on others may be left out.
+Loops are closed after every step. Near a dead point of the model's independent joints, the run goes
+on in other coordinates; the CSV keeps those of the model. The run also passes a singular position of
+the mechanism itself, along its branch and with a warning. With --ground it stops at both. It stops
+with exit code 1 if loops cannot be closed on their branch or a number is no longer finite, and with
+130 at Ctrl-C; the CSV then ends there. Until the run ends, its rows are in a file of the same name
+with six more letters. Without --ground, joint limits do not act; a joint that passes one is named in
+a warning. "tau" and "external_wrenches" of the state file act all the time and "vdot" is ignored;
+dependent joints may be left out.
 
 Controller file (JSON): one object, or {"controllers": [...]} for several that act together.
   {"type": "constant", "tau": {joint: number or list}}
   {"type": "pd", "joints": {joint: {"kp": 0, "kd": 0, "target": 0, "target_rate": 0}}}
-      tau = kp (target - q) + kd (target_rate - qd), on joints of one rate
+      tau = kp (target - q) + kd (target_rate - qd), on joints with one rate
   {"type": "table", "time": [...], "tau": {joint: [...]}}
   {"type": "table", "file": "torques.csv"}     with the header time,joint,...
-      linear between its times, the first row before and the last row after them
+      linear between its times, constant before the first and after the last
 Joints may be any of the model: independent, dependent, or a rotor behind a gear.
 
-Ground file (JSON): what the robot touches, and with what; all of it may be left out.
+Ground file (JSON): what the robot touches, and with which shapes; all of it is optional.
   {"friction": 0.7, "restitution": 0,
    "plane": {"height": 0, "rpy": [0, 0, 0]},
    "height_field": {"columns": 3, "rows": 2, "spacing": 0.5, "heights": [...], "xyz": [0, 0, 0]},
    "shapes": [{"link": "foot", "sphere": 0.02, "xyz": [0, 0, -0.1], "friction": 1},
               {"link": "trunk", "box": [0.2, 0.1, 0.05]}],
    "self_collision": false, "exclude": [["link", "link"]]}
-  Without "shapes" the model's collision shapes touch. Kinds: sphere, box (half edges), hull
-  (points), mesh (a file: its convex hull, of 32 corners where it has more), capsule and cylinder
-  (radius, half length along z); "link": "" is the ground. With "stiffness" and "damping" of a
-  point the ground yields. Joints stop at their limits, and dry
-  friction holds them exactly. Steps that are not solved to 1e-6 m/s are counted.
+  Without "shapes", the collision shapes of the model are used. Kinds: sphere, box (half edges),
+  hull (points), mesh (a file; its convex hull, reduced to 32 corners), capsule and cylinder (radius,
+  half length along z). "link": "" is the ground. With "stiffness" and "damping" of a point, the
+  ground yields. Joints stop at their limits, and dry friction holds them exactly. Steps that are
+  not solved to 1e-6 m/s are counted.
 
 CSV: time, q.<joint> and v.<joint> ([k] for the k-th of several), kinetic, gravity, springs and
 their sum energy [J], loop_residual; with --ground contact.<shape>.fx, fy, fz [N, world axes], the
 number of points that bear load, and contact_residual [m/s]. A FILE.npz has an array of each name,
-numpy.load("motion.npz")["q.knee"]; its rows wait in memory until the end.
+numpy.load("motion.npz")["q.knee"]; it is kept in memory until the end.
 
 Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output motion.csv)";
 
@@ -75,30 +73,31 @@ class Simulate final : public Command {
         ->type_name("NAME")
         ->capture_default_str();
     app.add_option("--option", integrator_options_,
-                   "of the integrator, e.g. relative_tolerance=1e-8; may be repeated")
+                   "option of the integrator, e.g. relative_tolerance=1e-8; may be repeated")
         ->type_name("NAME=NUMBER")
         ->allow_extra_args(false);
     app.add_option("--duration", duration_, "simulated time [s]")->type_name("T")->required();
-    app.add_option("--dt", dt_, "step [s]; integrators of variable steps take their own within it")
+    app.add_option("--dt", dt_,
+                   "step [s]; integrators with variable steps take their own within it")
         ->type_name("H")
         ->required();
     app.add_option("--state", state_,
-                   "state at the start: a file as of 'eval', '-' for standard input, or the name "
-                   "of a state in the robot's file")
+                   "initial state: a file as for 'eval', '-' for standard input, or the name of a "
+                   "state in the robot file")
         ->type_name("FILE");
     app.add_option("--controller", controller_, "controller file")->type_name("FILE");
     app.add_option(
            "--ground", ground_,
-           "rigid contact: 'plane' for z = 0, or a ground file; steps of length H by Moreau's "
-           "method instead of an integrator")
+           "rigid contact with the plane z = 0 ('plane') or with a ground file; takes steps of "
+           "length H by Moreau's method instead of an integrator")
         ->type_name("plane|FILE");
     app.add_option("--solver", steps_.solver,
-                   "of contact impulses: see 'list algorithms --problem contact-impulses'")
+                   "solver of contact impulses: see 'list algorithms --problem contact-impulses'")
         ->type_name("NAME")
         ->capture_default_str();
-    app.add_option("--output", output_, "the motion as CSV, or as arrays of NumPy")
+    app.add_option("--output", output_, "write the motion as CSV, or as NumPy arrays")
         ->type_name("FILE.csv|FILE.npz");
-    app.add_option("--every", every_, "rows of the output: one every so many steps")
+    app.add_option("--every", every_, "write a row every so many steps")
         ->check(CLI::Range(1, 1000000000))
         ->capture_default_str();
     add_physics_options(app);
@@ -107,23 +106,26 @@ class Simulate final : public Command {
 
   void add_physics_options(CLI::App& app) {
     app.add_flag("!--no-passive", simulation_.passive,
-                 "damping, friction and springs of the joints do not act");
-    app.add_option("--damping", damping_,
-                   "of joints: in the integrator's stages, implicit (order 2, for fast dampers), "
-                   "or automatic: implicit where the integrator is not stable at this step")
+                 "ignore damping, friction and springs of the joints");
+    app.add_option(
+           "--damping", damping_,
+           "integration of joint damping: in the integrator's stages, implicit (order 2, for "
+           "fast dampers), or automatic: implicit if the integrator would be unstable")
         ->type_name("automatic|in-stages|implicit")
         ->check(CLI::IsMember({"automatic", "in-stages", "implicit"}).description(""))
         ->capture_default_str();
     app.add_flag("!--stop-at-dead-points", simulation_.past_dead_points,
-                 "keep the model's independent joints, and stop where they do not determine the "
+                 "keep the model's independent joints, and stop where they no longer determine the "
                  "others");
     app.add_option("--loop-error", simulation_.loop_error,
-                   "steps of rk4 are taken in parts where closing the loops moves a joint by more "
-                   "than this share of its way; 0: as they are")
+                   "divide a step of rk4 where closing the loops moves a joint by more than this "
+                   "share of its way; 0: never")
         ->type_name("SHARE")
         ->capture_default_str();
-    app.add_option("--friction-rate", simulation_.friction_rate,
-                   "dry friction is friction tanh(rate / this): no chatter about zero [rad/s, m/s]")
+    app.add_option(
+           "--friction-rate", simulation_.friction_rate,
+           "smooth dry friction to friction * tanh(rate / RATE), to avoid chatter about zero "
+           "[rad/s, m/s]")
         ->type_name("RATE")
         ->capture_default_str();
   }
@@ -339,8 +341,7 @@ class Simulate final : public Command {
   int every_ = 1;
 };
 
-const Registered<Simulate> registered_simulate{
-    {"simulate", "integrate a robot's motion in time", 12}};
+const Registered<Simulate> registered_simulate{{"simulate", "simulate a robot over time", 12}};
 
 }  // namespace
 

@@ -27,7 +27,7 @@ class Sweep final : public Command {
   void add_options(CLI::App& app) override {
     app.add_option("SWEEP", file_, "sweep file (YAML)")->required()->type_name("FILE");
     app.add_option("--output", output_,
-                   "CSV, or HDF5 where it ends in .h5; default: CSV on "
+                   "CSV file, or HDF5 if the name ends in .h5; default: CSV on "
                    "standard output")
         ->type_name("FILE");
     app.add_option("--threads", threads_, "default: all cores")->check(CLI::Range(1, 4096));
@@ -38,13 +38,13 @@ Sweep file:
   problem: inverse-dynamics    default: forward-dynamics
   algorithm: c-rnea
   seed: 1
-  parameters:                  the grid of all lists and ranges; distributions are drawn anew
+  parameters:                  the grid of all lists and ranges; random ones are drawn anew
     shank: {set: links.shank.mass, range: [1, 2], count: 5}
     ratio: {set: couplings.gear.ratio, list: [6, 9, 12]}
     masses: {scale: [links.thigh.mass, links.shank.mass], uniform: [0.8, 1.2]}
     offset: {set: "joints.knee.xyz[2]", normal: [-0.2, 0.001]}
-  samples: 100                 of the distributions, at each point of the grid
-  states: {random: 10}         of each design; default: the neutral one
+  samples: 100                 random draws at each point of the grid
+  states: {random: 10}         for each design; default: the neutral one
   record:
     knee: {result: tau, row: knee}
     worst: {result: tau, reduce: max_abs}      or norm
@@ -52,11 +52,11 @@ Fields: links: mass, com[k]; joints: xyz[k], rpy[k], damping, friction, stiffnes
 couplings: ratio; laws: their parameters, [k] where they are lists; loops: likewise, and
 predecessor_xyz[k], successor_xyz[k].
 
-A row for each state of each design, in order: the same bits for any number of threads,
-and of processes: 'mpirun -n 64 espalier sweep FILE --output OUT.csv' divides the designs among
-them, and the first one writes. HDF5 has a data set for each column.
-Where a design is no robot or has no answer its columns are empty, its last column says why, and
-the exit code is 1.)");
+Writes a row for each state of each design, in order, with the same bits for any number of threads
+and processes: 'mpirun -n 64 espalier sweep FILE --output OUT.csv' divides the designs among
+processes, and the first one writes. HDF5 has a data set for each column.
+If a design is not a valid robot or has no answer, its columns are empty, the last column says why,
+and the exit code is 1.)");
   }
 
   int run(Session& session) override {
@@ -262,7 +262,8 @@ the exit code is 1.)");
   int threads_ = 0;
 };
 
-const Registered<Sweep> registered_sweep{{"sweep", "one problem for many designs of a robot", 13}};
+const Registered<Sweep> registered_sweep{
+    {"sweep", "solve a problem for many designs of a robot", 13}};
 
 }  // namespace
 

@@ -82,46 +82,48 @@ void open_browser(const std::string& url) {
 class View final : public Command {
   void add_options(CLI::App& app) override {
     model_.add_to(app);
-    app.add_option("--port", port_, "of 127.0.0.1; 0: any that is free")
+    app.add_option("--port", port_, "port on 127.0.0.1; 0: any that is free")
         ->check(CLI::Range(0, 65535))
         ->type_name("PORT")
         ->capture_default_str();
     app.add_option(
            "--token-file", token_file_,
-           "file with the secret of the address, made where it is missing: with --port, pages "
-           "that are open find a server that is started again")
+           "file with the secret part of the address, created if missing; with --port, open pages "
+           "reconnect when the server is restarted")
         ->type_name("FILE");
-    app.add_flag("--no-browser", no_browser_, "print the address and open nothing");
-    app.add_option("--state", state_, "state file in which it starts, as of 'eval'")
-        ->type_name("FILE");
-    app.add_option("--trajectory", trajectory_, "play what 'simulate --output' wrote")
+    app.add_flag("--no-browser", no_browser_, "print the address without opening a browser");
+    app.add_option("--state", state_, "initial state, a file as for 'eval'")->type_name("FILE");
+    app.add_option("--trajectory", trajectory_, "play a motion written by 'simulate --output'")
         ->type_name("FILE.csv");
-    app.add_option("--sweep", sweep_, "play this coordinate through its range, with --html")
+    app.add_option("--sweep", sweep_, "move this coordinate through its range, with --html")
         ->type_name("JOINT");
     app.add_option("--compare", compare_,
-                   "show beside it another robot file, or the same robot run by another algorithm")
+                   "show another robot beside it, or the same robot run by another algorithm")
         ->type_name("FILE|ALGORITHM");
-    app.add_option("--controller", controller_, "controller file for simulations, as of 'simulate'")
+    app.add_option("--controller", controller_,
+                   "controller file for simulations, as for 'simulate'")
         ->type_name("FILE");
-    app.add_option("--html", html_, "write one file that needs no server and no network")
+    app.add_option("--html", html_,
+                   "write a self-contained page that needs no server and no network")
         ->type_name("FILE.html");
-    app.add_option("--png", png_, "write a picture, by a headless Chromium")->type_name("FILE.png");
-    app.add_option("--size", size_, "of the picture [pixels]")
+    app.add_option("--png", png_, "write a picture, using a headless Chromium")
+        ->type_name("FILE.png");
+    app.add_option("--size", size_, "size of the picture [pixels]")
         ->type_name("WIDTHxHEIGHT")
         ->capture_default_str();
     app.add_option("--camera", camera_,
-                   "where the picture is seen from: azimuth,elevation,distance "
-                   "[degrees, degrees, sizes of the robot]")
+                   "viewpoint of the picture: azimuth,elevation,distance [degrees, degrees, "
+                   "multiples of the robot's size]")
         ->type_name("A,E,D");
     app.add_option("--mesh-folder", mesh_folders_,
-                   "with meshes that the robot file names; may be repeated")
+                   "folder with the robot's meshes; may be repeated")
         ->type_name("DIR")
         ->allow_extra_args(false);
     app.footer(R"(
-The page draws the robot's shapes, or ellipsoids of inertia and bars between joints where it has
-none; sliders move the independent coordinates and the loops follow, closed by the kernel. Pull a
-link with the mouse. The server listens on 127.0.0.1 alone; the address holds a secret; Ctrl-C ends
-it. A file of --html moves through sampled poses, or plays the --trajectory.
+The page draws the shapes of the robot file, or ellipsoids of inertia and bars between joints if it
+has none. Sliders move the independent coordinates, the mouse pulls links, and the kernel keeps the
+loops closed. The server listens on 127.0.0.1 only, and its address contains a secret; Ctrl-C stops
+it. A page written by --html moves through sampled positions, or plays the --trajectory.
 
 Examples: espalier view robots/four_bar_leg.yaml
           espalier view robots/tello.yaml --html tello.html
@@ -323,7 +325,8 @@ Examples: espalier view robots/four_bar_leg.yaml
   std::vector<std::string> mesh_folders_;
 };
 
-const Registered<View> registered_view{{"view", "look at a robot in a browser, and pull it", 13}};
+const Registered<View> registered_view{
+    {"view", "show a robot in the browser, move it and run it", 13}};
 
 }  // namespace
 

@@ -23,6 +23,9 @@ struct Robot {
   CompileOptions options;
 };
 
+/// Three numbers from an attribute of an object of espalier/parts.py.
+Vec3<double> vec3_at(py::handle object, const char* key);
+
 /// What an algorithm is bound to besides the model, from the plain Python objects of
 /// espalier/parts.py, each an iterable of them or None.
 Setup make_setup(const ModelPtr& model, py::handle end_effectors, py::handle inputs,

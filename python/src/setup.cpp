@@ -11,16 +11,11 @@ std::string text(py::handle object, const char* key) {
   return value.is_none() ? std::string() : value.cast<std::string>();
 }
 
-Vec3<double> vector(py::handle object, const char* key) {
-  const auto x = object.attr(key).cast<std::array<double, 3>>();
-  return {x[0], x[1], x[2]};
-}
-
 /// From an EndEffector of parts.py, whose rows are lists of six numbers already.
 EndEffector end_effector(py::handle object) {
   EndEffector out;
   out.link = text(object, "link");
-  out.offset = vector(object, "offset");
+  out.offset = vec3_at(object, "offset");
   out.rows = object.attr("rows").cast<std::vector<EndEffector::Row>>();
   out.axes = text(object, "axes") == "world" ? EndEffector::Axes::world : EndEffector::Axes::link;
   return out;
@@ -41,7 +36,7 @@ Sensor sensor(py::handle object) {
   out.name = text(object, "name");
   out.joint = text(object, "joint");
   out.link = text(object, "link");
-  out.frame = {vector(object, "xyz"), vector(object, "rpy")};
+  out.frame = {vec3_at(object, "xyz"), vec3_at(object, "rpy")};
   for (const py::handle row : object.attr("rows")) {
     out.rows.push_back(py::isinstance<py::str>(row) ? Sensor::row_of(row.cast<std::string>())
                                                     : row.cast<Sensor::Row>());
@@ -63,6 +58,11 @@ std::vector<X> list_of(py::handle objects, const F& from) {
 }
 
 }  // namespace
+
+Vec3<double> vec3_at(py::handle object, const char* key) {
+  const auto x = object.attr(key).cast<std::array<double, 3>>();
+  return {x[0], x[1], x[2]};
+}
 
 Setup make_setup(const ModelPtr& model, py::handle end_effectors, py::handle inputs,
                  py::handle groups, py::handle sensors, const std::string& symbolic) {

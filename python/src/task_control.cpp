@@ -15,10 +15,6 @@ std::optional<double> number_or_none(py::handle object, const char* key) {
   if (value.is_none()) return std::nullopt;
   return value.cast<double>();
 }
-Vec3<double> vector(py::handle object, const char* key) {
-  const auto x = object.attr(key).cast<std::array<double, 3>>();
-  return {x[0], x[1], x[2]};
-}
 
 /// From what parts.py makes of rows: an EndEffector, None for the centre of mass, or joints.
 ControlRows rows_of(py::handle object, const ModelPtr& model) {
@@ -41,7 +37,7 @@ TaskControlSetup setup_of(const ModelPtr& model, py::handle motors, py::handle c
     ControlContact contact;
     contact.name = c.attr("name").cast<std::string>();
     contact.link = c.attr("link").cast<std::string>();
-    contact.offset = vector(c, "offset"), contact.normal = vector(c, "normal");
+    contact.offset = vec3_at(c, "offset"), contact.normal = vec3_at(c, "normal");
     contact.friction = c.attr("friction").cast<double>();
     contact.least = c.attr("least").cast<double>();
     contact.most = number_or_none(c, "most").value_or(QuadraticProgram::infinity);
