@@ -29,21 +29,22 @@ namespace espalier {
 /// Forces that a joint can take: a motor anywhere on the spanning tree, rotors behind gears
 /// included.
 struct ControlMotor {
-  std::string joint;
+  std::string joint;  ///< its name
   /// Range of its force [N·m, N]; where not given, the effort in the joint's limits, if it has one.
-  std::optional<double> lower = {}, upper = {};
-  double weight = 1.0;  ///< of its square, where something is left to choose; above 0
+  std::optional<double> lower = {};
+  std::optional<double> upper = {};  ///< likewise
+  double weight = 1.0;               ///< of its square, where something is left to choose; above 0
 };
 
 /// A point at which the surroundings push. Its three inputs are the force on the robot, world axes.
 struct ControlContact {
-  std::string name = {};  ///< of its inputs: "name[0]", ...; empty: the link's
-  std::string link;
-  Vec3<double> offset{0, 0, 0};  ///< of the point from the link's origin, link axes [m]
-  double friction = 0.5;         ///< Coulomb's coefficient
-  Vec3<double> normal{0, 0, 1};  ///< towards the robot, world axes
-  double least = 0.0;            ///< range of the normal force [N], not below 0
-  double most = QuadraticProgram::infinity;
+  std::string name = {};                     ///< of its inputs: "name[0]", ...; empty: the link's
+  std::string link;                          ///< that is pushed
+  Vec3<double> offset{0, 0, 0};              ///< of the point from the link's origin, link axes [m]
+  double friction = 0.5;                     ///< Coulomb's coefficient
+  Vec3<double> normal{0, 0, 1};              ///< towards the robot, world axes
+  double least = 0.0;                        ///< range of the normal force [N], not below 0
+  double most = QuadraticProgram::infinity;  ///< likewise
   int sides = 4;        ///< of the pyramid that is taken for the friction cone and lies inside it
   double weight = 1.0;  ///< as of motors
 };
@@ -54,33 +55,36 @@ struct CenterOfMassRows {};
 struct JointRows {
   std::vector<std::string> joints = {};  ///< empty: all but free joints of six rates
 };
+/// Which accelerations a task or a limit speaks of.
 using ControlRows = std::variant<EndEffector, CenterOfMassRows, JointRows>;
 
 /// Accelerations that are wanted: see TaskControl::want().
 struct ControlTask {
-  std::string name;
-  ControlRows rows;
+  std::string name;     ///< by which it is asked for
+  ControlRows rows;     ///< which accelerations
   int priority = 0;     ///< a lower number goes first, and is never disturbed by a higher one
   double weight = 1.0;  ///< against other tasks of its priority; above 0
 };
 
 /// Accelerations that must stay in a range, whatever the tasks are.
 struct ControlLimit {
-  std::string name;
-  ControlRows rows;
-  std::vector<double> lower, upper;  ///< for each row [rad/s², m/s²]
+  std::string name;           ///< for messages
+  ControlRows rows;           ///< which accelerations
+  std::vector<double> lower;  ///< for each row [rad/s², m/s²]
+  std::vector<double> upper;  ///< likewise
 };
 
+/// Inputs, tasks and limits of a robot.
 struct ESPALIER_API TaskControlSetup {
-  std::vector<ControlMotor> motors = {};
-  std::vector<ControlContact> contacts = {};
-  std::vector<ControlTask> tasks = {};
-  std::vector<ControlLimit> limits = {};
+  std::vector<ControlMotor> motors = {};      ///< inputs: forces of joints
+  std::vector<ControlContact> contacts = {};  ///< inputs: forces of the surroundings
+  std::vector<ControlTask> tasks = {};        ///< at least one
+  std::vector<ControlLimit> limits = {};      ///< heeded with a solver of programs alone
 
   // What the input matrix is bound to.
   std::vector<Input> inputs() const;               ///< motors, then contacts
   std::vector<EndEffector> end_effectors() const;  ///< of tasks, then of limits
-  bool needs_center_of_mass() const;
+  bool needs_center_of_mass() const;               ///< whether any rows speak of it
 };
 
 /// What task control is made of, all bound to one model.
@@ -107,12 +111,13 @@ struct TaskControlParts {
 /// Source: Krög, Gattringer, Müller, equations (1) to (5); Kanoun, Lamiraux, Wieber (2011).
 class ESPALIER_API TaskControl {
  public:
+  /// What evaluate() found.
   struct Answer {
     std::vector<double> inputs;         ///< u, by input_names() [N·m, N]
     std::vector<double> vdot;           ///< nv
     std::vector<double> accelerations;  ///< of all tasks' rows, in the order of the setup
-    std::vector<double>
-        errors;              ///< for each of priorities(): sqrt(sum of weight (reached - wanted)²)
+    /// For each of priorities(): sqrt(sum of weight (reached - wanted)²).
+    std::vector<double> errors;
     double violation = 0.0;  ///< largest by which a range is missed [N·m, N, rad/s², m/s²]
     int iterations = 0;      ///< of the solver, all programs together
   };
@@ -128,7 +133,8 @@ class ESPALIER_API TaskControl {
   TaskControl(const TaskControl&) = delete;
   TaskControl& operator=(const TaskControl&) = delete;
 
-  const Model& model() const { return parts_.input_matrix->model(); }
+  const Model& model() const { return parts_.input_matrix->model(); }  ///< the robot
+  /// Of Answer::inputs.
   const std::vector<std::string>& input_names() const {
     return parts_.input_matrix->inputs().names();
   }
@@ -146,6 +152,7 @@ class ESPALIER_API TaskControl {
   /// Gravity for the following calls [m/s²], world axes.
   void set_gravity(const Vec3<double>& g) { parts_.input_matrix->set_gravity(g); }
 
+  /// Finds the inputs for the wanted accelerations.
   /// @param q, v      as in ForwardDynamics
   /// @param tau       forces on the independent rates besides the inputs, as of springs, size nv
   /// @param wrenches  on links besides those of the contacts, or nullptr
@@ -184,8 +191,8 @@ class ESPALIER_API TaskControl {
 /// What task control is made of, by name.
 struct TaskControlNames {
   std::string solver{};  ///< of quadratic programs; empty: least squares, which know no limits
-  std::string input_matrix = "iim";
-  std::string center_of_mass = "center-of-mass";
+  std::string input_matrix = "iim";               ///< algorithm for this problem
+  std::string center_of_mass = "center-of-mass";  ///< likewise
 };
 
 /// Task control of plugins by their names.

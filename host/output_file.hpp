@@ -22,6 +22,7 @@ class ESPALIER_API OutputError : public Error {
 /// take. Symbolic links are followed; the mode of a file that is replaced is kept.
 class ESPALIER_API OutputFile {
  public:
+  /// @param path    of the file
   /// @param inputs  files that were read; none of them may be replaced
   /// @throws OutputError naming the path: it is one of the inputs (by whatever name), a folder, or
   ///         nothing can be written beside it

@@ -15,9 +15,10 @@ namespace espalier {
 template <class T>
 class ESPALIER_API SensorDynamics : public Algorithm {
  public:
-  static constexpr std::string_view problem = "sensor-dynamics";
-  static constexpr bool needs_sensors = true;
+  static constexpr std::string_view problem = "sensor-dynamics";  ///< its name in the registry
+  static constexpr bool needs_sensors = true;                     ///< in its Setup
 
+  /// What evaluate() found.
   struct Answer {
     /// By body, the ground first: spatial acceleration without gravity in the frame of the body's
     /// link, Model::body_names() [rad/s², m/s²].
@@ -26,7 +27,8 @@ class ESPALIER_API SensorDynamics : public Algorithm {
     /// `joint_wrench` without a frame reads it [N·m, N].
     std::vector<Force<T>> joint_wrench;
     std::vector<T> vdot;           ///< by independent rates
-    std::vector<T> qdd, tau;       ///< of joints and their motors; by spanning rates
+    std::vector<T> qdd;            ///< of joints; by spanning rates [rad/s², m/s²]
+    std::vector<T> tau;            ///< of their motors, likewise [N·m, N]
     std::vector<Force<T>> wrench;  ///< external, on the links of contacts(), link frame
     std::vector<T> multiplier;     ///< of all constraints
     /// On the successors of SensorSystem::loops(), in the loops' frames there.
@@ -40,14 +42,16 @@ class ESPALIER_API SensorDynamics : public Algorithm {
     std::vector<T> variance;
   };
 
+  /// @param setup      robot and sensors
   /// @param variances  whether the algorithm can give them
   /// @throws as SensorSystem, and as the algorithm says
   explicit SensorDynamics(const Setup& setup, bool variances = false);
 
-  const SensorSystem& system() const { return system_; }
+  const SensorSystem& system() const { return system_; }  ///< the equations that are solved
   /// The last one.
   const Answer& answer() const { return answer_; }
 
+  /// Finds all unknowns of the system, in the sense of weighted least squares.
   /// @param q, v      as in ForwardDynamics
   /// @param y         measured values, by SensorSystem::measurement_names()
   /// @param wrenches  external wrenches that are known besides, or nullptr
@@ -71,10 +75,12 @@ class ESPALIER_API SensorDynamics : public Algorithm {
   /// Of one evaluate() without refinement, entries of the matrix not counted; zero where the
   /// algorithm cannot tell.
   struct Operations {
-    long multiplications = 0, additions = 0, divisions = 0;
-    long entries = 0;  ///< of the factors
+    long multiplications = 0;  ///< scalar ones
+    long additions = 0;        ///< and subtractions
+    long divisions = 0;        ///< scalar ones
+    long entries = 0;          ///< of the factors
   };
-  virtual Operations operations() const { return {}; }
+  virtual Operations operations() const { return {}; }  ///< of this algorithm
 
  protected:
   /// Solves the system, which is updated.

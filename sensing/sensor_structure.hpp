@@ -13,12 +13,14 @@ struct BlockForm {
   /// Of a square matrix of full structural rank: rows and columns in an order that makes it block
   /// upper triangular, with square blocks on the diagonal that cannot be split; blocks of size 1
   /// alone mean a triangular matrix. Empty for other matrices.
-  std::vector<int> row_order, column_order;
-  std::vector<int> block_start;  ///< one more than there are blocks
+  std::vector<int> row_order;
+  std::vector<int> column_order;  ///< likewise
+  std::vector<int> block_start;   ///< one more than there are blocks
 };
 
 /// Dulmage-Mendelsohn decomposition, by a maximum matching and strongly connected components.
-/// @param column_start, row_index  compressed columns
+/// @param rows                     of the matrix
+/// @param column_start, row_index  its columns, compressed
 /// Cost: near-linear in the entries where greedy matching nearly succeeds, as it does here.
 /// Source: Dulmage, Mendelsohn (1958); Pothen, Fan, "Computing the block triangular form of a
 /// sparse matrix" (1990).

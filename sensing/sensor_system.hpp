@@ -46,23 +46,26 @@ class ESPALIER_API SensorSystem {
   SensorSystem(const SensorSystem&) = delete;
   SensorSystem& operator=(const SensorSystem&) = delete;
 
+  /// Size of d.
   int unknowns() const { return static_cast<int>(unknown_names_.size()); }
-  int model_rows() const { return model_rows_; }
+  int model_rows() const { return model_rows_; }  ///< equations of motion and of loops
+  /// Equations of the sensors.
   int sensor_rows() const { return static_cast<int>(measured_.size()); }
-  int rows() const { return model_rows_ + sensor_rows(); }
+  int rows() const { return model_rows_ + sensor_rows(); }  ///< equations in all
   /// As many equations as unknowns.
   bool square() const { return rows() == unknowns(); }
   /// Numbers that all sensors measure, gyroscope included.
   int measurements() const { return static_cast<int>(measurement_names_.size()); }
 
   // The matrix, compressed columns; rows of a column ascend. Rows of the model come first.
-  const std::vector<int>& column_start() const { return column_start_; }
-  const std::vector<int>& row_index() const { return row_index_; }
-  const std::vector<double>& values() const { return values_; }
-  const std::vector<double>& right_side() const { return rhs_; }
+  const std::vector<int>& column_start() const { return column_start_; }  ///< one more than columns
+  const std::vector<int>& row_index() const { return row_index_; }        ///< by entry
+  const std::vector<double>& values() const { return values_; }           ///< likewise
+  const std::vector<double>& right_side() const { return rhs_; }          ///< by row
   /// Writes values and right side. Allocates nothing.
   /// @param q, v      as in ForwardDynamics
   /// @param y         measured values, size measurements(); nullptr: zeros
+  /// @param gravity   world axes [m/s²]
   /// @param wrenches  external wrenches that are known besides, or nullptr
   void update(const double* q, const double* v, const double* y, const Vec3<double>& gravity,
               const Wrenches<double>* wrenches);
@@ -79,36 +82,39 @@ class ESPALIER_API SensorSystem {
 
   /// Noise of the sensors' rows: square blocks on the diagonal, row-major.
   struct Covariance {
-    int first = 0, size = 0;  ///< sensor rows
-    std::vector<double> values;
+    int first = 0;               ///< sensor row
+    int size = 0;                ///< rows
+    std::vector<double> values;  ///< size x size
   };
-  const std::vector<Covariance>& covariance() const { return covariance_; }
+  const std::vector<Covariance>& covariance() const { return covariance_; }  ///< all blocks
 
   // Where unknowns stand.
-  int acceleration(int body) const { return 6 * (body - 1); }
-  int joint_wrench(int body) const { return 6 * (bodies_ + body - 1); }
-  int qdd(int rate) const { return 12 * bodies_ + rate; }
-  int torque(int rate) const { return torque_[rate]; }  ///< -1: not driven, zero
+  int acceleration(int body) const { return 6 * (body - 1); }            ///< six unknowns
+  int joint_wrench(int body) const { return 6 * (bodies_ + body - 1); }  ///< six unknowns
+  int qdd(int rate) const { return 12 * bodies_ + rate; }                ///< of a spanning rate
+  int torque(int rate) const { return torque_[rate]; }                   ///< -1: not driven, zero
+  /// A link on which an unknown external wrench acts.
   struct Contact {
-    std::string link;
-    int body = 0;
+    std::string link;     ///< its name
+    int body = 0;         ///< whose part it is
     Transform<double> X;  ///< from the body's frame to the link's
     int first = 0;        ///< unknown
   };
-  const std::vector<Contact>& contacts() const { return contacts_; }
+  const std::vector<Contact>& contacts() const { return contacts_; }  ///< in the order of unknowns
   int multipliers() const { return first_multiplier_; }  ///< the first; they are the last unknowns
   /// A joint that closes a loop. Its wrench on its successor is the sum of multiplier times unit.
   struct Loop {
-    std::string name;
+    std::string name;                 ///< of the joint
     std::vector<int> multiplier;      ///< by row; -1: bears nothing
     std::vector<Force<double>> unit;  ///< by row, at the last update, in the loop's frame there
   };
-  const std::vector<Loop>& loops() const { return loops_; }
+  const std::vector<Loop>& loops() const { return loops_; }  ///< of the model, in its order
 
   // Where equations stand.
-  int acceleration_row(int body) const { return 6 * (body - 1); }
-  int force_row(int body) const { return 6 * (bodies_ + body - 1); }
-  int torque_row(int rate) const { return 12 * bodies_ + rate; }
+  int acceleration_row(int body) const { return 6 * (body - 1); }     ///< the first of rows (a)
+  int force_row(int body) const { return 6 * (bodies_ + body - 1); }  ///< the first of rows (f)
+  int torque_row(int rate) const { return 12 * bodies_ + rate; }      ///< of rows (tau)
+  /// Of a loop's equation.
   int constraint_row(int multiplier) const { return torque_row(model_.spanning_nv()) + multiplier; }
   /// The sensor row that measures one unknown alone, or -1.
   int direct_row(int unknown) const { return direct_row_[unknown]; }
@@ -122,10 +128,11 @@ class ESPALIER_API SensorSystem {
   /// An unknown as people read it: accelerations of bodies and wrenches of joints in the axes of
   /// the body's link (Model::body_names()), where the system has the body's own axes.
   struct Told {
-    int first = 0, count = 1;  ///< the unknowns that it is a combination of
-    std::array<double, 6> row{1.0};
+    int first = 0;                   ///< of the unknowns that it is a combination of
+    int count = 1;                   ///< of these
+    std::array<double, 6> row{1.0};  ///< factors of these
   };
-  const Told& told(int unknown) const { return told_[unknown]; }
+  const Told& told(int unknown) const { return told_[unknown]; }  ///< by unknown_names()
   /// Its value where the unknowns are d.
   double told(int unknown, const double* d) const {
     const Told& t = told_[unknown];
@@ -142,7 +149,7 @@ class ESPALIER_API SensorSystem {
   /// A text of everything that the pattern depends on: the same for the same robot and sensors.
   const std::string& fingerprint() const { return fingerprint_; }
 
-  const Model& model() const { return model_; }
+  const Model& model() const { return model_; }  ///< the robot
   /// Independent rates of the last update: the state's, or what the gyroscope makes of them.
   const double* velocity() const { return v_.data(); }
   /// Gravity in the frame of a body at the last update [m/s²].

@@ -17,15 +17,17 @@ namespace espalier {
 
 /// All robots of a batch at one time. Structures of arrays: number i of robot k at [i * N + k].
 struct BatchSample {
-  double t = 0.0;                ///< [s]
-  int N = 0;                     ///< robots
-  std::span<const double> q, v;  ///< nq x N spanning positions, nv x N independent rates
+  double t = 0.0;             ///< [s]
+  int N = 0;                  ///< robots
+  std::span<const double> q;  ///< nq x N spanning positions [rad, m]
+  std::span<const double> v;  ///< nv x N independent rates [rad/s, m/s]
 };
 
 /// Adds to the forces of all robots on their independent rates, nv x N [N·m, N]; called by one
 /// thread, at every stage of a step.
 using BatchController = std::function<void(const BatchSample& at, std::span<double> tau)>;
 
+/// How a batch is simulated.
 struct BatchSimulationOptions {
   int threads = 0;                  ///< 0: one for each core that the process may use
   std::string algorithm = "c-aba";  ///< for forward dynamics, at the scalar Pack
@@ -35,19 +37,20 @@ struct BatchSimulationOptions {
   /// Goes on in other independent joints near dead points of the present ones, each robot by
   /// itself, and steps over singular positions of the mechanism where the branch is told.
   bool past_dead_points = true;
-  CloseOptions closing{};
+  CloseOptions closing{};  ///< how loops are closed after a step
 };
 
 /// What happened to one robot of a batch.
 struct BatchEvent {
+  /// What happened.
   enum class Kind {
     coordinates,  ///< other joints of a cluster are independent from here
     singularity   ///< the mechanism itself was singular within the step
   };
-  Kind kind = Kind::coordinates;
-  double t = 0.0;  ///< end of the step [s]
-  int robot = 0;
-  int cluster = -1;  ///< among Model::clusters(), or -1
+  Kind kind = Kind::coordinates;  ///< what happened
+  double t = 0.0;                 ///< end of the step [s]
+  int robot = 0;                  ///< of the batch
+  int cluster = -1;               ///< among Model::clusters(), or -1
 };
 
 /// Integrates N robots in time with one fixed step, each as Simulation does it for one whose
@@ -65,16 +68,18 @@ class ESPALIER_API BatchSimulation {
   BatchSimulation(const BatchSimulation&) = delete;
   BatchSimulation& operator=(const BatchSimulation&) = delete;
 
-  const Model& model() const;
+  const Model& model() const;  ///< the robot
   /// Drives the robots in what follows; empty: nothing does.
   void set_controller(BatchController controller);
   /// Gravity for what follows [m/s²], world axes; the model's if not called.
   void set_gravity(const Vec3<double>& gravity);
   /// Where the robots start.
+  /// @param N  robots
   /// @param q  nq x N; quaternions are brought to unit length, coupled joints follow the others,
   ///           loops that are open by at most 1e-3 are closed. A robot whose loops are open by more
   ///           or are at a dead point does not move.
-  /// @param v  nv x N
+  /// @param v  nv x N [rad/s, m/s]
+  /// @param t  time there [s]
   /// @throws SizeMismatch
   void start(int N, In<double> q, In<double> v, double t = 0.0);
   /// One step of length h > 0 [s]. Nothing is allocated after the first one.
@@ -104,9 +109,15 @@ ESPALIER_API std::unique_ptr<BatchSimulation> make_batch_simulation(
     const Host& host, const ModelPtr& model, const BatchSimulationOptions& options = {});
 
 /// Moves N robots for `duration` by steps of h [s] in one call.
+/// @param host         registry of the plugins
+/// @param model        of every robot
+/// @param N            robots
 /// @param[in,out] q    nq x N spanning positions
 /// @param[in,out] v    nv x N independent rates
+/// @param duration     [s]
+/// @param h            length of a step [s]
 /// @param controller   as in BatchSimulation::set_controller()
+/// @param options      as of BatchSimulation
 /// @return what became of each robot
 /// @throws as BatchSimulation, BatchSimulation::start() and run()
 ESPALIER_API std::vector<BatchStatus> simulate_batch(const Host& host, const ModelPtr& model, int N,

@@ -36,6 +36,8 @@ struct SoftGround {
 class ESPALIER_API SoftContact final : public Environment {
  public:
   /// @param kinematics  of the simulation's model
+  /// @param points      of links, at which the ground pushes
+  /// @param ground      its surface, stiffness and friction
   /// @throws UnknownName for a link; InvalidModel for no kinematics, no points, a normal without
   ///         direction, a stiffness or slip rate that is not positive, negative damping or
   ///         friction, or a number that is not finite

@@ -33,15 +33,16 @@ struct ClusterTree {
   using Topology = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, Cluster>;
 
   int size() const { return static_cast<int>(num_vertices(topology)); }  ///< clusters
-  const Cluster& cluster(int k) const { return topology[k]; }
-  Cluster& cluster(int k) { return topology[k]; }
+  const Cluster& cluster(int k) const { return topology[k]; }            ///< of vertex k
+  Cluster& cluster(int k) { return topology[k]; }                        ///< of vertex k
 
-  Topology topology;
+  Topology topology;            ///< the tree
   std::vector<int> cluster_of;  ///< of a body; -1 for the ground
   std::vector<int> body_order;  ///< bodies by new number; the ground is 0 in both numberings
   std::vector<int> new_number;  ///< of a body
 };
 
+/// Which of several valid partitions into clusters is meant.
 struct ClusterOptions {
   /// What a coupling between joints far apart on different chains ties, when nothing else ties what
   /// these joints stand on.

@@ -15,7 +15,7 @@ class SpanningTree;
 
 /// An edge of the connectivity graph.
 struct Joint {
-  std::string name;
+  std::string name;     ///< different from that of every other joint
   int predecessor = 0;  ///< body
   int successor = 0;    ///< body
   bool loop = false;    ///< closes a kinematic loop: never part of the spanning tree
@@ -23,8 +23,8 @@ struct Joint {
 
 /// Joints whose positions are tied by an equation, without a physical edge: a gear ratio, a mimic.
 struct Coupling {
-  std::string name;
-  std::vector<int> joints;
+  std::string name;         ///< different from that of every other coupling
+  std::vector<int> joints;  ///< that it ties
 };
 
 /// Which body is joined to which: vertices are bodies, edges are joints, and couplings tie joints.
@@ -41,6 +41,7 @@ class ESPALIER_API ConnectivityGraph {
       boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property,
                             boost::property<boost::edge_index_t, int>>;
 
+  /// @param ground  name of body 0
   explicit ConnectivityGraph(std::string ground = "ground");
 
   /// @returns the number of the new body
@@ -63,19 +64,19 @@ class ESPALIER_API ConnectivityGraph {
   ///         joint, or a joint named twice
   int add_coupling(std::string name, std::vector<int> joints);
 
-  int body_count() const { return static_cast<int>(bodies_.size()); }   ///< with the ground
-  int joint_count() const { return static_cast<int>(joints_.size()); }  ///< with loop joints
-  int coupling_count() const { return static_cast<int>(couplings_.size()); }
+  int body_count() const { return static_cast<int>(bodies_.size()); }         ///< with the ground
+  int joint_count() const { return static_cast<int>(joints_.size()); }        ///< with loop joints
+  int coupling_count() const { return static_cast<int>(couplings_.size()); }  ///< so far
 
-  const std::string& body_name(int body) const { return bodies_[body]; }
-  const Joint& joint(int joint) const { return joints_[joint]; }
-  const Coupling& coupling(int coupling) const { return couplings_[coupling]; }
+  const std::string& body_name(int body) const { return bodies_[body]; }         ///< by number
+  const Joint& joint(int joint) const { return joints_[joint]; }                 ///< by number
+  const Coupling& coupling(int coupling) const { return couplings_[coupling]; }  ///< by number
 
-  /// Number of the body or joint of this name, -1 if there is none.
+  /// Number of the body of this name, -1 if there is none.
   int find_body(std::string_view name) const;
-  int find_joint(std::string_view name) const;
+  int find_joint(std::string_view name) const;  ///< likewise of a joint
 
-  const Topology& topology() const { return topology_; }
+  const Topology& topology() const { return topology_; }  ///< to walk by Boost.Graph
 
   /// Gives memory back when nothing more is added: names are then found by looking through them.
   void finish();

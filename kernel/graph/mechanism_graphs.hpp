@@ -13,9 +13,9 @@ namespace espalier::graph {
 /// Bodies are numbered as in the connectivity graph; ClusterTree::new_number leads to the numbers
 /// of cluster_tree(), from which a Model's differ by its folded rotors, which come last.
 struct MechanismGraphs {
-  ConnectivityGraph connectivity;
-  SpanningTree tree;
-  ClusterTree clusters;
+  ConnectivityGraph connectivity;  ///< bodies, joints and couplings
+  SpanningTree tree;               ///< and cut joints
+  ClusterTree clusters;            ///< bodies that constraints tie, as one node
   /// How the file composes the robot of subsystems; null: it does not.
   std::shared_ptr<const SubsystemGraph> composition;
 

@@ -40,7 +40,7 @@ class ESPALIER_API SpanningTree {
 
   /// All bodies depth first, parents before children; the ground is first.
   std::span<const int> preorder() const { return preorder_; }
-  int preorder_index(int body) const { return preorder_index_[body]; }
+  int preorder_index(int body) const { return preorder_index_[body]; }  ///< its place there
 
   /// Whether `body` is `ancestor` or hangs below it.  Cost: O(1).
   bool supports(int ancestor, int body) const {

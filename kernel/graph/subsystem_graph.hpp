@@ -13,7 +13,7 @@ namespace espalier::graph {
 
 /// A unit from which a robot is composed.
 struct Unit {
-  std::string name;
+  std::string name;                  ///< different from that of every other unit
   std::string type;                  ///< name of what it is an instance of
   std::vector<std::string> inputs;   ///< ports by which it hangs on other units: its bases
   std::vector<std::string> outputs;  ///< ports to which other units attach
@@ -21,15 +21,16 @@ struct Unit {
 
 /// A port of a unit.
 struct PortRef {
-  int unit = 0;
-  int port = 0;  ///< index among the unit's inputs or outputs
-  bool input = false;
+  int unit = 0;        ///< its number
+  int port = 0;        ///< index among the unit's inputs or outputs
+  bool input = false;  ///< among which of the two
 };
 
 /// Two ports joined. In a connection `from` is an output and `to` is an input; in a closure `to`
 /// may also be an output.
 struct Connection {
-  PortRef from, to;
+  PortRef from;          ///< an output
+  PortRef to;            ///< an input, or of a closure any
   bool closure = false;  ///< closes a cycle of units; not part of their tree
 };
 
@@ -47,6 +48,7 @@ struct SubsystemOrder {
 /// close().
 class ESPALIER_API SubsystemGraph {
  public:
+  /// The vertex of a unit has the unit's number.
   using Topology = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
 
   /// @returns the number of the new unit
@@ -64,9 +66,9 @@ class ESPALIER_API SubsystemGraph {
   /// @throws as connect
   void close(std::string_view port, std::string_view other_port);
 
-  int unit_count() const { return static_cast<int>(units_.size()); }
-  const Unit& unit(int unit) const { return units_[unit]; }
-  const std::vector<Connection>& connections() const { return connections_; }
+  int unit_count() const { return static_cast<int>(units_.size()); }           ///< so far
+  const Unit& unit(int unit) const { return units_[unit]; }                    ///< by number
+  const std::vector<Connection>& connections() const { return connections_; }  ///< and closures
 
   /// "unit.port".
   std::string port_name(const PortRef& port) const;

@@ -96,14 +96,14 @@ class ESPALIER_API JointRun {
       const = 0;
   ESPALIER_SCALARS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
-  // How these change along one more direction, for second derivatives of the dynamics.
+  /// The same along one more direction, for second derivatives of the dynamics.
   virtual void kinematics(const Dual<double>* q, const Dual<double>* qd,
                           JointKinematics<Dual<double>> out) const = 0;
   virtual void integrate(const Dual<double>* q, const Dual<double>* v,
-                         Dual<double>* q_out) const = 0;
+                         Dual<double>* q_out) const = 0;  ///< likewise
   virtual void vary(int k, const Dual<double>* q, const Dual<double>* qd, const Dual<double>* x,
                     const Dual<double>* xd, Motion<Dual<double>>* dS,
-                    Motion<Dual<double>>& dbias) const = 0;
+                    Motion<Dual<double>>& dbias) const = 0;  ///< likewise
 
   virtual void neutral(double* q) const = 0;  ///< neutral positions of all joints of the run
 };

@@ -42,13 +42,13 @@ class ESPALIER_API Law {
       const = 0;
   ESPALIER_SCALARS(ESPALIER_DECLARE)
 #undef ESPALIER_DECLARE
-  // How these change along one more direction, for second derivatives of the dynamics.
+  /// The same along one more direction, for second derivatives of the dynamics.
   virtual void jacobian(const Dual<double>* q, Dual<double>* K, Dual<double>* terms) const = 0;
   virtual void bias(const Dual<double>* q, const Dual<double>* qd, const Dual<double>* terms,
-                    Dual<double>* k) const = 0;
+                    Dual<double>* k) const = 0;  ///< likewise
   virtual void vary(const Dual<double>* q, const Dual<double>* qd, const Dual<double>* qdd,
                     const Dual<double>* x, const Dual<double>* xd, Dual<double>* d,
-                    Dual<double>* dd) const = 0;
+                    Dual<double>* dd) const = 0;  ///< likewise
 
   /// phi or gamma as its author wrote it, from the positions that it reads to the numbers that it
   /// gives: what else it touches is looked for before anything rests on it.

@@ -14,6 +14,7 @@ namespace espalier {
 /// go unseen. Belongs to one thread.
 class ESPALIER_API LoopProjector {
  public:
+  /// For loops of a model, closed as the options of close() say.
   explicit LoopProjector(ModelPtr model, const CloseOptions& options = {});
 
   /// Newton's method on the dependent positions from where they are.
@@ -28,8 +29,8 @@ class ESPALIER_API LoopProjector {
   void restart();
   /// What it remembers, memory_size() numbers: one projector can serve many robots in turn.
   std::size_t memory_size() const;
-  void save(double* memory) const;
-  void restore(const double* memory);
+  void save(double* memory) const;     ///< writes it
+  void restore(const double* memory);  ///< takes it over
   /// Largest |phi| at q [m, rad or cosine].
   double residual(const double* q);
   /// Smallest margin, as project() has it, where residual() was called last.

@@ -15,9 +15,9 @@ namespace espalier {
 template <class T>
 class ESPALIER_API SpanningMotion {
  public:
-  enum class Rotors { skip, place };  ///< whether joints of folded rotors are evaluated
-
-  explicit SpanningMotion(const Model& model, Rotors rotors = Rotors::place);
+  /// Whether joints of folded rotors are evaluated.
+  enum class Rotors { skip, place };
+  explicit SpanningMotion(const Model& model, Rotors rotors = Rotors::place);  ///< at no state
 
   /// Leaves out what somebody else evaluates.
   /// @param runs      per active run of the model: whether its joints are not evaluated; none of
@@ -41,7 +41,7 @@ class ESPALIER_API SpanningMotion {
   /// on a rotor has to be carried to its parent.
   void place_rotors(const T* q);
 
-  TreeKinematics<T> joints;
+  TreeKinematics<T> joints;  ///< of the spanning tree
 
   /// Rates of all spanning joints, valid until the next update (on a tree, v itself).
   const T* qd() const { return qd_now_; }

@@ -14,9 +14,10 @@ namespace espalier::contact {
 
 /// All robots at one time. Structures of arrays: number i of robot k at [i * N + k].
 struct ContactBatchSample {
-  double t = 0.0;                ///< [s]
-  int N = 0;                     ///< robots
-  std::span<const double> q, v;  ///< nq x N spanning positions, nv x N independent rates
+  double t = 0.0;             ///< [s]
+  int N = 0;                  ///< robots
+  std::span<const double> q;  ///< nq x N spanning positions [rad, m]
+  std::span<const double> v;  ///< nv x N independent rates [rad/s, m/s]
 };
 
 /// What became of a robot in the last step.
@@ -25,14 +26,16 @@ enum class RobotStatus : unsigned char {
   contact_unsolved,  ///< the best impulses that were found acted
   too_deep,
   loop_open,  ///< stands still since its loops could not be closed on their branch
-  not_finite  ///< has a number that is none
+  not_finite  ///< has a number that is infinite or NaN
 };
+/// "ok", ...
 ESPALIER_API std::string_view to_string(RobotStatus status);
 
+/// How a batch is simulated.
 struct ContactBatchOptions {
-  int threads = 0;  ///< 0: one for each core that the process may use
-  StepOptions step{};
-  StepNames names{};
+  int threads = 0;     ///< 0: one for each core that the process may use
+  StepOptions step{};  ///< of every robot
+  StepNames names{};   ///< of what steps are made of
 };
 
 /// Moves N robots in time. Robots do not touch each other: each is alone with the ground.
@@ -49,19 +52,23 @@ class ESPALIER_API ContactBatch {
   ContactBatch(const ContactBatch&) = delete;
   ContactBatch& operator=(const ContactBatch&) = delete;
 
-  const Plan& plan() const;
-  const Model& model() const { return plan().model(); }
+  const Plan& plan() const;                              ///< the robot and its surroundings
+  const Model& model() const { return plan().model(); }  ///< the robot
 
   /// Where the robots start; targets are zero. Friction, masses and ground stay as they were set,
   /// unless N is another.
+  /// @param N  robots
   /// @param q  nq x N; loops that are open by at most 1e-3 are closed
-  /// @param v  nv x N
+  /// @param v  nv x N [rad/s, m/s]
+  /// @param t  time there [s]
   /// @throws SizeMismatch
   void start(int N, In<double> q, In<double> v, double t = 0.0);
   /// Puts one robot elsewhere, without impulses from before; its friction, masses
   /// and ground stay.
-  /// @param q, v  of one robot, nq and nv numbers
+  /// @param robot  its number
+  /// @param q, v   of one robot, nq and nv numbers
   void reset(int robot, In<double> q, In<double> v);
+  /// Gravity for what follows [m/s²], world axes; the model's if not called.
   void set_gravity(const Vec3<double>& gravity);
   /// Factor on all coefficients of friction of each robot, after start(), N numbers not below zero.
   /// @throws SizeMismatch, InvalidModel
@@ -94,14 +101,14 @@ class ESPALIER_API ContactBatch {
   std::span<const double> forces() const;
   /// Natural residual of every robot's last step [m/s].
   std::span<const double> residuals() const;
-  std::span<const RobotStatus> status() const;
+  std::span<const RobotStatus> status() const;  ///< of every robot's last step
   /// Rounds of Newton's method that the last step took, over all robots.
   double rounds() const;
 
   /// What one robot's next step depends on besides what is set for it: q, v, impulses.
   std::size_t saved_size() const;
-  void save(int robot, std::span<double> out) const;
-  void restore(int robot, In<double> saved);
+  void save(int robot, std::span<double> out) const;  ///< writes it
+  void restore(int robot, In<double> saved);          ///< takes it over
 
  private:
   class Impl;

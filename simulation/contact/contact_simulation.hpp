@@ -17,18 +17,20 @@ namespace espalier::contact {
 
 /// What steps are made of, by name.
 struct StepNames {
-  std::string step = "moreau";
+  std::string step = "moreau";                 ///< algorithm for contact steps
   std::string solver = "gauss-seidel-newton";  ///< of impulses
   /// Empty: "closed-form", or "bullet" where a pair of shapes has none and that plugin is there.
   std::string collision = {};
-  std::string mass_matrix = "c-crba";
-  std::string inverse_dynamics = "c-rnea";
-  std::string step_derivatives = "moreau-derivatives";
-  std::string inverse_dynamics_derivatives = "c-rnea-derivatives";
+  std::string mass_matrix = "c-crba";                               ///< algorithm for it
+  std::string inverse_dynamics = "c-rnea";                          ///< algorithm for it
+  std::string step_derivatives = "moreau-derivatives";              ///< algorithm for these
+  std::string inverse_dynamics_derivatives = "c-rnea-derivatives";  ///< algorithm for these
 };
 
 /// A step of a robot with all that it needs.
-/// @param plan  null: it is made, with the collider of these names
+/// @param registry  of the plugins
+/// @param plan      of the robot and its surroundings
+/// @param names     of what the step is made of
 /// @throws as Registry::create() and Plan
 template <class T>
 ESPALIER_API std::unique_ptr<ContactStep<T>> make_step(const Registry& registry,
@@ -38,20 +40,22 @@ ESPALIER_API std::unique_ptr<ContactStep<T>> make_step(const Registry& registry,
 /// @throws as Registry::create() and ContactStepDerivatives::bind()
 ESPALIER_API std::unique_ptr<ContactStepDerivatives<double>> make_step_derivatives(
     const Registry& registry, const std::shared_ptr<const Plan>& plan, const StepNames& names);
-/// @throws as Plan
+/// What steps of a robot in its surroundings have in common. @throws as Plan
 ESPALIER_API std::shared_ptr<const Plan> make_plan(const Registry& registry, const ModelPtr& model,
                                                    const World& world, const StepOptions& options,
                                                    const StepNames& names);
 
 /// A point where two solids touch or nearly do, after a step.
 struct ContactSample {
-  std::string_view first, second;         ///< names of the shapes; the normal points to the first
-  int first_shape = 0, second_shape = 0;  ///< among Plan::solids()
-  int feature = 0;                        ///< number of the point among those of the pair
-  Vec3<double> point;                     ///< at the step's start, world [m]
-  Vec3<double> normal;
-  double gap = 0.0;    ///< at the step's start [m]
-  Vec3<double> force;  ///< mean of the step on the first solid, world [N]
+  std::string_view first;   ///< name of the shape that the normal points to
+  std::string_view second;  ///< name of the other
+  int first_shape = 0;      ///< among Plan::solids()
+  int second_shape = 0;     ///< among Plan::solids()
+  int feature = 0;          ///< number of the point among those of the pair
+  Vec3<double> point;       ///< at the step's start, world [m]
+  Vec3<double> normal;      ///< of length 1, world axes
+  double gap = 0.0;         ///< at the step's start [m]
+  Vec3<double> force;       ///< mean of the step on the first solid, world [N]
 };
 
 /// What became of a step.
@@ -60,6 +64,7 @@ enum class StepStatus {
   contact_unsolved,  ///< no impulses were found to the tolerance; the best ones act
   too_deep,          ///< solids overlapped by more than a thin one can
 };
+/// "ok", ...
 ESPALIER_API std::string_view to_string(StepStatus status);
 
 /// Moves a robot in time with rigid contact, dry friction, limits and motors; loops are closed
@@ -72,13 +77,14 @@ class ESPALIER_API ContactSimulation {
                     std::vector<std::unique_ptr<Controller>> controllers = {});
   ~ContactSimulation();
 
-  const Model& model() const { return plan_->model(); }
-  const Plan& plan() const { return *plan_; }
+  const Model& model() const { return plan_->model(); }  ///< the robot
+  const Plan& plan() const { return *plan_; }            ///< the robot and its surroundings
 
   /// Where it starts, without impulses from before; neutral and at rest if not called.
   /// @throws SizeMismatch; SingularMechanism if loops are open by more than 1e-3 or at a dead
   ///         point, or a number is not finite
   void start(In<double> q, In<double> v, double t = 0.0);
+  /// Gravity for what follows [m/s²], world axes; the model's if not called.
   void set_gravity(const Vec3<double>& gravity);
   /// Constant forces on independent rates.
   /// @throws SizeMismatch; InvalidModel for a number that is not finite
@@ -106,26 +112,30 @@ class ESPALIER_API ContactSimulation {
   /// `output` first, after every `every` steps and at the end. It may return false to stop.
   void run(double duration, double h, int every, const std::function<bool(const Sample&)>& output);
 
-  Sample sample();
+  Sample sample();  ///< the state with its energies, valid until it moves on
   /// Of the last step: all points within the margin. Valid until the next one.
   const std::vector<ContactSample>& contacts() const { return contacts_; }
   /// Force of the last step on every shape of the plan, world axes [N].
   std::vector<Vec3<double>> shape_forces() const;
-  /// Natural residual of the last step [m/s] and rounds of its solver.
+  /// Natural residual of the last step [m/s].
   double contact_residual() const { return state_.report.residual; }
+  /// Rounds that the solver of the last step took.
   double rounds() const { return state_.report.rounds; }
-  /// Impulse of the last step on a joint's limits, or of its dry friction [N·m·s, N·s].
+  /// Impulse of the last step on a joint's limits [N·m·s, N·s].
   double limit_impulse(std::string_view joint) const;
+  /// Impulse of the last step of a joint's dry friction [N·m·s, N·s].
   double friction_impulse(std::string_view joint) const;
   /// Impulses of the last step on held rows, in their order [N·m·s, N·s].
   std::vector<double> held_impulses() const;
 
-  double time() const { return t_; }
-  const std::vector<double>& q() const { return state_.q; }
-  const std::vector<double>& v() const { return state_.v; }
+  double time() const { return t_; }                         ///< [s]
+  const std::vector<double>& q() const { return state_.q; }  ///< spanning positions, size nq
+  const std::vector<double>& v() const { return state_.v; }  ///< independent rates, size nv
+  /// Smallest singularity margin of the loops so far, 1 without loops.
   double least_margin() const { return least_margin_; }
-  /// Steps so far that were not ok.
+  /// Steps so far that were contact_unsolved.
   long long unsolved_steps() const { return unsolved_; }
+  /// Steps so far that were too_deep.
   long long deep_steps() const { return deep_; }
 
  private:
@@ -154,8 +164,10 @@ class ESPALIER_API ContactSimulation {
   long long unsolved_ = 0, deep_ = 0;
 };
 
+/// Compiled once.
 extern template std::unique_ptr<ContactStep<double>> make_step<double>(
     const Registry&, const std::shared_ptr<const Plan>&, const StepNames&);
+/// Compiled once.
 extern template std::unique_ptr<ContactStep<Pack>> make_step<Pack>(
     const Registry&, const std::shared_ptr<const Plan>&, const StepNames&);
 

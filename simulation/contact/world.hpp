@@ -20,6 +20,7 @@ struct WorldReport {
 /// What a model's file says of contact: its collision shapes, their friction, and links that do
 /// not touch. Meshes are taken as their convex hulls; ellipsoids, and meshes whose file is missing,
 /// are left out and named.
+/// @param model        the robot
 /// @param surface      of shapes, where they do not say their friction
 /// @param[out] report  or null
 /// @param reading      where meshes are looked for, besides beside the model's file
