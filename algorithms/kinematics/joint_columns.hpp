@@ -8,6 +8,7 @@
 #include "algorithms/kinematics/joint_turns.hpp"
 #include "espalier/kernel/model/subspace.hpp"
 #include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/spatial/quad_frame.hpp"
 
 namespace espalier {
 
@@ -17,10 +18,19 @@ namespace espalier {
 template <class T>
 class JointColumns {
  public:
-  explicit JointColumns(const Model& model)
-      : model_(model), X_(model.body_count() + 1), placed_(model.body_count() + 1, 0) {
-    X_[0] = Transform<T>::identity();
-    for (std::vector<T>& component : S_) component.resize(model.spanning_nv());
+  using Frame = KeptFrame<T>;
+
+  explicit JointColumns(const Model& model, const std::vector<bool>& turning)
+      : model_(model),
+        joints_(model.body_count() + 1),
+        X_(joints_.size()),
+        stride_(model.spanning_nv() + Quad::size - 1),  // who reads four may read beyond the last
+        S_(6 * stride_) {
+    for (int i = 1; i <= model.body_count(); ++i) {
+      const Body& body = model.body(i);
+      joints_[i] = {body.placement, body.parent, body.v, turning[body.run]};
+    }
+    X_[0] = Frame::identity();
   }
 
   /// The joints have moved.
@@ -30,79 +40,86 @@ class JointColumns {
   /// @param turns   of the joints that turn, all placed after the last move()
   /// @param joints  the others, at the same positions
   void place(int body, const JointTurns<T>& turns, const TreeKinematics<T>& joints) {
-    if (body == 0 || placed_[body] == now_) return;
-    const Body& b = model_.body(body);
-    const bool root = b.parent == 0;
-    if (root) {
-      X_[body] = Transform<T>::identity();
-    } else {
-      place(b.parent, turns, joints);
-      const bool turning = turns.runs()[b.run];
-      X_[body] = (turning ? RotationZ<T>{turns.sine(body), turns.cosine(body)} * b.placement
-                          : joints.X[body]) *
-                 X_[b.parent];
+    if (is_placed(body)) return;
+    if (!is_placed(joints_[body].parent)) place_above(body, turns, joints);
+    place_next(body, turns, joints);
+  }
+
+  /// From the root's frame to a placed body's; the ground is its own root.
+  const Frame& placement(int body) const { return X_[body]; }
+  /// Component r of the columns of placed bodies, by spanning rate.
+  const T* component(int r) const { return S_.data() + r * stride_; }
+  /// Column of a spanning rate of a placed body, root's frame.
+  Motion<T> column(int rate) const {
+    Motion<T> m;
+    for (int r = 0; r < 6; ++r) m[r] = component(r)[rate];
+    return m;
+  }
+
+ private:
+  struct Joint {
+    Transform<double> placement;
+    int parent = 0, rate = 0;  ///< spanning
+    bool turns = false;        ///< about z, by JointTurns
+    unsigned long placed = 0;  ///< when
+  };
+
+  bool is_placed(int body) const { return body == 0 || joints_[body].placed == now_; }
+  [[gnu::noinline]] void place_above(int body, const JointTurns<T>& turns,
+                                     const TreeKinematics<T>& joints) {
+    place(joints_[body].parent, turns, joints);
+  }
+  /// A body whose parent is placed.
+  void place_next(int body, const JointTurns<T>& turns, const TreeKinematics<T>& joints) {
+    Joint& joint = joints_[body];
+    joint.placed = now_;
+    const Frame& above = X_[joint.parent];
+    if (joint.parent != 0 && joint.turns) {
+      const Frame X = turned(turns.sine(body), turns.cosine(body), joint.placement * above);
+      X_[body] = X;
+      return put(joint.rate, axis(X));
     }
+    X_[body] = joint.parent == 0 ? Frame::identity() : joints.X[body] * above;
+    put_any(body, joints);
+  }
+  /// The columns of a joint of any type.
+  [[gnu::noinline]] void put_any(int body, const TreeKinematics<T>& joints) {
+    const Body& b = model_.body(body);
     with_subspace(model_.runs()[b.run], [&](auto ops) {
       using Ops = decltype(ops);
       const Motion<T>* S = joints.S.data() + b.v;
       for (int k = 0; k < Ops::n; ++k) {
-        put(b.v + k, root ? Ops::column(S, k) : in_root(ops, X_[body], S, k));
+        const Motion<T> column = Ops::column(S, k);
+        put(b.v + k, b.parent == 0 ? column : inverse_times(X_[body], column));
       }
     });
-    placed_[body] = now_;
   }
-
-  /// From the root's frame to a placed body's; the ground is its own root.
-  const Transform<T>& placement(int body) const { return X_[body]; }
-  /// Column of a spanning rate of a placed body, root's frame.
-  Motion<T> column(int rate) const {
-    Motion<T> m;
-    for (int r = 0; r < 6; ++r) m[r] = S_[r][rate];
-    return m;
-  }
-
-  /// X S for the columns of the rates first to end - 1.
-  /// @param[out] J  where the first of them starts, 6 rows with `stride` numbers between them
-  void carry(const Transform<T>& X, int first, int end, T* J, int stride) const {
+  /// X^-1 of a turn about z.
+  static Motion<T> axis(const Frame& X) {
     if constexpr (std::is_same_v<T, double>) {
-      if (end - first >= Quad::size) {
-        for (int at = first; at < end; at += Quad::size) {
-          const int j = std::min(at, end - Quad::size);  // up to three are done twice
-          Motion<Quad> m;
-          for (int r = 0; r < 6; ++r) m[r] = Quad::load(S_[r].data() + j);
-          m = X * m;
-          for (int r = 0; r < 6; ++r) m[r].store(J + r * stride + j - first);
-        }
-        return;
-      }
-    }
-    for (int j = first; j < end; ++j) {
-      const Motion<T> m = X * column(j);
-      for (int r = 0; r < 6; ++r) J[r * stride + j - first] = m[r];
+      return {three(X.E[2]), three(cross(X.r, X.E[2]))};
+    } else {
+      return {X.E.row[2], cross(X.r, X.E.row[2])};
     }
   }
-
- private:
-  /// X^-1 S for column k of S; of one axis without the part of it that is zero.
-  template <class Ops>
-  static Motion<T> in_root(Ops, const Transform<T>& X, const Motion<T>* S, int k) {
-    if constexpr (std::is_same_v<Ops, SubspaceOps<RevoluteAxes>>) {
-      return {X.E.row[2], cross(X.r, X.E.row[2])};
-    } else if constexpr (std::is_same_v<Ops, SubspaceOps<PrismaticAxes>>) {
-      return {Vec3<T>::zero(), X.E.row[2]};
+  static Motion<T> inverse_times(const Frame& X, const Motion<T>& S) {
+    if constexpr (std::is_same_v<T, double>) {
+      const Quad w = X.transpose_times(S.w);
+      return {three(w), three(X.transpose_times(S.v) + cross(X.r, w))};
     } else {
-      return X.inverse_times(Ops::column(S, k));
+      return X.inverse_times(S);
     }
   }
   void put(int rate, const Motion<T>& m) {
-    for (int r = 0; r < 6; ++r) S_[r][rate] = m[r];
+    for (int r = 0; r < 6; ++r) S_[r * stride_ + rate] = m[r];
   }
 
   const Model& model_;
-  std::vector<Transform<T>> X_;        ///< per body: from its root's frame
-  std::vector<unsigned long> placed_;  ///< per body: when
+  std::vector<Joint> joints_;  ///< per body
+  std::vector<Frame> X_;       ///< per body: from its root's frame
   unsigned long now_ = 1;
-  std::array<std::vector<T>, 6> S_;  ///< per component: by spanning rate
+  long stride_;
+  std::vector<T> S_;  ///< per component: by spanning rate
 };
 
 }  // namespace espalier

@@ -20,54 +20,74 @@ class BodyMotions {
         v(model.body_count() + 1, Motion<T>::zero()),
         a(model.body_count() + 1, Motion<T>::zero()),
         motion(model),
-        qdd_(model.spanning_nv()) {
+        qdd_(model.is_tree() ? 0 : model.spanning_nv()) {
     X[0] = Transform<T>::identity();
   }
 
-  /// @param v_independent  independent rates, or nullptr
-  void place(const Model& model, const T* q, const T* v_independent = nullptr) {
-    motion.update(q, v_independent);
-    for (int i = 1; i <= model.body_count(); ++i) {
-      X[i] = motion.joints.X[i] * X[model.body(i).parent];
-    }
+  /// Placements and twists.
+  /// @param v_independent  independent rates, size nv
+  void move(const Model& model, const T* q, const T* v_independent) {
+    place(model, q, v_independent);
+    pass<false>(model);
   }
-
+  /// Placements, twists and accelerations.
   /// @param v_independent, vdot  independent rates and accelerations, size nv
   void forward_pass(const Model& model, const T* q, const T* v_independent, const T* vdot) {
     place(model, q, v_independent);
-    motion.expand(vdot, qdd_.data());
-    if (const T* g = motion.g()) {
-      for (int i = 0; i < model.spanning_nv(); ++i) qdd_[i] += g[i];
+    accelerations_ = vdot;
+    if (!model.is_tree()) {
+      motion.expand(vdot, qdd_.data());
+      if (const T* g = motion.g()) {
+        for (int i = 0; i < model.spanning_nv(); ++i) qdd_[i] += g[i];
+      }
+      accelerations_ = qdd_.data();
     }
-    const TreeKinematics<T>& kinematics = motion.joints;
-    const T* qd = motion.qd();
-    for (const BodyRun& run : model.runs()) {
-      with_subspace(run, [&](auto ops) {
-        using Ops = decltype(ops);
-        for (int k = 0; k < run.count; ++k) {
-          const int i = run.first + k, at = run.v + k * Ops::n;
-          const int parent = model.body(i).parent;
-          const Motion<T>* S = kinematics.S.data() + at;
-          Motion<T> vJ = Motion<T>::zero();
-          Ops::add(vJ, S, qd + at);
-          v[i] = kinematics.X[i] * v[parent] + vJ;
-          a[i] = kinematics.X[i] * a[parent] + cross(v[i], vJ);
-          Ops::add(a[i], S, qdd_.data() + at);
-          if constexpr (Ops::dense) a[i] += kinematics.bias[i];
-        }
-      });
-    }
+    pass<true>(model);
   }
 
   /// Spanning accelerations of the last forward_pass().
-  const T* accelerations() const { return qdd_.data(); }
+  const T* accelerations() const { return accelerations_; }
 
   std::vector<Transform<T>> X;  ///< world to body
   std::vector<Motion<T>> v, a;
   SpanningMotion<T> motion;
 
  private:
-  std::vector<T> qdd_;
+  void place(const Model& model, const T* q, const T* v_independent) {
+    motion.update(q, v_independent);
+    for (int i = 1; i <= model.body_count(); ++i) {
+      const int parent = model.body(i).parent;
+      X[i] = parent == 0 ? motion.joints.X[i] : motion.joints.X[i] * X[parent];
+    }
+  }
+  template <bool accelerated>
+  void pass(const Model& model) {
+    for (const BodyRun& run : model.runs()) {
+      with_subspace(run, [&](auto ops) {
+        for (int k = 0; k < run.count; ++k) {
+          const int i = run.first + k;
+          move<accelerated>(ops, i, model.body(i).parent, run.v + k * decltype(ops)::n);
+        }
+      });
+    }
+  }
+  /// @param at  first spanning rate of the body's joint
+  template <bool accelerated, class Ops>
+  void move(Ops, int i, int parent, int at) {
+    const TreeKinematics<T>& joints = motion.joints;
+    const Motion<T>* S = joints.S.data() + at;
+    Motion<T> vJ = Motion<T>::zero();
+    Ops::add(vJ, S, motion.qd() + at);
+    v[i] = parent == 0 ? vJ : joints.X[i] * v[parent] + vJ;
+    if constexpr (accelerated) {
+      a[i] = parent == 0 ? Motion<T>::zero() : joints.X[i] * a[parent] + cross(v[i], vJ);
+      Ops::add(a[i], S, accelerations_ + at);
+      if constexpr (Ops::dense) a[i] += joints.bias[i];
+    }
+  }
+
+  std::vector<T> qdd_;                ///< spanning, where some are dependent
+  const T* accelerations_ = nullptr;  ///< spanning
 };
 
 /// Where the links are and how they move.
@@ -147,17 +167,14 @@ template <class T>
 class MechanicalEnergy final : public Energy<T> {
  public:
   explicit MechanicalEnergy(ModelPtr model)
-      : Energy<T>(std::move(model)),
-        bodies_(this->model()),
-        own_(this->model()),
-        zero_(this->model().nv(), T(0.0)) {}
+      : Energy<T>(std::move(model)), bodies_(this->model()), own_(this->model()) {}
 
  private:
   using Answer = typename Energy<T>::Answer;
 
   Answer compute(const T* q, const T* v) override {
     const Model& model = this->model();
-    bodies_.forward_pass(model, q, v, zero_.data());
+    bodies_.move(model, q, v);
     const Vec3<double> g = this->gravity();
     Answer energy{T(0.0), T(0.0)};
     for (int i = 1; i <= model.body_count(); ++i) {
@@ -183,7 +200,6 @@ class MechanicalEnergy final : public Energy<T> {
 
   BodyMotions<T> bodies_;
   JointSuppliedDynamics<T> own_;
-  std::vector<T> zero_;
 };
 
 }  // namespace espalier

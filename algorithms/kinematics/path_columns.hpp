@@ -8,6 +8,7 @@
 #include "algorithms/kinematics/joint_turns.hpp"
 #include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/spatial/quad_frame.hpp"
 
 namespace espalier {
 
@@ -29,6 +30,7 @@ class PathColumns {
       joint.depth = joints_[body.parent].depth + 1;
       joint.tied = cluster.constrained;
       joint.turns = turning[body.run];
+      joint.free = model.runs()[body.run].subspace == SubspaceKind::free && !joint.tied;
     }
   }
 
@@ -49,6 +51,8 @@ class PathColumns {
       const Joint& joint = joints_[i];
       if (joint.turns && !joint.tied) {
         put(J + joint.rate, X.E[2], cross(X.E[2], X.p));
+      } else if (joint.free) {
+        write_root(X, J + joint.rate);
       } else {
         add_joint(i, Place(X), motion, J);  // a copy: X stays in registers
       }
@@ -74,6 +78,7 @@ class PathColumns {
     int depth = 0;
     bool tied = false;   ///< in a cluster that a loop or coupling ties
     bool turns = false;  ///< about z, by JointTurns
+    bool free = false;   ///< six rates, each along an axis of the body
   };
 
   static Column column(const T& x, const T& y, const T& z) {
@@ -89,16 +94,6 @@ class PathColumns {
       return Quad(a) * x;
     } else {
       return scale(a, x);
-    }
-  }
-  static Column cross(const Column& a, const Column& b) {
-    if constexpr (std::is_same_v<T, double>) {
-      const auto turned = [](const Quad& x) {
-        return Quad(__builtin_shufflevector(x.lanes, x.lanes, 1, 2, 0, 3));
-      };
-      return turned(a * turned(b) - turned(a) * b);
-    } else {
-      return espalier::cross(a, b);
     }
   }
   template <class A>
@@ -125,6 +120,24 @@ class PathColumns {
   [[gnu::always_inline]] void put(T* J, const Column& w, const Column& v) const {
     const long nv = nv_;
     for (int k = 0; k < 3; ++k) J[k * nv] = w[k], J[(3 + k) * nv] = v[k];
+  }
+  /// X itself. @param J  top of the first column
+  [[gnu::always_inline]] void write_root(const Place& X, T* J) const {
+    const std::array<Column, 3> v{cross(X.E[0], X.p), cross(X.E[1], X.p), cross(X.E[2], X.p)};
+    if constexpr (std::is_same_v<T, double>) {
+      const std::array<Quad, 3> E = transposed(X.E), V = transposed(v);
+      for (int i = 0; i < 3; ++i) {
+        double *angular = J + i * nv_, *linear = J + (3 + i) * nv_;
+        store_three(E[i], angular);
+        V[i].store(linear);  // the last number is overwritten
+        store_three(E[i], linear + 3);
+      }
+    } else {
+      for (int k = 0; k < 3; ++k) {
+        put(J + k, X.E[k], v[k]);
+        for (int i = 0; i < 3; ++i) J[(3 + i) * nv_ + 3 + k] = X.E[k][i];
+      }
+    }
   }
   /// The columns of a joint of any type.
   [[gnu::noinline]] void add_joint(int i, const Place& X, const SpanningMotion<T>& motion,

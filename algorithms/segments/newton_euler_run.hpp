@@ -13,6 +13,25 @@ namespace espalier {
 ///   a = E (a_p + Om_p r) + (omega + E omega_p) x S_v qd + S_v qdd + c_v,  Om = alpha x + omega
 ///   x^2.
 
+/// A body on the ground, whose omega, alpha and Om are zero.
+/// @param a   acceleration of the ground against gravity, body's axes
+/// @param at  first spanning rate of its joint
+template <class Ops, bool accelerated, class T>
+void move_on_ground(NewtonEulerBody<T>& b, const Vec3<T>& a, int i, int at,
+                    const NewtonEulerState<T>& state) {
+  BodyMotion<T>& m = b.motion;
+  const Motion<T>* S = state.joints->S.data() + at;
+  Motion<T> vJ = Motion<T>::zero(), c = Motion<T>::zero();
+  Ops::add(vJ, S, state.qd + at);
+  if constexpr (accelerated) Ops::add(c, S, state.qdd + at);
+  if constexpr (Ops::dense) c += state.joints->bias[i];
+  m.omega = vJ.w;
+  m.alpha = c.w;
+  m.a = a + cross(vJ.w, vJ.v) + c.v;
+  m.Om = acceleration_matrix(m.omega, m.alpha);
+  b.f = inertial_wrench(b.moments, m);
+}
+
 /// @tparam accelerated  whether spanning accelerations are not zero
 template <class Ops, bool accelerated, class T>
 void move_bodies(const PlainRun& s, NewtonEulerState<T>& state) {
@@ -23,6 +42,10 @@ void move_bodies(const PlainRun& s, NewtonEulerState<T>& state) {
     BodyMotion<T>& m = b.motion;
     const Transform<T>& X = state.joints->X[i];
     const T* qd = state.qd + at;
+    if (b.parent == 0) {
+      move_on_ground<Ops, accelerated>(b, X.E * p.a, i, at, state);
+      continue;
+    }
 
     const Vec3<T> omega_p = X.E * p.omega;
     m.alpha = X.E * p.alpha;
