@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -604,8 +605,11 @@ def load(
 
     root: "fixed", or "floating": the root link hangs on a floating joint named "root"; as the file
     says unless it is given. mimic: "honour" or "ignore". rotors: "fold" axisymmetric ones (exact)
-    or "keep" them.
+    or "keep" them. What of the file is left out, and what is doubtful in it, is a warning.
     """
     from .description import read
 
-    return read(path, host=host).compile(root=root, mimic=mimic, rotors=rotors)
+    model = read(path, host=host).compile(root=root, mimic=mimic, rotors=rotors)
+    for text in model.host.warnings(model._core):
+        warnings.warn(text, stacklevel=2)
+    return model

@@ -39,6 +39,20 @@ Robot compile(const std::shared_ptr<Host>& host, const std::shared_ptr<Descripti
   return robot;
 }
 
+/// What the command line warns of: what of the file is left out, and what is doubtful in it.
+std::vector<std::string> warnings_of(const Robot& robot) {
+  std::vector<std::string> out;
+  const std::vector<Finding>& findings = robot.model->extras().warnings;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const Finding& f = findings[i];
+    if (f.severity == Finding::Severity::error) continue;
+    if (i >= robot.description->findings.size() && !f.negotiable) continue;
+    const bool told = f.where.empty() || f.text.find(f.where) != std::string::npos;
+    out.push_back((told ? "" : f.where + ": ") + f.text);
+  }
+  return out;
+}
+
 Kind kind_of(const std::string& name) {
   std::vector<std::string> known;
   for (int k = 0; k <= static_cast<int>(Kind::pack_code); ++k) {
@@ -149,6 +163,9 @@ void bind_files(HostClass& host) {
           "The robot as text in the format of the path's ending.")
       .def("compile", &compile, py::arg("description"), py::arg("root") = py::none(),
            py::arg("mimic") = "honour", py::arg("rotors") = "fold")
+      .def(
+          "warnings", [](const Host&, const Robot& robot) { return warnings_of(robot); },
+          py::arg("robot"))
       .def(
           "diagnose",
           [](const Host& host, const Description& description,

@@ -2,11 +2,12 @@
 
 import copy
 import pickle
+import warnings
 import xml.etree.ElementTree as xml
 
 import numpy as np
 import pytest
-from conftest import ROBOTS
+from conftest import ROBOTS, ROOT
 
 import espalier as esp
 
@@ -210,3 +211,17 @@ def test_jacobian_in_other_frames_is_the_velocity_of_the_point(arm):
         arm.jacobian(link, x.q, frame="wrld")
     with pytest.raises(esp.Unsupported, match="about the world's origin"):
         arm.jacobian(link, x.q, frame="world", point=point)
+
+
+def test_what_is_left_out_of_a_file_is_a_warning(tmp_path):
+    body = '<body><joint name="j" axis="0 1 0"/><geom size="0.1"/></body>'
+    path = tmp_path / "pendulum.xml"
+    servo = '<actuator><position joint="j" kp="3"/></actuator>'
+    path.write_text(f"<mujoco><worldbody>{body}</worldbody>{servo}</mujoco>", encoding="utf-8")
+    with pytest.warns(UserWarning, match="gains of <position>"):
+        esp.load(path)
+    with pytest.warns(UserWarning, match="'front_right_thigh'"):  # an inertia that no body has
+        esp.load(ROOT / "robots" / "mini_cheetah.urdf")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        esp.load(ROOT / "robots" / "ur5.urdf")
