@@ -140,21 +140,21 @@ class ChainColumns : public ChainSweeps<T> {
       for (int i = begin; i < end; ++i) own[i] = forces[i] - coupling * own[stride + i];
       forces = own;
     }
+    const V D = divided ? b.D : V(1.0);
     if (k == 0 && c.parent == 0) {
-      for (int i = begin; i < end; ++i) own[i] = K[i].n.z + forces[i];
-    } else {
-      with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
-        const Turn<V> t = b.t;
-        for (int i = begin; i < end; ++i) {
-          Force<V> f = K[i];
-          const V Kq = f.n.z + forces[i];
-          own[i] = Kq;
-          to_parent<kind>(b.P, t, f);
-          K[i] = {f.n - scale(Kq, b.U.n), f.f - scale(Kq, b.U.f)};
-        }
-      });
+      for (int i = begin; i < end; ++i) own[i] = D * (K[i].n.z + forces[i]);
+      return;
     }
-    for (int i = begin; divided && i < end; ++i) own[i] = b.D * own[i];
+    with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+      const Turn<V> t = b.t;
+      for (int i = begin; i < end; ++i) {
+        Force<V> f = K[i];
+        const V Kq = f.n.z + forces[i];
+        own[i] = D * Kq;
+        to_parent<kind>(b.P, t, f);
+        K[i] = {f.n - scale(Kq, b.U.n), f.f - scale(Kq, b.U.f)};
+      }
+    });
   }
   /// A wrench at the chain base frame, moved to the parent's origin and world axes.
   ESPALIER_ALWAYS_INLINE static Force<V> on_parent(const Column& c, const Force<V>& K) {
