@@ -66,10 +66,10 @@ class ElasticBeamJoint {
     const double inner = std::sqrt(3.0 / 7.0 - 2.0 / 7.0 * std::sqrt(1.2));
     const double outer = std::sqrt(3.0 / 7.0 + 2.0 / 7.0 * std::sqrt(1.2));
     const double heavy = (18.0 + std::sqrt(30.0)) / 72.0, light = 0.5 - heavy;
-    stations_[0] = {BeamSection(L, 0.5 * (1.0 - outer)), light};
-    stations_[1] = {BeamSection(L, 0.5 * (1.0 - inner)), heavy};
-    stations_[2] = {BeamSection(L, 0.5 * (1.0 + inner)), heavy};
-    stations_[3] = {BeamSection(L, 0.5 * (1.0 + outer)), light};
+    gauss_points_[0] = {BeamSection(L, 0.5 * (1.0 - outer)), light};
+    gauss_points_[1] = {BeamSection(L, 0.5 * (1.0 - inner)), heavy};
+    gauss_points_[2] = {BeamSection(L, 0.5 * (1.0 + inner)), heavy};
+    gauss_points_[3] = {BeamSection(L, 0.5 * (1.0 + outer)), light};
     tip_ = BeamSection(L, 1.0);
   }
 
@@ -94,9 +94,9 @@ class ElasticBeamJoint {
 
   template <class T>
   void equations(const T* q, const T* qd, const Vec3<T>& w, T* M, T* h) const {
-    for (const Station& station : stations_) {
-      const double m = station.weight * line_density_ * length_;
-      add(station.section.at(q, qd), m, w, M, h);
+    for (const GaussPoint& point : gauss_points_) {
+      const double m = point.weight * line_density_ * length_;
+      add(point.section.at(q, qd), m, w, M, h);
     }
     for (int j = 0; j < nv; ++j) h[6 + j] += stiffness_[j] * (q[j] + damping_ * qd[j]);
     for (int plane = 0; plane < 2; ++plane) {
@@ -107,7 +107,7 @@ class ElasticBeamJoint {
   }
 
  private:
-  struct Station {
+  struct GaussPoint {
     BeamSection section;
     double weight = 0.0;
   };
@@ -146,7 +146,7 @@ class ElasticBeamJoint {
   Vec3<double> gyration_;  ///< squares of the radii of gyration about x, y, z
   double stiffness_[6];    ///< diagonal
   double coupling_[2];     ///< between deflection and slope of the tip, per plane
-  Station stations_[4];
+  GaussPoint gauss_points_[4];
   BeamSection tip_;
 };
 

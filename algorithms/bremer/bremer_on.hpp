@@ -91,7 +91,7 @@ class BremerOn final : public ForwardDynamics<T> {
       terms_.add(node.parent, at, Ia, pa);
     }
   }
-  /// The block Ia_ab between two output bodies: M*_p += Z_a^T Ia_ab Z_b, lower triangle.
+  /// The block Ia_ab between two supporting bodies: M*_p += Z_a^T Ia_ab Z_b, lower triangle.
   /// @returns Ia_ab c_b
   Force<T> propagate_cross(int i, int a, int b) {
     const Node& node = tree_.nodes()[i];
@@ -128,7 +128,7 @@ class BremerOn final : public ForwardDynamics<T> {
     }
     return times(terms_.xi(from));
   }
-  /// Column of M*_oq for rate j and output body a.
+  /// Column of M*_oq for rate j and supporting body a.
   Force<T> coupling(int i, int a, int j) const {
     const Node& node = tree_.nodes()[i];
     const T* row = terms_.M(i) + (node.twists() + j) * node.size() + 6 * a;
@@ -152,7 +152,7 @@ class BremerOn final : public ForwardDynamics<T> {
     for (std::size_t a = 0; node.parent >= 0 && a < node.supports.size(); ++a) {
       const Site& at = tree_.seen_from_parent(node.supports[a]);
       const T* yd_p = yd_[node.parent].data();
-      const T* out = yd_p + 6 * at.output;
+      const T* out = yd_p + 6 * at.support;
       Motion<T> x = terms_.Xo(at) * Motion<T>{{out[0], out[1], out[2]}, {out[3], out[4], out[5]}} +
                     terms_.xi(at);
       for (std::size_t k = 0; k < at.columns.size(); ++k) {

@@ -181,7 +181,7 @@ class BremerMatrices final : public SubsystemMatrices<T> {
     }
   }
 
-  /// T and c, and y of the output bodies.
+  /// T and c, and y of the supporting bodies.
   void transfer(int i) {
     const SubsystemTree::Node& node = tree_.nodes()[i];
     Subsystem& s = subsystems_[i];

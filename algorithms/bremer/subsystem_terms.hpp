@@ -17,12 +17,12 @@ namespace espalier {
 /// Gravity, velocity terms and external wrenches are in h_i; yd_i is the plain derivative of y_i.
 ///
 /// Each body of a subsystem moves by v_b = Z_b y_i and a_b = Z_b yd_i + xi_b. Z_b = [Xo_b, J_b] is
-/// a transform from its output body and columns for the rates on its way from there:
+/// a transform from its supporting body and columns for the rates on its way from there:
 ///   Xo_b = X_b Xo_parent,   J_b = X_b J_parent + S_b G_b,
 ///   xi_b = X_b xi_parent + S_b g_b + (dS_b/dt) qd + v_b x s_b,
-/// from Xo = 1, xi = 0 at the output bodies, and
+/// from Xo = 1, xi = 0 at the supporting bodies, and
 ///   M = sum Z_b^T I_b Z_b,   h = sum Z_b^T (I_b (xi_b - g) + v_b x* I_b v_b - f_b).
-/// T_ip consists of the Z_b of the output bodies as the parent sees them, c_i of their xi_b.
+/// T_ip consists of the Z_b of the supporting bodies as the parent sees them, c_i of their xi_b.
 ///
 /// A folded rotor of axis momentum k, spin inertia J and row rho of G, on a parent with Z_o,
 /// counts as welded to it and adds, omega = rho qd being its spin,
@@ -36,7 +36,7 @@ namespace espalier {
 template <class T>
 class SubsystemTerms {
  public:
-  /// Frames of the output bodies' twists: the bodies' own, or those of their first links, which
+  /// Frames of the supporting bodies' twists: the bodies' own, or those of their first links, which
   /// people know.
   enum class Frames { bodies, links };
 
@@ -114,7 +114,7 @@ class SubsystemTerms {
   /// at yd = 0.
   template <class Inertia>
   void add(int node, const SubsystemTree::Site& site, const Inertia& I, const Force<T>& f) {
-    const int size = tree_.nodes()[node].size(), o = 6 * site.output;
+    const int size = tree_.nodes()[node].size(), o = 6 * site.support;
     const Transform<T>& Xo = Xo_[site.index];
     const Motion<T>* J = J_.data() + site.first;
     T* M = M_[node].data();
@@ -147,7 +147,7 @@ class SubsystemTerms {
     return 6 + static_cast<int>(site.columns.size());
   }
   static int index(const SubsystemTree::Site& site, int k) {
-    return k < 6 ? 6 * site.output + k : site.columns[k - 6];
+    return k < 6 ? 6 * site.support + k : site.columns[k - 6];
   }
   /// Acceleration of a site at yd = 0.
   const Motion<T>& xi(const SubsystemTree::Site& site) const { return xi_[site.index]; }
@@ -279,7 +279,7 @@ class SubsystemTerms {
   void push_site(const SubsystemTree::Site& site, const Force<T>& f, T* out) const {
     const Motion<T>* J = J_.data() + site.first;
     const Force<T> fo = Xo_[site.index].transpose_times_force(f);
-    for (int r = 0; r < 6; ++r) out[6 * site.output + r] += fo[r];
+    for (int r = 0; r < 6; ++r) out[6 * site.support + r] += fo[r];
     for (std::size_t k = 0; k < site.columns.size(); ++k) out[site.columns[k]] += dot(J[k], f);
   }
   /// Lower triangle of a 6 x 6 block.

@@ -19,9 +19,9 @@ namespace espalier {
 /// body; no numbers.
 ///
 /// The describing velocities of subsystem i are
-///   y_i = (twists of its output bodies, its independent rates),
-/// the twists (angular first) in the frames and at the origins of the output bodies, which are the
-/// bodies outside that it hangs on. Mostly there is one: the ground, or a body of the parent
+///   y_i = (twists of its supporting bodies, its independent rates),
+/// the twists (angular first) in the frames and at the origins of the supporting bodies, which are
+/// the bodies outside that it hangs on. Mostly there is one: the ground, or a body of the parent
 /// subsystem. A subsystem has several where a cluster has; they then belong to one parent cluster.
 ///
 /// A folded rotor belongs to the subsystem of its cluster, with all of its inertia, even where its
@@ -29,11 +29,11 @@ namespace espalier {
 /// Source: theory/template 2, instance C; Krög et al., section 3.1.
 class SubsystemTree {
  public:
-  /// A body that a subsystem speaks of: first its output bodies, then its own.
+  /// A body that a subsystem speaks of: first its supporting bodies, then its own.
   struct Site {
     int body = 0;
-    int parent = -1;             ///< site that it hangs on; -1: an output body
-    int output = 0;              ///< whose twist moves it: y_i from 6 * output on
+    int parent = -1;             ///< site that it hangs on; -1: an supporting body
+    int support = 0;             ///< whose twist moves it: y_i from 6 * support on
     std::vector<int> columns;    ///< rates that move it, as indices in y_i; first its parent's
     int cluster_column = 0;      ///< where the rates of its cluster start among `columns`
     int first = 0;               ///< of its columns among those of all sites
@@ -96,9 +96,9 @@ class SubsystemTree {
     if (body == 0) return Transform<double>::identity();
     return model_.link(model_.body_names()[body]).X;
   }
-  /// Sites of an output body of a subsystem in its parent; not for the ground.
-  const Site& seen_from_parent(int output) const {
-    return nodes_[place_[output].node].sites[place_[output].site];
+  /// Sites of an supporting body of a subsystem in its parent; not for the ground.
+  const Site& seen_from_parent(int support) const {
+    return nodes_[place_[support].node].sites[place_[support].site];
   }
   /// Of all subsystems together.
   int sites() const { return sites_; }
@@ -245,7 +245,7 @@ class SubsystemTree {
     for (std::size_t o = 0; o < node.supports.size(); ++o) {
       Site site;
       site.body = node.supports[o];
-      site.output = static_cast<int>(o);
+      site.support = static_cast<int>(o);
       add_site(node, std::move(site));
     }
     for (const int c : node.clusters) {
@@ -260,7 +260,7 @@ class SubsystemTree {
         site.has_equations = model_.runs()[model_.body(i).run].type->has_equations();
         site.parent = site_of(node, index, model_.body(i).parent);
         const Site& parent = node.sites[site.parent];
-        site.output = parent.output;
+        site.support = parent.support;
         site.columns = parent.columns;
         if (model_.body(i).parent >= cluster.first) {
           site.cluster_column = parent.cluster_column;
@@ -291,7 +291,7 @@ class SubsystemTree {
       node.spins.push_back({cluster.rotor + r, site, cluster.spanning_nv + r, node.starts[k]});
     }
   }
-  /// A body of the subsystem or one of its output bodies.
+  /// A body of the subsystem or one of its supporting bodies.
   int site_of(const Node& node, int index, int body) const {
     if (body != 0 && place_[body].node == index) return place_[body].site;
     const auto at = std::find(node.supports.begin(), node.supports.end(), body);

@@ -87,8 +87,12 @@ class ChainColumns : public ChainSweeps<T> {
 
   /// Takes over what inward_inertia() has left.
   void take(int group) {
+    Body* chain[lanes];
     this->with_unit(group, [&](auto& unit) {
-      for (std::size_t i = 0; i < unit.bodies.size(); ++i) take(group, unit, i);
+      for (int k = 0; k < unit.used; ++k) {
+        chain[k] = columns_[this->groups_.groups[group][k]].bodies.data();
+      }
+      for (std::size_t i = 0; i < unit.bodies.size(); ++i) take(unit, i, chain);
     });
   }
   /// @param E  world to the parent's axes
@@ -152,16 +156,11 @@ class ChainColumns : public ChainSweeps<T> {
       }
     });
   }
-  /// Wrenches of blocks [begin, end) at the chain base frame, moved to the parent's origin and
-  /// world axes.
-  static void on_parent(const Column& c, int begin, int end, Force<V>* K) {
-    const Mat3<T> E = c.E;
-    const Vec3<T> r = c.r;
-    for (int i = begin; i < end; ++i) {
-      Force<V> f{transpose_times(E, K[i].n), transpose_times(E, K[i].f)};
-      f.n += cross(r, f.f);
-      K[i] = f;
-    }
+  /// A wrench at the chain base frame, moved to the parent's origin and world axes.
+  ESPALIER_ALWAYS_INLINE static Force<V> on_parent(const Column& c, const Force<V>& K) {
+    Force<V> f{transpose_times(c.E, K.n), transpose_times(c.E, K.f)};
+    f.n += cross(c.r, f.f);
+    return f;
   }
 
   /// The motion of the parent's origin, world axes, at the chain base frame.
@@ -227,6 +226,7 @@ class ChainColumns : public ChainSweeps<T> {
       b.body = from.body, b.rate = cluster.v + (body.v - cluster.spanning_v);
       b.kind = this->common_kind({l}, i);
       b.kind.geared = false;  // U and D say all
+      b.t = {V(1.0), V(0.0), V(0.0), V(0.0)};
       b.P = {{V(from.cos_alpha), V(from.sin_alpha), V(0.0), V(0.0)}, V(from.a), V(from.d)};
       b.coupled = from.coupling != 0.0, b.coupling = V(from.coupling);
       if (b.coupled) c.bodies.back().leads_pair = true;
@@ -236,7 +236,7 @@ class ChainColumns : public ChainSweeps<T> {
   }
 
   template <class Unit>
-  void take(int group, Unit& unit, std::size_t i) {
+  void take(Unit& unit, std::size_t i, Body* const* chain) {
     using S = typename Unit::S;
     auto& b = unit.bodies[i];
     Force<S> U = plain(b.U());
@@ -249,8 +249,8 @@ class ChainColumns : public ChainSweeps<T> {
     }
     for (int k = 0; k < unit.used; ++k) {
       if (b.y[k] < 0) continue;
-      Body& to = columns_[this->groups_.groups[group][k]].bodies[i];
-      to.t = {V(Base::lane_of(b.c, k)), V(Base::lane_of(b.s, k)), V(0.0), V(0.0)};
+      Body& to = chain[k][i];
+      to.t.c = V(Base::lane_of(b.c, k)), to.t.s = V(Base::lane_of(b.s, k));
       for (int a = 0; a < 6; ++a) to.U[a] = V(Base::lane_of(U[a], k));
       to.D = V(Base::lane_of(b.D_inverse, k)), to.u = Base::lane_of(b.u, k);
       if (to.coupled) {

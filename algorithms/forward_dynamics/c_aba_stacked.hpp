@@ -12,13 +12,13 @@ namespace espalier {
 /// Forward dynamics of a cluster tree by the articulated-body algorithm in stacked form, as it is
 /// published: the N bodies of a cluster, rotors included, are one "body" with a twist of 6N numbers
 /// and an articulated inertia of 6N x 6N, S_C (6N x nv) is its motion subspace and X_C takes the
-/// parent cluster's twist to it. Exact, for any number of output bodies; slow, and kept as the
+/// parent cluster's twist to it. Exact, for any number of supporting bodies; slow, and kept as the
 /// reference for the fused form (c_aba.hpp).
 /// Frames: each body's own.  Cost: O(N^2) numbers for each cluster.
 /// Source: Chignoli et al. (2023), Algorithm 1; theory/template 2 (instance B), theory/clusters 5.2
 /// and 5.4.
 ///
-/// Blocks, with b a body and o(b) its output body (X_b from o(b)'s frame):
+/// Blocks, with b a body and o(b) its supporting body (X_b from o(b)'s frame):
 ///   S_C: J_b = X J_parent + S_b G_b;  c_C: xi_b = X xi_parent + S_b g_b + v_b x s_b
 ///   (theory/clusters 5.2) U = M S_C,  D = S_C^T U,  r = tau - S_C^T (h + M c_C) M_P += X_C^T (M -
 ///   U D^-1 U^T) X_C,  h_P += X_C^T (h + M c_C + U D^-1 r) ydd = D^-1 (r - U^T X_C a_P),  a_C = X_C
@@ -186,7 +186,8 @@ class CAbaStacked final : public ForwardDynamics<T> {
     }
   }
 
-  /// What the cluster shows to its output bodies, all pairs of which meet in the parent's inertia.
+  /// What the cluster shows to its supporting bodies, all pairs of which meet in the parent's
+  /// inertia.
   void propagate_to_parent(Node& node) {
     const int n = node.cluster->nv, N = static_cast<int>(node.bodies.size());
     // w = D^-1 U^T, column by column.
@@ -206,8 +207,8 @@ class CAbaStacked final : public ForwardDynamics<T> {
       for (int m = 0; m < N; ++m) {
         const int other = place_[node.bodies[m]].output;
         const int b = place_[other].number;
-        // Block (k, m) of M - U D^-1 U^T, taken to the output bodies from the left by columns, then
-        // from the right by rows.
+        // Block (k, m) of M - U D^-1 U^T, taken to the supporting bodies from the left by columns,
+        // then from the right by rows.
         Force<T> column[6], row[6];
         for (int l = 0; l < 6; ++l) {
           for (int i = 0; i < 6; ++i) {
@@ -254,7 +255,7 @@ class CAbaStacked final : public ForwardDynamics<T> {
   std::vector<Place> place_;  ///< per body
   std::vector<double> armature_;
   std::vector<Motion<T>> v_;     ///< per body
-  std::vector<Transform<T>> x_;  ///< per body: from its output body's frame
+  std::vector<Transform<T>> x_;  ///< per body: from its supporting body's frame
   std::vector<T> w_;
 };
 

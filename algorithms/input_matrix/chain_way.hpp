@@ -41,29 +41,35 @@ struct ChainWay {
       first.push_back(is_first(chain.parent, b));
     }
     z.assign(static_cast<std::size_t>(count) * plan.blocks, V(0.0));
-    g.resize(count);
+    g.assign(std::max(end - begin[0], count), Force<V>::zero());
     for (const auto& body : chain.bodies) rate.push_back(body.rate * plan.blocks);
   }
-  void find_stamps(int chain, int bodies,
-                   const std::vector<typename ChainContacts<T>::Stamp>& all) {
-    stamps.resize(bodies);
+  /// @param all  stamps of all chains
+  void find_stamps(int chain, const std::vector<typename ChainContacts<T>::Stamp>& all) {
     for (std::size_t s = 0; s < all.size(); ++s) {
-      if (all[s].chain == chain) stamps[all[s].index].push_back(static_cast<int>(s));
+      if (all[s].chain == chain) stamps.push_back(static_cast<int>(s));
     }
+    std::stable_sort(stamps.begin(), stamps.end(),
+                     [&](int a, int b) { return all[a].index > all[b].index; });
   }
   /// What a unit force on a rate does to the parent is what the parent's motion does to the rate.
+  /// Where a rate has no motor, six unit motions of the parent are to say it, each in a block of
+  /// its own in g.
   void find_unit_forces(const Column& chain, const Model& model, const ColumnPlan& plan,
                         std::span<const InputColumns::Motor> motors) {
     for (const auto& body : chain.bodies) {
       const auto at = std::find_if(motors.begin(), motors.end(), [&](const auto& motor) {
         return motor.rate == model.body(body.body).v;
       });
-      if (at == motors.end()) return unit_force.clear();
-      const int place = plan.place[at->column];
-      unit_force.push_back(place / lanes * 6 * lanes + place % lanes);
-      unit_row.push_back(place);
+      if (at == motors.end()) break;
+      unit_row.push_back(plan.place[at->column]);
     }
-    by_factors = !watched && chain.bodies.size() <= longest_by_factors;
+    driven = unit_row.size() == chain.bodies.size();
+    for (std::size_t k = 0; k < chain.bodies.size(); ++k) {
+      const int place = driven ? unit_row[k] - begin[0] * lanes : static_cast<int>(k) * lanes;
+      unit_force.push_back(place / lanes * 6 * lanes + place % lanes);
+    }
+    by_factors = driven && !watched && chain.bodies.size() <= longest_by_factors;
     for (int b = begin[0]; b < end; ++b) {
       acted_on.push_back(
           std::count_if(begin.begin(), begin.end(), [&](int at) { return at <= b; }));
@@ -76,19 +82,20 @@ struct ChainWay {
 
   std::vector<int> begin;  ///< per body: [begin, end) act on it or beyond
   int end = 0;
-  std::vector<char> first;               ///< of the blocks: to write on the parent
-  std::vector<std::vector<int>> stamps;  ///< per body
+  std::vector<char> first;  ///< of the blocks: to write on the parent
+  std::vector<int> stamps;  ///< of contacts, from the tip to the base
   bool watched = false;
-  std::vector<int> shown;  ///< poses of watched bodies
-  std::vector<V> z;        ///< per body and block; zero where nothing acts
-  std::vector<int> rate;   ///< per body: where the accelerations of its rate start
-  /// Per body: where the wrench of a unit force on its rate starts among the wrenches of blocks,
-  /// its numbers being `lanes` apart; empty if a body has no such column.
-  std::vector<int> unit_force;
+  std::vector<int> shown;     ///< poses of watched bodies
+  std::vector<V> z;           ///< per body and block; zero where nothing acts
+  std::vector<int> rate;      ///< per body: where the accelerations of its rate start
+  bool driven = false;        ///< each rate has a column that is a motor
   std::vector<int> unit_row;  ///< per body: place of that column
-  bool by_factors = false;    ///< rates come from these columns, z is not divided
-  std::vector<int> acted_on;  ///< per block of [begin[0], end): bodies on which it acts or beyond
-  std::vector<Force<V>> g;    ///< per body: its rate for unit motions of the parent, in all lanes
+  /// Wrenches of the blocks on the parent, of [begin[0], end); those of unit forces on the rates
+  /// are the rates for unit motions of the parent. Not driven: these alone.
+  std::vector<Force<V>> g;
+  std::vector<int> unit_force;  ///< per body: where its six numbers start in g, `lanes` apart
+  bool by_factors = false;      ///< rates come from these columns, z is not divided
+  std::vector<int> acted_on;    ///< per block of [begin[0], end): bodies on which it acts or beyond
 };
 
 }  // namespace espalier

@@ -10,8 +10,8 @@ namespace espalier {
 
 /// The implicit inversion method as published, with block matrices over all pairs of subsystems:
 ///   Bhat = diag(D^-1 F^T) [1 - diag(M* T) That diag(F D^-1 F^T)] B*
-/// A subsystem is a cluster with one output body; its describing velocities are the output's twist
-/// and its own rates, y = (v_out, yd), so that F = [0; 1] and
+/// A subsystem is a cluster with one supporting body; its describing velocities are its twist
+/// and the cluster's own rates, y = (v_out, yd), so that F = [0; 1] and
 ///   T_i = [1 J_out; 0],  M_i = sum over bodies [1 J_b]^T I_b [1 J_b]
 /// with J_b the twist of body b by the cluster's rates. The free acceleration is D^-1 F^T and so on
 /// of tau - C, by the recursion that the paper calls O(n).

@@ -13,9 +13,9 @@ namespace espalier {
 /// Blocks [begin, end) at a node, which are treated alike.
 struct ColumnStep {
   int begin, end;
-  bool passes;        ///< inward
-  bool driven;        ///< with forces on the node's rates
-  bool first;         ///< the first to write on the node's only output, or on a base that floats
+  bool passes;  ///< inward
+  bool driven;  ///< with forces on the node's rates
+  bool first;   ///< the first to write on the node's supporting body, or on a base that floats
   bool idle = false;  ///< outward: nothing acts on the node's chain
 
   /// Appends a step of one block, or extends the last one where alike(last).
@@ -34,6 +34,21 @@ inline bool passes(const std::vector<ColumnStep>& steps, int block) {
   return std::any_of(steps.begin(), steps.end(), [&](const ColumnStep& s) {
     return s.passes && block >= s.begin && block < s.end;
   });
+}
+
+/// Steps outward at a node.
+/// @param inward  its own  @param root  of the first node of its chain, or nullptr: in no chain
+inline std::vector<ColumnStep> steps_outward(const std::vector<ColumnStep>& inward,
+                                             const std::vector<ColumnStep>* root, int blocks) {
+  std::vector<ColumnStep> steps;
+  for (int b = 0; b < blocks; ++b) {
+    const bool idle = root != nullptr && !passes(*root, b);
+    const ColumnStep s{b, b + 1, passes(inward, b), false, false, idle};
+    ColumnStep::add(steps, s, [&](const ColumnStep& last) {
+      return last.passes == s.passes && last.idle == s.idle;
+    });
+  }
+  return steps;
 }
 
 /// Where each column acts.

@@ -6,6 +6,7 @@
 
 #include "algorithms/input_matrix/chain_inputs.hpp"
 #include "algorithms/input_matrix/column_loads.hpp"
+#include "algorithms/input_matrix/floating_bases.hpp"
 #include "algorithms/input_matrix/hinge_columns.hpp"
 #include "algorithms/input_matrix/node_columns.hpp"
 
@@ -35,6 +36,7 @@ class ColumnSweeps {
         sites_(tree.nodes().size()),
         hinges_(tree, state_),
         nodes_(tree, state_),
+        bases_(tree, state_),
         steps_(sites_.size()),
         outward_steps_(sites_.size()),
         first_(sites_.size()) {
@@ -55,12 +57,15 @@ class ColumnSweeps {
     watch(watched);
     nodes_.resize(sites_);
     for (int n = 0; n < count; ++n) {
-      floats_.push_back(tree.nodes()[n].kind == TreeNode::Kind::free && sites_[n].size() == 1);
+      if (tree.nodes()[n].kind == TreeNode::Kind::free && sites_[n].size() == 1) bases_.add(n);
       hinge.push_back(may_be_hinge(n));
     }
     hinges_.chains().find(hinge, watched_);
     schedule(std::move(bodies), std::move(rates));
-    for (int n = 0; n < count; ++n) split(n);
+    for (int n = 0; n < count; ++n) {
+      const int root = hinges_.chains().chain(n).root;
+      outward_steps_[n] = steps_outward(steps_[n], root < 0 ? nullptr : &steps_[root], blocks());
+    }
   }
 
   int blocks() const { return state_.blocks; }
@@ -70,19 +75,20 @@ class ColumnSweeps {
   /// Accelerations of a watched body at its origin, world axes, after solve(), by blocks.
   const Motion<V>* motion(int body) { return state_.motion(body); }
   /// Whether a node is a base that floats, whose articulated inertia is used as it is.
-  bool floats(int node) const { return floats_[node]; }
+  bool floats(int node) const { return bases_.contains(node); }
   /// World to body axes, of a watched body or the ground.
   const Mat3<T>& attitude(int body) const {
     return on_chains_.contains(body) ? on_chains_.attitude(body) : tree_.attitude(body);
   }
   /// At the tree's last update. @param tau  forces on the independent rates besides the inputs
   void solve(const SpanningMotion<T>& motion, const BiasForces<T>& bias, const T* tau) {
+    bases_.invert();
     on_chains_.place();
     loads_.load(motion, bias, tau);
     on_chains_.inward(state_);
     for (std::size_t k = tree_.order().size(); k-- > 0;) {
       const int n = tree_.order()[k];
-      if (floats_[n]) continue;  // forces have arrived
+      if (floats(n)) continue;  // forces have arrived
       if (hinges_.chains().is_hinge(n)) {
         hinges_.inward(n, steps_[n]);
       } else {
@@ -90,8 +96,8 @@ class ColumnSweeps {
       }
     }
     for (const int n : tree_.order()) {
-      if (floats_[n]) {
-        nodes_.float_base(n, steps_[n]);
+      if (floats(n)) {
+        bases_.move(n, steps_[n]);
       } else if (hinges_.chains().is_hinge(n)) {
         hinges_.outward(n, outward_steps_[n], !moving_[n].empty());
       } else {
@@ -154,24 +160,12 @@ class ColumnSweeps {
         for (std::size_t o = 0; o < supports.size() && s.passes; ++o) {
           s.first = first_[n][o * B + b] = is_first(supports[o], b);
         }
-        if (floats_[n] && s.driven) s.first = is_first(tree_.nodes()[n].body, b);
+        if (floats(n) && s.driven) s.first = is_first(tree_.nodes()[n].body, b);
         ColumnStep::add(steps_[n], s, [&](const ColumnStep& last) {
           return last.passes == s.passes && last.driven == s.driven &&
                  (last.first == s.first || supports.size() > 1);
         });
       }
-    }
-  }
-
-  /// Steps outward: where nothing acts on the chain of a node, and elsewhere.
-  void split(int n) {
-    const int root = hinges_.chains().chain(n).root;
-    for (int b = 0; b < state_.blocks; ++b) {
-      const bool idle = root >= 0 && !passes(steps_[root], b);
-      const ColumnStep s{b, b + 1, passes(steps_[n], b), false, false, idle};
-      ColumnStep::add(outward_steps_[n], s, [&](const ColumnStep& last) {
-        return last.passes == s.passes && last.idle == s.idle;
-      });
     }
   }
 
@@ -193,9 +187,10 @@ class ColumnSweeps {
                                                   ///< whose motion others need, or the caller
   HingeColumns<T> hinges_;
   NodeColumns<T> nodes_;
+  FloatingBases<T> bases_;
   std::vector<std::vector<ColumnStep>> steps_, outward_steps_;  ///< per node
   std::vector<std::vector<bool>> first_;  ///< per node, its supports and blocks: as in ColumnStep
-  std::vector<bool> floats_, watched_;    ///< per node: a free joint on the ground; by the caller
+  std::vector<bool> watched_;             ///< per node: by the caller
 };
 
 }  // namespace espalier

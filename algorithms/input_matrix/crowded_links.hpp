@@ -57,15 +57,15 @@ class CrowdedLinks {
   /// @param width  of a row of `out`
   void combine(const T* in, std::size_t stride, std::size_t rows, std::size_t width, T* out) const {
     for (const Link& link : links_) {
-      combine(link, 0, link.full, in, stride, rows, width, out,
-              [](T* to, const Pack&, const V& sum) {
-                std::memcpy(static_cast<void*>(to), &sum, sizeof(V));
-              });
-      if (link.full == link.packs.size()) continue;
-      combine(link, link.full, link.packs.size(), in, stride, rows, width, out,
-              [](T* to, const Pack& pack, const V& sum) {
-                for (int i = 0; i < pack.size; ++i) to[i] = row_of<T>(&sum, i);
-              });
+      const T* const units = in + link.place;
+      std::size_t k = 0;
+      for (; k + 3 <= link.full; k += 3) {
+        combine<3>(&link.packs[k], units, stride, rows, width, out);
+      }
+      for (; k < link.full; ++k) combine<1>(&link.packs[k], units, stride, rows, width, out);
+      for (; k < link.packs.size(); ++k) {
+        combine_part(link.packs[k], units, stride, rows, width, out);
+      }
     }
   }
 
@@ -84,17 +84,35 @@ class CrowdedLinks {
     std::vector<Pack> packs;
   };
 
-  template <class Write>
-  static void combine(const Link& link, std::size_t first, std::size_t end, const T* in,
-                      std::size_t stride, std::size_t rows, std::size_t width, T* out,
-                      Write&& write) {
-    in += link.place;
-    const Pack *const packs = link.packs.data() + first, *const stop = link.packs.data() + end;
+  /// Of a row of the unit wrenches, in all lanes.
+  static Motion<V> spread(const T* in) {
+    return {{V(in[0]), V(in[1]), V(in[2])}, {V(in[3]), V(in[4]), V(in[5])}};
+  }
+  /// dot() has two sums and adds them, for fewer steps that wait; here other packs fill the time.
+  static V in_one_sum(const Motion<V>& a, const Force<V>& K) {
+    return a.w.x * K.n.x + a.w.y * K.n.y + a.w.z * K.n.z + a.v.x * K.f.x + a.v.y * K.f.y +
+           a.v.z * K.f.z;
+  }
+  /// `count` packs whose lanes are all used: the unit wrenches are read once for them.
+  template <int count>
+  static void combine(const Pack* packs, const T* in, std::size_t stride, std::size_t rows,
+                      std::size_t width, T* out) {
+    std::size_t column[count];
+    for (int k = 0; k < count; ++k) column[k] = packs[k].column;
     for (std::size_t r = 0; r < rows; ++r, in += stride, out += width) {
-      const Motion<V> a{{V(in[0]), V(in[1]), V(in[2])}, {V(in[3]), V(in[4]), V(in[5])}};
-      for (const Pack* pack = packs; pack != stop; ++pack) {
-        write(out + pack->column, *pack, dot(a, pack->K));
+      const Motion<V> a = spread(in);
+      for (int k = 0; k < count; ++k) {
+        const V sum = in_one_sum(a, packs[k].K);
+        std::memcpy(static_cast<void*>(out + column[k]), &sum, sizeof(V));
       }
+    }
+  }
+  static void combine_part(const Pack& pack, const T* in, std::size_t stride, std::size_t rows,
+                           std::size_t width, T* out) {
+    out += pack.column;
+    for (std::size_t r = 0; r < rows; ++r, in += stride, out += width) {
+      const V sum = in_one_sum(spread(in), pack.K);
+      for (int i = 0; i < pack.size; ++i) out[i] = row_of<T>(&sum, i);
     }
   }
   static void add_pack(Link& link, const ActingColumns::Crowd& crowd, int first, int size) {

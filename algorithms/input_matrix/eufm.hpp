@@ -32,14 +32,14 @@ class Eufm final : public InputMatrix<T> {
     forward_.set_gravity({0, 0, 0});
     motion_.update(q, nullptr);
     for (const InputColumns::Motor& motor : this->inputs().motors()) {
-      push(motor.rate);
+      apply_force(motor.rate);
       run(q, zero_.data(), tau_.data(), nullptr, vdot_.data());
       put(motor.column, answer.input_matrix);
     }
     if (!this->inputs().contacts().empty()) place_bodies();
     for (const Task::Part& part : this->inputs().contacts()) {
       for (int k = 0; k < part.size(); ++k) {
-        push(part, part.rows[k]);
+        apply_wrench(part, part.rows[k]);
         run(q, zero_.data(), zero_.data(), &wrenches_, vdot_.data());
         put(part.first + k, answer.input_matrix);
       }
@@ -52,7 +52,7 @@ class Eufm final : public InputMatrix<T> {
     forward_.evaluate({q, m.nq()}, {v, m.nv()}, {tau, m.nv()}, {vdot, m.nv()}, wrenches);
   }
   /// A unit force on a spanning rate: G^T on the independent ones.
-  void push(int rate) {
+  void apply_force(int rate) {
     const Model& model = this->model();
     const Cluster& c = model.clusters()[model.body(model.joint_of_rate(rate).body).cluster];
     std::fill(tau_.begin(), tau_.end(), T(0.0));
@@ -64,7 +64,7 @@ class Eufm final : public InputMatrix<T> {
     std::copy_n(G, c.nv, tau_.begin() + c.v);
   }
   /// A row of a contact as a wrench.
-  void push(const Task::Part& part, const Force<double>& row) {
+  void apply_wrench(const Task::Part& part, const Force<double>& row) {
     const Model& model = this->model();
     const Mat3<T>& E = E_[part.body];
     Force<T> f = Force<T>::from(row);

@@ -21,10 +21,10 @@ class HingeChains {
   /// Six motions, in lanes.
   using UnitMotions = std::array<Motion<V>, unit_blocks>;
 
-  /// A revolute joint as it is seen from its one output.
+  /// A revolute joint as it is seen from its supporting body.
   struct Hinge {
-    Vec3<T> S, x;  ///< axis, and place from the output's origin
-    Force<T> DU;   ///< D^-1 U^T: minus the rate for unit motions of the output
+    Vec3<T> S, x;  ///< axis, and place from that body's origin
+    Force<T> DU;   ///< D^-1 U^T: minus the rate for unit motions of that body
     T D;           ///< D^-1
   };
   struct Chain {

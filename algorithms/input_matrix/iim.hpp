@@ -111,18 +111,23 @@ class Iim final : public InputMatrix<T> {
     if (nv == 0) return;
     const std::size_t stride = static_cast<std::size_t>(sweeps_.blocks()) * Sweeps::lanes;
     const T* in = &row_of<T>(sweeps_.rate(0), 0);
-    // Column by column: the same move in all rows has no decisions in it.
-    const auto rows = [&](int place, T* out, std::size_t next, std::size_t size) {
-      const T* from = in + place;
-      for (std::size_t i = 0; i < nv; ++i, from += stride, out += next) {
-        std::memcpy(static_cast<void*>(out), from, size);
-      }
-    };
     T* out = answer.input_matrix.data();
-    for (const auto& [place, column] : packs_) rows(place, out + column, m, sizeof(V));
-    for (const auto& [place, column] : singles_) rows(place, out + column, m, sizeof(T));
+    for (const auto& [place, column] : packs_) {
+      move_rows<V>(in + place, stride, nv, out + column, m);
+    }
+    for (const auto& [place, column] : singles_) {
+      move_rows<T>(in + place, stride, nv, out + column, m);
+    }
     crowded_.combine(in, stride, nv, m, out);
-    rows(sweeps_.plan().free, answer.free_acceleration.data(), 1, sizeof(T));
+    move_rows<T>(in + sweeps_.plan().free, stride, nv, answer.free_acceleration.data(), 1);
+  }
+  /// A column, or several side by side: the same move in all rows has no decisions in it.
+  template <class Part>
+  static void move_rows(const T* from, std::size_t stride, std::size_t rows, T* to,
+                        std::size_t next) {
+    for (std::size_t i = 0; i < rows; ++i, from += stride, to += next) {
+      std::memcpy(static_cast<void*>(to), from, sizeof(Part));
+    }
   }
   /// A row of an answer, from the order of the sweeps to that of the setup.
   void write(const V* x, int row, std::vector<T>& matrix, std::vector<T>& free) const {

@@ -5,11 +5,11 @@
 
 #include "algorithms/input_matrix/column_state.hpp"
 #include "algorithms/input_matrix/column_steps.hpp"
-#include "algorithms/segments/free_body.hpp"
+#include "algorithms/segments/articulated_tree.hpp"
 
 namespace espalier {
 
-/// Columns through nodes of any kind of an articulated tree, and through a base that floats.
+/// Columns through nodes of any kind of an articulated tree.
 /// Source: theory/input-matrix 3.1 and theory/clusters 5.6.
 template <class T>
 class NodeColumns {
@@ -27,45 +27,6 @@ class NodeColumns {
     const std::size_t B = blocks_;
     K_.resize(widest * B), out_.resize(widest * B), supports_.resize(widest * B);
     for (auto* x : {&Kq_, &z_, &extra_}) x->resize(tree_.largest_node() * B);
-  }
-
-  /// A base that floats moves as its inverse articulated inertia says:
-  ///   P = [Q, -Q B C^-1; -(Q B C^-1)^T, C^-1 + C^-1 B^T Q B C^-1],  Q = (A - B C^-1 B^T)^-1.
-  void float_base(int n, const std::vector<ColumnStep>& steps) {
-    const auto& node = tree_.nodes()[n];
-    const Mat3<T> E = tree_.attitude(node.body);
-    Force<V>* F = state_.wrenches(node.body);
-    for (const ColumnStep& s : steps) {
-      if (!s.driven) continue;
-      for (int b = s.begin; b < s.end; ++b) {
-        const V* f = state_.force(node.v) + b;
-        const auto at = [&](int j) { return f[static_cast<std::size_t>(j) * blocks_]; };
-        write(F[b],
-              {transpose_times(E, Vec3<V>{at(0), at(1), at(2)}),
-               transpose_times(E, Vec3<V>{at(3), at(4), at(5)})},
-              s.first);
-      }
-    }
-    const ArticulatedInertia<T>& IA = tree_.articulated_inertia(node.body);
-    const Sym3<T> C = inverse(IA.C);
-    const Mat3<T> BC{{C * IA.B.row[0], C * IA.B.row[1], C * IA.B.row[2]}};
-    const auto entry = [&](int i, int j) { return dot(BC.row[i], IA.B.row[j]); };
-    const Sym3<T> Q =
-        inverse(Sym3<T>{IA.A.xx - entry(0, 0), IA.A.xy - entry(0, 1), IA.A.xz - entry(0, 2),
-                        IA.A.yy - entry(1, 1), IA.A.yz - entry(1, 2), IA.A.zz - entry(2, 2)});
-    Motion<V>* a = state_.motion(node.body);
-    V* rates = state_.rate(node.v);
-    const std::size_t B = blocks_;
-    for (int b = 0; b < blocks_; ++b) {
-      const Force<V> f = F[b];
-      Motion<V> m;
-      m.w = Q * (f.n - BC * f.f);
-      m.v = C * f.f - transpose_times(BC, m.w);
-      a[b] = m;
-      const Vec3<V> w = E * m.w, v = E * m.v;
-      rates[b] = w.x, rates[B + b] = w.y, rates[2 * B + b] = w.z;
-      rates[3 * B + b] = v.x, rates[4 * B + b] = v.y, rates[5 * B + b] = v.z;
-    }
   }
 
   /// @param first  per support and block: the first to write there

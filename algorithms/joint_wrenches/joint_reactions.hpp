@@ -14,8 +14,8 @@ namespace espalier {
 ///   K_dep^T lambda = tau_dep,
 /// since no actuator helps the dependent rates. Constraint forces of loop joints are put on their
 /// two bodies, and the tree is summed once more.
-/// Frame: body; loops in the axes of the cluster's output body.  Cost: O(n) and a small dense solve
-/// for each cluster. For people and design, not for control: at the scalar double, and it
+/// Frame: body; loops in the axes of the cluster's supporting body.  Cost: O(n) and a small dense
+/// solve for each cluster. For people and design, not for control: at the scalar double, and it
 /// allocates. Source: Featherstone (2008), Table 5.1 and section 8.4; theory/clusters 5.1 and 5.3.
 template <class T>
 class JointReactions final : public JointWrenches<T> {
@@ -150,7 +150,7 @@ class JointReactions final : public JointWrenches<T> {
     for (const auto& use : constraint.laws)
       row += std::count(use.kept.begin(), use.kept.end(), true);
     for (const auto& loop : constraint.loops) {
-      // Force on the successor at its frame's origin and couple, output body's axes.
+      // Force on the successor at its frame's origin and couple, supporting body's axes.
       const Frame p = frame(c, loop.predecessor, loop.at_predecessor, work);
       const Frame s = frame(c, loop.successor, loop.at_successor, work);
       Vec3<double> couple{0, 0, 0}, force{0, 0, 0};
@@ -183,7 +183,8 @@ class JointReactions final : public JointWrenches<T> {
     return {place.E * pose.E, pose.x + transpose_times(pose.E, place.r)};
   }
 
-  /// Adds sign times a wrench at point x, output body's axes, to what a body needs from its joint.
+  /// Adds sign times a wrench at point x, supporting body's axes, to what a body needs from its
+  /// joint.
   void apply_wrench(const Cluster& c, int body, const Vec3<double>& x, const Vec3<double>& couple,
                     const Vec3<double>& force, const ConstraintWorkspace<double>& work,
                     double sign) {

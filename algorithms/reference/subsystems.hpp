@@ -49,10 +49,10 @@ class Subsystems {
       s.T = MatrixXd::Zero(s.size, p.Z.cols()), s.c = VectorXd::Zero(s.size);
       s.F = MatrixXd::Zero(s.size, n), s.F.bottomRows(n).setIdentity();
       for (long k = 0; k < o; k += 6) {
-        const long output = 6L * node.supports[k / 6];
-        s.Z.middleCols(k, 6) = node.X.middleCols(output, 6);
-        s.T.middleRows(k, 6) = p.Z.middleRows(output, 6);
-        s.c.segment(k, 6) = p.xi.segment(output, 6);
+        const long support = 6L * node.supports[k / 6];
+        s.Z.middleCols(k, 6) = node.X.middleCols(support, 6);
+        s.T.middleRows(k, 6) = p.Z.middleRows(support, 6);
+        s.c.segment(k, 6) = p.xi.segment(support, 6);
       }
       s.M = s.Z.transpose() * node.I * s.Z + s.F * node.armature_inertia() * s.F.transpose();
       s.h = s.Z.transpose() * (node.I * s.xi + bias_force(node, wrenches)) +

@@ -18,10 +18,10 @@ namespace espalier {
 /// methods for J M^-1 J^T and M^-1 B are made of these two.
 ///
 /// Each cluster of the model is a node; a body that no loop ties is a cluster of its own. The twist
-/// of body b of a node is that of its output body, shifted by x, and J_b times the node's rates.
-/// With Moq (here U) and Mqq (here D) of theory/clusters 5.4,
-///   rows K on body b:  Kq = K J_b,  Ko = K shifted;  handed on to the output: Ko - (Kq D^-1) U^T
-///   motion a of the output:  rates = z - D^-1 U^T a  with z = D^-1 (forces on the rates)
+/// of body b of a node is that of its supporting body, shifted by x, and J_b times the node's
+/// rates. With Moq (here U) and Mqq (here D) of theory/clusters 5.4,
+///   rows K on body b:  Kq = K J_b,  Ko = K shifted;  to the supporting body: Ko - (Kq D^-1) U^T
+///   motion a of that body:  rates = z - D^-1 U^T a  with z = D^-1 (forces on the rates)
 /// which on a node of one body is the joint of Featherstone's (2008) chapter 7.
 ///
 /// The rates of a node of several are not the model's but eta = L^T yd with the factor Mqq = L D
@@ -58,10 +58,10 @@ class ArticulatedTree {
   /// World to body axes, at the last update.
   const Mat3<T>& attitude(int body) const { return state_.body[body].E; }
   SpanningMotion<T>& motion() { return state_.motion; }
-  /// Of a node of one rate and one output: D^-1, and U as the output sees it.
+  /// Of a node of one rate and one supporting body: D^-1, and U as that body sees it.
   const T& D(const Node& node) const { return state_.D[node.D]; }
   const Force<T>& U(const Node& node) const { return state_.U[node.U]; }
-  /// From the origin of a body's output to that of the body.
+  /// From the origin of a body's supporting body to that of the body.
   const Vec3<T>& offset(int body) const { return state_.body[body].x; }
   const ArticulatedInertia<T>& articulated_inertia(int body) const { return state_.body[body].IA; }
   /// Most rates that a node has.

@@ -66,7 +66,7 @@ void forward_accelerations(const ClusterOnSeveral& s, ClusterState<T>& state, T*
   const Cluster& c = *s.cluster;
   MultiSupportCluster<T>& multi_support = state.multi_support[s.index];
   for (std::size_t o = 0; o < c.supports.size(); ++o) {
-    multi_support.set_output(static_cast<int>(o), state.body[c.supports[o]].da);
+    multi_support.set_support(static_cast<int>(o), state.body[c.supports[o]].da);
   }
   multi_support.solve(vdot + c.v);
   for (int i = c.first; i < c.first + c.count; ++i)

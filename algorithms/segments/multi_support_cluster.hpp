@@ -9,8 +9,8 @@
 
 namespace espalier {
 
-/// A cluster with several output bodies, or one that such clusters hang on: the describing
-/// accelerations are those of all output bodies and the independent rates,
+/// A cluster with several supporting bodies, or one that such clusters hang on: the describing
+/// accelerations are those of all supporting bodies and the independent rates,
 /// y = (da_o1, ..., da_on, ydd), and each body moves by da_b = Z_b y (theory/template 2, instance
 /// C). Such clusters are rare: plain dense algebra. Frame: world axes at body origins.  Source:
 /// theory/clusters 5.4.
@@ -164,7 +164,7 @@ class MultiSupportCluster {
     }
   }
 
-  /// Adds what output body number o shows to its inertia and force.
+  /// Adds what supporting body number o shows to its inertia and force.
   void propagate_to_parent(int o, ArticulatedInertia<T>& IA, Force<T>& pA) const {
     const auto M = [&](int i, int j) -> const T& {
       return M_[(6 * o + std::max(i, j)) * size_ + 6 * o + std::min(i, j)];
@@ -177,7 +177,7 @@ class MultiSupportCluster {
 
   /// G of a cluster that nothing ties.
   const T* identity() const { return identity_.data(); }
-  /// After eliminate(): the factor of Mqq, and column j of Moq for output body number o.
+  /// After eliminate(): the factor of Mqq, and column j of Moq for supporting body number o.
   const T* factor() const { return D_.data(); }
   Force<T> coupling(int o, int j) const {
     Force<T> U;
@@ -185,7 +185,7 @@ class MultiSupportCluster {
     return U;
   }
 
-  void set_output(int o, const Motion<T>& da) {
+  void set_support(int o, const Motion<T>& da) {
     for (int i = 0; i < 6; ++i) y_[6 * o + i] = da[i];
   }
   /// ydd for the supports' accelerations; acceleration() speaks of the last call.
@@ -214,7 +214,7 @@ class MultiSupportCluster {
     }
   }
 
-  /// Z_b^T I_bb' Z_b' and its transpose for every pair of output bodies that a child has here.
+  /// Z_b^T I_bb' Z_b' and its transpose for every pair of supporting bodies that a child has here.
   void add_cross_blocks(const MultiSupportCluster& child) {
     for (int p = 0; p < child.supports_; ++p) {
       for (int s = 0; s < p; ++s) {

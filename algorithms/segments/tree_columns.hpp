@@ -66,7 +66,7 @@ void carry_rows(const TreeState<T>& state, const TreeNode& node, std::span<const
       Force<RowBlock<T>> sum = Force<RowBlock<T>>::zero();
       for (std::size_t s = 0; s < sites.size(); ++s) {
         const TreeBody<T>& site = state.body[sites[s]];
-        if (site.output != static_cast<int>(o)) continue;
+        if (site.support != static_cast<int>(o)) continue;
         const Force<RowBlock<T>>& f = K[s * blocks + b];
         sum += Force<RowBlock<T>>{f.n + cross(site.x, f.f), f.f};
       }
@@ -97,8 +97,8 @@ void motion_of(const TreeState<T>& state, const TreeNode& node, int body, int bl
   const TreeBody<T>& site = state.body[body];
   for (int b = 0; b < blocks; ++b) {
     Motion<RowBlock<T>> m = Motion<RowBlock<T>>::zero();
-    if (site.output >= 0) {
-      const Motion<RowBlock<T>>& o = a[site.output * blocks + b];
+    if (site.support >= 0) {
+      const Motion<RowBlock<T>>& o = a[site.support * blocks + b];
       m = {o.w, o.v + cross(o.w, site.x)};
     }
     for (int j = 0; j < node.n; ++j) m += scale(eta[j * blocks + b], state.columns[site.J + j]);

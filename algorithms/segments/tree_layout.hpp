@@ -20,10 +20,10 @@ class TreeLayout {
     for (const int rotor : rotors) layout.add_rotor_site(rotor);
     for (MultiSupportCluster<T>& w : state.multi_support) w.connect(state.multi_support);
     for (const TreeNode& node : state.nodes) {
-      for (const int output : node.supports) {
-        std::vector<int>& parents = state.nodes[state.body[output].node].parents;
-        if (std::find(parents.begin(), parents.end(), output) == parents.end()) {
-          parents.push_back(output);
+      for (const int support : node.supports) {
+        std::vector<int>& parents = state.nodes[state.body[support].node].parents;
+        if (std::find(parents.begin(), parents.end(), support) == parents.end()) {
+          parents.push_back(support);
         }
       }
     }
@@ -73,7 +73,7 @@ class TreeLayout {
     for (const int i : bodies) {
       TreeBody<T>& b = state_.body[i];
       b.node = index;
-      b.output = b.parent >= c.first ? state_.body[b.parent].output : slot(node, b.parent);
+      b.support = b.parent >= c.first ? state_.body[b.parent].support : slot(node, b.parent);
       b.J = state_.model.body(i).v;
       if (node.kind == Kind::multi_support || node.kind == Kind::cluster) add_columns(b, node.n);
     }
@@ -144,9 +144,9 @@ class TreeLayout {
         TreeBody<T>& b = state_.body[body];
         b.parent = rotor.parent;
         b.node = static_cast<int>(&c - state_.model.clusters().data());
-        b.output = b.parent >= c.first && b.parent < c.first + c.count
-                       ? state_.body[b.parent].output
-                       : slot(state_.nodes[b.node], b.parent);
+        b.support = b.parent >= c.first && b.parent < c.first + c.count
+                        ? state_.body[b.parent].support
+                        : slot(state_.nodes[b.node], b.parent);
         add_columns(b, c.nv);
         state_.rotor_sites.push_back({&rotor, &c, c.spanning_nv + k});
       }

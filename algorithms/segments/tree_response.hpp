@@ -39,7 +39,7 @@ class TreeResponse {
       if (sites[n].empty() && !load_.rates) continue;
       way_.push_back({n, sites[n]});
       widest = std::max(widest, static_cast<int>(sites[n].size()));
-      for (const int output : tree.nodes()[n].supports) add(output);
+      for (const int support : tree.nodes()[n].supports) add(support);
     }
     for (const auto& node : tree.nodes()) {
       widest = std::max(widest, static_cast<int>(node.supports.size()));

@@ -64,12 +64,12 @@ struct TreeNode {
 template <class T>
 struct TreeBody {
   int parent = 0, node = -1;
-  int output = -1;               ///< which of the node's supports it hangs on; -1: none
+  int support = -1;              ///< which of the node's supports it hangs on; -1: none
   int J = 0;                     ///< its columns: n of them
   RigidInertia<double> inertia;  ///< body axes, about the origin
   Mat3<T> E;                     ///< world to body axes
   Vec3<T> r;                     ///< from the parent's origin
-  Vec3<T> x;                     ///< from the output's origin
+  Vec3<T> x;                     ///< from that body's origin
   ArticulatedInertia<T> IA;
 };
 

@@ -276,7 +276,7 @@ class Clusterer {
     }
   }
 
-  /// Numbers the class and its bodies, and finds their output bodies.
+  /// Numbers the class and its bodies, and finds their supporting bodies.
   int add_cluster(const Found& found) {
     const int number = static_cast<int>(add_vertex(result_.topology));
     if (found.parent >= 0) add_edge(found.parent, number, result_.topology);

@@ -48,7 +48,7 @@ struct ClusterOptions {
   /// these joints stand on.
   /// false: one cluster of the coupled bodies and all bodies between them and the common ancestor.
   /// true: the chains are tied in layers, level by level, from the common ancestor outwards; each
-  ///       layer is a small cluster with several output bodies. No valid partition is finer.
+  ///       layer is a small cluster with several supporting bodies. No valid partition is finer.
   bool layered = false;
 };
 
@@ -58,15 +58,15 @@ struct ClusterOptions {
 /// the bodies that hang on its joints (if one of these is cut: the bodies of its cycle). What
 /// overlaps is one cluster, and clusters grow as little as is needed for all their bodies to have
 /// their parents in the cluster or in one common parent cluster (or the ground); there, they may
-/// have several output bodies. The partition does not depend on the order in which bodies, joints
-/// and constraints were added. Cost: near-linear; a coupling across chains costs in addition the
-/// number of clusters between its bodies and their common ancestor.
+/// have several supporting bodies. The partition does not depend on the order in which bodies,
+/// joints and constraints were added. Cost: near-linear; a coupling across chains costs in addition
+/// the number of clusters between its bodies and their common ancestor.
 ///
 /// Source: Chignoli et al. (2023), section IV; Jain (2012) calls it constraint embedding.
 ESPALIER_API ClusterTree cluster_tree(const ConnectivityGraph& graph, const SpanningTree& tree,
                                       const ClusterOptions& options = {});
 
-/// Graphviz of the cluster tree: the bodies of each cluster, output bodies on the edges.
+/// Graphviz of the cluster tree: the bodies of each cluster, supporting bodies on the edges.
 ESPALIER_API std::string cluster_dot(const ConnectivityGraph& graph, const ClusterTree& clusters);
 
 }  // namespace espalier::graph

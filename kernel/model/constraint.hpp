@@ -37,15 +37,15 @@ struct SpanningView {
 template <class T>
 struct ConstraintWorkspace {
   struct Pose {
-    Mat3<T> E;   ///< output body's to this body's axes
-    Vec3<T> x;   ///< origin, output body's axes, relative to the output body's origin
-    Vec3<T> w;   ///< angular velocity relative to the output body
+    Mat3<T> E;   ///< supporting body's to this body's axes
+    Vec3<T> x;   ///< origin, supporting body's axes, relative to the supporting body's origin
+    Vec3<T> w;   ///< angular velocity relative to the supporting body
     Vec3<T> v;   ///< velocity of the origin
     Vec3<T> dw;  ///< angular acceleration at ydd = 0
     Vec3<T> a;   ///< acceleration of the origin at ydd = 0
   };
   std::vector<Pose> pose;    ///< per body of the cluster
-  std::vector<Motion<T>> S;  ///< unit motion of each rate at its body's origin, output body's axes
+  std::vector<Motion<T>> S;  ///< unit motion of each rate at its body's origin, support's axes
   std::vector<T> K;          ///< as ClusterConstraint::each_in_row() reads it
   std::vector<T> factor;     ///< dependent columns, factored
   std::vector<T> beta;       ///< of the Householder reflections

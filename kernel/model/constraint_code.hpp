@@ -13,7 +13,7 @@
 
 namespace espalier::detail {
 
-/// Where a loop frame is and how it moves, axes and origin of the output body.
+/// Where a loop frame is and how it moves, axes and origin of the supporting body.
 template <class T>
 struct LoopFrame {
   Mat3<T> E;
@@ -30,7 +30,7 @@ static LoopFrame<T> frame_on(const Cluster& c, int body, const Transform<double>
                              const ConstraintWorkspace<T>& w, bool moving) {
   LoopFrame<T> f;
   const Vec3<T> zero = Vec3<T>::zero();
-  if (body < c.first || body >= c.first + c.count) {  // the output body itself
+  if (body < c.first || body >= c.first + c.count) {  // the supporting body itself
     f.E = Mat3<T>::from(place.E);
     f.x = Vec3<T>::from(place.r);
     f.w = f.v = f.dw = f.a = zero;
@@ -81,7 +81,7 @@ static T second_derivative(const LoopRow& row, const LoopFrame<T>& p, const Loop
   }
 }
 
-/// Poses of the cluster's bodies and unit motions of their rates, relative to their output bodies.
+/// Poses of the cluster's bodies and unit motions of their rates, relative to supporting bodies.
 template <class T>
 static void place(const Model& model, const Cluster& c, const SpanningView<T>& at,
                   ConstraintWorkspace<T>& w) {
@@ -106,7 +106,7 @@ static void place(const Model& model, const Cluster& c, const SpanningView<T>& a
   }
 }
 
-/// Velocities, and accelerations at qdd = 0, relative to the output bodies.
+/// Velocities, and accelerations at qdd = 0, relative to the supporting bodies.
 template <class T>
 static void move(const Model& model, const Cluster& c, const SpanningView<T>& at,
                  ConstraintWorkspace<T>& w) {

@@ -17,19 +17,19 @@ class ClusterConstraint;
 /// pantographs. K, two rows for each loop, and k come from sums of complex numbers instead of
 /// spatial algebra.
 ///
-/// Plane: perpendicular to the axes, axes u, w fixed in the output body; its origin is the output
-/// body's. Source: theory/clusters 5.5, planar four-bar, for any number of bars.
+/// Plane: perpendicular to the axes; its axes u, w and its origin are fixed in the supporting body,
+/// at its origin. Source: theory/clusters 5.5, planar four-bar, for any number of bars.
 struct PlanarLoops {
   struct Bar {
-    int parent = -1;      ///< bar, -1: the output body
+    int parent = -1;      ///< bar, -1: the supporting body
     double x = 0, y = 0;  ///< its joint, axes of the parent
   };
   struct Pin {
-    int predecessor = -1, successor = -1;      ///< bars, -1: the output body
+    int predecessor = -1, successor = -1;      ///< bars, -1: the supporting body
     double px = 0, py = 0, sx = 0, sy = 0;     ///< the pin in the axes of each
     std::vector<std::pair<int, double>> path;  ///< bars between the two, +1 towards successor
   };
-  Vec3<double> u{0, 0, 0}, w{0, 0, 0};  ///< axes of the plane in the output body
+  Vec3<double> u{0, 0, 0}, w{0, 0, 0};  ///< axes of the plane in the supporting body
   std::vector<Bar> bars;
   std::vector<Pin> pins;
 

@@ -10,7 +10,7 @@ std::string count(int n, const char* one, const char* several) {
   return std::to_string(n) + " " + (n == 1 ? one : several);
 }
 
-/// Bars of a single planar loop, the output body among them.
+/// Bars of a single planar loop, the supporting body among them.
 std::string loops_text(const ClusterConstraint& constraint) {
   if (!constraint.planar) {
     return constraint.loops.size() == 1 ? "spatial loop" : "spatial loops";

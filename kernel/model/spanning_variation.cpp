@@ -357,7 +357,7 @@ auto SpanningVariation<T>::frame(const Cluster& c, const ConstraintWorkspace<T>&
                                  const Transform<double>& place) const -> Frame {
   Frame f;
   const Vec3<T> zero = Vec3<T>::zero();
-  if (body < c.first || body >= c.first + c.count) {  // on the output body, which does not move
+  if (body < c.first || body >= c.first + c.count) {  // on the supporting body, which does not move
     f.v = f.a = f.theta = f.dv = f.da = Motion<T>::zero();
     f.E = Mat3<T>::from(place.E);
     f.origin = {Vec3<T>::from(place.r), zero, zero, zero, zero, zero};
@@ -400,7 +400,7 @@ void SpanningVariation<T>::vary_loops(LoopState& loop, const T* qd, const T* qdd
     const int first = body.v - c.spanning_v;
     Motion<T> Sx = zero, S_qdd = zero, d_vJ = zero, d_aJ = zero;
     m.vJ = zero;
-    // About the output body's origin, its axes.
+    // About the supporting body's origin, its axes.
     const auto outside = [&](const Motion<T>& s) -> Motion<T> {
       return {s.w, s.v + cross(pose.x, s.w)};
     };

@@ -78,7 +78,7 @@ class ESPALIER_API SpanningVariation {
     Vec3<T> x, t, e, et, tt, ett;
   };
   struct Frame {
-    Motion<T> v, a, theta, dv, da;  ///< of the body, about the output body's origin
+    Motion<T> v, a, theta, dv, da;  ///< of the body, about the supporting body's origin
     Mat3<T> E;
     Path origin;
     Path direction(const Vec3<double>& in_frame) const;

@@ -24,7 +24,7 @@ namespace espalier {
 struct Capabilities {
   bool couplings = false;         ///< clusters with qd = G yd, G constant
   bool loops = false;             ///< clusters with configuration-dependent or implicit constraints
-  bool several_supports = false;  ///< clusters with more than one output body
+  bool several_supports = false;  ///< clusters with more than one supporting body
   bool joint_supplied_dynamics =
       false;          ///< joints that bring equations of their own (elastic beams)
   bool exact = true;  ///< false: approximates the model; the summary says how

@@ -10,7 +10,7 @@ namespace espalier {
 /// With describing velocities y_i and independent rates qd_i of subsystem i, y_p of its parent,
 ///   y_i  = T_ip y_p + F_i qd_i,   yd_i = T_ip yd_p + F_i qdd_i + c_i,
 ///   sum over i of (dy_i/dqd)^T (M_i yd_i + h_i - B_i u_i) = 0.
-/// y_i holds the twists of the subsystem's output bodies (the bodies outside that it hangs on,
+/// y_i holds the twists of the subsystem's supporting bodies (the bodies outside that it hangs on,
 /// mostly one; each twist angular first, in the frame and at the origin of the body's first link)
 /// and then its independent rates. The ground's frame is the world. Matrices are row-major.
 /// Source: Bremer (2008); Krög et al., section 3.1; theory/template 2, instance C.
@@ -25,7 +25,7 @@ class ESPALIER_API SubsystemMatrices : public Algorithm {
     std::string name;                  ///< of the group, or of the cluster
     int parent = -1;                   ///< subsystem; -1: the ground, whose y_p is the twist zero
     int parent_size = 6;               ///< s_p, of y_p
-    std::vector<std::string> outputs;  ///< first links of the output bodies; the ground's name
+    std::vector<std::string> outputs;  ///< first links of the supporting bodies; the ground's name
     std::vector<int> rates;            ///< independent rates of the model, in the order of y
     std::vector<std::string> inputs;   ///< columns of B: u_i
     std::vector<Scalar> y;             ///< s = 6 outputs + rates [rad/s, m/s]

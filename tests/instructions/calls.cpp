@@ -43,6 +43,24 @@ SubjectPtr of_file(const Host& host, const std::string& file, bool floating) {
   return std::make_shared<Subject>(name, host.load(ESPALIER_SOURCE_DIR "/robots/" + file, options));
 }
 
+/// The robot of docs/input-matrix.md, with its rotors: a motor on each joint, four point contacts
+/// at each sole.
+SubjectPtr walker(const Host& host) {
+  const SubjectPtr robot = of_file(host, "mit_humanoid.yaml", true);
+  robot->setup.inputs = motors(*robot->model);
+  for (const std::string side : {"right", "left"}) {
+    int corner = 0;
+    for (const double x : {-0.05, 0.1}) {
+      for (const double y : {-0.03, 0.03}) {
+        robot->setup.inputs.push_back(
+            {.name = side + std::to_string(corner++),
+             .contact = EndEffector::contact(side + "_leg.knee_ankle.link2", {x, y, -0.041})});
+      }
+    }
+  }
+  return robot;
+}
+
 SubjectPtr chain(const Host& host) {
   RobotOptions options;
   options.bodies = chain_length;
@@ -201,6 +219,10 @@ std::vector<Call> fixed_calls(const Host& host) {
   set.add<InverseOsim>("pv-osim", humanoid);
   set.add<InputMatrix>("iim", humanoid);
   set.add_batch("aba", humanoid);
+  const SubjectPtr with_contacts = walker(host);
+  set.add<ForwardDynamics>("c-aba", with_contacts);
+  set.add<InputMatrix>("iim", with_contacts);
+  set.add<InputMatrix>("eufm", with_contacts);
 
   for (const SubjectPtr& tree : {humanoid, of_file(host, "ur5.urdf", false)}) {
     set.add<InverseDynamicsDerivatives>("rnea-derivatives", tree);
