@@ -20,14 +20,15 @@ namespace espalier {
 /// A folded rotor with axis momentum k, inertia J and row rho of G adds k rho to Moq and
 /// J rho^T rho to Mqq.
 
-/// What is known of a cluster of up to three rates stays in registers until it is stored.
+/// What is known of a cluster of few rates is at hand until it is stored: in registers up to three.
 template <class T, int fixed>
 struct ClusterNumbers {
   T Mqq[fixed * fixed], r[fixed], x[fixed];
   Force<T> Moq[fixed], w[fixed];
 };
 
-/// Code of its own for clusters of 1, 2 and 3 independent rates; 0 stands for any number.
+/// Code of its own for clusters of 1, 2 and 3 independent rates, and for platforms on six legs;
+/// 0 stands for any number.
 template <class F>
 void with_rate_count(int nv, F&& f) {
   switch (nv) {
@@ -37,6 +38,8 @@ void with_rate_count(int nv, F&& f) {
       return f(std::integral_constant<int, 2>{});
     case 3:
       return f(std::integral_constant<int, 3>{});
+    case 6:
+      return f(std::integral_constant<int, 6>{});
     default:
       return f(std::integral_constant<int, 0>{});
   }
