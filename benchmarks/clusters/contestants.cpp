@@ -100,7 +100,11 @@ void add_calls_for_positions(const Host& host, const Mechanism& mechanism, const
     Row row;
     row.robot = robot.name, row.bodies = robot.model->body_count(), row.nv = robot.model->nv();
     row.work = name, row.library = "Espalier", row.algorithm = name;
-    for (int k = 0; k < checked; ++k) run(k);
+    try {
+      for (int k = 0; k < checked; ++k) run(k);
+    } catch (const InvalidModel& error) {
+      return contest.add(robot, {}, {{name, error.what()}});
+    }
     contest.add(row, [run, k = 0]() mutable {
       run(k);
       k = (k + 1) % state_count;

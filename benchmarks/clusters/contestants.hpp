@@ -21,7 +21,7 @@ Contestants cluster_contestants(const Host& host, const LoopRobot& robot);
 /// Enters what has no result to compare: `close` after the independent joints have moved by 0.01,
 /// `assemble` from positions that are off by up to 0.01, `compile`, and `load`, which is reading
 /// the mechanism from its text in Espalier YAML and compiling it.
-/// @throws InvalidModel if a position does not close
+/// What does not close at all states is refused, with the reason.
 void add_calls_for_positions(const Host& host, const Mechanism& mechanism, const LoopRobot& robot,
                              Contest& contest);
 

@@ -103,7 +103,7 @@ std::vector<Mechanism> mechanisms(bool small) {
   }
   if (!small) add("long net", test::net(30, 5));
   for (const int bodies : small ? std::vector{20} : std::vector{20, 40, 60}) {
-    add("random loops", test::random_loops(bodies, bodies / 10, bodies / 20));
+    add("random loops", test::random_loops(bodies, bodies / 10, bodies / 10 - 1));
   }
   return all;
 }
