@@ -21,10 +21,16 @@ struct BatchKind {
 /// robot that has batches.
 std::vector<BatchKind> batch_kinds();
 /// What an algorithm is called as a batch of a kind.
-std::string batch_name(const std::string& algorithm, const std::string& suffix = "");
+std::string batch_name(const std::string& algorithm, const std::string& suffix = "",
+                       int size = batch_size);
 
 /// Adds an algorithm as a batch of each kind. The states are referred to.
 /// @param work  forward or inverse
+/// @param size  states of a call
+void add_batch(const Host& host, const ModelPtr& model, const std::vector<RandomState>& states,
+               Work work, const std::string& algorithm, const BatchKind& kind, int size,
+               Contestants& all);
+/// One of each kind, of `batch_size` states.
 void add_batches(const Host& host, const ModelPtr& model, const std::vector<RandomState>& states,
                  Work work, const std::string& algorithm, Contestants& all);
 

@@ -28,4 +28,16 @@ LineFit fit_line(const std::vector<double>& x, const std::vector<double>& y) {
   return fit;
 }
 
+double growth_exponent(const std::vector<double>& x, const std::vector<double>& y) {
+  double mean_x = 0.0, mean_y = 0.0, sxx = 0.0, sxy = 0.0;
+  const double n = static_cast<double>(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    mean_x += std::log(x[i]) / n, mean_y += std::log(y[i]) / n;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double from_mean = std::log(x[i]) - mean_x;
+    sxx += from_mean * from_mean, sxy += from_mean * (std::log(y[i]) - mean_y);
+  }
+  return sxy / sxx;
+}
+
 }  // namespace espalier::bench

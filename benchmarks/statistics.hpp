@@ -19,4 +19,9 @@ struct LineFit {
 /// @param y  as many, none of them zero
 LineFit fit_line(const std::vector<double>& x, const std::vector<double>& y);
 
+/// The power of x with which y grows: the slope of a line through the logarithms, least squares.
+/// @param x  at least two different positive numbers
+/// @param y  as many, positive
+double growth_exponent(const std::vector<double>& x, const std::vector<double>& y);
+
 }  // namespace espalier::bench

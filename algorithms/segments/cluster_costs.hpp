@@ -20,17 +20,24 @@ inline double columns_of_body(int nv, bool articulated, bool moving) {
 /// @param articulated  per body: whether other clusters hang on it
 inline double saved_by_columns(const Model& m, const Cluster& c,
                                const std::vector<bool>& articulated) {
-  std::vector<int> depth(c.count, 0);  // rates from the supporting body to each body
+  // Few rates have code of their own, which looks for no unit rows.
+  std::vector<bool> unit(m.spanning_nv(), false);
+  for (int j = 0; c.nv > 3 && j < c.nv; ++j) unit[m.independent_rates()[c.v + j]] = true;
   double saved = 0.0;
   const double n = c.nv, square = n * (n + 1);
+  const auto of_pair = [&](int a, int b) {
+    return 9 + (unit[a] && unit[b] ? 1 : unit[a] || unit[b] ? 2 * n : n + n * n);
+  };
   for (int i = c.first; i < c.first + c.count; ++i) {
     const Body& body = m.body(i);
-    const int between = body.parent >= c.first ? depth[body.parent - c.first] : 0;
-    depth[i - c.first] = between + body.nv;
     const double columns = columns_of_body(c.nv, articulated[i], c.supports[0] != 0);
     double rates = 0.0;
-    for (int k = 0; k < body.nv; ++k) {
-      rates += 12 + (articulated[i] ? 90 : 24) + 6 * n + square + (between + k) * (9 + n + n * n);
+    for (int rate = body.v; rate < body.v + body.nv; ++rate) {
+      rates += 12 + (articulated[i] ? 90 : 24) + (unit[rate] ? 7 : 6 * n + square);
+      for (int l = body.v; l < rate; ++l) rates += of_pair(rate, l);
+      for (int at = body.parent; at >= c.first; at = m.body(at).parent) {
+        for (int k = 0; k < m.body(at).nv; ++k) rates += of_pair(rate, m.body(at).v + k);
+      }
     }
     saved += rates - columns;
   }

@@ -20,14 +20,15 @@ namespace espalier {
 /// A folded rotor with axis momentum k, inertia J and row rho of G adds k rho to Moq and
 /// J rho^T rho to Mqq.
 
-/// What is known of a cluster of up to three rates stays in registers until it is stored.
+/// What is known of a cluster of few rates is at hand until it is stored: in registers up to three.
 template <class T, int fixed>
 struct ClusterNumbers {
   T Mqq[fixed * fixed], r[fixed], x[fixed];
   Force<T> Moq[fixed], w[fixed];
 };
 
-/// Code of its own for clusters of 1, 2 and 3 independent rates; 0 stands for any number.
+/// Code of its own for clusters of 1, 2 and 3 independent rates, and for platforms on six legs;
+/// 0 stands for any number.
 template <class F>
 void with_rate_count(int nv, F&& f) {
   switch (nv) {
@@ -37,29 +38,72 @@ void with_rate_count(int nv, F&& f) {
       return f(std::integral_constant<int, 2>{});
     case 3:
       return f(std::integral_constant<int, 3>{});
+    case 6:
+      return f(std::integral_constant<int, 6>{});
     default:
       return f(std::integral_constant<int, 0>{});
+  }
+}
+
+/// The row of G of a body's rate. That of an independent one is a unit row, whose products with
+/// others take one entry of Mqq or one of its rows instead of all.
+template <class T>
+struct RateRow {
+  const T* rho;
+  int unit;  ///< where it is one; -1: anywhere, or not worth a look
+};
+/// With code of their own, few rates are multiplied faster than looked at.
+template <int fixed, class T>
+RateRow<T> row_of_rate(const Cluster& c, const ClusterState<T>& state, int rate, int n) {
+  const T* rho = state.motion.G(c) + (rate - c.spanning_v) * n;
+  return {rho, fixed == 0 || fixed > 3 ? state.unit[rate] : -1};
+}
+/// Mqq += s row^T row.
+template <class T>
+void add_square(const T& s, const RateRow<T>& row, ClusterSystem<T> m) {
+  if (row.unit >= 0) {
+    m.Mqq[row.unit * m.n + row.unit] += s;
+  } else {
+    add_square(s, row.rho, m.n, m.Mqq);
+  }
+}
+/// Mqq += s (a^T b + b^T a), rows of two rates.
+template <class T>
+void add_product(const T& s, const RateRow<T>& a, const RateRow<T>& b, ClusterSystem<T> m) {
+  if (a.unit >= 0 && b.unit >= 0) {
+    m.Mqq[std::max(a.unit, b.unit) * m.n + std::min(a.unit, b.unit)] += s;
+  } else if (a.unit >= 0 || b.unit >= 0) {
+    const int unit = std::max(a.unit, b.unit);
+    const T* other = a.unit >= 0 ? b.rho : a.rho;
+    for (int l = 0; l <= unit; ++l) m.Mqq[unit * m.n + l] += s * other[l];
+    for (int j = unit; j < m.n; ++j) m.Mqq[j * m.n + unit] += s * other[j];
+  } else {
+    add_product(s, a.rho, b.rho, m.n, m.Mqq);
   }
 }
 
 /// Carries the wrench F of a unit of the rates rho, seen from body `at`, to the supporting body:
 /// on its way it meets the rates between, Mqq += S^T F, and what arrives is its part of Moq.
 template <int fixed, class T>
-ESPALIER_ALWAYS_INLINE void carry_inward(Force<T> F, int at, const T* rho, const Cluster& c,
-                                         ClusterState<T>& state, ClusterSystem<T> m) {
-  const T* G = state.motion.G(c);
+ESPALIER_ALWAYS_INLINE void carry_inward(Force<T> F, int at, const RateRow<T>& row,
+                                         const Cluster& c, ClusterState<T>& state,
+                                         ClusterSystem<T> m) {
   while (at >= c.first) {
     const Body& body = state.model.body(at);
     const WorldBody<T>& b = state.body[at];
     for (int k = 0; k < body.nv; ++k) {
       const int rate = body.v + k;
-      add_product(b.S_transpose_times(state.rate[rate], F), G + (rate - c.spanning_v) * m.n, rho,
-                  m.n, m.Mqq);
+      add_product(b.S_transpose_times(state.rate[rate], F), row_of_rate<fixed>(c, state, rate, m.n),
+                  row, m);
     }
     F.n += cross(b.r, F.f);
     at = b.parent;
   }
-  for_each_below<fixed>(m.n, [&](int j) ESPALIER_INLINED { m.Moq[j] += scale(rho[j], F); });
+  if (row.unit >= 0) {
+    m.Moq[row.unit] += F;
+    return;
+  }
+  for_each_below<fixed>(m.n, [&](int j) ESPALIER_INLINED { m.Moq[j] += scale(row.rho[j], F); });
 }
 template <int fixed, class T>
 ESPALIER_ALWAYS_INLINE void add_rotors(const Cluster& c, ClusterState<T>& state,
@@ -71,7 +115,8 @@ ESPALIER_ALWAYS_INLINE void add_rotors(const Cluster& c, ClusterState<T>& state,
     add_square(T(rotor.inertia), rho, m.n, m.Mqq);
     for (int j = 0; j < m.n; ++j) m.r[j] -= rho[j] * spin.tau;
     if (rotor.parent >= c.first) {
-      carry_inward<fixed>({spin.k, Vec3<T>::zero()}, rotor.parent, rho, c, state, m);
+      carry_inward<fixed>({spin.k, Vec3<T>::zero()}, rotor.parent, RateRow<T>{rho, -1}, c, state,
+                          m);
     } else {
       for (int j = 0; j < m.n; ++j) m.Moq[j].n += scale(rho[j], spin.k);
     }
@@ -83,22 +128,25 @@ ESPALIER_ALWAYS_INLINE void add_rotors(const Cluster& c, ClusterState<T>& state,
 template <int fixed, class T>
 ESPALIER_ALWAYS_INLINE void add_bodies(const Cluster& c, ClusterState<T>& state,
                                        ClusterSystem<T> m) {
-  const T* G = state.motion.G(c);
   for (int i = c.first + c.count; i-- > c.first;) {
     const WorldBody<T>& b = state.body[i];
     const Body& body = state.model.body(i);
     for (int k = 0; k < body.nv; ++k) {
       const WorldRate<T>& rate = state.rate[body.v + k];
-      const T* rho = G + (body.v + k - c.spanning_v) * m.n;
+      const RateRow<T> row = row_of_rate<fixed>(c, state, body.v + k, m.n);
       const Force<T> F = b.times(rate);
-      add_square(b.S_transpose_times(rate, F) + rate.armature, rho, m.n, m.Mqq);
+      add_square(b.S_transpose_times(rate, F) + rate.armature, row, m);
       for (int l = 0; l < k; ++l) {
-        add_product(b.S_transpose_times(state.rate[body.v + l], F), rho - (k - l) * m.n, rho, m.n,
-                    m.Mqq);
+        add_product(b.S_transpose_times(state.rate[body.v + l], F),
+                    row_of_rate<fixed>(c, state, body.v + l, m.n), row, m);
       }
       const T force = b.S_transpose_times(rate, b.pA);
-      for (int j = 0; j < m.n; ++j) m.r[j] -= rho[j] * force;
-      carry_inward<fixed>({F.n + cross(b.r, F.f), F.f}, b.parent, rho, c, state, m);
+      if (row.unit >= 0) {
+        m.r[row.unit] -= force;
+      } else {
+        for (int j = 0; j < m.n; ++j) m.r[j] -= row.rho[j] * force;
+      }
+      carry_inward<fixed>({F.n + cross(b.r, F.f), F.f}, b.parent, row, c, state, m);
     }
     if (b.parent == 0) continue;
     WorldBody<T>& p = state.body[b.parent];  // Moo and po collect on the supporting body

@@ -21,7 +21,11 @@ struct ClusterState : ArticulatedState<T> {
         x(layout.largest),
         columns(layout.columns),
         from_support(layout.most_bodies),
+        unit(m.spanning_nv(), -1),
         own(m) {
+    for (const Cluster& c : m.clusters()) {
+      for (int j = 0; j < c.nv; ++j) unit[m.independent_rates()[c.v + j]] = j;
+    }
     int rotors = 0;
     for (const Cluster* c : layout.multi_support) {
       multi_support.emplace_back(m, *c);
@@ -71,8 +75,11 @@ struct ClusterState : ArticulatedState<T> {
   std::vector<Force<T>> Moq;  ///< per independent rate
   std::vector<Force<T>> w;    ///< of one cluster
   std::vector<T> x;
-  std::vector<Motion<T>> columns;                     ///< of one cluster: J of each body
-  std::vector<Vec3<T>> from_support;                  ///< of one cluster: where each body is
+  std::vector<Motion<T>> columns;     ///< of one cluster: J of each body
+  std::vector<Vec3<T>> from_support;  ///< of one cluster: where each body is
+  /// Per spanning rate: which independent rate of its cluster it is, -1 if none. Its row of G is a
+  /// unit row then.
+  std::vector<int> unit;
   std::vector<MultiSupportCluster<T>> multi_support;  ///< per ClusterOnSeveral
   std::vector<Spin> spins;                            ///< of the rotors of one
   std::vector<Fronts<T>> fronts;                      ///< per ClusterByFronts

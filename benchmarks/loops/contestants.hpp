@@ -20,8 +20,9 @@ Contestants our_loop_contestants(const Host& host, const LoopRobot& robot, Refus
 
 /// Adds the exact ways of the libraries whose modules are there (benchmarks/peers), rotors as
 /// bodies. Pinocchio: projection and a dense factor where all clusters are geared; contact models
-/// where the robot consists of four-bars. generalized_rbda: C-ABA and projection on both. A library
-/// that cannot be loaded or cannot build the robot is among the refused.
+/// where loops are closed by points. generalized_rbda: C-ABA and projection on both. Beside them
+/// lcaba of Pinocchio 4, which iterates and may differ by a tenth. A library that cannot be loaded
+/// or cannot build the robot is among the refused.
 void add_loop_peers(const LoopRobot& robot, Contestants& all, Refusals& refused);
 
 }  // namespace espalier::bench

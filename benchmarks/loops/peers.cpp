@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "benchmarks/loops/chains.hpp"
 #include "benchmarks/loops/contestants.hpp"
 #include "benchmarks/peers/loop_peer.h"
 #include "espalier/kernel/model/spanning_motion.hpp"
@@ -15,6 +14,8 @@ namespace {
 
 /// 3e-10 is the most seen, by the regularized solver of contacts.
 constexpr double loop_peer_agreement = 1e-8;
+/// What stops early says something about the robot's accelerations; how much is told beside it.
+constexpr double iterated_agreement = 1e-1;
 
 /// The table of a module, or null where it was not built.
 const espalier_loop_peer* load(const std::string& name) {
@@ -72,21 +73,26 @@ std::vector<double> constant_G(const Model& model) {
   return G;
 }
 
-/// The pins of a chain of four-bars: tips of coupler and rocker.
-std::vector<espalier_loop_pin> pins_of(const Model& model) {
+std::vector<espalier_loop_pin> pins_of(const LoopRobot& robot) {
   std::vector<espalier_loop_pin> pins;
-  for (int i = 1;; ++i) {
-    const std::string bar = "bar_" + std::to_string(i);
-    const Link* links[] = {model.find_link(bar + ".coupler"), model.find_link(bar + ".rocker")};
-    if (links[0] == nullptr || links[1] == nullptr) return pins;
+  for (const SharedPoint& point : robot.points) {
     espalier_loop_pin& pin = pins.emplace_back();
     for (int s = 0; s < 2; ++s) {
-      const Transform<double>& X = links[s]->X;
-      const Vec3<double> tip{s == 0 ? four_bar_coupler : four_bar_rocker, 0, 0};
-      pin.body[s] = links[s]->body - 1;
-      write(X.r + transpose_times(X.E, tip), pin.point[s]);
+      pin.body[s] = point.body[s] - 1;
+      write(point.point[s], pin.point[s]);
     }
   }
+  return pins;
+}
+
+/// @throws std::runtime_error for types that peers are not given
+espalier_loop_joint kind_of(const Joint& joint) {
+  if (joint.type == "revolute" || joint.type == "continuous") return espalier_loop_revolute;
+  if (joint.type == "prismatic") return espalier_loop_prismatic;
+  if (joint.type == "universal") return espalier_loop_universal;
+  if (joint.type == "spherical") return espalier_loop_spherical;
+  throw std::runtime_error("joint '" + joint.name + "' is of type " + joint.type +
+                           ", expected revolute, prismatic, universal or spherical");
 }
 
 class Built {
@@ -94,22 +100,16 @@ class Built {
   Built(const espalier_loop_peer& peer, const LoopRobot& robot, const Model& model,
         const std::vector<RandomState>& states)
       : table(peer) {
-    for (const BodyRun& run : model.runs()) {
-      const bool root = robot.floating && run.first == 1;
-      if (run.nv != 1 && !root) throw std::runtime_error("a joint has several rates");
-    }
-    for (const Joint& joint : model.joints()) {
-      if (joint.type != "revolute" && joint.type != "continuous" && joint.type != "floating") {
-        throw std::runtime_error("joint '" + joint.name + "' is of type " + joint.type +
-                                 ", expected one that turns");
-      }
-    }
     std::vector<espalier_loop_body> bodies;
-    for (int i = 1; i <= model.body_count(); ++i) bodies.push_back(body_of(model, i));
+    for (int i = 1; i <= model.body_count(); ++i) {
+      bodies.push_back(body_of(model, i));
+      const bool root = robot.floating && i == 1;
+      if (!root) bodies.back().joint = kind_of(model.joints()[model.body(i).joint]);
+    }
     const std::vector<int> independent(model.independent_rates().begin(),
                                        model.independent_rates().end());
     const std::vector<double> G = constant_G(model);
-    const std::vector<espalier_loop_pin> pins = pins_of(model);
+    const std::vector<espalier_loop_pin> pins = pins_of(robot);
     espalier_loop_robot plain{};
     plain.floating = robot.floating;
     write(model.gravity(), plain.gravity);
@@ -138,7 +138,8 @@ class Way final : public Contestant {
  public:
   Way(const std::shared_ptr<Built>& built, int way, const LoopRobot& robot)
       : Contestant(work_of(*built, way), built->table.library, built->table.way(built->handle, way),
-                   loop_peer_agreement),
+                   built->table.iterates(built->handle, way) != 0 ? iterated_agreement
+                                                                  : loop_peer_agreement),
         built_(built),
         way_(way),
         robot_(robot) {}
@@ -174,7 +175,7 @@ class Way final : public Contestant {
 
 void add_loop_peers(const LoopRobot& robot, Contestants& all, Refusals& refused) {
   const bool rotors = robot.kept != nullptr;
-  for (std::string name : {"pinocchio_loops", "generalized_rbda"}) {
+  for (std::string name : {"pinocchio_loops", "pinocchio_4_loops", "generalized_rbda"}) {
     try {
       const espalier_loop_peer* table = load(name);
       if (table == nullptr) continue;

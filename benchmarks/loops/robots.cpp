@@ -8,19 +8,40 @@
 
 namespace espalier::bench {
 
+namespace {
+
+/// The pins of a chain of four-bars: tips of coupler and rocker.
+std::vector<SharedPoint> four_bar_tips(const Model& model, int four_bars) {
+  std::vector<SharedPoint> points;
+  for (int i = 1; i <= four_bars; ++i) {
+    const std::string bar = "bar_" + std::to_string(i);
+    const Link* links[] = {&model.link(bar + ".coupler"), &model.link(bar + ".rocker")};
+    SharedPoint& pin = points.emplace_back();
+    for (int s = 0; s < 2; ++s) {
+      const Transform<double>& X = links[s]->X;
+      const Vec3<double> tip{s == 0 ? four_bar_coupler : four_bar_rocker, 0, 0};
+      pin.body[s] = links[s]->body;
+      pin.point[s] = X.r + transpose_times(X.E, tip);
+    }
+  }
+  return points;
+}
+
+}  // namespace
+
 LoopRobot::LoopRobot(const Host& host, std::string given_name, const Description& description,
-                     bool floats)
+                     bool floats, std::vector<RandomState> (*draw)(const Model&))
     : name(std::move(given_name)), floating(floats) {
   CompileOptions options;
   if (floating) options.root = CompileOptions::Root::floating;
   model = host.compile(description, options);
 
   held = held_links(*model);
-  states = random_states(*model);
+  states = draw(*model);
   for (int k = 0; k < state_count; ++k) {
     const Closure closure = examine(*model, states[k].q.data());
     if (closure.verdict == Closure::Verdict::out_of_reach) {
-      throw InvalidModel(name + ": random state " + std::to_string(k) + ": " + closure.text());
+      throw InvalidModel(name + ": state " + std::to_string(k) + ": " + closure.text());
     }
   }
 
@@ -66,6 +87,9 @@ std::vector<LoopRobot> paper_robots(const Host& host) {
   robots.push_back(robot_of_yaml(host, name, yaml));
   robots.push_back(
       LoopRobot(host, name + "_by_pins", closed_by_pins(read_yaml(host, name, yaml)), false));
+  for (const std::size_t last : {robots.size() - 2, robots.size() - 1}) {
+    robots[last].points = four_bar_tips(*robots[last].model, four_bars);
+  }
   return robots;
 }
 

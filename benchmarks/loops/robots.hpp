@@ -7,6 +7,12 @@
 
 namespace espalier::bench {
 
+/// A point of one body that is a point of another, in their frames; body 0 is the ground.
+struct SharedPoint {
+  int body[2];
+  Vec3<double> point[2];
+};
+
 /// A robot with loops, its rotors folded and kept, and the states at which all are called.
 struct LoopRobot {
   std::string name;
@@ -17,9 +23,12 @@ struct LoopRobot {
   std::vector<RandomState> kept_states;  ///< the same states
   std::vector<std::string> held;         ///< held_links()
   std::vector<int> kept_rate;            ///< where each independent rate of `model` is in `kept`
+  std::vector<SharedPoint> points;       ///< what peers close its loops by; none: by G alone
 
-  /// @throws InvalidModel if a random state cannot be assembled
-  LoopRobot(const Host& host, std::string name, const Description& description, bool floating);
+  /// @param draw  `state_count` closed states of the model
+  /// @throws InvalidModel if a state cannot be assembled
+  LoopRobot(const Host& host, std::string name, const Description& description, bool floating,
+            std::vector<RandomState> (*draw)(const Model&) = random_states);
 };
 
 /// Those of Chignoli et al. (2023), Tello, and sixteen four-bars by laws and by pins.

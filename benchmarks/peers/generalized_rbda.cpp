@@ -31,6 +31,16 @@ class Robot {
     if (robot.G == nullptr && robot.pin_count == 0) {
       throw std::runtime_error("neither a constant G nor pins are given");
     }
+    for (int b = 0; b < robot.body_count; ++b) {
+      if (robot.bodies[b].joint != espalier_loop_revolute) {
+        throw std::runtime_error("a joint does not turn about one axis, expected those that do");
+      }
+    }
+    for (int p = 0; p < robot.pin_count; ++p) {
+      if (robot.pins[p].body[0] < 0 || robot.pins[p].body[1] < 0) {
+        throw std::runtime_error("a pin is on the ground, expected two bodies");
+      }
+    }
     tree_.setGravity(Eigen::Map<const Eigen::Vector3d>(robot.gravity));
     std::vector<Bodies> left = clusters();
     while (!left.empty()) {
@@ -93,6 +103,7 @@ class Robot {
     spanning_->setState(q_[k], v_[k]);
     vdot_ = spanning_->forwardDynamics(tau_[k]);
   }
+  bool iterates(int /*way*/) const { return false; }
   bool is_derivatives(int /*way*/) const { return false; }
   void read(int way, double* out) const {
     for (std::size_t i = 0; i < independent_.size(); ++i) {

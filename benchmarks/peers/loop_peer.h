@@ -6,8 +6,18 @@
 /// bodies, and what ties it. Plain C for the reasons in peer.h; states in Espalier's conventions.
 
 // NOLINTBEGIN(modernize-use-using): an interface in C
-/* A body on a joint that turns about z of its frame (the first of a floating robot: free). */
+/* Turns about z of its frame; slides along z; turns about x and then about z; turns freely, by a
+   quaternion x, y, z, w and rates about the body's axes. */
+typedef enum espalier_loop_joint {
+  espalier_loop_revolute,
+  espalier_loop_prismatic,
+  espalier_loop_universal,
+  espalier_loop_spherical
+} espalier_loop_joint;
+
+/* A body on its joint (the first of a floating robot: free, whatever it says). */
 typedef struct espalier_loop_body {
+  espalier_loop_joint joint;
   int parent;         /* from 0; -1: the ground */
   double rotation[9]; /* by rows, of the joint's frame in the parent's */
   double offset[3];
@@ -15,9 +25,9 @@ typedef struct espalier_loop_body {
   double inertia[9];   /* by rows, about the centre of mass */
 } espalier_loop_body;
 
-/* A pin between points of two bodies. */
+/* A point of one body that is a point of another. */
 typedef struct espalier_loop_pin {
-  int body[2];
+  int body[2]; /* -1: the ground */
   double point[2][3];
 } espalier_loop_pin;
 
@@ -42,6 +52,8 @@ typedef struct espalier_loop_peer {
   void (*close)(void* handle);
   /* Inputs of a state: spanning positions and rates, forces on independent rates. */
   void (*set)(void* handle, int state, const double* q, const double* v, const double* tau);
+  /* Whether a way stops where it is near enough: its error is told, and is no reason to fail. */
+  int (*iterates)(void* handle, int way);
   /* Whether a way gives derivatives of forward dynamics, too; it is compared by M^-1. */
   int (*is_derivatives)(void* handle, int way);
   void (*run)(void* handle, int way, int state); /* what is timed */

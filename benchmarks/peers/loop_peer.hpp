@@ -15,7 +15,8 @@ namespace peers {
 
 /// The table of a library.
 /// @tparam Robot  made of an espalier_loop_robot, or throws what stands in the way; way_count(),
-///                way(i), set(k, q, v, tau), is_derivatives(way), run(way, k), read(way, out)
+///                way(i), set(k, q, v, tau), iterates(way),
+///                is_derivatives(way), run(way, k), read(way, out)
 template <class Robot>
 espalier_loop_peer loop_peer_table(const char* library) {
   return {library,
@@ -33,6 +34,7 @@ espalier_loop_peer loop_peer_table(const char* library) {
           [](void* p, int k, const double* q, const double* v, const double* tau) {
             static_cast<Robot*>(p)->set(k, q, v, tau);
           },
+          [](void* p, int way) -> int { return static_cast<Robot*>(p)->iterates(way); },
           [](void* p, int way) -> int { return static_cast<Robot*>(p)->is_derivatives(way); },
           [](void* p, int way, int k) { static_cast<Robot*>(p)->run(way, k); },
           [](void* p, int way, double* vdot) { static_cast<Robot*>(p)->read(way, vdot); }};

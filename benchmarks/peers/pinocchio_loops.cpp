@@ -7,20 +7,28 @@
 #include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
-#include <pinocchio/multibody/data.hpp>
-#include <pinocchio/multibody/model.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
+#if __has_include(<pinocchio/algorithm/loop-constrained-aba.hpp>)
+#include <pinocchio/algorithm/loop-constrained-aba.hpp>
+#define ESPALIER_PEER_LCABA 1
+#else
+#define ESPALIER_PEER_LCABA 0
+#endif
 
 #include "loop_peer.hpp"
 
-/// Pinocchio's exact ways to forward dynamics of robots with loops, and to its derivatives.
+/// Pinocchio's ways to forward dynamics of robots with loops, and to its derivatives; since 4.0
+/// also lcaba, which iterates. One source for modules of either version.
 
 namespace {
 
 using Rotation = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
 using State = std::array<Eigen::VectorXd, espalier_peer_state_count>;
+using Contacts = PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pinocchio::RigidConstraintModel);
+using ContactData = PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pinocchio::RigidConstraintData);
 
 class Robot {
  public:
@@ -65,13 +73,27 @@ class Robot {
           frame[s] = pinocchio::SE3(Eigen::Matrix3d::Identity(),
                                     Eigen::Map<const Eigen::Vector3d>(pin.point[s]));
         }
-        contacts_.emplace_back(pinocchio::CONTACT_3D, model_, joint_[pin.body[0]], frame[0],
-                               joint_[pin.body[1]], frame[1], pinocchio::LOCAL);
+        // The first of its joints may not be the universe.
+        const int first = pin.body[0] < 0 ? 1 : 0, second = 1 - first;
+        contacts_.emplace_back(pinocchio::CONTACT_3D, model_, joint(pin.body[first]), frame[first],
+                               joint(pin.body[second]), frame[second], pinocchio::LOCAL);
       }
       for (const auto& contact : contacts_) contact_data_.emplace_back(contact);
+#if ESPALIER_PEER_LCABA
+      pinocchio::initConstraintDynamics(model_, *data_, contacts_, contact_data_);
+#else
       pinocchio::initConstraintDynamics(model_, *data_, contacts_);
+#endif
       ways_.push_back({"constraintDynamics, CONTACT_3D", &Robot::contact_dynamics});
       ways_.push_back({"computeConstraintDynamicsDerivatives, CONTACT_3D", &Robot::derivatives});
+#if ESPALIER_PEER_LCABA
+      // Its data are eliminated in an order of their own.
+      lcaba_data_ = std::make_unique<pinocchio::Data>(model_);
+      pinocchio::computeJointMinimalOrdering(model_, *lcaba_data_, contacts_);
+      for (const auto& contact : contacts_) lcaba_contact_data_.emplace_back(contact);
+      ways_.push_back({"lcaba, one iteration", &Robot::lcaba_once});
+      ways_.push_back({"lcaba, converged", &Robot::lcaba_converged});
+#endif
     }
     if (ways_.empty()) throw std::runtime_error("neither a constant G nor pins are given");
   }
@@ -86,6 +108,14 @@ class Robot {
     }
   }
   void run(int way, int k) { (this->*ways_[way].second)(k); }
+  bool iterates(int way) const {
+#if ESPALIER_PEER_LCABA
+    const auto run = ways_[way].second;
+    return run == &Robot::lcaba_once || run == &Robot::lcaba_converged;
+#else
+    return way < 0;
+#endif
+  }
   bool is_derivatives(int way) const { return ways_[way].second == &Robot::derivatives; }
   void read(int way, double* out) const {
     if (is_derivatives(way)) {
@@ -100,6 +130,23 @@ class Robot {
   const char* way(int i) const { return ways_[i].first; }
 
  private:
+  /// Of a body; -1: the ground.
+  pinocchio::JointIndex joint(int body) const { return body < 0 ? 0 : joint_[body]; }
+  /// What carries a body of the spanning tree.
+  pinocchio::JointModel joint_model(const espalier_loop_body& b, bool root) const {
+    if (root) return pinocchio::JointModelFreeFlyer();
+    switch (b.joint) {
+      case espalier_loop_revolute:
+        return pinocchio::JointModelRZ();
+      case espalier_loop_prismatic:
+        return pinocchio::JointModelPZ();
+      case espalier_loop_universal:
+        return pinocchio::JointModelUniversal(Eigen::Vector3d::UnitX(), Eigen::Vector3d::UnitZ());
+      case espalier_loop_spherical:
+        return pinocchio::JointModelSpherical();
+    }
+    throw std::runtime_error("a joint is of a kind that Pinocchio is not given");
+  }
   /// Depth first: Pinocchio takes the rates of a subtree to be consecutive.
   void add(const espalier_loop_robot& robot, int i) {
     const espalier_loop_body& b = robot.bodies[i];
@@ -107,9 +154,7 @@ class Robot {
                                    Eigen::Map<const Eigen::Vector3d>(b.offset));
     const pinocchio::JointIndex parent = b.parent < 0 ? 0 : joint_[b.parent];
     const std::string name = std::to_string(i);
-    joint_[i] = floating_ && i == 0
-                    ? model_.addJoint(parent, pinocchio::JointModelFreeFlyer(), placement, name)
-                    : model_.addJoint(parent, pinocchio::JointModelRZ(), placement, name);
+    joint_[i] = model_.addJoint(parent, joint_model(b, floating_ && i == 0), placement, name);
     const pinocchio::Inertia inertia(b.mass, Eigen::Map<const Eigen::Vector3d>(b.com),
                                      Eigen::Map<const Rotation>(b.inertia));
     model_.appendBodyToJoint(joint_[i], inertia, pinocchio::SE3::Identity());
@@ -132,8 +177,24 @@ class Robot {
   /// Planar loops leave one of a pin's three rows empty: the proximal solver's regularization.
   void contact_dynamics(int k) {
     pinocchio::ProximalSettings settings(1e-12, 1e-12, 1);
-    const Eigen::VectorXd& vdot = pinocchio::constraintDynamics(
-        model_, *data_, q_[k], v_[k], spanning_tau_[k], contacts_, contact_data_, settings);
+    keep(pinocchio::constraintDynamics(model_, *data_, q_[k], v_[k], spanning_tau_[k], contacts_,
+                                       contact_data_, settings));
+  }
+#if ESPALIER_PEER_LCABA
+  /// Its penalty alone, without a correction.
+  void lcaba_once(int k) { lcaba(k, 1); }
+  /// Corrected until the constraints' accelerations are met or it gets no nearer.
+  void lcaba_converged(int k) { lcaba(k, 20); }
+  /// 1e-6 is the penalty that its documentation calls typical.
+  void lcaba(int k, int iterations) {
+    pinocchio::ProximalSettings settings(1e-9, 1e-6, iterations);
+    keep(pinocchio::lcaba(model_, *lcaba_data_, q_[k], v_[k], spanning_tau_[k], contacts_,
+                          lcaba_contact_data_, settings));
+  }
+#endif
+  /// The independent ones of the spanning accelerations.
+  template <class Accelerations>
+  void keep(const Accelerations& vdot) {
     for (std::size_t i = 0; i < independent_.size(); ++i) {
       vdot_[static_cast<int>(i)] = vdot[independent_[i]];
     }
@@ -155,8 +216,12 @@ class Robot {
   Eigen::SparseMatrix<double> G_;
   Eigen::MatrixXd H_, HG_, M_;
   Eigen::LLT<Eigen::MatrixXd> factor_;
-  PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pinocchio::RigidConstraintModel) contacts_;
-  PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pinocchio::RigidConstraintData) contact_data_;
+  Contacts contacts_;
+  ContactData contact_data_;
+#if ESPALIER_PEER_LCABA
+  std::unique_ptr<pinocchio::Data> lcaba_data_;
+  ContactData lcaba_contact_data_;
+#endif
   Eigen::VectorXd zero_, vdot_;
   State q_, v_, tau_, spanning_tau_;
 };

@@ -15,6 +15,32 @@ namespace espalier::detail {
 template <class T>
 inline constexpr double least_loop_pivot = is_single<T> ? 1e-6 : 1e-14;
 
+/// X - v beta v^T X in place, of so many columns, whose sums stay in registers.
+/// @param v  every `v_stride`-th number, one for each row of X
+template <int columns, class T>
+static void reflect_columns(const T* v, int v_stride, int rows, const T& beta, T* X, int stride) {
+  T sums[columns];
+  for (T& sum : sums) sum = T(0.0);
+  for (int i = 0; i < rows; ++i) {
+    const T at = v[i * v_stride];
+    for (int l = 0; l < columns; ++l) sums[l] += at * X[i * stride + l];
+  }
+  for (T& sum : sums) sum *= beta;
+  for (int i = 0; i < rows; ++i) {
+    const T at = v[i * v_stride];
+    for (int l = 0; l < columns; ++l) X[i * stride + l] -= sums[l] * at;
+  }
+}
+/// The same of any number of columns.
+template <class T>
+static void reflect(const T* v, int v_stride, int rows, const T& beta, T* X, int stride,
+                    int columns) {
+  int l = 0;
+  for (; l + 4 <= columns; l += 4) reflect_columns<4>(v, v_stride, rows, beta, X + l, stride);
+  for (; l + 2 <= columns; l += 2) reflect_columns<2>(v, v_stride, rows, beta, X + l, stride);
+  if (l < columns) reflect_columns<1>(v, v_stride, rows, beta, X + l, stride);
+}
+
 /// A x = b in the least-squares sense, A of full column rank, by Householder reflections. A is
 /// m x n, row-major; afterwards it holds R above the diagonal and the reflections below it.
 template <class T>
@@ -27,17 +53,7 @@ static void qr_factor(T* A, int m, int n, T* beta) {
     A[j * n + j] = a - alpha;
     // H = 1 - v v^T beta with v = column - alpha e_j and v^T v = 2 alpha (alpha - a).
     beta[j] = T(1.0) / (alpha * (alpha - a));
-    T* sums = beta + n;  // of the columns to the right; row by row, as A is stored
-    for (int l = j + 1; l < n; ++l) sums[l] = T(0.0);
-    for (int i = j; i < m; ++i) {
-      const T v = A[i * n + j];
-      for (int l = j + 1; l < n; ++l) sums[l] += v * A[i * n + l];
-    }
-    for (int l = j + 1; l < n; ++l) sums[l] *= beta[j];
-    for (int i = j; i < m; ++i) {
-      const T v = A[i * n + j];
-      for (int l = j + 1; l < n; ++l) A[i * n + l] -= sums[l] * v;
-    }
+    reflect(A + j * n + j, n, m - j, beta[j], A + j * n + j + 1, n, n - j - 1);
     beta[n + j] = T(1.0) / alpha;
   }
 }
@@ -70,6 +86,32 @@ static void qr_solve(const T* A, int m, int n, const T* beta, T* b) {
     for (int i = j; i < m; ++i) b[i] -= s * A[i * n + j];
   }
   back_substitute(A, n, n, beta, b);
+}
+
+/// A X = B in place, A square, so many right-hand sides side by side.
+/// @param B  n rows of `stride` numbers
+template <int columns, class T>
+static void qr_solve_columns(const T* A, int n, const T* beta, T* B, int stride) {
+  for (int j = 0; j < n; ++j) {
+    reflect_columns<columns>(A + j * n + j, n, n - j, beta[j], B + j * stride, stride);
+  }
+  for (int j = n - 1; j >= 0; --j) {
+    T x[columns];
+    for (int k = 0; k < columns; ++k) x[k] = B[j * stride + k];
+    for (int l = j + 1; l < n; ++l) {
+      const T& value = A[j * n + l];
+      for (int k = 0; k < columns; ++k) x[k] -= value * B[l * stride + k];
+    }
+    for (int k = 0; k < columns; ++k) B[j * stride + k] = x[k] * beta[n + j];
+  }
+}
+/// The same of any number of right-hand sides.
+template <class T>
+static void qr_solve_all(const T* A, int n, const T* beta, T* B, int columns) {
+  int k = 0;
+  for (; k + 4 <= columns; k += 4) qr_solve_columns<4>(A, n, beta, B + k, columns);
+  for (; k + 2 <= columns; k += 2) qr_solve_columns<2>(A, n, beta, B + k, columns);
+  if (k < columns) qr_solve_columns<1>(A, n, beta, B + k, columns);
 }
 
 /// A^T x = b in place, A square.
@@ -124,6 +166,23 @@ static void solve_block(const LoopBlocks::Block& block, const ConstraintWorkspac
     b[1] = A[2] * x + A[3] * y;
   } else {
     qr_solve(A, block.size, block.size, w.beta.data() + 2 * block.first, b);
+  }
+}
+/// A X = B in place. @param B  size x nv, row-major
+template <class T>
+static void solve_block_for_all(const LoopBlocks::Block& block, const ConstraintWorkspace<T>& w,
+                                T* B, int nv) {
+  const T* A = w.factor.data() + block.factor;
+  if (block.size == 1) {
+    for (int j = 0; j < nv; ++j) B[j] *= A[0];
+  } else if (block.size == 2) {
+    for (int j = 0; j < nv; ++j) {
+      const T x = B[j], y = B[nv + j];
+      B[j] = A[0] * x + A[1] * y;
+      B[nv + j] = A[2] * x + A[3] * y;
+    }
+  } else {
+    qr_solve_all(A, block.size, w.beta.data() + 2 * block.first, B, nv);
   }
 }
 /// A^T x = b in place.
@@ -224,7 +283,7 @@ template <int fixed, class T>
 static void eliminate_blocks(const LoopBlocks& all, int nv, ConstraintWorkspace<T>& w, T* G) {
   if constexpr (fixed > 0) nv = fixed;
   const T* K = w.K.data();
-  T* right = w.right.data();  // one right-hand side after the other
+  T* right = w.right.data();  // right-hand sides side by side, as G is stored
   for (const LoopBlocks::Block& block : all.blocks) {
     const int n = block.size;
     factor_block(all, block, w);
@@ -233,13 +292,11 @@ static void eliminate_blocks(const LoopBlocks& all, int nv, ConstraintWorkspace<
     for (int e = block.outside; e < block.outside_end; ++e) {
       const LoopBlocks::Outside& entry = all.outside[e];
       const T& value = K[entry.value];
-      for (int j = 0; j < nv; ++j) right[j * n + entry.row] -= value * G[entry.column * nv + j];
+      for (int j = 0; j < nv; ++j) right[entry.row * nv + j] -= value * G[entry.column * nv + j];
     }
-    for (int j = 0; j < nv; ++j) {
-      solve_block(block, w, right + j * n);
-      for (int i = 0; i < n; ++i) {
-        G[all.columns[block.first + i] * nv + j] = right[j * n + i];
-      }
+    solve_block_for_all(block, w, right, nv);
+    for (int i = 0; i < n; ++i) {
+      std::copy_n(right + i * nv, nv, G + all.columns[block.first + i] * nv);
     }
   }
 }

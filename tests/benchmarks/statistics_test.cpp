@@ -59,5 +59,18 @@ TEST(LineFitTest, DeviationIsThatOfTheWorstPointAndNoLineHasLessForASquare) {
   EXPECT_GT(fit.deviation, 0.5);  // cost that is quadratic is not taken for linear
 }
 
+TEST(GrowthExponentTest, PowersGiveTheirExponent) {
+  const std::vector<double> x{11, 31, 61, 121};
+  for (const double power : {1.0, 2.5, 3.0}) {
+    std::vector<double> y;
+    for (const double n : x) y.push_back(7.0 * std::pow(n, power));
+    EXPECT_NEAR(growth_exponent(x, y), power, 100 * rounding);
+  }
+}
+
+TEST(GrowthExponentTest, StartingCostHidesGrowthOfSmallOnes) {
+  EXPECT_LT(growth_exponent({1, 2}, {101, 102}), 0.02);
+}
+
 }  // namespace
 }  // namespace espalier::bench::statistics_test

@@ -1,0 +1,85 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <vector>
+
+#include "espalier/kernel/model/loop_block_code.hpp"
+#include "espalier/kernel/scalar/pack.hpp"
+#include "tests/support/random.hpp"
+
+/// The dense systems of blocks, solved for many right-hand sides at once, against Eigen.
+
+namespace espalier::test::loop_block_solve_test {
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Condition numbers of these are below 1e3: diagonals stand out.
+Matrix random_matrix(int rows, int columns, Rng& rng, double diagonal) {
+  Matrix A(rows, columns);
+  for (double& x : A.reshaped()) x = rng.uniform();
+  A.diagonal().array() += diagonal;
+  return A;
+}
+
+constexpr double agreed = 1e-12;
+
+/// Every size of a block beside every way to cut its right-hand sides into fours, twos and ones.
+class LoopBlockSolveTest : public testing::TestWithParam<int> {};
+
+TEST_P(LoopBlockSolveTest, AllRightHandSidesAreThoseOfDenseAlgebra) {
+  Rng rng(GetParam());
+  const int n = GetParam();
+  for (int columns = 1; columns <= 9; ++columns) {
+    const Matrix A = random_matrix(n, n, rng, 3.0), B = random_matrix(n, columns, rng, 0.0);
+    Matrix factor = A, X = B;
+    std::vector<double> beta(2 * n);
+    detail::qr_factor(factor.data(), n, n, beta.data());
+    detail::qr_solve_all(factor.data(), n, beta.data(), X.data(), columns);
+    EXPECT_LE((X - A.partialPivLu().solve(B)).cwiseAbs().maxCoeff(), agreed) << columns;
+    // One at a time.
+    for (int j = 0; j < columns; ++j) {
+      Eigen::VectorXd x = B.col(j);
+      detail::qr_solve(factor.data(), n, n, beta.data(), x.data());
+      EXPECT_LE((x - X.col(j)).cwiseAbs().maxCoeff(), agreed) << columns;
+    }
+  }
+}
+
+TEST_P(LoopBlockSolveTest, MoreRowsThanColumnsAreSolvedByLeastSquares) {
+  Rng rng(100 + GetParam());
+  const int n = GetParam(), m = n + 3;
+  const Matrix A = random_matrix(m, n, rng, 3.0);
+  const Eigen::VectorXd b = random_matrix(m, 1, rng, 0.0);
+  Matrix factor = A;
+  Eigen::VectorXd x = b;
+  std::vector<double> beta(2 * m);
+  detail::qr_factor(factor.data(), m, n, beta.data());
+  detail::qr_solve(factor.data(), m, n, beta.data(), x.data());
+  EXPECT_LE((x.head(n) - A.colPivHouseholderQr().solve(b)).cwiseAbs().maxCoeff(), agreed);
+}
+
+TEST_P(LoopBlockSolveTest, EveryLaneOfAPackIsASystemOfItsOwn) {
+  Rng rng(200 + GetParam());
+  const int n = GetParam(), columns = 6;
+  std::vector<Pack> A(n * n), B(n * columns), beta(2 * n);
+  std::vector<Matrix> expected;
+  for (int lane = 0; lane < Pack::size; ++lane) {
+    const Matrix a = random_matrix(n, n, rng, 3.0), b = random_matrix(n, columns, rng, 0.0);
+    for (int i = 0; i < n * n; ++i) A[i].set(lane, a.data()[i]);
+    for (int i = 0; i < n * columns; ++i) B[i].set(lane, b.data()[i]);
+    expected.push_back(a.partialPivLu().solve(b));
+  }
+  detail::qr_factor(A.data(), n, n, beta.data());
+  detail::qr_solve_all(A.data(), n, beta.data(), B.data(), columns);
+  for (int lane = 0; lane < Pack::size; ++lane) {
+    for (int i = 0; i < n * columns; ++i) {
+      EXPECT_NEAR(B[i][lane], expected[lane].data()[i], agreed);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, LoopBlockSolveTest, testing::Values(3, 4, 5, 8, 15, 24));
+
+}  // namespace
+}  // namespace espalier::test::loop_block_solve_test
