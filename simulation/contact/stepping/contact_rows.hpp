@@ -380,14 +380,12 @@ class ContactRows {
     s.problem.lower[scalar] = T(-std::numeric_limits<double>::infinity());
     s.problem.upper[scalar] = T(std::numeric_limits<double>::infinity());
     s.problem.g[row] = -s.held_rate[k];
-    static const std::vector<int> nothing;
-    s.support[row] = &nothing;
+    s.support[row] = &plan_.support_of_scalar_row(plan_.joint_rows() + k);
     if (held.site < 0) {
       absent_[row] = Mask<T>::every();
       return;
     }
     const Plan::Site& site = plan_.sites()[held.site];
-    s.support[row] = &site.support;
     const Transform<T>& X = links_.X(site.body);
     const Mat3<T>& E = X.E;
     const Vec3<T> arm = X.r - links_.origin(site.body) + transpose_times(E, held.point);
