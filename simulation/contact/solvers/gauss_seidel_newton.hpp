@@ -44,8 +44,17 @@ class GaussSeidelNewton final : public ContactImpulses<T> {
     // Redundant points at the edge of slipping hold Newton's method up: directions go on from
     // there.
     directions_.run(p, patience, effort.tolerance, p.lam, report);
-    live = ~less_equal(report.residual, T(effort.tolerance));
-    if (live.any()) restart(p, effort.tolerance, live, report);
+    // Once more from no impulses at all, and longer: a bad start can hold directions up.
+    again(p, effort.tolerance, report, [&](Mask<T> left) {
+      for (T& lam : p.lam) lam = select(left, T(0.0), lam);
+      report.residual = select(left, natural(p), report.residual);
+      directions_.run(p, 1000, effort.tolerance, p.lam, report);
+    });
+    // Sweeps creep where directions go round in circles.
+    again(p, effort.tolerance, report, [&](Mask<T> left) {
+      sweeps_.run(p, 0, 500, left, p.lam.data(), p.slip.data());
+      report.residual = select(left, natural(p), report.residual);
+    });
     return report;
   }
 
@@ -58,16 +67,17 @@ class GaussSeidelNewton final : public ContactImpulses<T> {
     rates(p, p.lam.data(), u_.data());
     newton_.run(p, sweeps_, most_rounds, tolerance, u_.data(), p.lam, p.slip, report);
   }
-  /// Once more from no impulses at all, and longer: a bad start can hold directions up.
-  void restart(ImpulseProblem<T>& p, double tolerance, Mask<T> live, ImpulseReport<T>& report) {
-    const ImpulseReport<T> before = report;
+  /// f(lanes that are left) and Newton's rounds from there; what was better before is kept.
+  template <class F>
+  void again(ImpulseProblem<T>& p, double tolerance, ImpulseReport<T>& report, F&& f) {
+    const Mask<T> live = ~less_equal(report.residual, T(tolerance));
+    if (!live.any()) return;
+    const T before = report.residual;
     kept_ = p.lam;
-    for (T& lam : p.lam) lam = select(live, T(0.0), lam);
-    report.residual = select(live, natural(p), report.residual);
-    directions_.run(p, 1000, tolerance, p.lam, report);
+    f(live);
     finish(p, tolerance, report);
-    const Mask<T> worse = ~less_equal(report.residual, before.residual);
-    report.residual = select(worse, before.residual, report.residual);
+    const Mask<T> worse = ~less_equal(report.residual, before);
+    report.residual = select(worse, before, report.residual);
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       p.lam[i] = select(worse, kept_[i], p.lam[i]);
     }

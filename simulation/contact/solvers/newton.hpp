@@ -77,9 +77,10 @@ class NewtonRounds {
       residual_now = select(found, best, residual_now);
       if (poor.any()) {
         sweeps.run(p, 0, 4, poor, now.data(), slip.data());
-        rates(p, now.data(), u_.data());
-        const T r = residual(p, d_.data(), now.data(), u_.data());
+        rates(p, now.data(), next_u_.data());
+        const T r = residual(p, d_.data(), now.data(), next_u_.data());
         residual_now = select(poor, r, residual_now);
+        for (int i = 0; i < m; ++i) u_[i] = select(poor, next_u_[i], u_[i]);
       }
       // A lane whose best is NaN as well takes what there is.
       const Mask<T> gain = live & ~less_equal(report.residual, residual_now);

@@ -366,7 +366,13 @@ class ContactRows {
     const T gap = limit_gap(s, limit);
     const Mask<T> near = less(gap, T(plan_.options().limit_margin));
     absent_[row] = ~near;
-    add_joint_row(s, motion, limit, select(near, T(limit.side), T(0.0)), row);
+    if (near.any()) {
+      add_joint_row(s, motion, limit, select(near, T(limit.side), T(0.0)), row);
+    } else {  // nothing moves it
+      std::fill_n(J(s, row), limit.support.size(), T(0.0));
+      std::fill_n(s.Y.data() + (J(s, row) - s.J.data()), limit.support.size(), T(0.0));
+      s.support[row] = &nothing_;
+    }
     const int k = row - 3 * s.problem.contacts;
     s.problem.lower[k] = T(0.0);
     s.problem.upper[k] = T(std::numeric_limits<double>::infinity());
@@ -411,6 +417,7 @@ class ContactRows {
   bool by_links_;  ///< rows are kept by links, too
   bool by_rates_;  ///< rows are kept by rates, too
   LinkColumns<T> links_;
+  const std::vector<int> nothing_;  ///< support of rows that no lane has
   std::vector<Transform<T>> poses_;
   std::vector<T> rates_;         ///< of one link of two: three rows at its support
   std::vector<Mask<T>> absent_;  ///< of the problem's rows, scalar ones alone

@@ -90,13 +90,19 @@ class RowResponse {
       }
     }
   }
+  /// Whether the rates that move a row are those of one way from the ground.
+  bool is_way(const StepState<T>& s, int row) const {
+    if (!plan_.forks() || row >= 3 * s.problem.contacts) return true;
+    const Plan::Pair& pair = plan_.pairs()[plan_.pair_of(s.contacts[row / 3])];
+    return plan_.solids()[pair.a].site < 0 || plan_.solids()[pair.b].site < 0;
+  }
   /// Rows [i, i + p) of Y.
   template <int p>
   void respond_to(StepState<T>& s, int i) {
     const std::size_t start = static_cast<std::size_t>(i) * nv_;
     const std::vector<int>& support = *s.support[i];
     if (support.empty()) return;
-    if (!plan_.forks()) {
+    if (is_way(s, i)) {
       tree_.template solve_transposed_on_way<p>(s.factor.data(), support.back(), nv_,
                                                 s.J.data() + start, s.Y.data() + start);
       return;
