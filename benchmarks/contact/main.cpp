@@ -3,11 +3,16 @@
 // do there is compared. See docs/contact.md.
 //
 //   espalier_bench_contact [--markdown FILE] [--rounds N] [--only NAME]
+//   espalier_bench_contact --lying FILE [...]
 //   espalier_bench_contact --long STATES [--markdown FILE] [--only NAME]
 //   espalier_bench_contact --ways [--markdown FILE]
+//   espalier_bench_contact --parts [--markdown FILE] [--only NAME]
 //
+// With --lying a robot of a file lies on the plane in it, too, its own shapes touching each other;
+// the one of the table is MuJoCo's own humanoid (model/humanoid/humanoid.xml of its sources).
 // With --long ours alone: how many of so many states were not solved. With --ways steps of a
-// humanoid on more and more points, by each way to solve Newton's systems.
+// humanoid on more and more points, by each way to solve Newton's systems. With --parts what the
+// parts of a step take, and how much faster two threads are than one.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -18,6 +23,7 @@
 
 #include "benchmarks/contact/long_run.hpp"
 #include "benchmarks/contact/newton_ways.hpp"
+#include "benchmarks/contact/parts.hpp"
 #include "benchmarks/contact/rollout.hpp"
 #include "benchmarks/machine.hpp"
 #include "benchmarks/markdown.hpp"
@@ -32,7 +38,12 @@ struct Case {
   std::string name;
   Standing ours, theirs;
   bool flies = false;
+  bool lies = false;  ///< as its own file says
 };
+
+StandingRobot make(const Host& host, const Case& test, const Standing& how) {
+  return test.lies ? lie_down(host, how.file) : stand(host, how, test.flies);
+}
 
 std::string robot_file(const std::string& name) {
   return std::string(ESPALIER_SOURCE_DIR) + "/robots/" + name;
@@ -65,12 +76,19 @@ std::vector<Case> cases() {
       for (const double y : {0.04, -0.04}) soles.feet.push_back({foot, {x, y, -0.06}});
     }
   }
+  Standing linked{std::string(ESPALIER_SOURCE_DIR) + "/benchmarks/contact/four_bar_quadruped.yaml",
+                  {{"shin", {0, 0, -0.22}}},
+                  0.02,
+                  80.0,
+                  2.0};
+  linked.stance = {{"thigh", 0.4}, {"crank", -0.4}};
   return {{"Solo12, 4 points", solo, solo},
           {"Solo12, dry friction in 12 joints by rows", rubbing, rubbing},
           {"Solo12, dry friction in 12 joints, implicit here", creeping, rubbing},
           {"Solo12, in the air", solo, solo, true},
           {"Mini Cheetah, 4 points; rotors exact here, none there", geared, cheetah},
           {"Mini Cheetah, rotors on both sides, `equality` there", geared, geared},
+          {"quadruped, a four-bar in each leg, `connect` there", linked, linked},
           {"humanoid of 38 dof, 8 points", humanoid, humanoid},
           {"humanoid of 38 dof, 16 points", soles, soles},
           {"humanoid of 38 dof, in the air", humanoid, humanoid, true}};
@@ -125,14 +143,16 @@ std::string long_runs(const Host& host, double states, const std::string& only, 
   Table table({"case", "kicks (m/s)", "states", "unsolved", "largest residual (m/s)",
                "otherwise not ok", "stood up again", "allocations"},
               1);
-  std::set<std::string> files;  // ours is the same beside two of MuJoCo's
+  std::set<std::pair<std::string, bool>> seen;  // ours is the same beside two of MuJoCo's
   for (const Case& test : cases()) {
     if (test.flies || test.name.find(only) == std::string::npos) continue;
-    if (!files.insert(test.ours.file).second) continue;
+    const bool rubs = test.ours.friction > 0.0;
+    if (!seen.insert({test.ours.file, rubs}).second) continue;
     const StandingRobot robot = stand(host, test.ours, false);
+    const std::string name = robot.model->name() + (rubs ? ", dry friction in its joints" : "");
     for (const double speed : {0.3, 1.0}) {
       const LongRun run = run_long(host, robot, states, speed, robots);
-      table.add({robot.model->name(), format("%.1f", speed), format("%.1e", run.states),
+      table.add({name, format("%.1f", speed), format("%.1e", run.states),
                  format("%.0f", run.unsolved), run.unsolved > 0 ? format("%.1e", run.worst) : "",
                  format("%.0f", run.others), format("%.0f", run.falls),
                  format("%ld", run.allocations)});
@@ -143,7 +163,7 @@ std::string long_runs(const Host& host, double states, const std::string& only, 
 
 int run(int count, char** words) {
   CLI::App app("Times steps with rigid contact, beside MuJoCo");
-  std::string markdown, only;
+  std::string markdown, only, lying;
   double states = 0.0;
   int rounds = 7, robots = 512;
   app.add_option("--markdown", markdown,
@@ -153,9 +173,11 @@ int run(int count, char** words) {
       ->check(CLI::PositiveNumber);
   app.add_option("--robots", robots, "robots of a batch")->check(CLI::PositiveNumber);
   app.add_option("--only", only, "cases whose name has this text");
+  app.add_option("--lying", lying, "besides: a robot of a file, lying on the plane in it");
   app.add_option("--long", states, "instead: states of each case whose residuals are counted")
       ->check(CLI::PositiveNumber);
-  bool ways = false;
+  bool ways = false, parts = false;
+  app.add_flag("--parts", parts, "instead: parts of a step, and two threads beside one");
   app.add_flag("--ways", ways, "instead: steps by each way to solve Newton's systems");
   if (const std::optional<int> code = parse(app, {words, words + count})) return *code;
 
@@ -164,6 +186,18 @@ int run(int count, char** words) {
     const std::string text = newton_ways(host, std::min(robots, 16));
     std::printf("%s", text.c_str());
     if (!markdown.empty()) replace_section(markdown, "contact-ways", text);
+    return 0;
+  }
+  if (parts) {
+    std::vector<std::pair<std::string, StandingRobot>> robots_of_cases;
+    for (const Case& test : cases()) {
+      if (test.flies || test.name.find(only) == std::string::npos) continue;
+      if (test.theirs.file != test.ours.file) continue;  // ours comes again
+      robots_of_cases.emplace_back(test.name, stand(host, test.ours));
+    }
+    const std::string text = parts_of_steps(host, robots_of_cases, robots);
+    std::printf("%s", text.c_str());
+    if (!markdown.empty()) replace_section(markdown, "contact-parts", text);
     return 0;
   }
   if (states > 0.0) {
@@ -175,10 +209,18 @@ int run(int count, char** words) {
   Table table({"case", "who", "thousand steps/s", "batch is faster by", "sinks (mm)",
                "is carried (weights)", "loops open by", "unsolved"},
               2);
-  for (const Case& test : cases()) {
-    if (test.name.find(only) == std::string::npos) continue;
-    const StandingRobot ours = stand(host, test.ours, test.flies);
-    const StandingRobot theirs = stand(host, test.theirs, test.flies);
+  std::vector<Case> all_cases = cases();
+  if (!lying.empty()) {
+    const Standing of_file{lying, {}};
+    all_cases.push_back({"", of_file, of_file, false, true});
+  }
+  for (const Case& test : all_cases) {
+    if (!test.lies && test.name.find(only) == std::string::npos) continue;
+    const StandingRobot ours = make(host, test, test.ours);
+    const StandingRobot theirs = make(host, test, test.theirs);
+    const std::string name =
+        test.lies ? ours.model->name() + ", lying, links touch each other" : test.name;
+    const bool stands_up = !test.flies && !test.lies;
     std::vector<Contestant> all;
     all.push_back({our_rollout(host, ours, robots), {}});
     all.push_back({our_rollout(host, ours, 1), {}});
@@ -186,7 +228,7 @@ int run(int count, char** words) {
     all.push_back({mujoco_rollout(host, theirs, true), {}});
     for (Contestant& c : all) settle(c, test.flies);
     if (!test.flies && !std::all_of(all.begin(), all.end(), stands)) {
-      throw std::runtime_error(test.name + ": the robot does not stand");
+      throw std::runtime_error(name + ": the robot does not stand");
     }
     for (int k = 0; k < rounds; ++k) {
       for (Contestant& c : all) round(c, test.flies);
@@ -194,9 +236,9 @@ int run(int count, char** words) {
     for (const Contestant& c : all) {
       const bool first = &c == &all.front();
       table.add(
-          {first ? test.name : "", c.rollout->name(), format("%.0f", 1e-3 * c.best),
+          {first ? name : "", c.rollout->name(), format("%.0f", 1e-3 * c.best),
            first ? "" : format("%.1f", all.front().best / c.best),
-           test.flies
+           !stands_up
                ? ""
                : format("%.1f", 1e3 * (ours.q[ours.model->joint("root").q + 2] - c.rest.height)),
            test.flies ? "" : format("%.3f", c.rest.normal_force), format("%.1e", c.rest.opening),

@@ -16,14 +16,16 @@ class Mujoco final : public Rollout {
  public:
   Mujoco(const Host& host, const StandingRobot& robot, bool elliptic)
       : robot_(robot), elliptic_(elliptic) {
-    const std::string file = (std::filesystem::temp_directory_path() /
-                              ("espalier_bench_" + robot.model->name() + ".xml"))
-                                 .string();
-    save(file, mjcf_of(host, robot));
-    char message[1000] = "";
-    model_.reset(mj_loadXML(file.c_str(), nullptr, message, sizeof message));
-    if (model_ == nullptr) throw std::runtime_error(file + ": " + message);
-    std::filesystem::remove(file);
+    if (robot.own) {
+      load(robot.file);
+    } else {
+      const std::string file = (std::filesystem::temp_directory_path() /
+                                ("espalier_bench_" + robot.model->name() + ".xml"))
+                                   .string();
+      save(file, mjcf_of(host, robot));
+      load(file);
+      std::filesystem::remove(file);
+    }
     set_options();
     data_.reset(mj_makeData(model_.get()));
   }
@@ -65,6 +67,9 @@ class Mujoco final : public Rollout {
     mj_forward(model_.get(), data_.get());
     rest.height = data_->qpos[root_ + 2];
     for (int c = 0; c < data_->ncon; ++c) {
+      const mjContact& contact = data_->contact[c];
+      if (model_->geom_bodyid[contact.geom1] != 0 && model_->geom_bodyid[contact.geom2] != 0)
+        continue;
       mjtNum force[6];
       mj_contactForce(model_.get(), data_.get(), c, force);
       rest.normal_force += force[0] / (9.81 * robot_.mass);
@@ -83,15 +88,37 @@ class Mujoco final : public Rollout {
     double target = 0.0;
   };
 
+  void load(const std::string& file) {
+    char message[1000] = "";
+    model_.reset(mj_loadXML(file.c_str(), nullptr, message, sizeof message));
+    if (model_ == nullptr) throw std::runtime_error(file + ": " + message);
+  }
   void set_options() {
     mjModel& m = *model_;
+    for (int g = 0; g < m.ngeom && robot_.own; ++g) {  // all of them rub, as they do here
+      m.geom_condim[g] = 3, m.geom_friction[3 * g] = friction_on_ground;
+    }
     m.opt.timestep = step_length;
     m.opt.cone = elliptic_ ? mjCONE_ELLIPTIC : mjCONE_PYRAMIDAL;
-    m.opt.disableflags |= mjDSBL_LIMIT;
+    if (!robot_.own) m.opt.disableflags |= mjDSBL_LIMIT;
     // Feet touch the ground alone, as they do here.
-    for (int g = 0; g < m.ngeom; ++g) {
+    for (int g = 0; g < m.ngeom && !robot_.own; ++g) {
       const bool ground = m.geom_type[g] == mjGEOM_PLANE;
       m.geom_contype[g] = ground ? 0 : 1, m.geom_conaffinity[g] = ground ? 1 : 0;
+    }
+    // A planar loop needs one point; the file has the second one of a hinge.
+    const std::string second = " (2)";
+    for (int e = 0; e < m.neq; ++e) {
+      const char* given = mj_id2name(&m, mjOBJ_EQUALITY, e);
+      const std::string name = given != nullptr ? given : "";
+      const bool again = name.size() > second.size() &&
+                         name.compare(name.size() - second.size(), second.size(), second) == 0;
+      if (m.eq_type[e] != mjEQ_CONNECT) continue;
+      if (again) m.eq_active[e] = 0;
+      // As hard as it may be: softness is in proportion to the inverse inertia of what is tied, and
+      // light rods give way until the robot lies on the ground.
+      m.eq_solref[mjNREF * e] = 2.0 * step_length;
+      m.eq_solimp[mjNIMP * e] = 0.99, m.eq_solimp[mjNIMP * e + 1] = 0.999;
     }
     // Damping is implicit in MuJoCo's Euler step, too.
     for (const std::string& joint : robot_.drives) {

@@ -10,6 +10,7 @@ namespace espalier::bench {
 using namespace contact;
 
 World world_of(const StandingRobot& robot) {
+  if (robot.own) return *robot.own;
   World world;
   world.shapes = robot.feet;
   if (!robot.feet.empty()) world.shapes.push_back(World::ground({.friction = friction_on_ground}));
@@ -18,7 +19,7 @@ World world_of(const StandingRobot& robot) {
 
 StepOptions options_of(const StandingRobot& robot) {
   StepOptions options;
-  options.limits = false;
+  options.limits = robot.own.has_value();
   if (robot.implicit_friction) options.friction = StepOptions::Friction::implicit;
   for (const std::string& joint : robot.drives) {
     options.drives.push_back({.joint = joint, .kp = robot.kp, .kd = robot.kd});
@@ -81,8 +82,10 @@ class Batch final : public Rollout {
     }
     Rest rest;
     rest.height = q[model.joint("root").q + 2];
-    for (std::size_t s = 0; s < robot_.feet.size(); ++s) {
-      rest.normal_force += batch_.forces()[(3 * s + 2) * robots_] / weight(robot_);
+    const auto& solids = batch_.plan().solids();
+    for (std::size_t s = 0; s < solids.size(); ++s) {
+      if (solids[s].body != 0) continue;
+      rest.normal_force -= batch_.forces()[(3 * s + 2) * robots_] / weight(robot_);
     }
     rest.opening = examine(model, q.data()).residual;
     return rest;
@@ -122,8 +125,10 @@ class Single final : public Rollout {
   Rest rest() override {
     Rest rest;
     rest.height = simulation_.q()[robot_.model->joint("root").q + 2];
-    for (const ContactSample& c : simulation_.contacts()) {
-      rest.normal_force += std::abs(c.force.z) / weight(robot_);
+    const auto& solids = simulation_.plan().solids();
+    for (std::size_t s = 0; s < solids.size(); ++s) {
+      if (solids[s].body == 0)
+        rest.normal_force -= simulation_.shape_forces()[s].z / weight(robot_);
     }
     rest.opening = examine(*robot_.model, simulation_.q().data()).residual;
     return rest;

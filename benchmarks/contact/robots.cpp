@@ -1,6 +1,7 @@
 #include "benchmarks/contact/robots.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <stdexcept>
@@ -95,6 +96,39 @@ StandingRobot stand(const Host& host, const Standing& how, bool flies) {
     if (link.inertial) robot.mass += link.inertial->mass;
   }
   take_stance(robot, how);
+  return robot;
+}
+
+StandingRobot lie_down(const Host& host, const std::string& file) {
+  StandingRobot robot;
+  robot.file = file;
+  robot.description = host.read(file);
+  for (LinkDescription& link : robot.description.links) {
+    // Programs differ in how two coefficients become one.
+    for (ShapeDescription& shape : link.collisions) shape.friction = friction_on_ground;
+  }
+  robot.model = host.compile(robot.description);
+  const Model& model = *robot.model;
+  robot.own = contact::world_of(model);
+  robot.own->self_collision = true;
+  const auto root = std::find_if(model.joints().begin(), model.joints().end(), [&](const Joint& j) {
+    return j.name == "root" && j.type == "floating";
+  });
+  const bool ground = std::any_of(
+      robot.own->shapes.begin(), robot.own->shapes.end(),
+      [](const contact::PlacedShape& s) { return s.shape.kind == contact::Shape::Kind::plane; });
+  if (root == model.joints().end() || !ground) {
+    throw std::runtime_error(file + ": expected a robot that floats, and a plane");
+  }
+  for (const LinkDescription& link : robot.description.links) {
+    if (link.inertial) robot.mass += link.inertial->mass;
+  }
+  robot.q.resize(model.nq());
+  model.neutral(robot.q.data());
+  double* q = robot.q.data() + root->q;
+  q[0] = q[1] = 0.0, q[2] = 0.4;
+  const double half = 0.5 * std::sqrt(2.0);
+  q[3] = q[5] = 0.0, q[4] = -half, q[6] = half;  // x up
   return robot;
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "espalier/espalier.hpp"
 #include "espalier/simulation/contact/shape.hpp"
+#include "espalier/simulation/contact/world.hpp"
 
 /// Robots that stand on rigid ground, as Espalier and as a peer get them.
 
@@ -21,6 +23,8 @@ struct StandingRobot {
   std::vector<double> q;                   ///< stance, nq: lowest foot on the ground
   double mass = 0.0;                       ///< [kg]
   bool implicit_friction = false;          ///< of joints, instead of rows
+  std::optional<contact::World> own;       ///< lies: the file's shapes instead of feet, and limits
+  std::string file;                        ///< of a robot that lies
 };
 
 /// How a robot of a file is to stand.
@@ -38,6 +42,12 @@ struct Standing {
 /// @param flies  without feet, and without ground
 /// @throws std::runtime_error where loops do not close in the stance
 StandingRobot stand(const Host& host, const Standing& how, bool flies = false);
+
+/// A robot of a file with its own shapes, which touch each other, and no drives: falls from 0.4 m
+/// on its back.
+/// @param file  MJCF, for both
+/// @throws std::runtime_error unless its root floats on a joint 'root' and the file has a plane
+StandingRobot lie_down(const Host& host, const std::string& file);
 
 /// The same as MJCF, feet and ground with it.
 std::string mjcf_of(const Host& host, const StandingRobot& robot);

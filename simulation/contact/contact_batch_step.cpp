@@ -254,13 +254,12 @@ void ContactBatch::Impl::step_piece(Worker& w, int first, double h) {
       }
     }
     w.step->prepare(s, h);
-    w.step->solve_impulses(
-        s, {.tolerance = o.tolerance, .sweeps = plan_->sweeps(), .rounds = first_rounds});
+    w.step->solve_impulses(s, {.tolerance = o.tolerance, .rounds = first_rounds});
   }
   collect(w, first, packs);
   solve_open(w, {.tolerance = o.tolerance, .sweeps = 0, .rounds = more_rounds});
   collect(w, first, packs);
-  solve_open(w, {.tolerance = o.tolerance, .sweeps = plan_->sweeps()});
+  solve_open(w, {.tolerance = o.tolerance});
   for (int p = 0; p < packs; ++p) {
     StepState<Pack>& s = w.packs[p];
     const int robot = first + p * Pack::size;

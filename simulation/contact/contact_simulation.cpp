@@ -270,8 +270,7 @@ StepStatus ContactSimulation::step(double h) {
   last_step_ = h;
   drive();
   step_->prepare(state_, h);
-  step_->solve_impulses(state_,
-                        {.tolerance = plan_->options().tolerance, .sweeps = plan_->sweeps()});
+  step_->solve_impulses(state_, {.tolerance = plan_->options().tolerance});
   step_->respond(state_, h);
   t_ += h;
   expect_finite();

@@ -12,6 +12,10 @@ void GatheredRobots::reserve(const Plan& plan, int robots, const StepState<Pack>
   points_.reserve(Pack::size * contacts);  // of eight robots, each its own
   plan.reserve(links_);
   links_.state.reserve(pack.links.state.capacity());
+  sums_.resize(plan.model().nv());
+  if (!plan.factors_rows()) return;
+  const std::size_t rows = 3 * contacts + plan.scalar_rows();
+  support_.reserve(rows), Y_.reserve(rows * sums_.size());
 }
 
 void GatheredRobots::solve(const Plan& plan, ContactStep<Pack>& step, ContactImpulses<Pack>& solver,
@@ -19,8 +23,11 @@ void GatheredRobots::solve(const Plan& plan, ContactStep<Pack>& step, ContactImp
   for (std::size_t begin = 0; begin < places_.size(); begin += Pack::size) {
     at_ = places_.data() + begin;
     count_ = static_cast<int>(std::min<std::size_t>(Pack::size, places_.size() - begin));
-    gather_problems(packs, match_contacts(plan, packs), plan.scalar_rows());
-    if (plan.newton_way() != NewtonWay::dense) gather_links(plan, packs);
+    gather_problems(plan, packs, match_contacts(plan, packs));
+    if (plan.factors_rows()) {
+      gather_links(plan, packs);
+      gather_factors(plan, packs);
+    }
     problem_.system = step.newton_system(links_);
     hand_back(solver.solve_impulses(problem_, effort), packs);
   }
@@ -33,7 +40,7 @@ int GatheredRobots::match_contacts(const Plan& plan, const std::vector<StepState
   const auto is_near = [&](int l, int point) {
     return packs[at_[l].pack].near[point].lane(at_[l].lane);
   };
-  const bool links = plan.newton_way() != NewtonWay::dense;
+  const bool links = plan.factors_rows();
   points_.clear();
   for (int l = 0; l < count_ && links; ++l) {
     for (const int point : packs[at_[l].pack].contacts) {
@@ -69,14 +76,28 @@ int GatheredRobots::own_row(const StepState<Pack>& pack, int l, int row) const {
   return c < 0 ? -1 : 3 * c + row % 3;
 }
 
+/// Which columns of a row of G are written: all, or with factors those of its block.
+std::pair<int, int> GatheredRobots::columns(const Plan& plan, int row) const {
+  if (!plan.factors_rows()) return {0, problem_.size()};
+  if (row >= 3 * problem_.contacts) return {row, row + 1};
+  return {row / 3 * 3, row / 3 * 3 + 3};
+}
+
 /// Rows that a lane does not have are those of a unit matrix, and push nothing.
-void GatheredRobots::gather_problems(const std::vector<StepState<Pack>>& packs, int contacts,
-                                     int scalars) {
+void GatheredRobots::gather_problems(const Plan& plan, const std::vector<StepState<Pack>>& packs,
+                                     int contacts) {
   ImpulseProblem<Pack>& p = problem_;
-  p.resize(contacts, scalars);
+  const int scalars = plan.scalar_rows();
+  p.reshape(contacts, scalars);
+  for (std::vector<Pack>* x : {&p.lam, &p.mu, &p.slip, &p.lower, &p.upper}) {
+    std::fill(x->begin(), x->end(), Pack(0.0));
+  }
   const int m = p.size();
   for (int i = 0; i < m; ++i) {
-    p.G[static_cast<std::size_t>(i) * (m + 1)] = Pack(1.0);
+    const auto [first, last] = columns(plan, i);
+    Pack* row = p.G.data() + static_cast<std::size_t>(i) * m;
+    std::fill(row + first, row + last, Pack(0.0));
+    row[i] = Pack(1.0);
     p.g[i] = Pack(1.0);
   }
   for (int l = 0; l < count_; ++l) {
@@ -86,7 +107,8 @@ void GatheredRobots::gather_problems(const std::vector<StepState<Pack>>& packs, 
     for (int i = 0; i < m; ++i) {
       const int from = own_row(pack, l, i);
       if (from < 0) continue;
-      for (int j = 0; j < m; ++j) {
+      const auto [first, last] = columns(plan, i);
+      for (int j = first; j < last; ++j) {
         const int with = own_row(pack, l, j);
         if (with < 0) continue;
         p.G[static_cast<std::size_t>(i) * m + j].set(
@@ -132,6 +154,29 @@ void GatheredRobots::gather_links(const Plan& plan, const std::vector<StepState<
       copy(from.compliance.data() + own, 1, to.compliance.data() + c);
     }
   }
+}
+
+/// Rows of Y. Those that a lane does not have are zero.
+void GatheredRobots::gather_factors(const Plan& plan, const std::vector<StepState<Pack>>& packs) {
+  const int m = problem_.size(), contacts = 3 * problem_.contacts;
+  const std::size_t rates = sums_.size();
+  support_.resize(m), Y_.resize(m * rates);
+  for (int i = 0; i < m; ++i) {
+    support_[i] = i < contacts ? &plan.pairs()[plan.pair_of(points_[i / 3])].support
+                               : &plan.support_of_scalar_row(i - contacts);
+    Pack* to = Y_.data() + i * rates;
+    std::fill_n(to, support_[i]->size(), Pack(0.0));
+    for (int l = 0; l < count_; ++l) {
+      const StepState<Pack>& s = packs[at_[l].pack];
+      const int own = own_row(s, l, i);
+      if (own < 0) continue;
+      const Pack* from = s.Y.data() + own * rates;
+      for (std::size_t e = 0; e < support_[i]->size(); ++e) to[e].set(l, from[e][at_[l].lane]);
+    }
+  }
+  problem_.factors = {Y_.data(),       rates,
+                      support_.data(), links_.compliance.data(),
+                      sums_.data(),    static_cast<int>(rates)};
 }
 
 void GatheredRobots::hand_back(const ImpulseReport<Pack>& report,

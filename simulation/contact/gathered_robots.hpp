@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "espalier/simulation/contact/problems/step.hpp"
@@ -29,7 +30,9 @@ class GatheredRobots {
 
  private:
   int match_contacts(const Plan& plan, const std::vector<StepState<Pack>>& packs);
-  void gather_problems(const std::vector<StepState<Pack>>& packs, int contacts, int scalars);
+  void gather_problems(const Plan& plan, const std::vector<StepState<Pack>>& packs, int contacts);
+  std::pair<int, int> columns(const Plan& plan, int row) const;
+  void gather_factors(const Plan& plan, const std::vector<StepState<Pack>>& packs);
   void gather_links(const Plan& plan, const std::vector<StepState<Pack>>& packs);
   void hand_back(const ImpulseReport<Pack>& report, std::vector<StepState<Pack>>& packs) const;
   int own_row(const StepState<Pack>& pack, int l, int row) const;
@@ -42,6 +45,8 @@ class GatheredRobots {
   std::array<std::vector<int>, Pack::size> near_;
   LinkRows<Pack> links_;
   std::vector<int> points_;
+  std::vector<const std::vector<int>*> support_;  ///< of the problem's rows
+  std::vector<Pack> Y_, sums_;                    ///< as RowFactors has them
 };
 
 }  // namespace espalier::contact

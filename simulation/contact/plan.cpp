@@ -95,6 +95,9 @@ Plan::Plan(ModelPtr model, World world, StepOptions options, std::string collisi
     carried.insert(site.way.begin(), site.way.end());
     longest_support_ = std::max(longest_support_, static_cast<int>(site.support.size()));
   }
+  for (const Pair& pair : pairs_) {
+    longest_support_ = std::max(longest_support_, static_cast<int>(pair.support.size()));
+  }
   newton_way_ = choose_newton_way(*this, options_.newton);
   if (newton_way_ == NewtonWay::tree) {
     for (int i = 1; i <= model_->active_body_count(); ++i) carried.insert(i);
@@ -130,6 +133,13 @@ BodyWay Plan::way_of(int body) const {
   return out;
 }
 
+const std::vector<int>& Plan::support_of_scalar_row(int row) const {
+  static const std::vector<int> nothing;
+  if (row < joint_rows()) return joint_row(row).support;
+  const int site = held_[row - joint_rows()].site;
+  return site < 0 ? nothing : sites_[site].support;
+}
+
 void Plan::add_solids() {
   for (const PlacedShape& placed : world_.shapes) {
     Solid solid;
@@ -155,6 +165,15 @@ void Plan::add_solids() {
   }
 }
 
+/// Whether a body hangs on another, by joints with nothing but massless bodies between them.
+bool Plan::carries(int body, int other) const {
+  for (int p = model_->body(other).parent; p != 0; p = model_->body(p).parent) {
+    if (p == body) return true;
+    if (model_->body(p).inertia.m != 0.0) return false;
+  }
+  return false;
+}
+
 bool Plan::touch(const Solid& a, const Solid& b) const {
   if (a.body == b.body) return false;
   const PlacedShape &x_shape = a.placed, &y_shape = b.placed;
@@ -162,9 +181,8 @@ bool Plan::touch(const Solid& a, const Solid& b) const {
     return false;
   if (a.body != 0 && b.body != 0) {
     if (!world_.self_collision) return false;
-    // Neighbours through one joint overlap at it.
-    if (model_->body(a.body).parent == b.body || model_->body(b.body).parent == a.body)
-      return false;
+    // Neighbours through one joint overlap at it, those through several at one place as well.
+    if (carries(a.body, b.body) || carries(b.body, a.body)) return false;
   }
   for (const auto& [x, y] : world_.excluded) {
     if ((x == a.placed.link && y == b.placed.link) || (y == a.placed.link && x == b.placed.link))

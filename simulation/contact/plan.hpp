@@ -144,11 +144,15 @@ class ESPALIER_API Plan {
   const PlacedBodies& placed_bodies() const { return placed_; }
   /// Any moving body's way from the ground and support, without columns.
   BodyWay way_of(int body) const;
+  /// Rates that move a scalar row.
+  const std::vector<int>& support_of_scalar_row(int row) const;
   /// How Newton systems are solved: a way of its own, never `cheapest`.
   NewtonWay newton_way() const { return newton_way_; }
+  /// Whether problems have their rows as factors, RowFactors, instead of the matrix of all rows.
+  bool factors_rows() const { return newton_way_ != NewtonWay::dense; }
   /// Moving links that a contact may have.
   int links_of_contact() const { return forks_ ? 2 : 1; }
-  /// Most rates that move a link which touches or is held.
+  /// Most rates that move a contact or a held link.
   int longest_support() const { return longest_support_; }
   /// Numbers that LinkRows keeps of a contact and of a held row.
   int numbers_of_contact() const {
@@ -183,9 +187,6 @@ class ESPALIER_API Plan {
     for (int k = 0; k < joint_rows(); ++k) numbers += joint_row(k).support.size();
     rows.reserve(usual_contacts(), numbers_of_contact(), numbers_of_held() * held_.size(), numbers);
   }
-  /// Sweeps before Newton's rounds. Of the largest problem, since a state's answer must not depend
-  /// on which points touch in its neighbours.
-  int sweeps() const { return 3 * points_ + scalar_rows() <= 16 ? 2 : 5; }
   /// Numbers that a robot keeps from step to step: world impulse and slip of each point, impulse of
   /// each scalar row.
   int memory_size() const { return 4 * points_ + scalar_rows(); }
@@ -197,6 +198,7 @@ class ESPALIER_API Plan {
   void add_pairs(const std::function<int(const Shape&, const Shape&)>& points);
   void add_joints();
   void add_held();
+  bool carries(int body, int other) const;
   bool touch(const Solid& a, const Solid& b) const;
 
   ModelPtr model_;

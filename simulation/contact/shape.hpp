@@ -84,7 +84,8 @@ struct PlacedShape {
 /// Everything that may touch.
 struct ESPALIER_API World {
   std::vector<PlacedShape> shapes;  ///< of links and of the ground
-  /// Whether links of the robot touch each other. Two links with a joint between them never do.
+  /// Whether links of the robot touch each other. Two links with a joint between them never do,
+  /// nor do those with several, where what is between has no mass.
   bool self_collision = false;
   /// Pairs of links that do not touch each other; an empty name is the ground.
   std::vector<std::pair<std::string, std::string>> excluded = {};

@@ -3,6 +3,7 @@
 
 #include "espalier/kernel/model/placements.hpp"
 #include "espalier/simulation/contact/contact_batch.hpp"
+#include "simulation/contact/solvers/row_products.hpp"
 #include "tests/contact/robots.hpp"
 
 namespace espalier::test::newton_ways_test {
@@ -137,6 +138,7 @@ void expect_elimination(const ModelPtr& model, const World& world, StepOptions o
   s.q = q;
   for (double& v : s.v) v = random.uniform(-0.5, 0.5);
   step->prepare(s, 2e-3);
+  contact::complete(s.problem);
   ASSERT_EQ(s.problem.contacts, points);
   const int m = s.problem.size();
   const Eigen::Map<const Eigen::Matrix<double, -1, -1, Eigen::RowMajor>> G(s.problem.G.data(), m,
@@ -215,23 +217,22 @@ TEST(NewtonWaysTest, RotorsLoopsLimitsFrictionAndYieldingGroundAreInTheRecursion
   }
 }
 
-TEST(NewtonWaysTest, LinksThatTouchEachOtherShareBlocksOfTwistSpace) {
+TEST(NewtonWaysTest, LinksThatTouchEachOtherShareBlocksOfTwistSpaceAndRates) {
   const auto [model, world] = stack();
   std::vector<double> q(model->nq());
   model->neutral(q.data());
   for (int k = 0; k < 3; ++k) q[7 * k + 2] = 0.1 + 0.2 * k;
   expect_elimination(model, world, {}, NewtonWay::twist_space, q, 3);
+  expect_elimination(model, world, {}, NewtonWay::rate_space, q, 3);
   StepOptions options;
-  for (const NewtonWay refused : {NewtonWay::tree, NewtonWay::rate_space}) {
-    options.newton = refused;
-    try {
-      (void)make_plan(host().registry(), model, world, options, {});
-      FAIL() << "the recursion takes links that touch each other";
-    } catch (const Unsupported& e) {
-      EXPECT_NE(std::string(e.what()).find("two moving links may touch each other"),
-                std::string::npos)
-          << e.what();
-    }
+  options.newton = NewtonWay::tree;
+  try {
+    (void)make_plan(host().registry(), model, world, options, {});
+    FAIL() << "the recursion takes links that touch each other";
+  } catch (const Unsupported& e) {
+    EXPECT_NE(std::string(e.what()).find("two moving links may touch each other"),
+              std::string::npos)
+        << e.what();
   }
 }
 

@@ -91,7 +91,7 @@ double rate_cost(const Plan& plan) {
     sum += fold(static_cast<double>(plan.sites()[held.site].support.size()), 1.0);
   }
   for (int k = 0; k < plan.model().nv(); ++k) {
-    const double d = static_cast<double>(plan.ancestors(k).size());
+    const double d = plan.forks() ? k : static_cast<double>(plan.ancestors(k).size());
     sum += d * d + 4.0 * d;
   }
   return sum;
@@ -104,7 +104,6 @@ std::string newton_obstacle(const Plan& plan, NewtonWay way) {
   for (const Plan::HeldRow& held : plan.held()) {
     if (held.site < 0) return "the ground itself is held";
   }
-  if (way == NewtonWay::rate_space && plan.forks()) return two_ways;
   return way == NewtonWay::tree ? tree_obstacle(plan) : "";
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "simulation/contact/newton/mode_blocks.hpp"
@@ -14,17 +15,25 @@ namespace espalier::contact {
 ///
 ///   l_k = A[k, ancestors],  u_k = A[ancestors, k] / A[k, k],  A[ancestors, ancestors] -= u_k l_k.
 ///
-/// Cost: O(m d^2 + n d^2) a solve, d the depth; a step copies Mh.
+/// Where links may touch each other, a row has entries on two ways, and any two rates may meet in
+/// A: each rate then counts all before it among its ancestors.
+///
+/// Cost: O(m d^2 + n d^2) a solve, d the depth, or n where links touch; a step copies Mh.
 /// Source: theory/contact 4.4; Featherstone (2008), section 6.5, for the sparsity.
 template <class T>
 class RateSpace final : public RowWay<T> {
  public:
   explicit RateSpace(const Plan& plan)
-      : plan_(plan), n_(plan.model().nv()), start_(n_), below_(n_), f_(n_), z_(n_) {
+      : plan_(plan), n_(plan.model().nv()), start_(n_), above_(n_), below_(n_), f_(n_), z_(n_) {
     for (int k = 0; k < n_; ++k) {
+      above_[k] = plan.ancestors(k);
+      if (plan.forks()) {
+        above_[k].resize(k);
+        std::iota(above_[k].begin(), above_[k].end(), 0);
+      }
       start_[k] = static_cast<int>(size_);
-      size_ += plan.ancestors(k).size() + 1;
-      for (const int i : plan.ancestors(k)) below_[i].push_back(k);
+      size_ += above_[k].size() + 1;
+      for (const int i : above_[k]) below_[i].push_back(k);
     }
     lower_.resize(size_), upper_.resize(size_);
     WJ_.resize(3 * static_cast<std::size_t>(plan.longest_support()));
@@ -33,7 +42,7 @@ class RateSpace final : public RowWay<T> {
     for (int k = 0; k < plan.joint_rows(); ++k) {
       const int body = model.joint_of_rate(plan.joint_row(k).rate).body;
       const Cluster& c = model.clusters()[model.body(body).cluster];
-      const int above = static_cast<int>(plan.ancestors(c.v).size());
+      const int above = static_cast<int>(above_[c.v].size());
       joints_.push_back({c.v, c.nv, above, joint_numbers_});
       joint_numbers_ += c.nv;
     }
@@ -42,11 +51,13 @@ class RateSpace final : public RowWay<T> {
   std::size_t state_size() const override { return size_; }
   void prepare(StepState<T>& s, const typename RowWay<T>::Robot& robot) override {
     s.links.state.resize(size_);
+    std::fill(s.links.state.begin(), s.links.state.end(), T(0.0));
     for (int k = 0; k < n_; ++k) {
       const T* from = robot.mass + static_cast<std::size_t>(k) * n_;
       T* to = s.links.state.data() + start_[k];
-      for (const int i : plan_.ancestors(k)) *to++ = from[i];
-      *to = from[k];
+      const std::vector<int>& carry = plan_.ancestors(k);
+      for (std::size_t a = 0; a < carry.size(); ++a) to[place(carry, a)] = from[carry[a]];
+      to[above_[k].size()] = from[k];
     }
   }
 
@@ -105,8 +116,11 @@ class RateSpace final : public RowWay<T> {
     return rows_->held.data() + static_cast<std::size_t>(plan_.numbers_of_held()) * k;
   }
 
-  /// A += J^T W J and f += J^T y for p rows J on a way. An ancestor's place in a row of A is its
-  /// place on the way.
+  /// Of entry a of a row on ascending rates, in the rows of A of all from there on.
+  std::size_t place(const std::vector<int>& rates, std::size_t a) const {
+    return plan_.forks() ? rates[a] : a;
+  }
+  /// A += J^T W J and f += J^T y for p rows J on some rates.
   template <int p>
   void fold(const std::vector<int>& way, const T* J, const T* W, const T* y) {
     const int d = static_cast<int>(way.size()), stride = plan_.longest_support();
@@ -126,12 +140,13 @@ class RateSpace final : public RowWay<T> {
       }
       f_[way[a]] = sum;
       for (int b = 0; b <= a; ++b) {
-        T low = lower[b], up = upper[b];
+        const std::size_t at = place(way, b);
+        T low = lower[at], up = upper[at];
         for (int r = 0; r < p; ++r) {
           low += left[r] * WJ_[r * stride + b];
           up += J[r * stride + b] * right[r];
         }
-        lower[b] = low, upper[b] = up;
+        lower[at] = low, upper[at] = up;
       }
     }
   }
@@ -163,7 +178,7 @@ class RateSpace final : public RowWay<T> {
   /// z = A^-1 f.
   void eliminate() {
     for (int i = n_ - 1; i >= 0; --i) {
-      const int d = static_cast<int>(plan_.ancestors(i).size());
+      const int d = static_cast<int>(above_[i].size());
       int a = 0;
       for (; a + 3 <= d + 1; a += 3) eliminate_columns<3>(i, d, a);
       if (d + 1 - a == 2) eliminate_columns<2>(i, d, a);
@@ -176,7 +191,7 @@ class RateSpace final : public RowWay<T> {
       for (int b = 0; b < d; ++b) upper[b] *= lower[d];
     }
     for (int i = 0; i < n_; ++i) {
-      const std::vector<int>& above = plan_.ancestors(i);
+      const std::vector<int>& above = above_[i];
       const T* lower = lower_.data() + start_[i];
       T sum = f_[i];
       for (std::size_t b = 0; b < above.size(); ++b) sum -= lower[b] * z_[above[b]];
@@ -205,8 +220,8 @@ class RateSpace final : public RowWay<T> {
   const Plan& plan_;
   int n_, joint_numbers_ = 0;
   std::size_t size_ = 0;
-  std::vector<int> start_;               ///< of a rate's numbers: its ancestors, then itself
-  std::vector<std::vector<int>> below_;  ///< all rates that a rate carries
+  std::vector<int> start_;  ///< of a rate's numbers: its ancestors, then itself
+  std::vector<std::vector<int>> above_, below_;  ///< ancestors of a rate, and all that have it so
   std::vector<JointRow> joints_;
   ModeBlocks<T> blocks_;
   std::vector<T> lower_, upper_, f_, z_, WJ_;

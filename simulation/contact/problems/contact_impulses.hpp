@@ -5,6 +5,7 @@
 #include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/simulation/contact/problems/lanes.hpp"
 #include "espalier/simulation/contact/problems/newton_system.hpp"
+#include "espalier/simulation/contact/problems/row_factors.hpp"
 
 namespace espalier::contact {
 
@@ -25,6 +26,9 @@ struct ESPALIER_API ImpulseProblem {
   std::vector<T> lam;                 ///< m, in: where to start, out: impulses [N·s]
   std::vector<T> slip;                ///< of contacts: multiplier of the last slip, in and out
   NewtonSystem<T>* system = nullptr;  ///< of Newton's rounds; null: Q G + D is eliminated
+  /// Where they are there, G has the contacts' blocks and scalar rows' entries on its diagonal
+  /// alone until somebody writes the rest, and `system` is not null.
+  RowFactors<T> factors = {};
 
   int size() const { return 3 * contacts + scalars; }
   /// Makes room for so many.

@@ -44,22 +44,16 @@ class BlockSweeps {
     }
   }
 
-  /// One sweep over all rows, forward or backward, in the lanes that are live.
-  void sweep(const ImpulseProblem<T>& p, bool forward, Mask<T> live, T* lam, T* slip) const {
-    const int contacts = p.contacts, all = contacts + p.scalars;
-    for (int k = 0; k < all; ++k) {
-      const int i = forward ? k : all - 1 - k;
-      if (i < contacts) {
-        solve(p, i, live, lam, slip[i]);
-      } else {
-        const int row = 3 * contacts + (i - contacts);
-        const T u = rate(p, row, lam);
-        const T diagonal = p.G[static_cast<std::size_t>(row) * (p.size() + 1)];
-        const T next = clip(lam[row] - u / larger(diagonal, T(1e-300)), p.lower[i - contacts],
-                            p.upper[i - contacts]);
-        lam[row] = select(live, next, lam[row]);
+  /// Sweeps [first, first + count) over all rows in the lanes that are live; even ones go forward,
+  /// odd ones backward.
+  void run(const ImpulseProblem<T>& p, int first, int count, Mask<T> live, T* lam, T* slip) const {
+    if (count == 0) return;
+    with_product(p, [&](const auto& product) {
+      product.start(lam);
+      for (int k = first; k < first + count; ++k) {
+        sweep(p, product, k % 2 == 0, live, lam, slip);
       }
-    }
+    });
   }
 
  private:
@@ -68,27 +62,53 @@ class BlockSweeps {
     T s[2], inverse_s[2], d[2];
   };
 
-  static T rate(const ImpulseProblem<T>& p, int i, const T* lam) {
-    const int m = p.size();
-    const T* row = p.G.data() + static_cast<std::size_t>(i) * m;
-    T sum = p.g[i];
-    for (int j = 0; j < m; ++j) sum += row[j] * lam[j];
-    return sum;
+  template <class Product>
+  void sweep(const ImpulseProblem<T>& p, const Product& product, bool forward, Mask<T> live, T* lam,
+             T* slip) const {
+    const int contacts = p.contacts, all = contacts + p.scalars;
+    for (int k = 0; k < all; ++k) {
+      const int i = forward ? k : all - 1 - k;
+      if (i < contacts) {
+        solve(p, product, i, live, lam, slip[i]);
+        continue;
+      }
+      const int row = 3 * contacts + (i - contacts);
+      T u;
+      rates<1>(p, product, row, lam, &u);
+      const T diagonal = p.G[static_cast<std::size_t>(row) * (p.size() + 1)];
+      const T next = clip(lam[row] - u / larger(diagonal, T(1e-300)), p.lower[i - contacts],
+                          p.upper[i - contacts]);
+      set(product, live, row, &next, lam);
+    }
+  }
+  /// Impulses of a row or of the three of a contact.
+  template <int q = 1, class Product>
+  static void set(const Product& product, Mask<T> live, int row, const T* next, T* lam) {
+    T change[q];
+    for (int i = 0; i < q; ++i) {
+      const T before = lam[row + i];
+      lam[row + i] = select(live, next[i], before);
+      change[i] = lam[row + i] - before;
+    }
+    product.template change<q>(row, change);
   }
 
-  void solve(const ImpulseProblem<T>& p, int c, Mask<T> live, T* lam_all, T& slip) const {
+  template <class Product>
+  void solve(const ImpulseProblem<T>& p, const Product& product, int c, Mask<T> live, T* lam_all,
+             T& slip) const {
     const Block& k = blocks_[c];
     const T& mu = p.mu[c];
-    T* lam = lam_all + 3 * c;
+    const T* lam = lam_all + 3 * c;
     const T t1 = k.cosine * lam[1] - k.sine * lam[2], t2 = k.sine * lam[1] + k.cosine * lam[2];
-    const T u_n = rate(p, 3 * c, lam_all), u_1 = rate(p, 3 * c + 1, lam_all),
-            u_2 = rate(p, 3 * c + 2, lam_all);
+    T u[3];
+    rates<3>(p, product, 3 * c, lam_all, u);
+    const T &u_n = u[0], &u_1 = u[1], &u_2 = u[2];
     // Rates without this contact's impulse, around which the proximal term is.
     const T b_n = u_n - (k.n * lam[0] + k.d[0] * t1 + k.d[1] * t2);
-    const auto free = [&](const T& u, int i, const T& t) {
+    const auto free = [&](const T& rate, int i, const T& t) {
       // S t + d (d . t + n lam_n) / n is the block's row; c_i = b_i - d_i b_n / n.
-      return u - k.d[i] * lam[0] - k.s[i] * t - k.d[i] * k.inverse_n * (k.d[0] * t1 + k.d[1] * t2) -
-             k.d[i] * b_n * k.inverse_n;
+      return rate - k.d[i] * lam[0] - k.s[i] * t -
+             k.d[i] * k.inverse_n * (k.d[0] * t1 + k.d[1] * t2) - k.d[i] * b_n * k.inverse_n;
     };
     const T c1 = free(k.cosine * u_1 - k.sine * u_2, 0, t1);
     const T c2 = free(k.sine * u_1 + k.cosine * u_2, 1, t2);
@@ -114,7 +134,8 @@ class BlockSweeps {
     clip_contact(mu, next);
     // NaN in, NaN out: without this a NaN would look like a contact that is apart.
     const T poison = u_n - u_n;
-    for (int i = 0; i < 3; ++i) lam[i] = select(live, next[i] + poison, lam[i]);
+    for (T& x : next) x += poison;
+    set<3>(product, live, 3 * c, next, lam_all);
   }
 
   /// The root a > 0 of 1 - mu n(a) / |lam_t(a)|, by Newton's method within a bracket.

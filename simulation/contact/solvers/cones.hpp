@@ -1,22 +1,10 @@
 #pragma once
 
-#include "espalier/simulation/contact/problems/contact_impulses.hpp"
+#include "simulation/contact/solvers/row_products.hpp"
 
 /// Cones, residuals and sweeps that all solvers share.
 
 namespace espalier::contact {
-
-/// u = G lam + g.
-template <class T>
-void rates(const ImpulseProblem<T>& p, const T* lam, T* u) {
-  const int m = p.size();
-  for (int i = 0; i < m; ++i) {
-    const T* row = p.G.data() + static_cast<std::size_t>(i) * m;
-    T sum = p.g[i];
-    for (int j = 0; j < m; ++j) sum += row[j] * lam[j];
-    u[i] = sum;
-  }
-}
 
 template <class T>
 void scales(const ImpulseProblem<T>& p, T* d) {

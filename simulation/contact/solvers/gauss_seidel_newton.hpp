@@ -29,40 +29,55 @@ class GaussSeidelNewton final : public ContactImpulses<T> {
     Mask<T> live = ~less_equal(report.residual, T(effort.tolerance));
     if (!live.any()) return report;
     sweeps_.prepare(p);
-    const int sweeps = effort.sweeps >= 0 ? effort.sweeps : p.size() <= 16 ? 2 : 5;
-    for (int k = 0; k < sweeps; ++k) {
-      sweeps_.sweep(p, k % 2 == 0, live, p.lam.data(), p.slip.data());
-    }
+    const int sweeps = effort.sweeps >= 0 ? effort.sweeps : usual_sweeps;
+    sweeps_.run(p, 0, sweeps, live, p.lam.data(), p.slip.data());
     report.residual = select(live, natural(p), report.residual);
     newton_.run(p, sweeps_, effort.rounds >= 0 ? effort.rounds : most_rounds, effort.tolerance,
-                p.lam, p.slip, report);
+                u_.data(), p.lam, p.slip, report);
     if (effort.rounds >= 0) return report;  // a caller that rations asks again
     live = ~less_equal(report.residual, T(effort.tolerance));
     if (!live.any()) return report;
+    complete(p);
     directions_.prepare(p);
     directions_.run(p, 200, effort.tolerance, p.lam, report);
-    newton_.run(p, sweeps_, most_rounds, effort.tolerance, p.lam, p.slip, report);
+    finish(p, effort.tolerance, report);
     // Redundant points at the edge of slipping hold Newton's method up: directions go on from
     // there.
     directions_.run(p, patience, effort.tolerance, p.lam, report);
-    live = ~less_equal(report.residual, T(effort.tolerance));
-    if (live.any()) restart(p, effort.tolerance, live, report);
+    // Once more from no impulses at all, and longer: a bad start can hold directions up.
+    again(p, effort.tolerance, report, [&](Mask<T> left) {
+      for (T& lam : p.lam) lam = select(left, T(0.0), lam);
+      report.residual = select(left, natural(p), report.residual);
+      directions_.run(p, 1000, effort.tolerance, p.lam, report);
+    });
+    // Sweeps creep where directions go round in circles.
+    again(p, effort.tolerance, report, [&](Mask<T> left) {
+      sweeps_.run(p, 0, 500, left, p.lam.data(), p.slip.data());
+      report.residual = select(left, natural(p), report.residual);
+    });
     return report;
   }
 
  private:
-  static constexpr int most_rounds = 12, patience = 3000;
+  /// More sweeps save fewer Newton rounds than they cost, also with 160 rows.
+  static constexpr int usual_sweeps = 2, most_rounds = 12, patience = 3000;
 
-  /// Once more from no impulses at all, and longer: a bad start can hold directions up.
-  void restart(ImpulseProblem<T>& p, double tolerance, Mask<T> live, ImpulseReport<T>& report) {
-    const ImpulseReport<T> before = report;
+  /// Newton's rounds from what directions have found.
+  void finish(ImpulseProblem<T>& p, double tolerance, ImpulseReport<T>& report) {
+    rates(p, p.lam.data(), u_.data());
+    newton_.run(p, sweeps_, most_rounds, tolerance, u_.data(), p.lam, p.slip, report);
+  }
+  /// f(lanes that are left) and Newton's rounds from there; what was better before is kept.
+  template <class F>
+  void again(ImpulseProblem<T>& p, double tolerance, ImpulseReport<T>& report, F&& f) {
+    const Mask<T> live = ~less_equal(report.residual, T(tolerance));
+    if (!live.any()) return;
+    const T before = report.residual;
     kept_ = p.lam;
-    for (T& lam : p.lam) lam = select(live, T(0.0), lam);
-    report.residual = select(live, natural(p), report.residual);
-    directions_.run(p, 1000, tolerance, p.lam, report);
-    newton_.run(p, sweeps_, most_rounds, tolerance, p.lam, p.slip, report);
-    const Mask<T> worse = ~less_equal(report.residual, before.residual);
-    report.residual = select(worse, before.residual, report.residual);
+    f(live);
+    finish(p, tolerance, report);
+    const Mask<T> worse = ~less_equal(report.residual, before);
+    report.residual = select(worse, before, report.residual);
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       p.lam[i] = select(worse, kept_[i], p.lam[i]);
     }
@@ -102,7 +117,7 @@ class BlockGaussSeidel final : public ContactImpulses<T> {
       report.residual = residual(p, d_.data(), p.lam.data(), u_.data());
       const Mask<T> live = ~less_equal(report.residual, T(effort.tolerance));
       if (k >= most || !live.any()) return report;
-      sweeps_.sweep(p, k % 2 == 0, live, p.lam.data(), p.slip.data());
+      sweeps_.run(p, k, 1, live, p.lam.data(), p.slip.data());
       report.rounds += select(live, T(1.0), T(0.0));
     }
   }
@@ -130,6 +145,7 @@ class Admm final : public ContactImpulses<T> {
     scales(p, d_.data());
     rates(p, p.lam.data(), u_.data());
     report.residual = residual(p, d_.data(), p.lam.data(), u_.data());
+    complete(p);
     directions_.prepare(p);
     directions_.run(p, effort.rounds >= 0 ? effort.rounds : 400, effort.tolerance, p.lam, report);
     return report;
@@ -156,6 +172,7 @@ class ProjectedGaussSeidel final : public ContactImpulses<T> {
   ImpulseReport<T> solve_impulses(ImpulseProblem<T>& p, const Effort& effort) override {
     ImpulseReport<T> report;
     if (p.size() == 0) return report;
+    complete(p);
     d_.resize(p.contacts + p.scalars), u_.resize(p.size());
     scales(p, d_.data());
     const int most = effort.sweeps >= 0 ? effort.sweeps : 500;

@@ -35,45 +35,52 @@ class NewtonRounds {
 
   /// At most `rounds` in the lanes whose residual is above the tolerance.
   /// @param sweeps           prepared for p; taken where a round gains too little
+  /// @param u                m, rates at lam
   /// @param[in,out] lam      m, in cones and bounds; out: the best that was met
   /// @param[in,out] slip     of contacts
   /// @param[in,out] report   residual at lam; rounds are counted
   void run(const ImpulseProblem<T>& p, const BlockSweeps<T>& sweeps, int rounds, double tolerance,
-           std::vector<T>& lam, std::vector<T>& slip, ImpulseReport<T>& report) {
+           const T* u, std::vector<T>& lam, std::vector<T>& slip, ImpulseReport<T>& report) {
     const int m = p.size();
     std::vector<T>& now = now_;
     now = lam;
+    std::copy_n(u, m, u_.begin());
     T residual_now = report.residual;
     for (int round = 0; round < rounds; ++round) {
       // Not "above": a NaN is not solved, and ends with the rounds.
       const Mask<T> live = ~less_equal(report.residual, T(tolerance));
       if (!live.any()) return;
-      rates(p, now.data(), u_.data());
       linearize(p, now.data());
       eliminate(p);
       T best = select(live, T(1e300), T(-1.0));
+      const T enough = larger(T(0.5) * residual_now, T(tolerance));
       for (const double part : {1.0, 0.5, 0.25, 0.0625}) {
         for (int i = 0; i < m; ++i) next_[i] = now[i] + T(part) * F_[i];
         clip_all(p, next_.data());
         rates(p, next_.data(), next_u_.data());
         const T r = residual(p, d_.data(), next_.data(), next_u_.data());
-        // A lane that is solved takes no other candidate, whatever its neighbours still try.
-        const Mask<T> better = less(r, best) & ~less_equal(best, T(tolerance));
+        // A lane that has what it needs takes no other candidate, whatever its neighbours try.
+        const Mask<T> better = less(r, best) & ~less_equal(best, enough);
         best = select(better, r, best);
-        for (int i = 0; i < m; ++i) best_[i] = select(better, next_[i], best_[i]);
-        if (!(live & ~less_equal(best, T(tolerance))).any()) break;
+        for (int i = 0; i < m; ++i) {
+          best_[i] = select(better, next_[i], best_[i]);
+          best_u_[i] = select(better, next_u_[i], best_u_[i]);
+        }
+        if (!(live & ~less_equal(best, enough)).any()) break;
       }
       const Mask<T> found = live & less(best, T(1e299));
       const Mask<T> poor = live & ~less(best, T(0.9) * residual_now);
-      for (int i = 0; i < m; ++i) now[i] = select(found, best_[i], now[i]);
+      for (int i = 0; i < m; ++i) {
+        now[i] = select(found, best_[i], now[i]);
+        u_[i] = select(found, best_u_[i], u_[i]);
+      }
       residual_now = select(found, best, residual_now);
       if (poor.any()) {
-        for (int k = 0; k < 4; ++k) {
-          sweeps.sweep(p, k % 2 == 0, poor, now.data(), slip.data());
-        }
-        rates(p, now.data(), u_.data());
-        const T r = residual(p, d_.data(), now.data(), u_.data());
+        sweeps.run(p, 0, 4, poor, now.data(), slip.data());
+        rates(p, now.data(), next_u_.data());
+        const T r = residual(p, d_.data(), now.data(), next_u_.data());
         residual_now = select(poor, r, residual_now);
+        for (int i = 0; i < m; ++i) u_[i] = select(poor, next_u_[i], u_[i]);
       }
       // A lane whose best is NaN as well takes what there is.
       const Mask<T> gain = live & ~less_equal(report.residual, residual_now);

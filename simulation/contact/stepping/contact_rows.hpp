@@ -366,7 +366,13 @@ class ContactRows {
     const T gap = limit_gap(s, limit);
     const Mask<T> near = less(gap, T(plan_.options().limit_margin));
     absent_[row] = ~near;
-    add_joint_row(s, motion, limit, select(near, T(limit.side), T(0.0)), row);
+    if (near.any()) {
+      add_joint_row(s, motion, limit, select(near, T(limit.side), T(0.0)), row);
+    } else {  // nothing moves it
+      std::fill_n(J(s, row), limit.support.size(), T(0.0));
+      std::fill_n(s.Y.data() + (J(s, row) - s.J.data()), limit.support.size(), T(0.0));
+      s.support[row] = &nothing_;
+    }
     const int k = row - 3 * s.problem.contacts;
     s.problem.lower[k] = T(0.0);
     s.problem.upper[k] = T(std::numeric_limits<double>::infinity());
@@ -380,14 +386,12 @@ class ContactRows {
     s.problem.lower[scalar] = T(-std::numeric_limits<double>::infinity());
     s.problem.upper[scalar] = T(std::numeric_limits<double>::infinity());
     s.problem.g[row] = -s.held_rate[k];
-    static const std::vector<int> nothing;
-    s.support[row] = &nothing;
+    s.support[row] = &plan_.support_of_scalar_row(plan_.joint_rows() + k);
     if (held.site < 0) {
       absent_[row] = Mask<T>::every();
       return;
     }
     const Plan::Site& site = plan_.sites()[held.site];
-    s.support[row] = &site.support;
     const Transform<T>& X = links_.X(site.body);
     const Mat3<T>& E = X.E;
     const Vec3<T> arm = X.r - links_.origin(site.body) + transpose_times(E, held.point);
@@ -413,6 +417,7 @@ class ContactRows {
   bool by_links_;  ///< rows are kept by links, too
   bool by_rates_;  ///< rows are kept by rates, too
   LinkColumns<T> links_;
+  const std::vector<int> nothing_;  ///< support of rows that no lane has
   std::vector<Transform<T>> poses_;
   std::vector<T> rates_;         ///< of one link of two: three rows at its support
   std::vector<Mask<T>> absent_;  ///< of the problem's rows, scalar ones alone

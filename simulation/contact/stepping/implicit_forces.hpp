@@ -22,6 +22,9 @@ class ImplicitForces {
         line_(plan.drives().size(), T(0.0)),
         side_(plan.drives().size(), T(0.0)),
         sticks_(plan.dry().size(), T(0.0)) {
+    std::size_t entries = 0;
+    for (const Cluster& c : plan.model().clusters()) entries += c.nv * (c.nv + 1) / 2;
+    kept_.resize(entries);
     bounded_ = !plan.dry().empty() ||
                std::any_of(plan.drives().begin(), plan.drives().end(), [](const Plan::Drive& d) {
                  return std::isfinite(d.is.most) || d.is.stall > 0.0;
@@ -114,10 +117,17 @@ class ImplicitForces {
       weight_[dry.rate] += select(sticks, T(h * damping), T(0.0));
     }
   }
-  /// M += G^T diag(weight) G.
-  void add_weights(const SpanningMotion<T>& motion, T* M) const {
+  /// M += G^T diag(weight) G, in place of what was added before.
+  /// @param again  M has the weights of the last call
+  void add_weights(const SpanningMotion<T>& motion, T* M, bool again) {
     const std::size_t nv = plan_.model().nv();
+    T* kept = kept_.data();
     for (const Cluster& c : plan_.model().clusters()) {
+      for (int a = 0; a < c.nv && bounded_; ++a) {
+        T* row = M + (c.v + a) * nv + c.v;
+        again ? std::copy_n(kept, a + 1, row) : std::copy_n(row, a + 1, kept);
+        kept += a + 1;
+      }
       if (!c.constrained) {
         for (int k = 0; k < c.nv; ++k) {
           const int i = c.v + k;
@@ -162,6 +172,7 @@ class ImplicitForces {
   const Plan& plan_;
   bool bounded_ = false;
   std::vector<T> force_, weight_;
+  std::vector<T> kept_;         ///< of M without weights: lower triangles of the clusters
   std::vector<T> line_, side_;  ///< of drives
   std::vector<T> sticks_;       ///< of dry joints
 };

@@ -46,14 +46,14 @@ class Moreau : public ContactStep<T> {
     const Model& m = this->model();
     rest_.assign(nv_, T(0.0)), bias_.resize(nv_), load_.resize(nv_);
     move_.resize(m.spanning_nv()), spanning_.resize(m.spanning_nv());
-    M_.resize(static_cast<std::size_t>(nv_) * nv_);
+    Mh_.resize(static_cast<std::size_t>(nv_) * nv_);
     const int contacts = p.usual_contacts(), limits = static_cast<int>(p.limits().size());
     const std::size_t rows = 3 * static_cast<std::size_t>(contacts) + p.scalar_rows();
     parts_.solver->reserve(contacts, p.scalar_rows());
     parts_.solver->reserve(0, contacts + limits);  // correct()
     calm_.reserve(contacts, p.scalar_rows()), push_.reserve(0, contacts + limits);
     for (std::vector<T>* x : {&gained_, &dead_, &impulse_, &depth_}) x->reserve(rows);
-    deep_rows_.reserve(contacts + limits), next_.reserve(m.nq()), weighted_.reserve(M_.size());
+    deep_rows_.reserve(contacts + limits), next_.reserve(m.nq());
     free_.clear();
     for (const Joint& joint : m.joints()) {
       if (joint.type == "floating" && joint.independent >= 0) {
@@ -99,7 +99,7 @@ class Moreau : public ContactStep<T> {
   void prepare(StepState<T>& s, double h) override {
     motion_.update(s.q.data(), s.v.data());
     std::copy_n(motion_.qd(), s.qd.size(), s.qd.begin());
-    parts_.mass_matrix->evaluate(s.q, M_);
+    parts_.mass_matrix->evaluate(s.q, Mh_);
     for (const Free& f : free_) {
       const T* v = s.v.data() + f.rate;
       const Vec3<T> turn = cross(Vec3<T>(v[3], v[4], v[5]), Vec3<T>(v[0], v[1], v[2]));
@@ -108,7 +108,7 @@ class Moreau : public ContactStep<T> {
     parts_.inverse_dynamics->evaluate(s.q, s.v, rest_, bias_, s.wrenches);
     if (masses_ != nullptr) {
       const Vec3<double> gravity = parts_.inverse_dynamics->gravity();
-      masses_->add(motion_, rest_.data(), gravity, s.masses.data(), M_.data(), bias_.data());
+      masses_->add(motion_, rest_.data(), gravity, s.masses.data(), Mh_.data(), bias_.data());
     }
     free_rates(s, h);
     rows_->find(s, motion_, *parts_.collision);
@@ -117,13 +117,13 @@ class Moreau : public ContactStep<T> {
     rows_->finish(s, h);
     if (way_ == nullptr) return;
     s.links.compliance = s.compliance;
-    const std::vector<T>& mass = forces_->bounded() ? weighted_ : M_;
     way_->prepare(s,
-                  {motion_, *rows_, *tree_, forces_->weight().data(), mass.data(), masses_.get()});
+                  {motion_, *rows_, *tree_, forces_->weight().data(), Mh_.data(), masses_.get()});
   }
 
   void solve_impulses(StepState<T>& s, const Effort& effort) override {
     s.problem.system = newton_system(s.links);
+    s.problem.factors = response_->factors(s);
     s.report = parts_.solver->solve_impulses(s.problem, effort);
   }
   NewtonSystem<T>* newton_system(const LinkRows<T>& rows) override {
@@ -173,20 +173,19 @@ class Moreau : public ContactStep<T> {
   /// vf: forces, their implicit parts, and a second factor where motors or dry joints change sides.
   void free_rates(StepState<T>& s, double h) {
     if (forces_->bounded()) forces_->first_sides(s);
-    factor(s, h);
+    factor(s, h, false);
     if (!forces_->bounded()) return;
     motion_.expand(s.vf.data(), move_.data());
-    if (forces_->change_sides(s, move_.data())) factor(s, h);
+    if (forces_->change_sides(s, move_.data())) factor(s, h, true);
   }
 
-  void factor(StepState<T>& s, double h) {
+  /// @param again  with other forces
+  void factor(StepState<T>& s, double h, bool again) {
     forces_->gather(s, h);
     motion_.reduce(forces_->force().data(), load_.data());
     for (int i = 0; i < nv_; ++i) load_[i] += s.tau[i] - bias_[i];
-    if (forces_->bounded()) weighted_ = M_;  // for a second factor
-    std::vector<T>& weighted = forces_->bounded() ? weighted_ : M_;
-    forces_->add_weights(motion_, weighted.data());
-    tree_->factor(weighted.data(), s.factor.data(), load_.data());
+    forces_->add_weights(motion_, Mh_.data(), again);
+    tree_->factor(Mh_.data(), s.factor.data(), load_.data());
     tree_->solve(s.factor.data(), load_.data());
     for (int i = 0; i < nv_; ++i) s.vf[i] = s.v[i] + T(h) * load_[i];
   }
@@ -200,11 +199,8 @@ class Moreau : public ContactStep<T> {
     const int m = p.size();
     gained_.resize(m), dead_.resize(m);
     const auto product = [&](const std::vector<T>& x, std::vector<T>& Gx) {
-      for (int i = 0; i < m; ++i) {
-        T sum(0.0);
-        for (int j = 0; j < m; ++j) sum += p.G[static_cast<std::size_t>(i) * m + j] * x[j];
-        Gx[i] = sum - diagonal(s, i) * x[i];
-      }
+      multiply(p, x.data(), Gx.data());
+      for (int i = 0; i < m; ++i) Gx[i] -= diagonal(s, i) * x[i];
     };
     const auto inner = [&](const std::vector<T>& x, const std::vector<T>& y) {
       T sum(0.0);
@@ -218,8 +214,7 @@ class Moreau : public ContactStep<T> {
     calm_ = p;
     calm_.system = newton_system(s.links);
     for (int c = 0; c < p.contacts; ++c) calm_.g[3 * c] -= s.bounce[c];
-    parts_.solver->solve_impulses(
-        calm_, {.tolerance = plan().options().tolerance, .sweeps = plan().sweeps()});
+    parts_.solver->solve_impulses(calm_, {.tolerance = plan().options().tolerance});
     // T(lam + x d) = T + x d.(before + G lam) + x^2 d.G d / 2 <= 0, smallest x.
     for (int i = 0; i < m; ++i) dead_[i] = calm_.lam[i] - p.lam[i];
     const T slope = inner(dead_, s.before) + inner(dead_, gained_);
@@ -241,7 +236,7 @@ class Moreau : public ContactStep<T> {
   /// displacement is added to that of the step. No rate changes.
   void correct(StepState<T>& s) {
     rows_->depths(s, deep_rows_, depth_);
-    const int count = static_cast<int>(deep_rows_.size()), m = s.problem.size();
+    const int count = static_cast<int>(deep_rows_.size());
     push_.resize(0, count);
     const StepOptions& o = plan().options();
     for (int i = 0; i < count; ++i) {
@@ -253,14 +248,13 @@ class Moreau : public ContactStep<T> {
       push_.upper[i] = T(std::numeric_limits<double>::infinity());
       for (int j = 0; j < count; ++j) {
         const Mask<T> both = touches & less(T(-1.0), depth_[j]);
-        const T entry = s.problem.G[static_cast<std::size_t>(deep_rows_[i]) * m + deep_rows_[j]];
         push_.G[static_cast<std::size_t>(i) * count + j] =
-            select(both, entry, T(i == j ? 1.0 : 0.0));
+            select(both, entry(s.problem, deep_rows_[i], deep_rows_[j]), T(i == j ? 1.0 : 0.0));
       }
     }
     // Metres, not metres per second: a nanometre is enough.
-    parts_.solver->solve_impulses(push_, {.tolerance = 1e-9, .sweeps = plan().sweeps()});
-    impulse_.assign(m, T(0.0));
+    parts_.solver->solve_impulses(push_, {.tolerance = 1e-9});
+    impulse_.assign(s.problem.size(), T(0.0));
     for (int i = 0; i < count; ++i) impulse_[deep_rows_[i]] = push_.lam[i];
     std::fill(load_.begin(), load_.end(), T(0.0));
     response_->add(s, impulse_.data(), load_.data());
@@ -277,7 +271,7 @@ class Moreau : public ContactStep<T> {
   std::unique_ptr<RowResponse<T>> response_;
   std::unique_ptr<MassChange<T>> masses_;  ///< null: links are as heavy as the model's
   std::unique_ptr<RowWay<T>> way_;         ///< of Newton systems; null: elimination
-  std::vector<T> rest_, bias_, load_, move_, spanning_, M_, weighted_, next_;
+  std::vector<T> rest_, bias_, load_, move_, spanning_, Mh_, next_;
   bool guarded_ = false;  ///< the last response mixed two impacts
   std::vector<T> gained_, dead_, impulse_, depth_;
   std::vector<int> deep_rows_;

@@ -52,8 +52,9 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
     take(s);
     step_.prepare(state_, h);
     // As exact as it gets: what is left of the residual is left of the modes' conditions.
-    step_.solve_impulses(state_, {.tolerance = exact, .sweeps = plan().sweeps()});
+    step_.solve_impulses(state_, {.tolerance = exact});
     step_.respond(state_, h);
+    complete(state_.problem);
     after_ = motion_after();
     vary_motion();
     vary_correction();

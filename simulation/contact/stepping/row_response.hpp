@@ -19,17 +19,26 @@ class RowResponse {
         tree_(tree),
         nv_(plan.model().nv()),
         change_(plan.model().nv()),
+        sums_(plan.model().nv()),
         row_(plan.forks() ? 3 * static_cast<std::size_t>(nv_) : 0) {
     if (!plan.forks()) find_shared_ways();
   }
 
-  /// Y = L^-T J^T by rows, and the problem's G.
+  /// Y = L^-T J^T by rows, and the problem's G: where Newton's systems do not eliminate it, its
+  /// blocks on the diagonal alone.
   void find(StepState<T>& s) {
     const int m = s.problem.size();
     for (int i = 0; i < m; i += rows_of_block(s, i)) {
       rows_of_block(s, i) == 3 ? respond_to<3>(s, i) : respond_to<1>(s, i);
     }
     // The three rows of a contact have one support; a row that stands alone is a block of one.
+    if (plan_.factors_rows()) {
+      for (int i = 0; i < m; i += rows_of_block(s, i)) {
+        rows_of_block(s, i) == 3 ? write_block<3, 3>(s, i, i) : write_block<1, 1>(s, i, i);
+      }
+      s.problem.factors = factors(s);
+      return;
+    }
     for (int i = 0; i < m; i += rows_of_block(s, i)) {
       for (int j = 0; j <= i; j += rows_of_block(s, j)) {
         if (rows_of_block(s, i) == 1) {
@@ -39,6 +48,13 @@ class RowResponse {
         }
       }
     }
+  }
+  /// Views of a state's rows; none where G is written.
+  RowFactors<T> factors(const StepState<T>& s) {
+    if (!plan_.factors_rows()) return {};
+    return {s.Y.data(),       static_cast<std::size_t>(nv_),
+            s.support.data(), s.compliance.data(),
+            sums_.data(),     nv_};
   }
   /// x += L^-1 Y^T lam.
   void add(const StepState<T>& s, const T* lam, T* x) {
@@ -74,13 +90,19 @@ class RowResponse {
       }
     }
   }
+  /// Whether the rates that move a row are those of one way from the ground.
+  bool is_way(const StepState<T>& s, int row) const {
+    if (!plan_.forks() || row >= 3 * s.problem.contacts) return true;
+    const Plan::Pair& pair = plan_.pairs()[plan_.pair_of(s.contacts[row / 3])];
+    return plan_.solids()[pair.a].site < 0 || plan_.solids()[pair.b].site < 0;
+  }
   /// Rows [i, i + p) of Y.
   template <int p>
   void respond_to(StepState<T>& s, int i) {
     const std::size_t start = static_cast<std::size_t>(i) * nv_;
     const std::vector<int>& support = *s.support[i];
     if (support.empty()) return;
-    if (!plan_.forks()) {
+    if (is_way(s, i)) {
       tree_.template solve_transposed_on_way<p>(s.factor.data(), support.back(), nv_,
                                                 s.J.data() + start, s.Y.data() + start);
       return;
@@ -139,7 +161,7 @@ class RowResponse {
   const Plan& plan_;
   const TreeFactor<T>& tree_;
   int nv_;
-  std::vector<T> change_;
+  std::vector<T> change_, sums_;
   std::vector<T> row_;       ///< rows of a block at all rates, where supports fork
   std::vector<int> shared_;  ///< rates that ways have in common, by the last rates of both
 };
