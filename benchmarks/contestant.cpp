@@ -9,6 +9,9 @@
 
 #include "benchmarks/batches.hpp"
 #include "espalier/kernel/model/placements.hpp"
+#include "espalier/kernel/problems/bias_force.hpp"
+#include "espalier/kernel/problems/center_of_mass.hpp"
+#include "espalier/kernel/problems/energy.hpp"
 #include "espalier/kernel/problems/forward_dynamics_derivatives.hpp"
 #include "espalier/kernel/problems/inverse_dynamics_derivatives.hpp"
 #include "espalier/kernel/problems/inverse_mass_matrix.hpp"
@@ -45,6 +48,10 @@ std::size_t result_size(Work work, const Robot& robot) {
       return 6 * nv * robot.links.size();
     case Work::placements:
       return 12 * robot.links.size();
+    case Work::center_of_mass:
+      return 9;
+    case Work::energy:
+      return 2;
     default:
       return nv;
   }
@@ -150,6 +157,44 @@ class OurPlacements final : public Contestant {
   Placements placements_;
 };
 
+/// Bias forces, centre of mass or energy.
+class OurBody final : public Contestant {
+ public:
+  OurBody(const Host& host, const Robot& robot, Work what, const std::string& name)
+      : Contestant(what, "Espalier", name, our_agreement),
+        robot_(robot),
+        out_(result_size(what, robot)) {
+    if (what == Work::bias_forces) bias_ = host.create<BiasForce<double>>(name, robot.model);
+    if (what == Work::center_of_mass) {
+      center_ = host.create<CenterOfMass<double>>(name, robot.model);
+    }
+    if (what == Work::energy) energy_ = host.create<Energy<double>>(name, robot.model);
+  }
+  void call(int k) override {
+    const RandomState& s = robot_.states[k];
+    if (bias_ != nullptr) bias_->evaluate(s.q, s.v, out_);
+    if (center_ != nullptr) motion_ = center_->evaluate(s.q, s.v, s.vdot);
+    if (energy_ != nullptr) energies_ = energy_->evaluate(s.q, s.v);
+  }
+  std::vector<double> result(int) override {
+    if (energy_ != nullptr) out_ = {energies_.kinetic, energies_.potential};
+    for (int i = 0; center_ != nullptr && i < 3; ++i) {
+      out_[i] = motion_.position[i], out_[3 + i] = motion_.velocity[i];
+      out_[6 + i] = motion_.acceleration[i];
+    }
+    return out_;
+  }
+
+ private:
+  const Robot& robot_;
+  std::unique_ptr<BiasForce<double>> bias_;
+  std::unique_ptr<CenterOfMass<double>> center_;
+  std::unique_ptr<Energy<double>> energy_;
+  CenterOfMass<double>::Answer motion_{};
+  Energy<double>::Answer energies_{};
+  std::vector<double> out_;
+};
+
 /// A peer's own model of the robot, shared by its contestants.
 struct PeerRobot {
   PeerRobot(const espalier_peer& t, const Robot& of) : table(t), robot(of) {
@@ -190,6 +235,9 @@ Work work_of(int way) {
   if (way == espalier_peer_inverse_derivatives) return Work::inverse_derivatives;
   if (way == espalier_peer_forward_derivatives) return Work::forward_derivatives;
   if (way == espalier_peer_inverse_mass_matrix) return Work::inverse_mass_matrix;
+  if (way == espalier_peer_bias_forces) return Work::bias_forces;
+  if (way == espalier_peer_center_of_mass) return Work::center_of_mass;
+  if (way == espalier_peer_energy) return Work::energy;
   return static_cast<Work>(std::min(way, static_cast<int>(Work::inverse_osim)));
 }
 
@@ -221,6 +269,12 @@ class Theirs final : public Contestant {
 
 Contestants our_contestants(const Host& host, const Robot& robot, Works works) {
   Contestants all;
+  if (works == Works::one_body) {
+    all.push_back(std::make_unique<OurBody>(host, robot, Work::bias_forces, "rnea"));
+    all.push_back(std::make_unique<OurBody>(host, robot, Work::center_of_mass, "center-of-mass"));
+    all.push_back(std::make_unique<OurBody>(host, robot, Work::energy, "energy"));
+    return all;
+  }
   using Forward = Ours<ForwardDynamics<double>, Work::forward>;
   using Inverse = Ours<InverseDynamics<double>, Work::inverse>;
   using Matrix = Ours<MassMatrix<double>, Work::mass_matrix>;
@@ -265,6 +319,7 @@ Contestants Peer::contestants(const Robot& robot, Works works) const {
     const bool more = (way >= espalier_peer_inverse_osim && way <= espalier_peer_inverse_batch) ||
                       way >= espalier_peer_inverse_derivatives;
     if (works == Works::calls && more) continue;
+    if ((works == Works::one_body) != (way >= espalier_peer_bias_forces)) continue;
     if (table_->names[way] != nullptr) all.push_back(std::make_unique<Theirs>(way, shared));
   }
   return all;

@@ -36,10 +36,12 @@ class Contestant {
 using Contestants = std::vector<std::unique_ptr<Contestant>>;
 
 /// What is compared on a robot: single calls of forward and inverse dynamics, mass matrix,
-/// Jacobians and placements, or inverse OSIM, derivatives and batches, too.
-enum class Works { calls, all };
+/// Jacobians and placements, or inverse OSIM, derivatives and batches, too; on one body, bias
+/// forces, centre of mass and energy alone.
+enum class Works { calls, all, one_body };
 
-/// aba, rnea, crba, body-jacobians and Placements; crba-ltl, the algorithms for inverse OSIM and
+/// aba, rnea, crba, body-jacobians and Placements (on one body rnea, center-of-mass and energy);
+/// crba-ltl, the algorithms for inverse OSIM and
 /// batches. The first for each work is the reference for all others.
 Contestants our_contestants(const Host& host, const Robot& robot, Works works);
 

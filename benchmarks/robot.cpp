@@ -31,6 +31,12 @@ const char* to_string(Work work) {
       return "forward dynamics' derivatives";
     case Work::inverse_mass_matrix:
       return "inverse mass matrix";
+    case Work::bias_forces:
+      return "bias forces";
+    case Work::center_of_mass:
+      return "centre of mass";
+    case Work::energy:
+      return "energy";
   }
   return "";
 }

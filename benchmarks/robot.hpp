@@ -18,7 +18,10 @@ enum class Work {
   placements,           ///< of all of them, from positions alone
   inverse_derivatives,  ///< of inverse dynamics, by q and by v, and the mass matrix
   forward_derivatives,  ///< of forward dynamics, by q and by v, and the inverse of the mass matrix
-  inverse_mass_matrix
+  inverse_mass_matrix,
+  bias_forces,     ///< Coriolis, centrifugal and gravity
+  center_of_mass,  ///< with its velocity and acceleration
+  energy           ///< kinetic and potential
 };
 const char* to_string(Work work);
 

@@ -20,7 +20,8 @@ class BodyMotions {
         v(model.body_count() + 1, Motion<T>::zero()),
         a(model.body_count() + 1, Motion<T>::zero()),
         motion(model),
-        qdd_(model.is_tree() ? 0 : model.spanning_nv()) {
+        tree_(model.is_tree()),
+        qdd_(tree_ ? 0 : model.spanning_nv()) {
     X[0] = Transform<T>::identity();
   }
 
@@ -35,7 +36,7 @@ class BodyMotions {
   void forward_pass(const Model& model, const T* q, const T* v_independent, const T* vdot) {
     place(model, q, v_independent);
     accelerations_ = vdot;
-    if (!model.is_tree()) {
+    if (!tree_) {
       motion.expand(vdot, qdd_.data());
       if (const T* g = motion.g()) {
         for (int i = 0; i < model.spanning_nv(); ++i) qdd_[i] += g[i];
@@ -45,6 +46,8 @@ class BodyMotions {
     pass<true>(model);
   }
 
+  /// Spanning rates of the last pass.
+  const T* rates() const { return rates_; }
   /// Spanning accelerations of the last forward_pass().
   const T* accelerations() const { return accelerations_; }
 
@@ -54,7 +57,13 @@ class BodyMotions {
 
  private:
   void place(const Model& model, const T* q, const T* v_independent) {
-    motion.update(q, v_independent);
+    if (tree_) {
+      motion.joints.update(model, q, v_independent);
+      rates_ = v_independent;
+    } else {
+      motion.update(q, v_independent);
+      rates_ = motion.qd();
+    }
     for (int i = 1; i <= model.body_count(); ++i) {
       const int parent = model.body(i).parent;
       X[i] = parent == 0 ? motion.joints.X[i] : motion.joints.X[i] * X[parent];
@@ -77,7 +86,7 @@ class BodyMotions {
     const TreeKinematics<T>& joints = motion.joints;
     const Motion<T>* S = joints.S.data() + at;
     Motion<T> vJ = Motion<T>::zero();
-    Ops::add(vJ, S, motion.qd() + at);
+    Ops::add(vJ, S, rates_ + at);
     v[i] = parent == 0 ? vJ : joints.X[i] * v[parent] + vJ;
     if constexpr (accelerated) {
       a[i] = parent == 0 ? Motion<T>::zero() : joints.X[i] * a[parent] + cross(v[i], vJ);
@@ -86,8 +95,9 @@ class BodyMotions {
     }
   }
 
-  std::vector<T> qdd_;                ///< spanning, where some are dependent
-  const T* accelerations_ = nullptr;  ///< spanning
+  bool tree_;           ///< spanning rates are the independent ones
+  std::vector<T> qdd_;  ///< spanning, where some are dependent
+  const T *rates_ = nullptr, *accelerations_ = nullptr;  ///< spanning
 };
 
 /// Where the links are and how they move.
@@ -147,8 +157,8 @@ class MassCenter final : public CenterOfMass<T> {
     const Body& body = this->model().body(i);
     const Transform<T>& X = bodies_.X[body.parent];
     const Motion<T>&v = bodies_.v[body.parent], &a = bodies_.a[body.parent];
-    const T* qd = bodies_.motion.qd() + body.v;
-    own_.update(i, q, bodies_.motion.qd(), v.w);
+    const T* qd = bodies_.rates() + body.v;
+    own_.update(i, q, bodies_.rates(), v.w);
     sum.position += scale(own_.mass(), X.r) + transpose_times(X.E, own_.first_moment());
     const Force<T> momentum = own_.momentum(v, qd);
     sum.velocity += transpose_times(X.E, momentum.f);
@@ -182,7 +192,7 @@ class MechanicalEnergy final : public Energy<T> {
       energy.kinetic += 0.5 * dot(bodies_.v[i], I * bodies_.v[i]);
       energy.potential -= dot(g, scale(I.m, bodies_.X[i].r) + transpose_times(bodies_.X[i].E, I.h));
     }
-    const T* qd = bodies_.motion.qd();
+    const T* qd = bodies_.rates();
     for (const int i : model.bodies_with_equations()) {
       const Body& body = model.body(i);
       const Transform<T>& X = bodies_.X[body.parent];

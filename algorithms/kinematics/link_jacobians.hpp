@@ -96,16 +96,20 @@ class LinkJacobians final : public BodyJacobians<T> {
     }
   }
 
-  /// Whether a link of the body takes fewer instructions from the link to the ground than by what
-  /// is placed. In tenths of those of a body of such a path (67, clang 14, x86-64-v3): to place a
-  /// body and the link takes 18, one column 4, up to four columns of a stretch 9.
+  /// Whether a link of the body takes less time from the link to the ground than by what is placed.
+  /// In tenths of a body of such a path (67 instructions, clang 14, x86-64-v3): to place a body and
+  /// the link takes 18, the root 8, a stretch 4 and for up to four columns 9 more; one or two
+  /// columns take 13 or 19.
   bool pays_by_path(int body) const {
     int placed = 18;
     for (int i = body; i != 0; i = stretches_[i].parent) {
       const Stretch& s = stretches_[i];
       const int count = s.end - s.first;
-      if (s.free) continue;
-      placed += count < 3 ? 4 * count : 9 * ((count + Quad::size - 1) / Quad::size);
+      if (s.free) {
+        placed += 8;
+      } else {
+        placed += count < 3 ? 7 + 6 * count : 4 + 9 * ((count + Quad::size - 1) / Quad::size);
+      }
     }
     return 10 * path_.depth(body) <= placed;
   }

@@ -55,7 +55,7 @@ void mirror(const PlainRun& s, const CompositeState<T>& state, T* M) {
   for (int k = s.begin; k < s.end; ++k) {
     const CompositeBody<T>& b = state.body[s.body(k)];
     const auto& way = state.ways[b.way];
-    if (b.nv == 1 && (way.support == 0 || !way.entries.empty())) continue;  // nothing is left
+    if (b.nv == 1 && !state.inward.leaves_column(way)) continue;
     state.inward.mirror_rates({&way, 1}, b.v, b.nv, M);
   }
 }

@@ -120,6 +120,11 @@ class WaysInward {
     reach_end(way, F, rate, write);
     for (const auto& [J, i] : way.entries) write(i, met(J_.data() + J, columns_, F));
   }
+  /// Whether a rate that writes its row leaves its column to be copied: not where it meets chains
+  /// alone, or entry by entry.
+  bool leaves_column(const Way& way) const {
+    return way.entries.empty() && (!way.ranges.empty() || ends_at_root(way));
+  }
   /// Copies the rows of a segment's rates to columns, where they are not zero.
   /// @param ways  that they have written, besides their own block
   void mirror_rates(std::span<const Way> ways, int first, int count, T* M) const {

@@ -24,10 +24,13 @@ enum {
   espalier_peer_placements,          /* of all of them, from positions alone */
   espalier_peer_inverse_derivatives, /* by q and by v along tangents, and the mass matrix */
   espalier_peer_forward_derivatives, /* likewise, and the inverse of the mass matrix */
-  espalier_peer_inverse_mass_matrix
+  espalier_peer_inverse_mass_matrix,
+  espalier_peer_bias_forces,
+  espalier_peer_center_of_mass, /* its position, velocity and acceleration */
+  espalier_peer_energy          /* kinetic, potential */
 };
 enum {
-  espalier_peer_way_count = 14,
+  espalier_peer_way_count = 17,
   espalier_peer_state_count = 16,
   espalier_peer_batch_size = 4096
 };

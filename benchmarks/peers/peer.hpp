@@ -189,6 +189,31 @@ void add_kinematics(espalier_peer& t, const char* jacobian, const char* jacobian
   };
 }
 
+/// Adds what is asked of one body: void bias_forces(int state), center_of_mass(int state),
+/// energy(int state), and read_bias_forces(int, double*), read_center_of_mass(double*),
+/// read_energy(double*).
+template <class P>
+void add_one_body(espalier_peer& t, const char* bias_forces, const char* center_of_mass,
+                  const char* energy) {
+  t.names[espalier_peer_bias_forces] = bias_forces;
+  t.run[espalier_peer_bias_forces] = [](void* p, int k) { static_cast<P*>(p)->bias_forces(k); };
+  t.read[espalier_peer_bias_forces] = [](void* p, int k, double* out) {
+    static_cast<P*>(p)->read_bias_forces(k, out);
+  };
+  t.names[espalier_peer_center_of_mass] = center_of_mass;
+  t.run[espalier_peer_center_of_mass] = [](void* p, int k) {
+    static_cast<P*>(p)->center_of_mass(k);
+  };
+  t.read[espalier_peer_center_of_mass] = [](void* p, int, double* out) {
+    static_cast<P*>(p)->read_center_of_mass(out);
+  };
+  t.names[espalier_peer_energy] = energy;
+  t.run[espalier_peer_energy] = [](void* p, int k) { static_cast<P*>(p)->energy(k); };
+  t.read[espalier_peer_energy] = [](void* p, int, double* out) {
+    static_cast<P*>(p)->read_energy(out);
+  };
+}
+
 /// Adds derivatives: void inverse_derivatives(int state), forward_derivatives(int state),
 /// inverse_mass_matrix(int state), and read_inverse_derivatives(double*),
 /// read_forward_derivatives(double*), read_inverse_mass_matrix(double*).

@@ -1,9 +1,11 @@
 #include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/center-of-mass.hpp>
 #include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/contact-cholesky.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/delassus.hpp>
+#include <pinocchio/algorithm/energy.hpp>
 #include <pinocchio/algorithm/jacobian.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
@@ -89,6 +91,23 @@ class Pinocchio {
     }
   }
   void placements(int k) { pinocchio::forwardKinematics(model_, data_, q_[k]); }
+
+  void bias_forces(int k) { pinocchio::nonLinearEffects(model_, data_, q_[k], v_[k]); }
+  void center_of_mass(int k) {
+    pinocchio::centerOfMass(model_, data_, q_[k], v_[k], vdot_[k], false);
+  }
+  void energy(int k) { pinocchio::computeMechanicalEnergy(model_, data_, q_[k], v_[k]); }
+  void read_bias_forces(int k, double* out) const {
+    coordinates_.forces_from(given_[k].q.data(), data_.nle.data(), out);
+  }
+  void read_center_of_mass(double* out) const {
+    for (const auto* x : {&data_.com[0], &data_.vcom[0], &data_.acom[0]}) {
+      out = std::copy(x->data(), x->data() + 3, out);
+    }
+  }
+  void read_energy(double* out) const {
+    out[0] = data_.kinetic_energy, out[1] = data_.potential_energy;
+  }
 
   void inverse_derivatives(int k) {
     pinocchio::computeRNEADerivatives(model_, data_, q_[k], v_[k], vdot_[k]);
@@ -266,6 +285,8 @@ const espalier_peer* espalier_peer_table(void) {
                                      "forwardKinematics");
     peers::add_derivatives<Pinocchio>(t, "computeRNEADerivatives", "computeABADerivatives",
                                       "computeMinverse");
+    peers::add_one_body<Pinocchio>(t, "nonLinearEffects", "centerOfMass",
+                                   "computeMechanicalEnergy");
     peers::add_batches<Pinocchio>(t, "aba, loop over 4096", "rnea, loop over 4096");
     return t;
   }();

@@ -211,6 +211,14 @@ std::vector<Demand> demands(const Measured& m) {
   all.push_back(against_pinocchio(m, "placements of all links, against Pinocchio",
                                   to_string(Work::placements), {"humanoid", "panda", "tree_60"},
                                   3));
+  Demand body{.work = "one body: bias forces, centre of mass, energy, against Pinocchio",
+              .wanted = 1.5};
+  for (const Work work : {Work::bias_forces, Work::center_of_mass, Work::energy}) {
+    const std::string name = to_string(work);
+    body.add(name,
+             m.theirs("quadrotor", name, "Pinocchio") / m.theirs("quadrotor", name, "Espalier"));
+  }
+  all.push_back(body);
   all.push_back(against_pinocchio(m, "derivatives of inverse dynamics, against Pinocchio",
                                   to_string(Work::inverse_derivatives), {"humanoid", "ur5"}, 2.5));
   all.push_back(against_pinocchio(m, "derivatives of forward dynamics, humanoid, against Pinocchio",

@@ -72,6 +72,11 @@ std::string general_arm_urdf() {
   return urdf + "</robot>\n";
 }
 
+std::string quadrotor_urdf() {
+  UniformNumbers uniform(3);
+  return "<robot name=\"quadrotor\">\n" + link(uniform, "frame", 1.2, 0.3) + "</robot>\n";
+}
+
 std::string with_hands(std::string urdf, const std::string& left, const std::string& right) {
   UniformNumbers uniform(9);
   std::string hands;

@@ -18,6 +18,7 @@
 #include "benchmarks/machine.hpp"
 #include "benchmarks/markdown.hpp"
 #include "benchmarks/program.hpp"
+#include "benchmarks/suite/generated_robots.hpp"
 #include "benchmarks/suite/page.hpp"
 
 namespace espalier::bench {
@@ -85,6 +86,7 @@ class Suite {
   void add_all() {
     for (Robot& robot : tree_robots(host_, measured_.absent)) add(std::move(robot), Works::all);
     for (Robot& robot : generated_robots(host_)) add(std::move(robot), Works::calls);
+    add(Robot(host_, "quadrotor", quadrotor_urdf(), true), Works::one_body);
     for (Robot& robot : chains(host_)) add(std::move(robot), Works::calls);
     for (LoopRobot& robot : paper_robots(host_)) add(std::move(robot));
     add_compile();

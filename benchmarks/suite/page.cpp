@@ -254,6 +254,8 @@ std::string page(const Measured& m) {
                     "Espalier's. A Jacobian is 6 x nv in the link's axes, zeros written; "
                     "placements are from positions alone.\n\n" +
                     works_table(m, {Work::jacobian, Work::jacobians, Work::placements}) +
+                    "\n### One body\n\nNanoseconds (best), in brackets over Espalier's.\n\n" +
+                    works_table(m, {Work::bias_forces, Work::center_of_mass, Work::energy}) +
                     "\n### Derivatives\n\nNanoseconds (best), in brackets over Espalier's. "
                     "Matrices are whole and their zeros written; Pinocchio leaves one triangle of "
                     "the mass matrix and of its inverse to the caller.\n\n" +

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "espalier/kernel/model/body_placements.hpp"
 #include "espalier/kernel/model/loop_elimination.hpp"
 #include "espalier/kernel/model/pack_code.hpp"
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
@@ -109,6 +110,7 @@ class CompiledPackCode final : public PackCode {
   ESPALIER_OVERRIDE(FloatPack)
 #undef ESPALIER_OVERRIDE
 
+  void place_bodies(BodyPlacements& bodies) const override { detail::place_bodies(bodies); }
   void round(std::span<const Pack* const> from, int rows,
              std::span<FloatPack* const> to) const override {
     for (std::size_t k = 0; k < to.size(); ++k) {

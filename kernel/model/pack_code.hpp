@@ -9,6 +9,10 @@
 
 namespace espalier {
 
+namespace detail {
+struct BodyPlacements;
+}
+
 /// A position that constant couplings give: offset + sum of factor * q.
 struct CoupledPosition {
   int position = 0;
@@ -16,9 +20,9 @@ struct CoupledPosition {
   std::vector<std::pair<int, double>> terms;  ///< (position, factor)
 };
 
-/// What the kernel and batches compute on packs, apart from algorithms. The plugin espalier_packs
-/// has it compiled for each instruction set; a registry without that plugin has it for plain
-/// x86-64.
+/// What the kernel and batches compute on packs and registers, apart from algorithms. The plugin
+/// espalier_packs has it compiled for each instruction set; a registry without that plugin has it
+/// for plain x86-64.
 ///
 /// The functions on clusters are those of kernel/model/constraint_code.hpp and loop_elimination.hpp
 /// of the same names. Packs go by reference.
@@ -72,6 +76,9 @@ class ESPALIER_API PackCode {
   /// Doubles to floats: row r of to[k] from row r of from[2 k] and from[2 k + 1].
   virtual void round(std::span<const Pack* const> from, int rows,
                      std::span<FloatPack* const> to) const = 0;
+
+  /// Where bodies are, of one robot in four numbers at once: body_placements.hpp.
+  virtual void place_bodies(detail::BodyPlacements& bodies) const = 0;
 
   /// For plain x86-64.
   static const PackCode& plain();

@@ -2,33 +2,42 @@
 
 #include <utility>
 
+#include "espalier/kernel/model/pack_code.hpp"
+
 namespace espalier {
 
 Placements::Placements(ModelPtr model)
     : model_(std::move(model)),
-      kinematics_(*model_),
-      bodies_(model_->body_count() + 1, Transform<double>::identity()) {}
+      work_(*model_),
+      S_(model_->spanning_nv()),
+      bias_(model_->body_count() + 1) {}
 
 void Placements::update(const double* q) {
-  kinematics_.update(*model_, q, nullptr);
-  for (int i = 1; i <= model_->body_count(); ++i) {
-    bodies_[i] = kinematics_.X[i] * bodies_[model_->body(i).parent];
+  detail::BodyPlacements& w = work_;
+  for (const BodyRun& run : model_->runs()) {
+    if (w.joints[run.first].turns) {
+      run.joints->turns(q + run.q, &w.sine[run.first], &w.cosine[run.first]);
+    } else {
+      run.joints->kinematics(q + run.q, nullptr,
+                             {&w.X[run.first], S_.data() + run.v, &bias_[run.first]});
+    }
   }
+  model_->pack_code().place_bodies(w);
 }
 
 Transform<double> Placements::link(int i) const {
   const Link& link = model_->links()[i];
-  return link.X * bodies_[link.body];
+  return link.X * work_.placed[link.body];
 }
 
 Transform<double> Placements::shape(int i) const {
   const PlacedShape& shape = model_->shapes()[i];
-  return shape.X * bodies_[shape.body];
+  return shape.X * work_.placed[shape.body];
 }
 
 Transform<double> Placements::frame(int i) const {
   const PlacedFrame& frame = model_->frames()[i];
-  return frame.X * bodies_[frame.body];
+  return frame.X * work_.placed[frame.body];
 }
 
 }  // namespace espalier

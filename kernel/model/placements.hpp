@@ -2,8 +2,7 @@
 
 #include <vector>
 
-#include "espalier/kernel/model/model.hpp"
-#include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/model/body_placements.hpp"
 
 namespace espalier {
 
@@ -20,7 +19,7 @@ class ESPALIER_API Placements {
 
   /// From the world's frame: E takes world coordinates to the thing's, r is its origin [m, world
   /// axes]. Valid for the q of the last update(). The ground is body 0.
-  const Transform<double>& body(int i) const { return bodies_[i]; }
+  const Transform<double>& body(int i) const { return work_.placed[i]; }
   /// @param i  among Model::links()
   Transform<double> link(int i) const;
   /// @param i  among Model::shapes()
@@ -32,8 +31,8 @@ class ESPALIER_API Placements {
 
  private:
   ModelPtr model_;
-  TreeKinematics<double> kinematics_;
-  std::vector<Transform<double>> bodies_;  ///< from the world, the ground first
+  detail::BodyPlacements work_;
+  std::vector<Motion<double>> S_, bias_;  ///< that joints write and nobody reads
 };
 
 }  // namespace espalier

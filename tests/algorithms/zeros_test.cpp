@@ -12,16 +12,18 @@ namespace {
 template <class T>
 void expect_zeros(int most) {
   for (int count = 0; count < most; ++count) {
-    std::vector<T> x(count + 2, T(7.0));
-    write_zeros(x.data() + 1, count);
-    for (int i = 0; i < count + 2; ++i) {
-      const double number = [&] {
-        if constexpr (is_pack<T>)
-          return static_cast<double>(x[i][0]);
-        else
-          return x[i];
-      }();
-      EXPECT_EQ(number, i == 0 || i == count + 1 ? 7.0 : 0.0) << i << " of " << count;
+    for (int first = 1; first <= 8; ++first) {  // at any address
+      std::vector<T> x(count + 9, T(7.0));
+      write_zeros(x.data() + first, count);
+      for (int i = 0; i < count + 9; ++i) {
+        const double number = [&] {
+          if constexpr (is_pack<T>)
+            return static_cast<double>(x[i][0]);
+          else
+            return x[i];
+        }();
+        EXPECT_EQ(number, i < first || i >= first + count ? 7.0 : 0.0) << i << " of " << count;
+      }
     }
   }
 }

@@ -3,7 +3,11 @@
 #include <memory>
 #include <type_traits>
 
+#include "espalier/kernel/model/placements.hpp"
+#include "espalier/kernel/problems/bias_force.hpp"
+#include "espalier/kernel/problems/center_of_mass.hpp"
 #include "espalier/kernel/problems/derivatives.hpp"
+#include "espalier/kernel/problems/energy.hpp"
 #include "espalier/kernel/problems/input_matrix.hpp"
 #include "espalier/kernel/problems/inverse_osim.hpp"
 #include "espalier/kernel/problems/jacobian.hpp"
@@ -71,6 +75,16 @@ SubjectPtr chain(const Host& host) {
                                    host.compile(random_robot(host.registry(), options)));
 }
 
+/// One body that nothing holds.
+SubjectPtr quadrotor(const Host& host) {
+  RobotOptions options;
+  options.bodies = 1;
+  options.floating_base = true;
+  options.welded = options.armature = 0.0;
+  return std::make_shared<Subject>("one body",
+                                   host.compile(random_robot(host.registry(), options)));
+}
+
 /// Of revolute bodies with two children each.
 SubjectPtr binary_tree(const Host& host) {
   RobotOptions options;
@@ -109,6 +123,13 @@ class Set {
         algorithm->evaluate(s.q);
         algorithm->jacobian(last, *out);
       });
+    } else if constexpr (std::is_same_v<P<double>, BiasForce<double>>) {
+      out->resize(nv);
+      put("bias by " + name, on, [=](const State& s) { algorithm->evaluate(s.q, s.v, *out); });
+    } else if constexpr (std::is_same_v<P<double>, CenterOfMass<double>>) {
+      put(name, on, [=](const State& s) { algorithm->evaluate(s.q, s.v, s.vdot); });
+    } else if constexpr (std::is_same_v<P<double>, Energy<double>>) {
+      put(name, on, [=](const State& s) { algorithm->evaluate(s.q, s.v); });
     } else if constexpr (std::is_same_v<P<double>, InverseOsim<double>>) {
       const std::size_t rows = Task(*on->model, on->setup.end_effectors).size();
       out->resize(rows * rows);
@@ -135,6 +156,22 @@ class Set {
       static_assert(std::is_same_v<P<double>, InputMatrix<double>>);
       put(name, on, [=](const State& s) { algorithm->evaluate(s.q, s.v, s.tau); });
     }
+  }
+
+  /// Jacobians of all links, one after the other into one matrix.
+  void add_all_jacobians(const SubjectPtr& on) {
+    const std::shared_ptr<BodyJacobians<double>> algorithm =
+        host_.create<BodyJacobians<double>>("body-jacobians", on->setup);
+    const auto out = std::make_shared<std::vector<double>>(6 * on->model->nv());
+    put("body-jacobians of all links", on, [=](const State& s) {
+      algorithm->evaluate(s.q);
+      for (const Link& link : on->model->links()) algorithm->jacobian(link, *out);
+    });
+  }
+
+  void add_placements(const SubjectPtr& on) {
+    const auto placements = std::make_shared<Placements>(on->model);
+    put("placements", on, [=](const State& s) { placements->update(s.q.data()); });
   }
 
   /// A batch of forward dynamics, on one thread; one call solves the whole batch.
@@ -216,6 +253,17 @@ std::vector<Call> fixed_calls(const Host& host) {
   set.add<ForwardDynamics>("aba", bushy);
   set.add<MassMatrix>("crba", bushy);
   for (const SubjectPtr& tree : {humanoid, bushy}) set.add<BodyJacobians>("body-jacobians", tree);
+  const SubjectPtr arm = of_file(host, "panda.urdf", false);
+  for (const SubjectPtr& tree : {humanoid, of_file(host, "solo12.urdf", true), arm, bushy}) {
+    set.add_all_jacobians(tree);
+  }
+  for (const SubjectPtr& tree : {humanoid, arm, bushy}) set.add_placements(tree);
+  const SubjectPtr alone = quadrotor(host);
+  set.add<BiasForce>("rnea", alone);
+  for (const SubjectPtr& tree : {alone, humanoid}) {
+    set.add<CenterOfMass>("center-of-mass", tree);
+    set.add<Energy>("energy", tree);
+  }
   set.add<InverseOsim>("pv-osim", humanoid);
   set.add<InputMatrix>("iim", humanoid);
   set.add_batch("aba", humanoid);
