@@ -91,6 +91,7 @@ class Batch::ImplAt final : public Impl {
     }
     bool is_filled_up() const { return whole == 0 && all > 0; }
   };
+  void solve_packs(Worker& worker, const Call& call, const Packs& packs);
   void load(Worker& worker, const Call& call, const Packs& packs);
   void store(const Worker& worker, const Call& call, const Packs& packs);
   void solve_single(Worker& worker, const Call& call, int state);
@@ -219,6 +220,12 @@ void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
   const int left = states % P::size;
   const int singles = worker.single != nullptr && left <= detail::most_single_calls ? left : 0;
   const Packs packs{begin, states - singles};
+  if (packs.all > 0) solve_packs(worker, call, packs);
+  for (int k = states - singles; k < states; ++k) solve_single(worker, call, begin + k);
+}
+
+template <class P>
+void Batch::ImplAt<P>::solve_packs(Worker& worker, const Call& call, const Packs& packs) {
   load(worker, call, packs);
   for (int b = 0; b < packs.all; ++b) {
     const int first = packs.first(b);
@@ -228,7 +235,6 @@ void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
     if (call.status != nullptr) judge(worker, robot, call, first, b);
   }
   store(worker, call, packs);
-  for (int k = states - singles; k < states; ++k) solve_single(worker, call, begin + k);
 }
 
 template <class P>
