@@ -29,7 +29,7 @@ class _Part:
     """A dataclass that says of an argument that it does not have which one is near."""
 
     def __new__(cls, *values: Any, **given: Any) -> Any:
-        expect_options(cls.__name__, given, [f.name for f in fields(cls)])  # type: ignore[arg-type]
+        expect_options(cls.__name__, given, [f.name for f in fields(cls)])
         return super().__new__(cls)
 
 
