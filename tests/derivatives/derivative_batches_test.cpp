@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/batch/support.hpp"
 #include "tests/derivatives/oracle.hpp"
 
@@ -50,6 +52,36 @@ TEST(DerivativeBatchesTest, StatesOfABatchHaveTheResultsOfSingleCalls) {
     }
   }
   EXPECT_GT(trees, 10);
+}
+
+// Lanes know nothing of one another.
+TEST(DerivativeBatchesTest, NotANumberStaysInItsState) {
+  constexpr int N = 8, bad = 3;
+  for (const ModelPtr& model : {tree(4, 9), tree(5, 1), cluster_robot(2)}) {
+    std::vector<State> states = states_of(*model, N);
+    const States good = gathered(*model, states);
+    states[bad].q[0] = std::numeric_limits<double>::quiet_NaN();
+    const States broken = gathered(*model, states);
+    for (const std::string_view problem :
+         {InverseDynamicsDerivatives<double>::problem, ForwardDynamicsDerivatives<double>::problem,
+          InverseMassMatrix<double>::problem}) {
+      const char* name = problem == InverseMassMatrix<double>::problem ? "ltl-inverse-mass-matrix"
+                         : problem == InverseDynamicsDerivatives<double>::problem
+                             ? "c-rnea-derivatives"
+                             : "c-aba-derivatives";
+      SCOPED_TRACE(name);
+      const auto batch = host().batch(problem, name, espalier::Setup{model}, {.threads = 1});
+      std::vector<BatchStatus> status;
+      const std::vector<Values> wanted = answers(*batch, N, good.inputs());
+      const std::vector<Values> got = answers(*batch, N, broken.inputs(), &status);
+      for (int k = 0; k < N; ++k) {
+        EXPECT_EQ(status[k] == BatchStatus::ok, k != bad) << "state " << k;
+        for (std::size_t r = 0; r < got.size() && k != bad; ++r) {
+          EXPECT_TRUE(same_bits(column(got[r], N, k), column(wanted[r], N, k))) << "state " << k;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

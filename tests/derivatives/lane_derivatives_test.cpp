@@ -129,5 +129,19 @@ TEST(LaneDerivativesTest, LongAndShortChainsAreBodiesOneByOne) {
   }
 }
 
+// (19.1a) reads neither the rate of the inertia nor its momentum, of which (11.1) is made.
+TEST(InertiaRateTest, HalfOfItsTransposeNeedsNoRate) {
+  Rng rng(1);
+  for (int k = 0; k < 20; ++k) {
+    const std::vector<double> J = rng.vector(6);
+    const RigidInertia<double> I{
+        rng.uniform(0.0, 2.0), rng.vec3(1.0), {J[0], J[1], J[2], J[3], J[4], J[5]}};
+    const Motion<double> v{rng.vec3(2.0), rng.vec3(2.0)}, w{rng.vec3(2.0), rng.vec3(2.0)};
+    const Vec3<double> half = half_inertia_rate_transpose_times(I, v, w, I * w);
+    const Vec3<double> whole = InertiaRate<double>{inertia_rate(I, v), I * v}.transpose_times(w);
+    for (int i = 0; i < 3; ++i) EXPECT_NEAR(2.0 * half[i], whole[i], 1e-13);  // rounding
+  }
+}
+
 }  // namespace
 }  // namespace espalier::test::lane_derivatives_test

@@ -37,9 +37,7 @@ class AdjointSweep {
         const auto& state = s.body[i];
         const Motion<T>& v = state.v;
         mu_[i] = state.I * w_[i];
-        // Bhat^T w without the rate of the inertia.
-        beta_[i] =
-            (cross_star(v, mu_[i]) - cross_star(w_[i], state.h) - state.I * cross(v, w_[i])).n;
+        beta_[i] = scale(T(2.0), half_inertia_rate_transpose_times(state.I, v, w_[i], mu_[i]));
       }
       s.cluster_forces(c, total_.data() + c.first);
     }

@@ -51,6 +51,16 @@ inline Sym3<T> inertia_rate(const RigidInertia<T>& I, const Motion<T>& v) {
           y.z + z.y - (h.y * u.z + h.z * u.y), T(2.0) * (z.z + (hx + hy))};
 }
 
+/// Half of Bhat^T w of a moving body, whose rate of inertia it does not need (19.1a).
+/// @param mu  I w
+template <class T>
+inline Vec3<T> half_inertia_rate_transpose_times(const RigidInertia<T>& I, const Motion<T>& v,
+                                                 const Motion<T>& w, const Force<T>& mu) {
+  const Vec3<T> x = cross(v.w, w.w);
+  const T half_trace = T(0.5) * (I.I.xx + I.I.yy + I.I.zz);
+  return scale(half_trace, x) - I.I * x + cross(v.v, mu.f) + cross(w.v, cross(I.h, v.w));
+}
+
 /// Relative variation of the external wrenches on a body by its twist (E of section 14): 6 x 6.
 template <class T>
 struct WrenchVariation {
