@@ -85,7 +85,7 @@ class ChainColumns : public ChainSweeps<T> {
   int group_count() const { return static_cast<int>(this->groups_.groups.size()); }
   const std::vector<Column>& columns() const { return columns_; }
 
-  /// Takes over what inward_inertia() has left.
+  /// Copies turns, U and D of a group from its units, after inward_inertia().
   void take(int group) {
     Body* chain[lanes];
     this->with_unit(group, [&](auto& unit) {

@@ -7,13 +7,13 @@
 
 namespace espalier {
 
-/// Columns that pass a robot for those of a setup. Rows of contacts on one link are wrenches on it,
-/// so that their columns are combinations of those of six unit wrenches: where a link has many, the
-/// six pass in their stead.
+/// Columns that are propagated through a robot in place of those of a setup. Rows of contacts on
+/// one link are wrenches on it, so their columns are combinations of the columns of six unit
+/// wrenches. Where a link has many rows, only these six are propagated.
 /// Source: theory/input-matrix 3.6.
 class ActingColumns {
  public:
-  /// Six columns pass faster than this many, and then their combinations are to be made.
+  /// From this many rows on, six columns and their combinations are cheaper.
   static constexpr int many = 9;
 
   /// A row that is a combination.
@@ -24,7 +24,7 @@ class ActingColumns {
   };
   /// Rows on one link, all in its axes or all in world axes, as in Task::Part.
   struct Crowd {
-    int body, first;  ///< first: of its unit wrenches among the columns that pass
+    int body, first;  ///< first: of its unit wrenches among the propagated columns
     bool world;
     std::vector<Row> rows;
   };
@@ -57,12 +57,12 @@ class ActingColumns {
     }
   }
 
-  /// Columns that pass.
+  /// Number of propagated columns.
   int size() const { return size_; }
   const std::vector<InputColumns::Motor>& motors() const { return motors_; }
   const std::vector<Task::Part>& contacts() const { return contacts_; }
   const std::vector<Crowd>& crowds() const { return crowds_; }
-  /// Per column of the setup that which passes for it; -1: it is a combination.
+  /// Per column of the setup: its propagated column; -1: it is a combination.
   const std::vector<int>& of_setup() const { return of_setup_; }
 
  private:

@@ -7,9 +7,9 @@
 
 namespace espalier {
 
-/// What bodies and rates need to move on at vdot = 0: gravity, velocity products and external
-/// wrenches, before they are gathered at the joints. Bodies of chains are left to these, which give
-/// what they need of their parents by add().
+/// Wrenches of bodies and forces of rates at vdot = 0, from gravity, velocity products and external
+/// wrenches, before they are collected at the joints. Bodies of chains are left out: chains add the
+/// wrenches that their parents need by add().
 /// Frame: body.  Cost: O(n).
 /// Source: Featherstone (2008), section 5.3; theory/clusters 5.3 and 5.4 (folded rotors).
 template <class T>

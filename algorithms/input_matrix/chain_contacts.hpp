@@ -9,8 +9,8 @@
 
 namespace espalier {
 
-/// Contacts on bodies of serial chains as wrenches in the chains' frames, and where bodies are that
-/// contacts or watchers speak of.
+/// Contacts on bodies of serial chains, as wrenches in the chains' frames, and the poses of bodies
+/// that contacts or watchers need.
 template <class T>
 class ChainContacts {
  public:
@@ -68,7 +68,7 @@ class ChainContacts {
     return static_cast<int>(poses_.size()) - 1;
   }
 
-  /// Attitudes of bodies that contacts and watchers speak of. After LeafChains::eliminate().
+  /// Computes these poses. After LeafChains::eliminate().
   void place() {
     for (Pose& p : poses_) {
       const Transform<double>& F = columns_.plan().body(p.body).F;

@@ -40,7 +40,7 @@ class ChainInputs {
   void add_contact(const Task::Part& part, const ColumnPlan& plan) {
     contacts_.add_contact(part, plan);
   }
-  /// Attitudes of bodies that contacts and watchers speak of. After LeafChains::eliminate().
+  /// Poses of bodies that contacts or watchers need. After LeafChains::eliminate().
   void place() { contacts_.place(); }
   /// World to body axes, of a body that is watched.
   const Mat3<T>& attitude(int body) const { return contacts_.attitude(body); }

@@ -117,10 +117,12 @@ class ChainRates {
       const T* unit = units + unit_row[i];
       V* const out = rates + rate[i];
       V sum[width];
-      for (int j = 0; j < width; ++j) sum[j] = added ? out[j] : V(0.0);
+      for (int j = 0; j < width; ++j) sum[j] = added ? out[j] : V(unit[0]) * divided[0][j];
+      constexpr int first = added ? 0 : 1;
+      unit += first * B * lanes;
       const int stop = std::min(i + 1, last);
       ESPALIER_NO_UNROLL
-      for (int k = 0; k < stop; ++k, unit += B * lanes) {
+      for (int k = first; k < stop; ++k, unit += B * lanes) {
         const V factor(unit[0]);
         for (int j = 0; j < width; ++j) sum[j] += factor * divided[k][j];
       }

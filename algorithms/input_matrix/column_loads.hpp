@@ -10,9 +10,9 @@
 
 namespace espalier {
 
-/// What acts on an articulated tree in the columns of an input matrix: contacts on bodies, motors
-/// on rates, and in the column of the free acceleration what bodies need at vdot = 0, turned
-/// around. Source: theory/input-matrix 3.1.
+/// Loads on an articulated tree in the columns of an input matrix: contacts on bodies, motors on
+/// rates, and in the column of the free acceleration the negative of what bodies need at vdot = 0.
+/// Source: theory/input-matrix 3.1.
 template <class T>
 class ColumnLoads {
  public:

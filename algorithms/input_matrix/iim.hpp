@@ -40,7 +40,7 @@ class Iim final : public InputMatrix<T> {
   using Sweeps = ColumnSweeps<T>;
   using V = typename Sweeps::V;
 
-  /// Folded rotors that inputs or end-effectors speak of.
+  /// Folded rotors on which inputs or end-effectors act.
   std::vector<int> rotors() const {
     std::vector<int> bodies;
     const auto add = [&](const std::vector<Task::Part>& parts) {
@@ -82,8 +82,8 @@ class Iim final : public InputMatrix<T> {
     }
   }
 
-  /// Finds columns that stand side by side in the sweeps and in the setup: they move as packs, the
-  /// last of which may overlap the one before it.
+  /// Finds runs of columns that are adjacent both in the sweeps and in the setup. Each run is
+  /// copied as packs, the last of which may overlap the one before it.
   void find_moves() {
     constexpr int lanes = Sweeps::lanes;
     std::vector<int> place;  // of columns of the setup; -1: a combination
@@ -121,7 +121,7 @@ class Iim final : public InputMatrix<T> {
     crowded_.combine(in, stride, nv, m, out);
     move_rows<T>(in + sweeps_.plan().free, stride, nv, answer.free_acceleration.data(), 1);
   }
-  /// A column, or several side by side: the same move in all rows has no decisions in it.
+  /// Copies one column, or adjacent ones, in all rows: no decision inside the loop.
   template <class Part>
   static void move_rows(const T* from, std::size_t stride, std::size_t rows, T* to,
                         std::size_t next) {
@@ -165,7 +165,7 @@ class Iim final : public InputMatrix<T> {
   ActingColumns columns_;
   Sweeps sweeps_;
   CrowdedLinks<T> crowded_;
-  /// Place in the sweeps and column in the setup of what moves to an answer.
+  /// Place in the sweeps and column in the setup, of packs and of single columns that are copied.
   std::vector<std::pair<int, int>> packs_, singles_;
   std::vector<V> row_;
   std::optional<TaskBias<T>> task_bias_;
