@@ -74,9 +74,12 @@ int run(int count, char** words) {
                                  {"results", to_json(contest.rows())}};
     save(json, results.dump(2) + "\n");
   }
-  if (contest.all_agree()) return 0;
-  std::fprintf(stderr, "espalier_bench_clusters: results differ, see above\n");
-  return 1;
+  // A peer that differs is told; it is no reason to fail.
+  const bool differ = std::any_of(contest.rows().begin(), contest.rows().end(), [](const Row& row) {
+    return row.library == "Espalier" && row.why_not.starts_with("its results differ");
+  });
+  if (differ) std::fprintf(stderr, "espalier_bench_clusters: results differ, see above\n");
+  return differ ? 1 : 0;
 }
 
 }  // namespace

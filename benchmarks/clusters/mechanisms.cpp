@@ -101,7 +101,6 @@ std::vector<Mechanism> mechanisms(bool small) {
   for (const int side : small ? std::vector{2} : std::vector{2, 4, 6, 10}) {
     add("net", test::net(side, side));
   }
-  if (!small) add("long net", test::net(30, 5));
   for (const int bodies : small ? std::vector{20} : std::vector{20, 40, 60}) {
     add("random loops", test::random_loops(bodies, bodies / 10, bodies / 10 - 1));
   }

@@ -53,7 +53,7 @@ class Tables {
            others() +
            "\nThe power of the number of bodies with which times grow, by least squares of "
            "logarithms over the sizes above:\n\n" +
-           growth() + "\n" + wanted_table();
+           growth() + "\n" + wanted_table() + left_out();
   }
 
  private:
@@ -194,19 +194,31 @@ class Tables {
              ns(m, ours(Work::forward, "projection")) / ns(m, c_aba), "%.1f", true);
       }
       if (name == "stewart_platform") {
-        line(title(m) + ": `c-aba`", "at most 6 µs", 6e3, ns(m, c_aba), "%.0f ns");
+        line(title(m) + ": `c-aba`", "at most 6 µs", 6.0, ns(m, c_aba) / 1e3, "%.2f µs");
       }
       if (name == "net10x10") {
-        line(title(m) + ": `c-aba`", "at most 0.5 ms", 5e5, ns(m, c_aba), "%.0f ns");
+        line(title(m) + ": `c-aba`", "at most 0.5 ms", 0.5, ns(m, c_aba) / 1e6, "%.2f ms");
       }
       if (name == "ladder121") {
-        line(title(m) + ": `compile`", "at most 20 ms", 2e7, ns(m, ours(call_compile)), "%.0f ns");
+        line(title(m) + ": `compile`", "at most 20 ms", 20.0, ns(m, ours(call_compile)) / 1e6,
+             "%.1f ms");
       }
       if (name == "ladder241") {
-        line(title(m) + ": `load`", "at most 1 s", 1e9, ns(m, ours(call_load)), "%.0f ns");
+        line(title(m) + ": `load`", "at most 1 s", 1.0, ns(m, ours(call_load)) / 1e9, "%.3f s");
       }
     }
     return table.text();
+  }
+
+  /// Who differs or does not run, and why.
+  std::string left_out() const {
+    std::string text;
+    for (const Row& row : rows_) {
+      if (row.why_not.empty() || row.why_not.starts_with("an oracle")) continue;
+      const std::string way = row.algorithm.empty() ? "" : ", " + row.algorithm;
+      text += "* " + row.robot + ": " + row.library + way + ": " + row.why_not + "\n";
+    }
+    return text.empty() ? "" : "\nLeft out:\n\n" + text;
   }
 
   const What c_aba = ours(Work::forward, "c-aba");
