@@ -34,13 +34,13 @@ TEST_P(LoopBlockSolveTest, AllRightHandSidesAreThoseOfDenseAlgebra) {
     const Matrix A = random_matrix(n, n, rng, 3.0), B = random_matrix(n, columns, rng, 0.0);
     Matrix factor = A, X = B;
     std::vector<double> beta(2 * n);
-    detail::qr_factor(factor.data(), n, n, beta.data());
-    detail::qr_solve_all(factor.data(), n, beta.data(), X.data(), columns);
+    espalier::detail::qr_factor(factor.data(), n, n, beta.data());
+    espalier::detail::qr_solve_all(factor.data(), n, beta.data(), X.data(), columns);
     EXPECT_LE((X - A.partialPivLu().solve(B)).cwiseAbs().maxCoeff(), agreed) << columns;
     // One at a time.
     for (int j = 0; j < columns; ++j) {
       Eigen::VectorXd x = B.col(j);
-      detail::qr_solve(factor.data(), n, n, beta.data(), x.data());
+      espalier::detail::qr_solve(factor.data(), n, n, beta.data(), x.data());
       EXPECT_LE((x - X.col(j)).cwiseAbs().maxCoeff(), agreed) << columns;
     }
   }
@@ -54,8 +54,8 @@ TEST_P(LoopBlockSolveTest, MoreRowsThanColumnsAreSolvedByLeastSquares) {
   Matrix factor = A;
   Eigen::VectorXd x = b;
   std::vector<double> beta(2 * m);
-  detail::qr_factor(factor.data(), m, n, beta.data());
-  detail::qr_solve(factor.data(), m, n, beta.data(), x.data());
+  espalier::detail::qr_factor(factor.data(), m, n, beta.data());
+  espalier::detail::qr_solve(factor.data(), m, n, beta.data(), x.data());
   EXPECT_LE((x.head(n) - A.colPivHouseholderQr().solve(b)).cwiseAbs().maxCoeff(), agreed);
 }
 
@@ -70,8 +70,8 @@ TEST_P(LoopBlockSolveTest, EveryLaneOfAPackIsASystemOfItsOwn) {
     for (int i = 0; i < n * columns; ++i) B[i].set(lane, b.data()[i]);
     expected.push_back(a.partialPivLu().solve(b));
   }
-  detail::qr_factor(A.data(), n, n, beta.data());
-  detail::qr_solve_all(A.data(), n, beta.data(), B.data(), columns);
+  espalier::detail::qr_factor(A.data(), n, n, beta.data());
+  espalier::detail::qr_solve_all(A.data(), n, beta.data(), B.data(), columns);
   for (int lane = 0; lane < Pack::size; ++lane) {
     for (int i = 0; i < n * columns; ++i) {
       EXPECT_NEAR(B[i][lane], expected[lane].data()[i], agreed);
