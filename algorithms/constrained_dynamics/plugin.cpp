@@ -1,13 +1,10 @@
 #include "espalier/plugins/plugin.hpp"
 #include "algorithms/constrained_dynamics/delassus.hpp"
-#include "algorithms/constrained_dynamics/dense.hpp"
 #include "algorithms/constrained_dynamics/pv.hpp"
 
 ESPALIER_PLUGIN("constrained-dynamics", "0.2.0") {
   using namespace espalier;
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
-  Capabilities all = loops;
-  all.joint_supplied_dynamics = true;
   registrar.algorithm_at_double<PopovVereshchagin>(
       {.name = "pv",
        .summary = "Popov-Vereshchagin solver, on trees and cluster trees",
@@ -20,10 +17,4 @@ ESPALIER_PLUGIN("constrained-dynamics", "0.2.0") {
        .source = "Featherstone (2008), section 8.5; theory/delassus 4",
        .cost = "O(n + m^3)"},
       loops);
-  registrar.algorithm_at_double<DenseConstrainedDynamics>(
-      {.name = "dense",
-       .summary = "oracle: explicit matrices and eigenvalues; allocates",
-       .source = "Featherstone (2008), section 8.5",
-       .cost = "O(n^3 + m^3)"},
-      all);
 }

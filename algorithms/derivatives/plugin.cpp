@@ -7,7 +7,7 @@
 #include "algorithms/derivatives/constrained_dynamics_derivatives.hpp"
 #include "algorithms/derivatives/design/design.hpp"
 #include "algorithms/derivatives/design/design_variation.hpp"
-#include "algorithms/derivatives/differences/references.hpp"
+#include "algorithms/derivatives/parts.hpp"
 #include "algorithms/derivatives/kinematics_derivatives.hpp"
 #include "algorithms/derivatives/matrices/christoffel_symbols.hpp"
 #include "algorithms/derivatives/matrices/coriolis_matrix.hpp"
@@ -117,5 +117,4 @@ ESPALIER_PLUGIN("derivatives", "0.2.0") {
       steps);
   add_recursive(registrar);
   add_hessian_products(registrar);
-  add_differences(registrar);
 }

@@ -1,4 +1,4 @@
-#include "algorithms/derivatives/differences/references.hpp"
+#include "algorithms/derivatives/parts.hpp"
 #include "algorithms/derivatives/matrices/recursive_inverse.hpp"
 
 namespace espalier {

@@ -2,30 +2,21 @@
 
 #include "algorithms/forward_dynamics/c_aba_stacked.hpp"
 #include "algorithms/forward_dynamics/crba_ltl.hpp"
-#include "algorithms/forward_dynamics/kkt.hpp"
 #include "algorithms/forward_dynamics/lagrange_multiplier.hpp"
 #include "algorithms/forward_dynamics/projection.hpp"
-#include "algorithms/oracles/dense.hpp"
 
 namespace espalier {
 
 void register_baselines(Registrar& registrar) {
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
-  Capabilities all = loops, spanning = loops;
+  Capabilities spanning = loops;
   spanning.weightless_tree = false;
-  all.joint_supplied_dynamics = true;
   registrar.algorithm_at<CrbaLtl, double, Count>(
       {.name = "crba-ltl",
        .summary = "joint-space inertia matrix and its sparse factor L^T L",
        .source = "Featherstone (2008), Tables 6.2 to 6.5",
        .cost = "O(n d^2)"},
       {});
-  registrar.algorithm_at_double<DenseForwardDynamics>(
-      {.name = "dense",
-       .summary = "oracle: explicit Jacobians and a dense solve; allocates",
-       .source = "Featherstone (2008), section 3.2",
-       .cost = "O(n^3)"},
-      all);
   registrar.algorithm_at<Projection, double, Count>(
       {.name = "projection",
        .summary = "inertia matrix of the spanning tree, rotors included, projected by G",
@@ -44,12 +35,6 @@ void register_baselines(Registrar& registrar) {
        .source = "Chignoli et al. (2023), Algorithm 1; theory/template 2, instance B",
        .cost = "O(n), O(N^2) in a cluster of N bodies"},
       loops);
-  registrar.algorithm_at_double<Kkt>(
-      {.name = "kkt",
-       .summary = "oracle: all spanning rates and constraint forces at once; allocates",
-       .source = "Featherstone (2008), sections 8.1 and 8.5",
-       .cost = "O(n^3)"},
-      all);
 }
 
 }  // namespace espalier

@@ -1,14 +1,11 @@
 #include "espalier/plugins/plugin.hpp"
 #include "algorithms/input_matrix/closed_form.hpp"
-#include "algorithms/input_matrix/dense_input_matrix.hpp"
 #include "algorithms/input_matrix/eufm.hpp"
 #include "algorithms/input_matrix/iim_entry.hpp"
 
 ESPALIER_PLUGIN("input-matrix", "0.2.0") {
   using namespace espalier;
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
-  Capabilities all = loops;
-  all.joint_supplied_dynamics = true;
   register_iim(registrar);
   registrar.algorithm_at_double<ClosedForm>(
       {.name = "iim-closed-form",
@@ -22,10 +19,4 @@ ESPALIER_PLUGIN("input-matrix", "0.2.0") {
        .source = "Gattringer et al. (2019); Krög et al., section 4; theory/input-matrix 3.3",
        .cost = "O(n m)"},
       loops);
-  registrar.algorithm_at_double<DenseInputMatrix>(
-      {.name = "dense",
-       .summary = "oracle: explicit Jacobians and a dense solve; allocates",
-       .source = "Featherstone (2008), section 3.2",
-       .cost = "O(n^3 + nv^2 m)"},
-      all);
 }

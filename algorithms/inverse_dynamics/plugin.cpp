@@ -2,7 +2,6 @@
 #include "algorithms/inverse_dynamics/approximate_rnea.hpp"
 #include "algorithms/inverse_dynamics/projected_rnea.hpp"
 #include "algorithms/inverse_dynamics/rnea.hpp"
-#include "algorithms/oracles/dense.hpp"
 
 ESPALIER_PLUGIN("inverse-dynamics", "0.2.0") {
   using namespace espalier;
@@ -10,10 +9,6 @@ ESPALIER_PLUGIN("inverse-dynamics", "0.2.0") {
                    .summary = "recursive Newton-Euler algorithm",
                    .source = "Luh, Walker, Paul (1980); Featherstone (2008), Table 5.1",
                    .cost = "O(n)"};
-  const About dense{.name = "dense",
-                    .summary = "oracle: explicit Jacobians; allocates",
-                    .source = "Featherstone (2008), section 3.2",
-                    .cost = "O(n^3)"};
   registrar.algorithm<Rnea>(rnea, {});
   registrar.algorithm<RneaBias>(rnea, {});
   const About c_rnea{.name = "c-rnea",
@@ -25,8 +20,6 @@ ESPALIER_PLUGIN("inverse-dynamics", "0.2.0") {
   all.joint_supplied_dynamics = true;
   registrar.algorithm<Rnea>(c_rnea, all);
   registrar.algorithm<RneaBias>(c_rnea, all);
-  registrar.algorithm_at_double<DenseInverseDynamics>(dense, all);
-  registrar.algorithm_at_double<DenseBias>(dense, all);
   registrar.algorithm_at<ProjectedRnea, double, Count>(
       {.name = "projected-rnea",
        .summary = "recursive Newton-Euler on the spanning tree, rotors included, and one dense G",

@@ -1,13 +1,10 @@
 #include "espalier/plugins/plugin.hpp"
-#include "algorithms/inverse_osim/dense_osim.hpp"
 #include "algorithms/inverse_osim/propagators.hpp"
 #include "algorithms/inverse_osim/pv_osim.hpp"
 
 ESPALIER_PLUGIN("inverse-osim", "0.2.0") {
   using namespace espalier;
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
-  Capabilities all = loops;
-  all.joint_supplied_dynamics = true;
   register_propagators(registrar);
   registrar.algorithm_at<PvOsim, double, Count>(
       {.name = "pv-osim",
@@ -37,10 +34,4 @@ ESPALIER_PLUGIN("inverse-osim", "0.2.0") {
                                 .source = "theory/clusters 5.6",
                                 .cost = "O(n + m^2)"},
                                loops);
-  registrar.algorithm_at_double<DenseInverseOsim>(
-      {.name = "dense",
-       .summary = "oracle: explicit Jacobians and a dense solve; allocates",
-       .source = "Khatib (1987)",
-       .cost = "O(n^3)"},
-      all);
 }

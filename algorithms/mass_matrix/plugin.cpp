@@ -1,6 +1,5 @@
 #include "espalier/plugins/plugin.hpp"
 #include "algorithms/mass_matrix/crba.hpp"
-#include "algorithms/oracles/dense.hpp"
 
 ESPALIER_PLUGIN("mass-matrix", "0.2.0") {
   using namespace espalier;
@@ -14,13 +13,4 @@ ESPALIER_PLUGIN("mass-matrix", "0.2.0") {
                              .source = "Featherstone (2008), Table 6.2; theory/clusters 5.4",
                              .cost = "O(n d)"},
                             {.couplings = true, .loops = true, .several_supports = true});
-  registrar.algorithm_at_double<DenseMassMatrix>(
-      {.name = "dense",
-       .summary = "oracle: sum of J^T I J with explicit Jacobians; allocates",
-       .source = "Featherstone (2008), section 3.2",
-       .cost = "O(n^3)"},
-      {.couplings = true,
-       .loops = true,
-       .several_supports = true,
-       .joint_supplied_dynamics = true});
 }

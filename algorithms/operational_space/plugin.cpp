@@ -1,22 +1,13 @@
 #include "espalier/plugins/plugin.hpp"
-#include "algorithms/operational_space/dense.hpp"
 #include "algorithms/operational_space/recursive.hpp"
 
 ESPALIER_PLUGIN("operational-space", "0.2.0") {
   using namespace espalier;
   const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
-  Capabilities all = loops;
-  all.joint_supplied_dynamics = true;
   registrar.algorithm_at_double<RecursiveOperationalSpace>(
       {.name = "recursive",
        .summary = "quantities of operational-space control from the answer to unit task forces",
        .source = "Khatib (1987); theory/input-matrix 3.1, 3.4",
        .cost = "O(n m + nv^2 m)"},
       loops);
-  registrar.algorithm_at_double<DenseOperationalSpace>(
-      {.name = "dense",
-       .summary = "oracle: explicit matrices; allocates",
-       .source = "Khatib (1987)",
-       .cost = "O(n^3 + m^3)"},
-      all);
 }

@@ -30,11 +30,11 @@ set(may_include_sensing/solvers kernel plugins sensing algorithms)
 
 # Arrows inside a room: folder <- folder, as "<folder>:<folders that it must not include>".
 set(inside_algorithms
-  "linear_algebra:chains,segments,oracles,reference,*"
-  "chains:segments,oracles,reference,*"
-  "segments:oracles,reference,*"
-  "oracles:chains,segments,reference"
-  "reference:chains,segments,oracles")
+  "linear_algebra:chains,segments,oracles,reference,differences,*"
+  "chains:segments,oracles,reference,differences,*"
+  "segments:oracles,reference,differences,*"
+  "oracles:chains,segments,reference,differences"
+  "reference:chains,segments,oracles,differences")
 set(inside_kernel
   "scalar:spatial,graph,model,problems"
   "spatial:graph,model,problems"

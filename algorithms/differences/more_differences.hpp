@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "algorithms/derivatives/differences/differences.hpp"
 #include "algorithms/derivatives/step_derivatives.hpp"
+#include "algorithms/differences/differences.hpp"
 #include "espalier/kernel/problems/derivatives/forward_dynamics_adjoint.hpp"
 #include "espalier/kernel/problems/derivatives/inverse_dynamics_adjoint.hpp"
 #include "espalier/kernel/problems/derivatives/kinematics_derivatives.hpp"

@@ -1,29 +1,13 @@
-#include "algorithms/derivatives/differences/references.hpp"
-#include "algorithms/derivatives/differences/constrained_differences.hpp"
-#include "algorithms/derivatives/differences/design_differences.hpp"
-#include "algorithms/derivatives/differences/differences.hpp"
-#include "algorithms/derivatives/differences/more_differences.hpp"
-#include "algorithms/derivatives/hessian_products.hpp"
+#include "espalier/plugins/plugin.hpp"
+#include "algorithms/differences/constrained_differences.hpp"
+#include "algorithms/differences/design_differences.hpp"
+#include "algorithms/differences/differences.hpp"
+#include "algorithms/differences/hessian_differences.hpp"
+#include "algorithms/differences/more_differences.hpp"
 
-namespace espalier {
-
-void add_hessian_products(Registrar& registrar) {
-  const Capabilities loops{.couplings = true, .loops = true, .several_supports = true};
-  registrar.algorithm_at_double<DualInverseHessian>(
-      {.name = "dual-adjoint",
-       .summary = "Hessian of lambda^T tau times a vector, by dual numbers through the adjoint",
-       .source = "theory/derivatives 19.2",
-       .cost = "O(n)"},
-      loops);
-  registrar.algorithm_at_double<DualForwardHessian>(
-      {.name = "dual-adjoint",
-       .summary = "Hessian of nu^T vdot times a vector, by dual numbers through the adjoint",
-       .source = "theory/derivatives 19.2",
-       .cost = "O(n d^2)"},
-      loops);
-}
-
-void add_differences(Registrar& registrar) {
+// Central differences for every problem of derivatives: what the exact ones are held to.
+ESPALIER_PLUGIN("differences", "0.2.0") {
+  using namespace espalier;
   const Capabilities differences{
       .couplings = true, .loops = true, .several_supports = true, .exact = false};
   const About by_differences{.name = "differences",
@@ -68,5 +52,3 @@ void add_differences(Registrar& registrar) {
                                                  steps);
   registrar.algorithm_at_double<DifferenceRk4>(of_step("rk4-step-differences"), steps);
 }
-
-}  // namespace espalier

@@ -6,8 +6,6 @@
 
 namespace espalier {
 
-/// Central differences, one for each problem of derivatives.
-void add_differences(Registrar& registrar);
 /// Of M^-1 without M.
 void add_recursive(Registrar& registrar);
 /// Hessian products by dual numbers.

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "algorithms/constrained_dynamics/dense.hpp"
-#include "algorithms/derivatives/differences/differences.hpp"
+#include "algorithms/differences/differences.hpp"
+#include "algorithms/oracles/dense_constrained_dynamics.hpp"
 #include "espalier/kernel/problems/derivatives/constrained_dynamics_derivatives.hpp"
 
 namespace espalier {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/derivatives/differences/differences.hpp"
 #include "algorithms/derivatives/variation/design/family_checks.hpp"
+#include "algorithms/differences/differences.hpp"
 #include "espalier/kernel/model/loops/law_parameters.hpp"
 #include "espalier/kernel/problems/derivatives/design_derivatives.hpp"
 #include "espalier/kernel/problems/derivatives/design_variation.hpp"
