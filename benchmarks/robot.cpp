@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "espalier/kernel/format.hpp"
 #include "espalier/kernel/uniform.hpp"
 
 namespace espalier::bench {

@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/files/positions.hpp"
 #include "espalier/host/output_file.hpp"
+#include "espalier/kernel/format.hpp"
 
 namespace espalier::cli {
 

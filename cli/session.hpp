@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "espalier/host/espalier.hpp"
+#include "espalier/kernel/format.hpp"
 
 /// What subcommands share: global options, the host with its plugins, the way to a Model, output.
 

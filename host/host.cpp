@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "espalier/host/host.hpp"
+#include "espalier/kernel/format.hpp"
 #include "espalier/kernel/guard.hpp"
 #include "espalier/plugins/log.hpp"
 

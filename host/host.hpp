@@ -11,6 +11,8 @@
 
 namespace espalier {
 
+struct ReadOptions;
+
 /// A registry with its plugins loaded, and the way from a file to a Model.
 class ESPALIER_API Host {
  public:

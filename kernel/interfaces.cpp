@@ -36,6 +36,8 @@ class NoSubMechanisms final : public SubMechanisms {
 
 }  // namespace
 
+const LoopJoint& ModelTypes::loop_joint(std::string_view name) const { return joint_type(name); }
+
 const LawType& ModelTypes::law(std::string_view name) const {
   throw UnknownName("law '" + std::string(name) + "' is unknown, but no laws are known here");
 }

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <cstdint>
 
-#include "espalier/plugins/registry.hpp"
+#include "espalier/plugins/registrar.hpp"
 
 /// All that a plugin author includes.
 ///

@@ -4,9 +4,13 @@
 #include <array>
 #include <set>
 
+#include "espalier/kernel/format.hpp"
 #include "espalier/kernel/model/adapters/plugin_checks.hpp"
+#include "espalier/kernel/model/packs/pack_code.hpp"
+#include "espalier/kernel/sub_mechanism.hpp"
 #include "espalier/kernel/suggest.hpp"
 #include "espalier/kernel/text.hpp"
+#include "espalier/plugins/registrar.hpp"
 #include "registry_words.hpp"
 
 namespace espalier {

@@ -4,6 +4,9 @@
 #include <boost/core/demangle.hpp>
 #include <typeinfo>
 
+#include "espalier/kernel/integrator.hpp"
+#include "espalier/kernel/model/joint.hpp"
+#include "espalier/kernel/problems/quadratic_program.hpp"
 #include "espalier/kernel/suggest.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/plugins/registry.hpp"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/plugins/registry.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/model.hpp"
 
 namespace espalier {

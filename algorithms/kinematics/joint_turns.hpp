@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/model.hpp"
 
 namespace espalier {

@@ -68,7 +68,7 @@ class SemidefiniteFactor {
   }
   int rank() const { return rank_; }
 
-  /// x = A^+ x; not a number where A is none.
+  /// x = A^+ x; NaN where A has one.
   void solve(double* x) {
     if (!finite_) {
       std::fill_n(x, n_, std::numeric_limits<double>::quiet_NaN());

@@ -105,7 +105,7 @@ class DenseSpectrum {
   }
 
   int rank() const { return rank_; }
-  /// Moore-Penrose inverse of A + shift 1; not a number where A is none.
+  /// Moore-Penrose inverse of A + shift 1; NaN where A has one.
   Eigen::MatrixXd pseudo_inverse(double shift = 0.0) const {
     if (!finite_) {
       return Eigen::MatrixXd::Constant(size_, size_, std::numeric_limits<double>::quiet_NaN());

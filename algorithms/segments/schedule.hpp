@@ -2,63 +2,17 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
+#include <optional>
+#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "algorithms/chains/groups.hpp"
 #include "algorithms/segments/clusters/cluster_costs.hpp"
 #include "algorithms/segments/free_body.hpp"
+#include "algorithms/segments/segments.hpp"
 
 namespace espalier {
-
-// --- kinds of segments: what a pass treats as one. Indices and constants, no state.
-// ---------------
-
-/// The floating body that the whole robot hangs on. Its axes stand for the world's.
-struct FloatingBase {
-  int body;
-};
-/// Bodies begin <= k < end of a run, on joints of one type that nothing ties.
-struct PlainRun {
-  const BodyRun* run;
-  int begin, end;
-  int shift;  ///< from spanning to independent rates
-
-  int body(int k) const { return run->first + k; }
-};
-/// Serial chains of revolute joints, one in each lane of a pack, or a lone one.
-struct ChainGroup {
-  int group;
-};
-/// A body of one rate that drives rotors on its parent.
-struct GearedBody {
-  const Cluster* cluster;
-  PlainRun joint;         ///< one body
-  Vec3<double> momentum;  ///< of the rotors for unit rate, parent's frame
-  double inertia;         ///< of the rotors, and the armature
-};
-/// A cluster with one supporting body.
-struct ClusterOnOne {
-  const Cluster* cluster;
-  std::vector<PlainRun> bodies;
-  int workspace;    ///< start of nv (nv + 1) numbers
-  bool by_columns;  ///< body_columns.hpp takes fewer operations than rate by rate
-};
-/// A cluster with one supporting body and so many independent rates that it is passed without G.
-struct ClusterByFronts {
-  const Cluster* cluster;
-  std::vector<PlainRun> bodies;
-  int index;  ///< among clusters of this kind
-};
-/// A cluster with several supporting bodies, or supporting such a one, or with a joint that
-/// supplies dynamics of its own. The most general kind: any body is one.
-struct ClusterOnSeveral {
-  const Cluster* cluster;
-  std::vector<PlainRun> bodies;
-  int index;  ///< among clusters of this kind
-};
 
 /// What a schedule says about the robot as a whole.
 struct ScheduleLayout {
@@ -72,58 +26,6 @@ struct ScheduleLayout {
   int columns = 0, most_bodies = 0;   ///< of one by columns: most bodies times rates, most bodies
   std::vector<const Cluster*> multi_support;                    ///< ClusterOnSeveral by index
   std::vector<std::pair<const Cluster*, FrontPlan>> by_fronts;  ///< ClusterByFronts by index
-};
-
-/// Segments in the order in which recursive algorithms pass them, parents before children.
-template <class... Kinds>
-class Segments {
- public:
-  using Segment = std::variant<Kinds...>;
-
-  const Segment& operator[](int k) const { return segments_[k]; }
-  /// Calls pass(segment) for each segment, base to tips.
-  template <class Pass>
-  void outward(Pass&& pass) const {
-    for (const Segment& s : segments_) std::visit(pass, s);
-  }
-  /// Calls pass(segment) for each segment, tips to base.
-  template <class Pass>
-  void inward(Pass&& pass) const {
-    for (std::size_t k = segments_.size(); k-- > 0;) std::visit(pass, segments_[k]);
-  }
-
-  /// Appends a segment. Plain bodies that continue the last run extend it.
-  /// @param order  segments of lower order come first, once sorted
-  void add(Segment next, int order = 0) {
-    if constexpr ((std::is_same_v<PlainRun, Kinds> || ...)) {
-      PlainRun* last = segments_.empty() || orders_.back() != order
-                           ? nullptr
-                           : std::get_if<PlainRun>(&segments_.back());
-      const PlainRun* run = std::get_if<PlainRun>(&next);
-      if (last != nullptr && run != nullptr && last->run == run->run && last->end == run->begin &&
-          last->shift == run->shift) {
-        last->end = run->end;
-        return;
-      }
-    }
-    segments_.push_back(std::move(next));
-    orders_.push_back(order);
-  }
-  void sort() {
-    std::vector<std::size_t> at(segments_.size());
-    std::iota(at.begin(), at.end(), 0);
-    std::stable_sort(at.begin(), at.end(),
-                     [&](std::size_t a, std::size_t b) { return orders_[a] < orders_[b]; });
-    std::vector<Segment> sorted;
-    sorted.reserve(at.size());
-    for (const std::size_t k : at) sorted.push_back(std::move(segments_[k]));
-    segments_ = std::move(sorted);
-    std::vector<int>().swap(orders_);
-  }
-
- private:
-  std::vector<Segment> segments_;
-  std::vector<int> orders_;  ///< until sort()
 };
 
 /// The segments of a model: the one scheduler for all recursive algorithms.

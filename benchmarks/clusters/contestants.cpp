@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "benchmarks/batches.hpp"
+#include "espalier/kernel/format.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/problems/dynamics/mass_matrix.hpp"
 #include "espalier/kernel/problems/operational_space/inverse_osim.hpp"

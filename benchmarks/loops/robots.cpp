@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "benchmarks/loops/chains.hpp"
+#include "espalier/kernel/format.hpp"
 #include "espalier/kernel/model/closure.hpp"
 
 namespace espalier::bench {

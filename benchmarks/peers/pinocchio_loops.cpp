@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <pinocchio/algorithm/constrained-dynamics-derivatives.hpp>
 #include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/crba.hpp>
@@ -11,14 +12,8 @@
 #include <string>
 #include <utility>
 #include <vector>
-#if __has_include(<pinocchio/algorithm/loop-constrained-aba.hpp>)
-#include <pinocchio/algorithm/loop-constrained-aba.hpp>
-#define ESPALIER_PEER_LCABA 1
-#else
-#define ESPALIER_PEER_LCABA 0
-#endif
-
 #include "loop_peer.hpp"
+#include "pinocchio_lcaba.hpp"
 
 /// Pinocchio's ways to forward dynamics of robots with loops, and to its derivatives; since 4.0
 /// also lcaba, which iterates. One source for modules of either version.
@@ -27,8 +22,6 @@ namespace {
 
 using Rotation = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
 using State = std::array<Eigen::VectorXd, espalier_peer_state_count>;
-using Contacts = PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pinocchio::RigidConstraintModel);
-using ContactData = PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pinocchio::RigidConstraintData);
 
 class Robot {
  public:
@@ -79,21 +72,14 @@ class Robot {
                                joint(pin.body[second]), frame[second], pinocchio::LOCAL);
       }
       for (const auto& contact : contacts_) contact_data_.emplace_back(contact);
-#if ESPALIER_PEER_LCABA
-      pinocchio::initConstraintDynamics(model_, *data_, contacts_, contact_data_);
-#else
-      pinocchio::initConstraintDynamics(model_, *data_, contacts_);
-#endif
+      Lcaba::start_contact_dynamics(model_, *data_, contacts_, contact_data_);
       ways_.push_back({"constraintDynamics, CONTACT_3D", &Robot::contact_dynamics});
       ways_.push_back({"computeConstraintDynamicsDerivatives, CONTACT_3D", &Robot::derivatives});
-#if ESPALIER_PEER_LCABA
-      // Its data are eliminated in an order of their own.
-      lcaba_data_ = std::make_unique<pinocchio::Data>(model_);
-      pinocchio::computeJointMinimalOrdering(model_, *lcaba_data_, contacts_);
-      for (const auto& contact : contacts_) lcaba_contact_data_.emplace_back(contact);
-      ways_.push_back({"lcaba, one iteration", &Robot::lcaba_once});
-      ways_.push_back({"lcaba, converged", &Robot::lcaba_converged});
-#endif
+      if (Lcaba::exists) {
+        lcaba_.emplace(model_, contacts_);
+        ways_.push_back({"lcaba, one iteration", &Robot::lcaba_once});
+        ways_.push_back({"lcaba, converged", &Robot::lcaba_converged});
+      }
     }
     if (ways_.empty()) throw std::runtime_error("neither a constant G nor pins are given");
   }
@@ -109,12 +95,8 @@ class Robot {
   }
   void run(int way, int k) { (this->*ways_[way].second)(k); }
   bool iterates(int way) const {
-#if ESPALIER_PEER_LCABA
     const auto run = ways_[way].second;
     return run == &Robot::lcaba_once || run == &Robot::lcaba_converged;
-#else
-    return way < 0;
-#endif
   }
   bool is_derivatives(int way) const { return ways_[way].second == &Robot::derivatives; }
   void read(int way, double* out) const {
@@ -180,18 +162,13 @@ class Robot {
     keep(pinocchio::constraintDynamics(model_, *data_, q_[k], v_[k], spanning_tau_[k], contacts_,
                                        contact_data_, settings));
   }
-#if ESPALIER_PEER_LCABA
   /// Its penalty alone, without a correction.
   void lcaba_once(int k) { lcaba(k, 1); }
   /// Corrected until the constraints' accelerations are met or it gets no nearer.
   void lcaba_converged(int k) { lcaba(k, 20); }
-  /// 1e-6 is the penalty that its documentation calls typical.
   void lcaba(int k, int iterations) {
-    pinocchio::ProximalSettings settings(1e-9, 1e-6, iterations);
-    keep(pinocchio::lcaba(model_, *lcaba_data_, q_[k], v_[k], spanning_tau_[k], contacts_,
-                          lcaba_contact_data_, settings));
+    keep(lcaba_->accelerations(q_[k], v_[k], spanning_tau_[k], iterations));
   }
-#endif
   /// The independent ones of the spanning accelerations.
   template <class Accelerations>
   void keep(const Accelerations& vdot) {
@@ -218,10 +195,7 @@ class Robot {
   Eigen::LLT<Eigen::MatrixXd> factor_;
   Contacts contacts_;
   ContactData contact_data_;
-#if ESPALIER_PEER_LCABA
-  std::unique_ptr<pinocchio::Data> lcaba_data_;
-  ContactData lcaba_contact_data_;
-#endif
+  std::optional<Lcaba> lcaba_;
   Eigen::VectorXd zero_, vdot_;
   State q_, v_, tau_, spanning_tau_;
 };

@@ -5,6 +5,7 @@
 
 #include "benchmarks/sensors/matrix_form.hpp"
 #include "charts/format.hpp"
+#include "espalier/kernel/format.hpp"
 #include "espalier/kernel/uniform.hpp"
 #include "sensing/solvers/fixed_lu.hpp"
 #include "sensing/solvers/sensor_pivots.hpp"

@@ -11,6 +11,7 @@
 
 #include "benchmarks/chain.hpp"
 #include "charts/format.hpp"
+#include "espalier/kernel/format.hpp"
 #include "espalier/sensing/sensor_dynamics.hpp"
 #include "sensing/solvers/sensor_pivots.hpp"
 

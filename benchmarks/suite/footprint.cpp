@@ -3,6 +3,7 @@
 #include "benchmarks/chain.hpp"
 #include "benchmarks/suite/robots.hpp"
 #include "cli/allocations.hpp"
+#include "espalier/kernel/format.hpp"
 
 namespace espalier::bench {
 

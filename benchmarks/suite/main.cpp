@@ -20,6 +20,7 @@
 #include "benchmarks/program.hpp"
 #include "benchmarks/suite/generated_robots.hpp"
 #include "benchmarks/suite/page.hpp"
+#include "espalier/kernel/format.hpp"
 
 namespace espalier::bench {
 

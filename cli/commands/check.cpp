@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/session.hpp"
+#include "espalier/kernel/model/law.hpp"
 #include "espalier/kernel/model/mesh_files.hpp"
 
 namespace espalier::cli {

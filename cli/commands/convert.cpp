@@ -4,6 +4,7 @@
 #include "cli/output/table.hpp"
 #include "cli/session.hpp"
 #include "espalier/host/output_file.hpp"
+#include "espalier/kernel/format.hpp"
 #include "espalier/kernel/graph/subsystem_graph.hpp"
 
 namespace espalier::cli {

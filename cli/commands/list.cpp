@@ -4,7 +4,10 @@
 #include "cli/command.hpp"
 #include "cli/output/table.hpp"
 #include "cli/session.hpp"
+#include "espalier/kernel/format.hpp"
 #include "espalier/kernel/guard.hpp"
+#include "espalier/kernel/model/law.hpp"
+#include "espalier/kernel/sub_mechanism.hpp"
 
 namespace espalier::cli {
 

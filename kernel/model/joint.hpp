@@ -11,7 +11,7 @@
 
 #include "espalier/kernel/export.hpp"
 #include "espalier/kernel/model/description.hpp"
-#include "espalier/kernel/scalar/dual.hpp"
+#include "espalier/kernel/model/model_types.hpp"
 #include "espalier/kernel/spatial/transform.hpp"
 
 /// The joint interface. An author writes one class (see JointTraits below); registering it compiles
@@ -19,6 +19,9 @@
 /// joints of the same type to one JointRun, so that a virtual call is paid per run, not per joint.
 
 namespace espalier {
+
+template <class T>
+struct Dual;
 
 /// Motion subspace whose columns are unit vectors of the body frame: k = 0, 1, 2 rotate about and
 /// 3, 4, 5 translate along x, y, z. S is constant and never stored.
@@ -37,9 +40,6 @@ using RevoluteAxes = Axes<2>;             ///< rotation about z
 using PrismaticAxes = Axes<5>;            ///< translation along z
 using SphericalAxes = Axes<0, 1, 2>;      ///< all rotations
 using FreeAxes = Axes<0, 1, 2, 3, 4, 5>;  ///< all motions
-
-/// Kind of subspace at run time: the ones that algorithms have code of their own for, and the rest.
-enum class SubspaceKind { revolute_z, prismatic_z, spherical, free, dense };
 
 template <class Subspace>
 constexpr SubspaceKind subspace_kind() {  ///< kind of a subspace that is known to the compiler
@@ -201,23 +201,6 @@ class ESPALIER_API JointType : public LoopJoint {
   /// Joints and, for each, the placement from the parent body's frame to the joint's.
   virtual std::unique_ptr<JointRun> make_run(
       std::span<const JointSpec> joints, std::span<const Transform<double>> placements) const = 0;
-};
-
-class LawType;
-class PackCode;
-
-/// Looks up by name what a model is made of; the registry of plugins implements it.
-class ESPALIER_API ModelTypes {
- public:
-  virtual ~ModelTypes();
-  /// @throws UnknownName listing the known types
-  virtual const JointType& joint_type(std::string_view name) const = 0;
-  /// What closes a loop: a joint type, or a loop joint that is none, such as a rod.
-  virtual const LoopJoint& loop_joint(std::string_view name) const { return joint_type(name); }
-  /// A law between joint positions. @throws UnknownName listing the known ones
-  virtual const LawType& law(std::string_view name) const;
-  /// What is computed on packs apart from algorithms; without plugins that for plain x86-64.
-  virtual std::shared_ptr<const PackCode> pack_code() const;
 };
 
 /// The rows of common loop joints: an axis that stays parallel (two rows and a facing), and the

@@ -133,10 +133,19 @@ void Model::normalize(T* q) const {
   for (const BodyRun& run : runs_) run.joints->normalize(q + run.q);
 }
 
+template <class T>
+void Model::equations(int body, const T* q, const T* qd, const Vec3<T>& w_parent, T* M,
+                      T* h) const {
+  const Body& b = bodies_[body];
+  const BodyRun& run = runs_[b.run];
+  run.joints->equations(body - run.first, q + b.q, qd + b.v, w_parent, M, h);
+}
+
 #define ESPALIER_INSTANTIATE(T)                                     \
   template void Model::integrate<T>(const T*, const T*, T*) const;  \
   template void Model::difference<T>(const T*, const T*, T*) const; \
-  template void Model::normalize<T>(T*) const;
+  template void Model::normalize<T>(T*) const;                      \
+  template void Model::equations<T>(int, const T*, const T*, const Vec3<T>&, T*, T*) const;
 ESPALIER_SCALARS(ESPALIER_INSTANTIATE)
 #undef ESPALIER_INSTANTIATE
 

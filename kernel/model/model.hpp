@@ -10,10 +10,12 @@
 
 #include "espalier/kernel/export.hpp"
 #include "espalier/kernel/model/description.hpp"
-#include "espalier/kernel/model/joint.hpp"
-#include "espalier/kernel/model/loops/constraint.hpp"
+#include "espalier/kernel/model/model_types.hpp"
 
 namespace espalier {
+
+class ClusterConstraint;
+class JointRun;
 
 namespace graph {
 struct MechanismGraphs;
@@ -211,11 +213,7 @@ class ESPALIER_API Model {
   /// The equations of such a body's joint: JointRun::equations.
   /// q, qd: of all joints; w_parent [rad/s], parent's frame; M, h: size 6 + nv of the joint.
   template <class T>
-  void equations(int body, const T* q, const T* qd, const Vec3<T>& w_parent, T* M, T* h) const {
-    const Body& b = bodies_[body];
-    const BodyRun& run = runs_[b.run];
-    run.joints->equations(body - run.first, q + b.q, qd + b.v, w_parent, M, h);
-  }
+  void equations(int body, const T* q, const T* qd, const Vec3<T>& w_parent, T* M, T* h) const;
 
   /// @throws UnknownName listing the known names
   const Link& link(std::string_view name) const;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/motion/tree_kinematics.hpp"
 #include "espalier/kernel/text.hpp"
 

@@ -137,6 +137,13 @@ inline bool is_finite_sum(const double* x, long n) {
   for (; i < n; ++i) sum += x[i];
   return is_finite(sum);
 }
+
+/// @throws SizeMismatch if the wrenches were made for another model
+template <class T>
+void expect_wrenches(const char* who, const Wrenches<T>* wrenches, const Model& model) {
+  if (wrenches == nullptr) return;
+  expect_size(who, "wrenches", wrenches->size(), model.body_count() + 1);
+}
 }  // namespace detail
 
 /// An algorithm bound to a Model: owns its workspace, belongs to one thread.

@@ -54,12 +54,6 @@ void answer(BasicResult<V>& r, F&& f) {
     for (std::size_t i = 0; i < values.size(); ++i) r.values[i] = lowered<V>(values[i]);
   }
 }
-/// @throws SizeMismatch if the wrenches were made for another model
-template <class T>
-void expect_wrenches(const char* who, const Wrenches<T>* wrenches, const Model& model) {
-  if (wrenches == nullptr) return;
-  expect_size(who, "wrenches", wrenches->size(), model.body_count() + 1);
-}
 }  // namespace detail
 
 }  // namespace espalier

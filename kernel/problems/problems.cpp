@@ -8,6 +8,7 @@
 #include "espalier/kernel/problems/kinematics/energy.hpp"
 #include "espalier/kernel/problems/kinematics/forward_kinematics.hpp"
 #include "espalier/kernel/problems/kinematics/jacobian.hpp"
+#include "espalier/kernel/problems/named_results.hpp"
 
 namespace espalier {
 
@@ -93,6 +94,43 @@ void AlgorithmAt<T>::solve_packs(const FloatPackInputs& in, FloatPackResults& ou
   } else {
     Algorithm::solve_packs(in, out);
   }
+}
+
+template <class T>
+void ForwardDynamics<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+  BasicResult<Value>& r = detail::result(out, 0, "vdot");
+  r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
+  detail::answer<T>(r, [&](Out<T> vdot) {
+    evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau), vdot,
+             detail::lifted<T>(in.wrenches));
+  });
+}
+
+template <class T>
+void InverseDynamics<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+  BasicResult<Value>& r = detail::result(out, 0, "tau");
+  r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
+  detail::answer<T>(r, [&](Out<T> tau) {
+    evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot), tau,
+             detail::lifted<T>(in.wrenches));
+  });
+}
+
+template <class T>
+void BiasForce<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+  BasicResult<Value>& r = detail::result(out, 0, "bias");
+  r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
+  detail::answer<T>(r, [&](Out<T> bias) {
+    evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), bias,
+             detail::lifted<T>(in.wrenches));
+  });
+}
+
+template <class T>
+void MassMatrix<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+  BasicResult<Value>& r = detail::result(out, 0, "mass_matrix");
+  r.shape(ResultAxis::rates, model().nv(), ResultAxis::rates, model().nv());
+  detail::answer<T>(r, [&](Out<T> M) { evaluate(detail::lifted<T>(in.q), M); });
 }
 
 template <class T>

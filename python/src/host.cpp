@@ -1,5 +1,6 @@
 #include <pybind11/stl.h>
 
+#include "espalier/kernel/format.hpp"
 #include "robot.hpp"
 
 namespace espalier::python {

@@ -1,4 +1,5 @@
 #include "traced_law.hpp"
+#include "espalier/plugins/registrar.hpp"
 
 #include <pybind11/stl.h>
 

@@ -41,7 +41,7 @@ class AugmentedSystem {
 /// a posteriori if their noise is Gaussian and nothing is known beforehand. The equations of motion
 /// hold exactly. Gives variances, residual and chi-square. The augmented system is solved as by
 /// sparse-lu: one order of pivots for all positions.
-/// Cost: O(n) with sensors that determine each limb for itself; variances n times a solution.
+/// Cost: O(n) with sensors that determine each branch for itself; variances n times a solution.
 /// Source: Björck, "Numerical methods for least squares problems" (1996), section 2.6 (Hachtel's
 /// augmented system); Nori (2017), section VI; theory/sparse 6.
 template <class T>

@@ -9,7 +9,7 @@ namespace espalier {
 /// the robot and its sensors, from block triangular form, pivots that are good at every position,
 /// and a search over sampled positions; one step of refinement. A pivot that is too small at some
 /// position leads to a factorisation anew there, and only that allocates.
-/// Frame: body.  Cost: O(n) with sensors that determine each limb for itself.
+/// Frame: body.  Cost: O(n) with sensors that determine each branch for itself.
 /// Source: Nori (2017); theory/sparse 6.
 template <class T>
 class SparseLu final : public SensorDynamics<T> {

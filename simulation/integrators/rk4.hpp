@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "espalier/kernel/integrator.hpp"
+#include "espalier/kernel/model/joint.hpp"
 
 namespace espalier {
 

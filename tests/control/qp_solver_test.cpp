@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "espalier/plugins/registrar.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/quadratic_programs.hpp"
 

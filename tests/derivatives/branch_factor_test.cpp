@@ -48,7 +48,7 @@ struct Related {
     Matrix related = Matrix::Zero(n, n);
     for (const BranchPlan::Branch& s : plan.branches()) {
       for (int k = s.begin; k < s.end; ++k) {
-        for (const int j : plan.carriers(s)) related(k, j) = related(j, k) = 1.0;
+        for (const int j : plan.ancestors(s)) related(k, j) = related(j, k) = 1.0;
         for (int j = s.begin; j < s.end; ++j) related(k, j) = 1.0;
       }
     }

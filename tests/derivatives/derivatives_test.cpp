@@ -132,8 +132,8 @@ TEST(DerivativesTest, AdjointsAreTheProductsWithTheMatrices) {
   }
 }
 
-// Without loads, limbs of trees are lanes; a wrench of nothing takes the way of all robots.
-TEST(DerivativesTest, AdjointOfTreesIsTheSameWithLimbsAsLanes) {
+// Without loads, branches of trees are lanes; a wrench of nothing takes the way of all robots.
+TEST(DerivativesTest, AdjointOfTreesIsTheSameWithBranchesAsLanes) {
   for (unsigned long long seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE("tree of seed " + std::to_string(seed));
     using Shape = RobotOptions::Shape;

@@ -40,7 +40,7 @@ ModelPtr tree(unsigned long long seed) {
   return host().compile(random_robot(host().registry(), options));
 }
 
-// Loads of zero keep limbs from being lanes.
+// Loads of zero keep branches from being lanes.
 void expect_lanes_to_change_nothing(const ModelPtr& model, unsigned long long seed) {
   const State s = random_state(*model, seed);
   JointForces<double> none;

@@ -252,7 +252,7 @@ TEST(RandomClusterTreeTest, ClustersAreValidAndHeldTogetherByConstraints) {
 TEST(RandomClusterTreeTest, NoFinerClustersAreHeldTogetherUnlessCouplingsCompete) {
   std::mt19937 rng(13);
   for (int round = 0; round < 400; ++round) {
-    // One coupling: no two can compete for joining the same limbs.
+    // One coupling: no two can compete for joining the same branches.
     const auto m = RandomMechanism::make(rng, 7, static_cast<int>(rng() % 3), 1,
                                          1 + static_cast<int>(rng() % 4), 7);
     const auto ties = m.ties();
@@ -278,7 +278,7 @@ TEST(RandomClusterTreeTest, FastAndSlowFindTheSameClusters) {
     ASSERT_EQ(layered, slow_clusters(m, m.ties(), true));
     different += joined != layered ? 1 : 0;
   }
-  EXPECT_GT(different, 100);  // couplings across limbs do occur
+  EXPECT_GT(different, 100);  // couplings across branches do occur
 }
 
 TEST(RandomClusterTreeTest, OrderOfInsertionDoesNotMatter) {

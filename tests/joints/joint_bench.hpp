@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "espalier/host/espalier.hpp"
+#include "espalier/kernel/model/joint.hpp"
 
 /// A run of joints of one registered type on the test bench: random axes, parameters and
 /// placements, and the JointRun's functions on vectors.

@@ -1,3 +1,4 @@
+#include "espalier/kernel/scalar/dual.hpp"
 #include "tests/joints/joint_bench.hpp"
 
 /// What every registered joint type has to satisfy. A type that is registered is tested here.

@@ -1,4 +1,5 @@
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 
 #include <gtest/gtest.h>
 

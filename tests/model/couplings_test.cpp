@@ -5,6 +5,7 @@
 #include <ctime>
 #include <functional>
 
+#include "espalier/kernel/model/loops/constraint.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/simple_robot.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "espalier/kernel/model/joint.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/simple_robot.hpp"

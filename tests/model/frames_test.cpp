@@ -3,6 +3,7 @@
 #include <Eigen/Geometry>
 #include <map>
 
+#include "espalier/kernel/model/joint.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/simple_robot.hpp"

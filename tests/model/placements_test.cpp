@@ -6,8 +6,7 @@
 
 #include "algorithms/reference/bodies.hpp"
 #include "espalier/kernel/model/packs/pack_code.hpp"
-#include "tests/support/host.hpp"
-#include "tests/support/random_cluster_robot.hpp"
+#include "tests/support/random_models.hpp"
 
 // Placements of bodies against products of dense 6 x 6 matrices from body to body.
 
@@ -31,19 +30,12 @@ void expect_dense(const ModelPtr& model, const std::vector<double>& q) {
 }
 
 TEST(PlacementsTest, AreProductsFromBodyToBody) {
-  for (int seed = 0; seed < 40; ++seed) {
-    SCOPED_TRACE(seed);
-    RobotOptions options;
-    options.seed = seed;
-    options.bodies = 1 + seed;
-    options.floating_base = seed % 2 == 0;
-    const ModelPtr tree = host().compile(random_robot(host().registry(), options));
-    expect_dense(tree, random_state(*tree, seed).q);
-    ClusterRobotOptions with_loops;
-    with_loops.seed = seed;
-    const ModelPtr clusters = host().compile(random_cluster_robot(host().registry(), with_loops));
-    expect_dense(clusters, random_cluster_state(*clusters, seed).q);
-  }
+  for_each_random_tree(40, [](const ModelPtr& model, int seed) {
+    expect_dense(model, random_state(*model, seed).q);
+  });
+  for_each_random_cluster_robot(40, [](const ModelPtr& model, int seed) {
+    expect_dense(model, random_cluster_state(*model, seed).q);
+  });
 }
 
 TEST(PlacementsTest, PlainCodeGivesThemToo) {

@@ -1,4 +1,5 @@
 #include "espalier/plugins/loader.hpp"
+#include "espalier/kernel/model/joint.hpp"
 
 #include <atomic>
 #include <thread>

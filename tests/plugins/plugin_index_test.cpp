@@ -1,4 +1,6 @@
 #include "espalier/plugins/plugin_index.hpp"
+#include "espalier/kernel/format.hpp"
+#include "espalier/kernel/model/joint.hpp"
 
 #include <sys/stat.h>
 #include <atomic>

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/description.hpp"
+#include "espalier/kernel/model/joint.hpp"
 #include "espalier/plugins/registry.hpp"
 #include "tests/support/random.hpp"
 

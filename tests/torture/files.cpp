@@ -2,6 +2,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "espalier/kernel/format.hpp"
 #include "tests/support/host.hpp"
 #include "tests/torture/agreement.hpp"
 

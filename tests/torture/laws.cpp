@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/plugins/registrar.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/torture/agreement.hpp"

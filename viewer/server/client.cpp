@@ -7,6 +7,7 @@
 #include <cmath>
 #include <exception>
 
+#include "espalier/kernel/format.hpp"
 #include "viewer/server/coordinates.hpp"
 #include "viewer/server/messages.hpp"
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "espalier/kernel/format.hpp"
 #include "viewer/server/mechanism.hpp"
 #include "viewer/server/motion/forces.hpp"
 #include "viewer/server/motion/run.hpp"

@@ -13,7 +13,7 @@ namespace espalier::viewer {
 namespace {
 
 // Of a position that is the same for both choices: rounding, and far below a pixel.
-constexpr double open_residual = 1e-9;
+constexpr double same_residual = 1e-9;
 
 std::vector<const Joint*> joints_of(const Model& model, const Cluster& cluster) {
   std::vector<const Joint*> out;
@@ -121,7 +121,7 @@ OtherCoordinates with_other_coordinates(const Host& host, const Description& des
     other.q = carried_over(model, q, *other.model);
     project(*other.model, other.q.data());
     const Closure closure = examine(*other.model, other.q.data());
-    if (closure.residual > open_residual) {
+    if (closure.residual > same_residual) {
       why = closure.text();
       continue;
     }

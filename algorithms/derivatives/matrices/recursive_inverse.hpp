@@ -59,7 +59,7 @@ class RecursiveInverseMassMatrix final : public InverseMassMatrix<T> {
     for (int of = 0; of < count; ++of) {
       const Cluster& c = m.clusters()[of];
       for (int j = 0; j < c.nv; ++j) {
-        push(of, j);
+        apply_unit_force(of, j);
         for (int k = 0; k < count; ++k) {
           const Cluster& at = m.clusters()[k];
           accelerate(at, node_[k]);
@@ -123,7 +123,7 @@ class RecursiveInverseMassMatrix final : public InverseMassMatrix<T> {
     }
   }
   /// A unit force on coordinate j of a cluster: what it does on the way to the ground.
-  void push(int of, int j) {
+  void apply_unit_force(int of, int j) {
     const Model& m = this->model();
     for (Node& n : node_) n.reached = false;
     Vector6 wrench = Vector6::Zero();

@@ -27,8 +27,8 @@ class DerivativeSweep {
   DerivativeSweep(const DerivativeSweep&) = delete;  // its parts refer to one another
   DerivativeSweep& operator=(const DerivativeSweep&) = delete;
 
-  /// What does the work of state and sweep together where limbs can be lanes, which loads prevent;
-  /// else null.
+  /// What does the work of state and sweep together where branches can be lanes, which loads
+  /// prevent; else null.
   LaneDerivatives* lanes(const Loads<T>* loads) { return any_load(loads) ? nullptr : lanes_.get(); }
 
   /// tau = G^T tau_s at the accelerations of the state.

@@ -11,14 +11,6 @@ namespace espalier {
 /// Nothing is handed from body to body, so that the cost does not grow with their depth.
 /// Source: theory/large-clusters C.2, method A.
 
-/// Mqq (lower triangle; later its factor), Moq and r of a cluster of n independent rates.
-template <class T>
-struct ClusterSystem {
-  int n;
-  T *Mqq, *r;
-  Force<T>* Moq;
-};
-
 /// J of all bodies, and where these are from the supporting body.
 template <class T>
 void place_columns(const Cluster& c, ClusterState<T>& state, int n) {

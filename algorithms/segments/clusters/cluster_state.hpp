@@ -142,4 +142,12 @@ struct ClusterState : ArticulatedState<T> {
   std::vector<T> tau_;
 };
 
+/// Mqq (lower triangle; later its factor), Moq and r of a cluster of n independent rates.
+template <class T>
+struct ClusterSystem {
+  int n;
+  T *Mqq, *r;
+  Force<T>* Moq;
+};
+
 }  // namespace espalier

@@ -5,44 +5,9 @@
 
 #include "algorithms/chains/carried_wrenches.hpp"
 #include "algorithms/linear_algebra/zeros.hpp"
-#include "algorithms/segments/composite/composite_body.hpp"
-#include "algorithms/segments/turning_rows.hpp"
+#include "algorithms/segments/composite/composite_row.hpp"
 
 namespace espalier {
-
-/// Bodies side by side in the composite-rigid-body recursion; a plain one in composite_body.hpp.
-template <class T>
-struct CompositeRow {
-  using V = typename RowLanes<T>::V;
-  static constexpr int lanes = RowLanes<T>::size;
-  /// A body on the way to the ground, and where the rate there meets the row's in M.
-  struct Step : RowStep<T> {
-    using RowStep<T>::RowStep;
-    long entry[lanes];     ///< of M, per used lane
-    long mirrored[lanes];  ///< the same in the other triangle
-  };
-
-  Mat3<V> E() const {
-    return {
-        {{seen[0], seen[1], seen[2]}, {seen[3], seen[4], seen[5]}, {seen[6], seen[7], seen[8]}}};
-  }
-  Vec3<V> x() const { return {seen[9], seen[10], seen[11]}; }
-
-  // What rows further out read: real arrays, since lanes are picked out of them by number.
-  V seen[15];  ///< E, x and the linear part of J, whose angular part is the last row of E
-  V Ic[10];    ///< composite inertia: m, h, I
-  Vec3<V> r;   ///< from the parent's origin
-  Mat3<V> placement_E;
-  Vec3<V> placement_r;
-  RigidInertia<V> inertia;  ///< body axes
-  V armature;
-  int size = 0;          ///< lanes in use
-  int lane[lanes];       ///< these
-  int body[lanes];       ///< per lane, those of idle ones another's
-  long diagonal[lanes];  ///< entry of M, per used lane
-  long rate[lanes];      ///< per used lane
-  std::vector<Step> way;
-};
 
 /// The mass matrix of a branching tree of revolute joints, on the ground or on a floating root,
 /// several bodies at once: what plain runs do (composite_run.hpp), row by row.
@@ -117,11 +82,12 @@ class CompositeRows {
       row.seen[9 + a] = x[a];
       row.seen[12 + a] = v[a];
     }
-    put({row.inertia.m, transpose_times(E, row.inertia.h), congruence(E, row.inertia.I)}, row.Ic);
+    Row::put({row.inertia.m, transpose_times(E, row.inertia.h), congruence(E, row.inertia.I)},
+             row.Ic);
   }
   /// Rows and columns of M; Ic to the parents. @param root  where those on it add theirs
   void collect(Row& row, RigidInertia<T>& root, T* M) {
-    const RigidInertia<V> Ic = get(row.Ic);
+    const RigidInertia<V> Ic = Row::get(row.Ic);
     const Vec3<V> w{row.seen[6], row.seen[7], row.seen[8]};
     const Force<V> U{Ic.I * w, cross(w, Ic.h)};
     const Force<V> F{U.n + cross(row.x(), U.f), U.f};
@@ -141,15 +107,6 @@ class CompositeRows {
   std::vector<Row>& rows() { return rows_; }
 
  private:
-  static RigidInertia<V> get(const V* I) {
-    return {I[0], {I[1], I[2], I[3]}, {I[4], I[5], I[6], I[7], I[8], I[9]}};
-  }
-  static void put(const RigidInertia<V>& I, V* out) {
-    out[0] = I.m, out[1] = I.h.x, out[2] = I.h.y, out[3] = I.h.z;
-    out[4] = I.I.xx, out[5] = I.I.xy, out[6] = I.I.xz;
-    out[7] = I.I.yy, out[8] = I.I.yz, out[9] = I.I.zz;
-  }
-
   /// Numbers first, first + 1, ... of `seen` of the bodies at a step.
   template <int first, int count>
   ESPALIER_ALWAYS_INLINE void read(const typename Row::Step& step, V* out) const {
@@ -178,14 +135,14 @@ class CompositeRows {
   void propagate_to_parents(const Row& row, const RigidInertia<V>& Ic, RigidInertia<T>& root) {
     if (!row.way.empty() && row.way[0].row >= 0) {
       V* to = rows_[row.way[0].row].Ic;
-      RigidInertia<V> sum = get(to);
+      RigidInertia<V> sum = Row::get(to);
       add_shifted(Ic, row.r, sum);
-      return put(sum, to);
+      return Row::put(sum, to);
     }
     RigidInertia<V> shifted = RigidInertia<V>::zero();
     add_shifted(Ic, row.r, shifted);
     V numbers[10];
-    put(shifted, numbers);
+    Row::put(shifted, numbers);
     for (int k = 0; k < row.size; ++k) {
       const int lane = row.lane[k];
       if (row.way.empty()) {
@@ -211,19 +168,8 @@ class CompositeRows {
   }
 
   void lay_out(const typename Plan::Row& from) {
-    Row& row = rows_.emplace_back();
-    int other = 0;
-    for (const int b : from.body) other = b > 0 ? b : other;
-    for (int k = 0; k < lanes; ++k) {
-      const bool idle = from.body[k] == 0;
-      const int b = row.body[k] = idle ? other : from.body[k];
-      const Body& body = model_.body(b);
-      set(row, k, body, idle ? RigidInertia<double>::zero() : model_.folded_inertia(b));
-      if (idle) continue;
-      row.lane[row.size] = k, row.rate[row.size] = body.v;
-      row.diagonal[row.size] = static_cast<long>(body.v) * (size_ + 1);
-      ++row.size;
-    }
+    Row& row = rows_.emplace_back(model_, from.body, armature_);
+    for (int k = 0; k < row.size; ++k) row.diagonal[k] = row.rate[k] * (size_ + 1);
     for (const auto& places : from.ways) lay_out(row, places);
   }
   void lay_out(Row& row, const std::array<typename Plan::Place, lanes>& places) {
@@ -234,19 +180,6 @@ class CompositeRows {
       step.entry[k] = row.rate[k] * size_ + met, step.mirrored[k] = met * size_ + row.rate[k];
     }
   }
-  void set(Row& row, int k, const Body& body, const RigidInertia<double>& I) {
-    const auto put_in = [&](V& x, double value) { row_of<T>(&x, k) = T(value); };
-    for (int a = 0; a < 3; ++a) {
-      for (int b = 0; b < 3; ++b) put_in(row.placement_E(a, b), body.placement.E(a, b));
-      put_in(row.placement_r[a], body.placement.r[a]);
-      put_in(row.inertia.h[a], I.h[a]);
-    }
-    put_in(row.inertia.m, I.m), put_in(row.armature, armature_[body.v]);
-    put_in(row.inertia.I.xx, I.I.xx), put_in(row.inertia.I.xy, I.I.xy);
-    put_in(row.inertia.I.xz, I.I.xz), put_in(row.inertia.I.yy, I.I.yy);
-    put_in(row.inertia.I.yz, I.I.yz), put_in(row.inertia.I.zz, I.I.zz);
-  }
-
   const Model& model_;
   int size_;  ///< rates of M
   int root_;

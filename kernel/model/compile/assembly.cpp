@@ -1,4 +1,5 @@
 #include "espalier/kernel/model/compile/clusters/cluster_compiler.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/motion/tree_kinematics.hpp"

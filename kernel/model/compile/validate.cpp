@@ -7,6 +7,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/guard.hpp"
+#include "espalier/kernel/model/law.hpp"
 #include "espalier/kernel/suggest.hpp"
 
 namespace espalier::detail {

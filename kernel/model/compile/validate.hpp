@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/model.hpp"
 
 /// What the passes of the model compiler share: the list of findings, and checks of single links

@@ -3,6 +3,7 @@
 #include <Eigen/Eigenvalues>
 #include <vector>
 
+#include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/motion/subspace.hpp"
 
 /// What inertia_groups.cpp and group_inertia.cpp share.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 
 namespace espalier {
 

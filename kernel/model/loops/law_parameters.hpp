@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/kernel/model/law.hpp"
 #include "espalier/kernel/model/model.hpp"
 
 /// Numbers of the laws of a compiled model, and the laws with one of them changed: what derivatives

@@ -69,49 +69,41 @@ static void spoil_singular(int n, T* beta) {
   const T zero = T(0.0), bound = T(least_loop_pivot<T>) * most;
   beta[2 * n - 1] *= select_less(bound, least, T(1.0), zero / zero);
 }
-/// R x = b in place, for the first `size` of n unknowns.
-template <class T>
-static void back_substitute(const T* A, int n, int size, const T* beta, T* b) {
-  for (int j = size - 1; j >= 0; --j) {
-    for (int l = j + 1; l < size; ++l) b[j] -= A[j * n + l] * b[l];
-    b[j] *= beta[n + j];
-  }
-}
-template <class T>
-static void qr_solve(const T* A, int m, int n, const T* beta, T* b) {
-  for (int j = 0; j < n; ++j) {
-    T s = T(0.0);
-    for (int i = j; i < m; ++i) s += A[i * n + j] * b[i];
-    s *= beta[j];
-    for (int i = j; i < m; ++i) b[i] -= s * A[i * n + j];
-  }
-  back_substitute(A, n, n, beta, b);
-}
-
-/// A X = B in place, A square, so many right-hand sides side by side.
-/// @param B  n rows of `stride` numbers
+/// R X = B in place, for the first `size` of n unknowns, so many right-hand sides side by side.
 template <int columns, class T>
-static void qr_solve_columns(const T* A, int n, const T* beta, T* B, int stride) {
-  for (int j = 0; j < n; ++j) {
-    reflect_columns<columns>(A + j * n + j, n, n - j, beta[j], B + j * stride, stride);
-  }
-  for (int j = n - 1; j >= 0; --j) {
+static void back_substitute(const T* A, int n, int size, const T* beta, T* B, int stride) {
+  for (int j = size - 1; j >= 0; --j) {
     T x[columns];
     for (int k = 0; k < columns; ++k) x[k] = B[j * stride + k];
-    for (int l = j + 1; l < n; ++l) {
+    for (int l = j + 1; l < size; ++l) {
       const T& value = A[j * n + l];
       for (int k = 0; k < columns; ++k) x[k] -= value * B[l * stride + k];
     }
     for (int k = 0; k < columns; ++k) B[j * stride + k] = x[k] * beta[n + j];
   }
 }
-/// The same of any number of right-hand sides.
+/// A X = B in the least-squares sense, so many right-hand sides side by side, of which the first n
+/// rows become X.
+/// @param B  m rows of `stride` numbers
+template <int columns, class T>
+static void qr_solve_columns(const T* A, int m, int n, const T* beta, T* B, int stride) {
+  for (int j = 0; j < n; ++j) {
+    reflect_columns<columns>(A + j * n + j, n, m - j, beta[j], B + j * stride, stride);
+  }
+  back_substitute<columns>(A, n, n, beta, B, stride);
+}
+template <class T>
+static void qr_solve(const T* A, int m, int n, const T* beta, T* b) {
+  qr_solve_columns<1>(A, m, n, beta, b, 1);
+}
+
+/// A X = B in place, A square, of any number of right-hand sides.
 template <class T>
 static void qr_solve_all(const T* A, int n, const T* beta, T* B, int columns) {
   int k = 0;
-  for (; k + 4 <= columns; k += 4) qr_solve_columns<4>(A, n, beta, B + k, columns);
-  for (; k + 2 <= columns; k += 2) qr_solve_columns<2>(A, n, beta, B + k, columns);
-  if (k < columns) qr_solve_columns<1>(A, n, beta, B + k, columns);
+  for (; k + 4 <= columns; k += 4) qr_solve_columns<4>(A, n, n, beta, B + k, columns);
+  for (; k + 2 <= columns; k += 2) qr_solve_columns<2>(A, n, n, beta, B + k, columns);
+  if (k < columns) qr_solve_columns<1>(A, n, n, beta, B + k, columns);
 }
 
 /// A^T x = b in place, A square.
@@ -122,10 +114,7 @@ static void qr_solve_transposed(const T* A, int n, const T* beta, T* b) {
     b[j] *= beta[n + j];
   }
   for (int j = n - 1; j >= 0; --j) {
-    T s = T(0.0);
-    for (int i = j; i < n; ++i) s += A[i * n + j] * b[i];
-    s *= beta[j];
-    for (int i = j; i < n; ++i) b[i] -= s * A[i * n + j];
+    reflect_columns<1>(A + j * n + j, n, n - j, beta[j], b + j, 1);
   }
 }
 
@@ -320,7 +309,7 @@ static T block_margin(const LoopBlocks& all, const LoopBlocks::Block& block,
   for (int j = 0; n > 2 && j < n; ++j) {  // column j of R^-1
     T* x = w.right.data();
     for (int i = 0; i <= j; ++i) x[i] = T(i == j ? 1.0 : 0.0);
-    back_substitute(A, n, j + 1, w.beta.data() + 2 * block.first, x);
+    back_substitute<1>(A, n, j + 1, w.beta.data() + 2 * block.first, x, 1);
     for (int i = 0; i <= j; ++i) inverse += x[i] * x[i];
   }
   return T(1.0) / sqrt(inverse * rows);

@@ -220,7 +220,7 @@ static T margin(const ClusterConstraint& constraint, ConstraintWorkspace<T>& w) 
   for (int j = 0; j < r; ++j) {  // column j of R^-1
     T* x = w.k.data();
     for (int i = 0; i <= j; ++i) x[i] = T(i == j ? 1.0 : 0.0);
-    back_substitute(A, r, j + 1, w.beta.data(), x);
+    back_substitute<1>(A, r, j + 1, w.beta.data(), x, 1);
     for (int i = 0; i <= j; ++i) inverse += x[i] * x[i];
   }
   const int stored = constraint.is_sparse() ? constraint.first_entry(m) : m * constraint.columns;

@@ -3,6 +3,8 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "espalier/kernel/model/loops/constraint.hpp"
+
 namespace espalier {
 
 class ClusterConstraint;

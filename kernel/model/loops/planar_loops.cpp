@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/model.hpp"
 
 namespace espalier {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/model.hpp"
 #include "espalier/kernel/spatial/inertia.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/model.hpp"
 
 namespace espalier {

@@ -7,7 +7,7 @@
 
 namespace espalier::detail {
 
-/// The largest of `most` and the |x|; not a number where one is none.
+/// The largest of `most` and the |x|; NaN where one is NaN.
 template <class T>
 static void take_largest(std::span<const T> numbers, T& most) {
   T now = most, zero = T(0.0);  // the latter stays zero as long as all is finite
@@ -30,7 +30,7 @@ static void take_largest_miss(std::span<const CoupledPosition> coupled, const T*
   most = now + zero;
 }
 
-/// Zero, or not a number where some number is not finite. Four sums, which do not wait for each
+/// Zero, or NaN where some number is not finite. Four sums, which do not wait for each
 /// other: a single one takes as long as all other work on a number.
 template <class T>
 static T not_finite(std::span<const T> numbers) {

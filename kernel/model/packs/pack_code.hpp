@@ -56,8 +56,8 @@ class ESPALIER_API PackCode {
       bound; see LoopProjector. What eliminate_loops() keeps is overwritten. */                    \
   virtual void take_margin(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w,         \
                            P& least) const = 0;                                                    \
-  /** most: the largest of it and all |x|, or of what positions miss of their couplings; not a     \
-      number where one of these is none. */                                                        \
+  /** most: the largest of it and all |x|, or of what positions miss of their couplings; NaN       \
+      where one of these is NaN. */                                                                \
   virtual void take_largest(std::span<const P> numbers, P& most) const = 0;                        \
   virtual void take_largest_miss(std::span<const CoupledPosition> coupled, const P* q, P& most)    \
       const = 0;                                                                                   \

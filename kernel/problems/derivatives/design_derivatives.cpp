@@ -4,6 +4,7 @@
 #include <string>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 
 namespace espalier {
 

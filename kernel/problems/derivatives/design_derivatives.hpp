@@ -16,7 +16,7 @@ struct DesignParameter {
   enum class Kind {
     inertial,  ///< of a body with all that is welded to it: m, m c (3), J about the origin (xx, yy,
                ///< zz, xy, xz, yz), body frame [kg, kg·m, kg·m²]
-    rotor,     ///< inertia of a folded rotor about its axis, its carrier's other moments held
+    rotor,     ///< inertia of a folded rotor about its axis, its parent's other moments held
     placement,  ///< of a joint: twist by which its frame on the parent moves, in the frame itself,
                 ///< axis on z; not of joints in loops that a loop joint closes
     ratio,      ///< entry of a constant G: rate of a joint per rate of an independent one

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "espalier/kernel/problems/named_results.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 
 namespace espalier {
 
@@ -40,14 +40,7 @@ class ESPALIER_API InverseDynamics : public AlgorithmAt<T> {
 
  protected:
   /// solve() at this scalar: named inputs in, named results out.
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
-    BasicResult<Value>& r = detail::result(out, 0, "tau");
-    r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
-    detail::answer<T>(r, [&](Out<T> tau) {
-      evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot), tau,
-               detail::lifted<T>(in.wrenches));
-    });
-  }
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot, T* tau,
                        const Wrenches<T>* wrenches) = 0;

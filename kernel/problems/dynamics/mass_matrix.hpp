@@ -1,6 +1,6 @@
 #pragma once
 
-#include "espalier/kernel/problems/named_results.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 
 namespace espalier {
 
@@ -30,11 +30,7 @@ class ESPALIER_API MassMatrix : public AlgorithmAt<T> {
 
  protected:
   /// solve() at this scalar: named inputs in, named results out.
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
-    BasicResult<Value>& r = detail::result(out, 0, "mass_matrix");
-    r.shape(ResultAxis::rates, model().nv(), ResultAxis::rates, model().nv());
-    detail::answer<T>(r, [&](Out<T> M) { evaluate(detail::lifted<T>(in.q), M); });
-  }
+  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, T* M) = 0;
 };

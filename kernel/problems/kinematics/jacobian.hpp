@@ -1,6 +1,6 @@
 #pragma once
 
-#include "espalier/kernel/problems/named_results.hpp"
+#include "espalier/kernel/problems/algorithm.hpp"
 
 namespace espalier {
 

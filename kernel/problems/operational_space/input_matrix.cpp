@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/text.hpp"
 
 namespace espalier {

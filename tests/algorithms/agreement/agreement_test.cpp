@@ -5,6 +5,7 @@
 #include <limits>
 #include <ostream>
 
+#include "espalier/kernel/model/joint.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/simple_robot.hpp"

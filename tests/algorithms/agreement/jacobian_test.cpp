@@ -2,8 +2,7 @@
 
 #include "algorithms/reference/bodies.hpp"
 #include "espalier/kernel/problems/kinematics/jacobian.hpp"
-#include "tests/support/host.hpp"
-#include "tests/support/random_cluster_robot.hpp"
+#include "tests/support/random_models.hpp"
 
 // Jacobians of links against sums of dense 6 x 6 products, joint by joint from the link to the
 // ground: J = sum of (body to link)X (i to body)X S_i G_i.
@@ -73,27 +72,16 @@ void expect_dense(const ModelPtr& model, const std::vector<std::vector<double>>&
 }
 
 TEST(JacobianTest, TreesOfAllJointsAreDense) {
-  for (int seed = 0; seed < 40; ++seed) {
-    SCOPED_TRACE(seed);
-    RobotOptions options;
-    options.seed = seed;
-    options.bodies = 1 + seed;
-    options.floating_base = seed % 2 == 0;
-    const ModelPtr model = host().compile(random_robot(host().registry(), options));
+  for_each_random_tree(40, [](const ModelPtr& model, int seed) {
     expect_dense(model, {random_state(*model, seed).q, random_state(*model, seed + 1).q});
-  }
+  });
 }
 
 TEST(JacobianTest, RobotsWithLoopsAreDense) {
-  for (int seed = 0; seed < 60; ++seed) {
-    SCOPED_TRACE(seed);
-    ClusterRobotOptions options;
-    options.seed = seed;
-    options.floating_base = seed % 3 == 0;
-    const ModelPtr model = host().compile(random_cluster_robot(host().registry(), options));
+  for_each_random_cluster_robot(60, [](const ModelPtr& model, int seed) {
     expect_dense(model,
                  {random_cluster_state(*model, seed).q, random_cluster_state(*model, seed + 1).q});
-  }
+  });
 }
 
 TEST(JacobianTest, FarFromTheOriginNoDigitIsLost) {

@@ -6,6 +6,7 @@
 
 #include "algorithms/chains/groups.hpp"
 #include "espalier/kernel/spatial/second_moments.hpp"
+#include "espalier/plugins/registrar.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"
 #include "tests/support/random_robot.hpp"
@@ -159,7 +160,7 @@ TEST(ChainPlanTest, LimbsMayEndWhereTheyBranch) {
   EXPECT_EQ(lengths, (std::multiset<std::size_t>{3, 3, 6, 6, 7, 7}));  // torso, neck, legs, arms
 }
 
-TEST(ChainGroupsTest, CarriersComeFirst) {
+TEST(ChainGroupsTest, ParentsComeFirst) {
   for (unsigned long long seed = 1; seed <= 30; ++seed) {
     const ModelPtr model = turning_robot(Shape::random, 40, seed % 2 == 0, seed);
     const ChainPlan plan = plan_of(*model);

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "cli/allocations.hpp"
+#include "espalier/kernel/format.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/problems/dynamics/subsystem_matrices.hpp"
 #include "tests/support/host.hpp"

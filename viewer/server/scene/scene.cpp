@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "espalier/kernel/graph/mechanism_graphs.hpp"
+#include "espalier/kernel/model/joint.hpp"
 #include "viewer/server/motion/pins.hpp"
 
 namespace espalier::viewer {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/motion/tree_kinematics.hpp"
 #include "espalier/kernel/problems/derivatives/design_variation.hpp"
 

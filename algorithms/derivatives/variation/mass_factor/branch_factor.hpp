@@ -26,7 +26,7 @@ class BranchFactor {
         factors_(plan_.factor_numbers() + Pack::size, 0.0),
         inverse_stride_((n_ + 2 * Pack::size - 1) / Pack::size * Pack::size),
         inverse_((n_ + Quad::size) * static_cast<std::size_t>(inverse_stride_) + Pack::size, 0.0),
-        carriers_(n_ + Quad::size, 0.0),
+        ancestors_(n_ + Quad::size, 0.0),
         sums_(n_ + 2 * Pack::size, 0.0) {}
 
   /// Room for the row of M of a rate: entries of the rates that carry it, from the root on, and its
@@ -39,7 +39,7 @@ class BranchFactor {
       for (int k = s.begin; k < s.end; ++k) {
         const double* from = M + static_cast<long>(k) * n_;
         double* to = row(k);
-        for (const int j : plan_.carriers(s)) *to++ = from[j];
+        for (const int j : plan_.ancestors(s)) *to++ = from[j];
         for (int j = s.begin; j <= k; ++j) *to++ = from[j];
       }
     }
@@ -51,8 +51,8 @@ class BranchFactor {
       const Branch& s = plan_.branches()[b];
       SmallInverse::with_size(s.size(), [&]<int size>() {
         invert_own<size>(s);
-        multiply_carriers<size>(s);
-        update_carriers<size>(s);
+        multiply_ancestors<size>(s);
+        update_ancestors<size>(s);
       });
     }
   }
@@ -69,13 +69,13 @@ class BranchFactor {
         }
         sum.store(sums_.data() + t);
       }
-      const auto path = plan_.carriers(s);
+      const auto path = plan_.ancestors(s);
       for (int t = 0; t < s.depth; ++t) x[path[t]] += sums_[t];
     }
     for (const Branch& s : plan_.branches()) {
-      const auto path = plan_.carriers(s);
+      const auto path = plan_.ancestors(s);
       const double *d = D(s), *w = W(s);
-      for (int t = 0; t < s.depth; ++t) carriers_[t] = x[path[t]];
+      for (int t = 0; t < s.depth; ++t) ancestors_[t] = x[path[t]];
       for (int i = 0; i < s.size(); i += Quad::size) {
         Quad sum(0.0);  // D is symmetric
         for (int k = 0; k < s.size(); ++k) {
@@ -85,7 +85,7 @@ class BranchFactor {
       }
       for (int k = 0; k < s.size(); ++k) {
         double sum = sums_[k];
-        for (int t = 0; t < s.depth; ++t) sum += w[k * s.W_width + t] * carriers_[t];
+        for (int t = 0; t < s.depth; ++t) sum += w[k * s.W_width + t] * ancestors_[t];
         x[s.begin + k] = sum;
       }
     }
@@ -148,7 +148,7 @@ class BranchFactor {
   }
   /// W_s = -D_s M_sa.
   template <int size>
-  void multiply_carriers(const Branch& s) {
+  void multiply_ancestors(const Branch& s) {
     constexpr int width = SmallInverse::width(size);
     const double* d = D(s);
     double *w = factors_.data() + s.W, *columns = factors_.data() + s.W_columns;
@@ -171,8 +171,8 @@ class BranchFactor {
   }
   /// M_aa += M_as W_s, lower triangle.
   template <int size>
-  void update_carriers(const Branch& s) {
-    const auto path = plan_.carriers(s);
+  void update_ancestors(const Branch& s) {
+    const auto path = plan_.ancestors(s);
     const double *rows[size], *w[size];
     for (int k = 0; k < size; ++k) rows[k] = row(s.begin + k), w[k] = W(s) + k * s.W_width;
     for (int t = 0; t < s.depth; ++t) {
@@ -231,7 +231,7 @@ class BranchFactor {
   std::vector<double> factors_;  ///< D and W of each branch
   long inverse_stride_;
   std::vector<double> inverse_;  ///< M^-1, rows filled up
-  std::vector<double> carriers_, sums_;
+  std::vector<double> ancestors_, sums_;
 };
 
 }  // namespace espalier

@@ -71,7 +71,7 @@ class BranchPlan {
   int rates() const { return rates_; }
   const std::vector<Branch>& branches() const { return branches_; }
   /// Rates that carry a branch, from the root on.
-  std::span<const int> carriers(const Branch& s) const {
+  std::span<const int> ancestors(const Branch& s) const {
     return {paths_.data() + s.path, static_cast<std::size_t>(s.depth)};
   }
   std::span<const Stretch> stretches(const Branch& s) const {
@@ -96,7 +96,7 @@ class BranchPlan {
     s.begin = rate, s.path = static_cast<int>(paths_.size()), s.parent = parent;
     if (parent >= 0) {
       const Branch& p = branches_[parent];
-      const std::vector<int> way(carriers(p).begin(), carriers(p).end());
+      const std::vector<int> way(ancestors(p).begin(), ancestors(p).end());
       paths_.insert(paths_.end(), way.begin(), way.end());
       for (int i = p.begin; i <= on; ++i) paths_.push_back(i);
     }
@@ -132,7 +132,7 @@ class BranchPlan {
 
   int rates_;
   std::vector<Branch> branches_;
-  std::vector<int> paths_;          ///< carriers of each branch
+  std::vector<int> paths_;          ///< ancestors of each branch
   std::vector<Stretch> stretches_;  ///< of them
   std::vector<int> row_;            ///< per rate
   int row_numbers_ = 0, factor_numbers_ = 0;

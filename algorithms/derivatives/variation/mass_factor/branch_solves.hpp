@@ -147,7 +147,7 @@ class BranchSolves {
                const Out& out) {
     constexpr int step = SmallInverse::width(size);
     const double *D = M.D(s) + k, *W = M.W_columns(s) + k;
-    const auto carriers = plan_.stretches(s);
+    const auto ancestors = plan_.stretches(s);
     const std::array<const double*, 2> right{A_.data() + s.begin * stride_,
                                              B_.data() + s.begin * stride_};
     const long row = s.begin + k, n = n_;
@@ -160,7 +160,7 @@ class BranchSolves {
       }
       double* solution = solution_.data() + p.solution;
       const double* w = W;
-      for (const BranchPlan::Stretch& a : carriers) {
+      for (const BranchPlan::Stretch& a : ancestors) {
         row_products::accumulate<true, rows, 1>(sum, w, step, solution + a.begin * width, width,
                                                 a.size);
         w += a.size * step;

@@ -39,7 +39,7 @@ class LaneMassFactor {
   void factor(const T* M) {
     for (const Branch& s : plan_.branches()) {
       for (long k = s.begin; k < s.end; ++k) {
-        for (const int j : plan_.carriers(s)) M_[k * n_ + j] = M[k * n_ + j];
+        for (const int j : plan_.ancestors(s)) M_[k * n_ + j] = M[k * n_ + j];
         for (int j = s.begin; j <= k; ++j) M_[k * n_ + j] = M[k * n_ + j];
       }
     }
@@ -50,7 +50,7 @@ class LaneMassFactor {
         terms_.assign(1, {D(b), most, 1, M_.data() + s.begin * n_ + a.begin, n_, s.size(), true});
         Products::write(terms_, s.size(), a.size, W_.data() + s.begin * n_ + a.begin, n_);
       }
-      update_carriers(s);
+      update_ancestors(s);
     }
   }
   /// x = M^-1 x.
@@ -58,7 +58,7 @@ class LaneMassFactor {
     for (std::size_t b = plan_.branches().size(); b-- > 0;) {
       const Branch& s = plan_.branches()[b];
       for (long k = s.begin; k < s.end; ++k) {
-        for (const int j : plan_.carriers(s)) x[j] += W_[k * n_ + j] * x[k];
+        for (const int j : plan_.ancestors(s)) x[j] += W_[k * n_ + j] * x[k];
       }
     }
     for (std::size_t b = 0; b < plan_.branches().size(); ++b) {
@@ -67,7 +67,7 @@ class LaneMassFactor {
       for (int k = 0; k < s.size(); ++k) {
         T sum(0.0);
         for (int i = 0; i < s.size(); ++i) sum += D(b)[k * most + i] * x[s.begin + i];
-        for (const int j : plan_.carriers(s)) sum += W_[(s.begin + k) * n_ + j] * x[j];
+        for (const int j : plan_.ancestors(s)) sum += W_[(s.begin + k) * n_ + j] * x[j];
         own[k] = sum;
       }
       std::copy_n(own, s.size(), x + s.begin);
@@ -81,14 +81,14 @@ class LaneMassFactor {
       const Branch& s = plan_.branches()[b];
       const int tree = plan_.branches()[s.tree_begin].begin;
       terms_.clear();
-      add_carriers(s, Z + tree);
+      add_ancestors(s, Z + tree);
       Products::write(terms_, s.size(), s.begin - tree, Z + s.begin * n + tree, n);
       for (long k = s.begin; k < s.end; ++k) {
         for (long j = tree; j < s.begin; ++j) Z[j * n + k] = Z[k * n + j];
         std::copy_n(D(b) + (k - s.begin) * most, s.size(), Z + k * n + s.begin);
       }
       terms_.clear();
-      add_carriers(s, Z + s.begin);
+      add_ancestors(s, Z + s.begin);
       Products::write(terms_, s.size(), s.size(), Z + s.begin * n + s.begin, n, true);
     }
   }
@@ -112,7 +112,7 @@ class LaneMassFactor {
         if (related) {
           terms_.push_back({D(b), most, 1, A + s.begin * n + r.begin, n, s.size(), true});
         }
-        add_carriers(s, X + r.begin);
+        add_ancestors(s, X + r.begin);
         Products::write(terms_, s.size(), r.end - r.begin, X + s.begin * n + r.begin, n);
       };
       for (const Range& r : columns_[b].related) write(r, true);
@@ -144,7 +144,7 @@ class LaneMassFactor {
   const T* D(std::size_t branch) const { return D_.data() + branch * most * most; }
 
   /// Terms W_s X_a. @param X  row 0, at the first column
-  void add_carriers(const Branch& s, const T* X) {
+  void add_ancestors(const Branch& s, const T* X) {
     for (const BranchPlan::Stretch& a : plan_.stretches(s)) {
       terms_.push_back({W_.data() + s.begin * n_ + a.begin, n_, 1, X + a.begin * n_, n_, a.size});
     }
@@ -171,7 +171,7 @@ class LaneMassFactor {
     }
   }
   /// M_aa += M_as W_s, lower triangle.
-  void update_carriers(const Branch& s) {
+  void update_ancestors(const Branch& s) {
     constexpr int rows = 3;
     for (const BranchPlan::Stretch& to : plan_.stretches(s)) {
       for (const BranchPlan::Stretch& by : plan_.stretches(s)) {

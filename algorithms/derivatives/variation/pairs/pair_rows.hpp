@@ -81,7 +81,7 @@ class PairRows {
     const double* own = from(rate);
     Quad term[6];
     for (int k = 0; k < 6; ++k) term[k] = all<t1>(own, k);
-    for (const Stretch& s : list(rows_[rate].carriers)) {
+    for (const Stretch& s : list(rows_[rate].ancestors)) {
       const double* columns = numbers_.data() + s.address;
       const int size = s.end - s.begin;
       for (int j = 0; j < size; j += Quad::size) {
@@ -117,7 +117,7 @@ class PairRows {
     int begin = 0, end = 0;  ///< in stretches_
   };
   struct Row {
-    Part carriers, carried;
+    Part ancestors, descendants;
     int end = 0;    ///< behind the last rate that it carries
     int root = -1;  ///< whose rate this is, or -1
     int place = 0;  ///< among the root's rates
@@ -202,15 +202,15 @@ class PairRows {
     } else {
       const double* own = from(i);
       int at = 0;
-      for (const Stretch& s : list(row.carriers)) {
+      for (const Stretch& s : list(row.ancestors)) {
         clear<matrices>(at, s.begin, out);
-        with_carriers<matrices>(own, s, out);
+        with_ancestors<matrices>(own, s, out);
         at = s.end;
       }
       clear<matrices>(at, i, out);
       constexpr int with_itself[3] = {own_q, own_v, own_mass};
       for (int m = 0; m < matrices; ++m) out[m][i] = own[with_itself[m] * stride];
-      for (const Stretch& s : list(row.carried)) with_carried<matrices>(own, s, out);
+      for (const Stretch& s : list(row.descendants)) with_descendants<matrices>(own, s, out);
     }
     clear<matrices>(row.end, n_, out);
   }
@@ -222,7 +222,7 @@ class PairRows {
     constexpr int terms[3] = {t4, t3, t1};
     for (int m = 0; m < matrices; ++m) {
       std::copy_n(own[m] + row.place * RootPairs::width, 6, out[m] + i - row.place);
-      for (const Stretch& s : list(row.carried)) {
+      for (const Stretch& s : list(row.descendants)) {
         const double* term = numbers_.data() + s.address + (terms[m] + row.place) * stride;
         const int size = s.end - s.begin;
         for (int j = 0; j < size; j += Quad::size) {
@@ -233,18 +233,18 @@ class PairRows {
   }
   /// Entries of a rate's row in columns that carry it. @param own  numbers of the rate
   template <int matrices>
-  void with_carriers(const double* own, const Stretch& s, const Out<matrices>& out) const {
+  void with_ancestors(const double* own, const Stretch& s, const Out<matrices>& out) const {
     const double* columns = numbers_.data() + s.address;
     const int size = s.end - s.begin;
     int j = 0;
     for (; j + Quad::size < size; j += Pack::size) {
-      with_carrier<matrices, Pack>(own, columns + j, s.begin + j, out);
+      with_ancestor<matrices, Pack>(own, columns + j, s.begin + j, out);
     }
-    if (j < size) with_carrier<matrices, Quad>(own, columns + j, s.begin + j, out);
+    if (j < size) with_ancestor<matrices, Quad>(own, columns + j, s.begin + j, out);
   }
   template <int matrices, class P>
-  static void with_carrier(const double* own, const double* columns, int j,
-                           const Out<matrices>& out) {
+  static void with_ancestor(const double* own, const double* columns, int j,
+                            const Out<matrices>& out) {
     P q(0.0), v(0.0), mass(0.0);
     for (int k = 0; k < 6; ++k) {
       const P x1 = all<t1, P>(own, k), s = some<P, S>(columns, k);
@@ -262,18 +262,18 @@ class PairRows {
   }
   /// Entries of a rate's row in columns that it carries.
   template <int matrices>
-  void with_carried(const double* own, const Stretch& s, const Out<matrices>& out) const {
+  void with_descendants(const double* own, const Stretch& s, const Out<matrices>& out) const {
     const double* terms = numbers_.data() + s.address;
     const int size = s.end - s.begin;
     int j = 0;
     for (; j + Quad::size < size; j += Pack::size) {
-      with_carried<matrices, Pack>(own, terms + j, s.begin + j, out);
+      with_descendants<matrices, Pack>(own, terms + j, s.begin + j, out);
     }
-    if (j < size) with_carried<matrices, Quad>(own, terms + j, s.begin + j, out);
+    if (j < size) with_descendants<matrices, Quad>(own, terms + j, s.begin + j, out);
   }
   template <int matrices, class P>
-  static void with_carried(const double* own, const double* terms, int j,
-                           const Out<matrices>& out) {
+  static void with_descendants(const double* own, const double* terms, int j,
+                               const Out<matrices>& out) {
     P q(0.0), v(0.0), mass(0.0);
     for (int k = 0; k < 6; ++k) {
       const P s = all<S, P>(own, k);

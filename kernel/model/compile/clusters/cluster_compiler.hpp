@@ -8,6 +8,7 @@
 #include "espalier/kernel/graph/cluster_tree.hpp"
 #include "espalier/kernel/model/compile/clusters/ties.hpp"
 #include "espalier/kernel/model/compile/validate.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/loops/loop_peeling.hpp"
 
 namespace espalier {

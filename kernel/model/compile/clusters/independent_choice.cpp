@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/kernel/model/variants.hpp"
 #include "espalier/kernel/text.hpp"

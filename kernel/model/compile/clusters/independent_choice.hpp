@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/model.hpp"
 
 /// Which joints of a cluster determine the others best, and models of one robot that differ in that

@@ -1,5 +1,7 @@
 #include "espalier/kernel/model/compile/clusters/recognise.hpp"
 
+#include "espalier/kernel/model/loops/constraint.hpp"
+
 #include <algorithm>
 
 namespace espalier::detail {

@@ -8,6 +8,7 @@
 #include "espalier/kernel/graph/connectivity_graph.hpp"
 #include "espalier/kernel/graph/spanning_tree.hpp"
 #include "espalier/kernel/model/compile/validate.hpp"
+#include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/loops/couplings.hpp"
 
 /// The pass of the model compiler that finds what ties joint positions: mimics and couplings as

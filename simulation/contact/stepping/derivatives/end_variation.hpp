@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <vector>
 
+#include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/model.hpp"
 
 namespace espalier::contact {

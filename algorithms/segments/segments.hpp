@@ -1,0 +1,66 @@
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "algorithms/segments/segment_kinds.hpp"
+
+namespace espalier {
+
+/// Segments in the order in which recursive algorithms pass them, parents before children.
+template <class... Kinds>
+class Segments {
+ public:
+  using Segment = std::variant<Kinds...>;
+
+  const Segment& operator[](int k) const { return segments_[k]; }
+  /// Calls pass(segment) for each segment, base to tips.
+  template <class Pass>
+  void outward(Pass&& pass) const {
+    for (const Segment& s : segments_) std::visit(pass, s);
+  }
+  /// Calls pass(segment) for each segment, tips to base.
+  template <class Pass>
+  void inward(Pass&& pass) const {
+    for (std::size_t k = segments_.size(); k-- > 0;) std::visit(pass, segments_[k]);
+  }
+
+  /// Appends a segment. Plain bodies that continue the last run extend it.
+  /// @param order  segments of lower order come first, once sorted
+  void add(Segment next, int order = 0) {
+    if constexpr ((std::is_same_v<PlainRun, Kinds> || ...)) {
+      PlainRun* last = segments_.empty() || orders_.back() != order
+                           ? nullptr
+                           : std::get_if<PlainRun>(&segments_.back());
+      const PlainRun* run = std::get_if<PlainRun>(&next);
+      if (last != nullptr && run != nullptr && last->run == run->run && last->end == run->begin &&
+          last->shift == run->shift) {
+        last->end = run->end;
+        return;
+      }
+    }
+    segments_.push_back(std::move(next));
+    orders_.push_back(order);
+  }
+  void sort() {
+    std::vector<std::size_t> at(segments_.size());
+    std::iota(at.begin(), at.end(), 0);
+    std::stable_sort(at.begin(), at.end(),
+                     [&](std::size_t a, std::size_t b) { return orders_[a] < orders_[b]; });
+    std::vector<Segment> sorted;
+    sorted.reserve(at.size());
+    for (const std::size_t k : at) sorted.push_back(std::move(segments_[k]));
+    segments_ = std::move(sorted);
+    std::vector<int>().swap(orders_);
+  }
+
+ private:
+  std::vector<Segment> segments_;
+  std::vector<int> orders_;  ///< until sort()
+};
+
+}  // namespace espalier
