@@ -1,8 +1,8 @@
-#include "espalier/kernel/model/compile/cluster_compiler.hpp"
+#include "espalier/kernel/model/compile/clusters/cluster_compiler.hpp"
 
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/model/cluster_equations.hpp"
-#include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/model/loops/cluster_equations.hpp"
+#include "espalier/kernel/model/motion/tree_kinematics.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/kernel/uniform.hpp"
 
