@@ -18,7 +18,7 @@ struct ChainAttachments {
     for (const int body : watched) attachment[body] = plan.chain_of[body] >= 0;
     for (int i = 1; i <= n; ++i) {
       const int p = model.body(i).parent;
-      if (plan.chain_of[i] < 0 && plan.chain_of[p] >= 0) attachment[p] = true;
+      if (!plan.passes(i) && plan.chain_of[p] >= 0) attachment[p] = true;
     }
     // A chain whose attitude others need takes its own from its parent.
     for (std::size_t k = plan.chains.size(); k-- > 0;) {

@@ -291,6 +291,11 @@ template <class S, class C>
 ESPALIER_ALWAYS_INLINE void add_moment(Force<S>& f, const Vec3<C>& n) {
   f.n += n;
 }
+/// Adds to the moment that an angular acceleration takes.
+template <class S>
+ESPALIER_ALWAYS_INLINE void add_rotation(ArticulatedInertia<S>& I, const Sym3<S>& A) {
+  I.A += A;
+}
 /// I -= s U U^T.
 template <class S>
 ESPALIER_ALWAYS_INLINE void subtract_outer(ArticulatedInertia<S>& I, const S& s,

@@ -178,6 +178,12 @@ ESPALIER_ALWAYS_INLINE void add_axis_moment(PairedForce& f, double x) { add_low(
 ESPALIER_ALWAYS_INLINE void add_moment(PairedForce& f, const Vec3<double>& n) {
   add_low(f.x, n.x), add_low(f.y, n.y), add_low(f.z, n.z);
 }
+/// Adds to the moment that an angular acceleration takes.
+ESPALIER_ALWAYS_INLINE void add_rotation(PairedInertia& I, const Sym3<double>& A) {
+  Sym3<Pair>& AC = I.AC;
+  add_low(AC.xx, A.xx), add_low(AC.xy, A.xy), add_low(AC.xz, A.xz);
+  add_low(AC.yy, A.yy), add_low(AC.yz, A.yz), add_low(AC.zz, A.zz);
+}
 ESPALIER_ALWAYS_INLINE PairedForce scale(double s, const PairedForce& f) {
   return {s * f.x, s * f.y, s * f.z};
 }

@@ -4,52 +4,12 @@
 #include <cmath>
 #include <vector>
 
+#include "algorithms/chains/asymmetric_rotors.hpp"
+#include "algorithms/chains/geared_clusters.hpp"
 #include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/model.hpp"
 
 namespace espalier {
-
-/// Whether joints are turns about z by their positions, so that sine and cosine say all.
-inline bool are_revolute(const BodyRun& run) {
-  return run.subspace == SubspaceKind::revolute_z && run.joints->turns_about_z();
-}
-
-/// Whether a cluster is one body of one rate that is the independent one, with all rotors that this
-/// drives on the parent.
-inline bool is_geared_body(const Model& model, const Cluster& c) {
-  if (!c.constrained || c.constraint != nullptr) return false;
-  if (c.count != 1 || c.nv != 1 || c.spanning_nv != 1 || c.G[0] != 1.0) return false;
-  const auto rotors = model.rotors().subspan(c.rotor, c.rotors);
-  return std::all_of(rotors.begin(), rotors.end(),
-                     [&](const Rotor& r) { return r.parent == model.body(c.first).parent; });
-}
-
-/// Whether a cluster is a body and another one on it, with parallel axes and rates that are the
-/// independent ones, and with rotors that both drive (by belts) on the first one's parent, about
-/// the same axes, or that the second drives on the first.
-inline bool is_belt_pair(const Model& model, const Cluster& c) {
-  if (!c.constrained || c.constraint != nullptr) return false;
-  if (c.count != 2 || c.nv != 2 || c.spanning_nv != 2) return false;
-  if (c.G[0] != 1.0 || c.G[1] != 0.0 || c.G[2] != 0.0 || c.G[3] != 1.0) return false;
-  constexpr double parallel = 1e-15;  // as ChainPlan sees it
-  const Transform<double>& first = model.body(c.first).placement;
-  const Transform<double>& second = model.body(c.first + 1).placement;
-  if (model.body(c.first + 1).parent != c.first) return false;
-  if (std::hypot(second.E.row[2].x, second.E.row[2].y) > parallel) return false;
-  for (int r = 0; r < c.rotors; ++r) {
-    const Rotor& rotor = model.rotors()[c.rotor + r];
-    const double* rho = c.G.data() + 2 * (2 + r);
-    if (rotor.parent == c.first) {
-      if (rho[0] != 0.0) return false;
-    } else if (rotor.parent != model.body(c.first).parent) {
-      return false;
-    } else if (rho[1] != 0.0) {
-      const Vec3<double> transverse = cross(first.E.row[2], rotor.momentum);
-      if (dot(transverse, transverse) > 1e-28 * dot(rotor.momentum, rotor.momentum)) return false;
-    }
-  }
-  return true;
-}
 
 /// Joints that chains may consist of, and the inertia reflected on each joint's rate.
 struct ChainJoints {
@@ -77,12 +37,25 @@ struct ChainJoints {
       for (int i = c.first; i < c.first + c.count; ++i) joints.turning[i] = turning;
       if (pair && turning) joints.coupled[c.first + 1] = true;
       for (int r = 0; r < c.rotors; ++r) {
-        if (geared) joints.add_rotor(model, c, r);
+        if (geared) joints.add_rotor(model, c, r, c.first);
         if (pair) joints.add_rotor_of_pair(model, c, r);
       }
     }
     for (const int i : model.bodies_with_equations()) joints.turning[i] = false;
     return joints;
+  }
+
+  /// Adds joints that drive a rotor whose inertia is not the same all around its axis.
+  void add_asymmetric_rotors(const Model& model) {
+    asymmetric = asymmetric_rotors(model);
+    for (const AsymmetricRotor& rotor : asymmetric) {
+      const Body& body = model.body(rotor.body);
+      const Cluster& c = model.clusters()[body.cluster];
+      turning[rotor.joint] = true;
+      inertia[rotor.joint] += rotor.ratio * rotor.ratio * (body.inertia.I.zz + inertia[rotor.body]);
+      momentum[rotor.joint] += scale(rotor.ratio * body.inertia.I.zz, body.placement.E.row[2]);
+      for (int r = 0; r < c.rotors; ++r) add_rotor(model, c, r, rotor.joint);
+    }
   }
 
   std::vector<bool> turning;           ///< per body: whether its joint may be in a chain
@@ -92,13 +65,15 @@ struct ChainJoints {
   std::vector<double> coupling;
   std::vector<bool>
       coupled;  ///< per body: the second one of a belt pair, which the first goes on with
+  std::vector<AsymmetricRotor> asymmetric;  ///< none but after add_asymmetric_rotors()
 
  private:
-  void add_rotor(const Model& model, const Cluster& c, int r) {
+  /// @param joint  body whose rate is the independent one
+  void add_rotor(const Model& model, const Cluster& c, int r, int joint) {
     const Rotor& rotor = model.rotors()[c.rotor + r];
     const double rho = c.G[c.spanning_nv + r];
-    inertia[c.first] += rho * rho * rotor.inertia;
-    momentum[c.first] += scale(rho, rotor.momentum);
+    inertia[joint] += rho * rho * rotor.inertia;
+    momentum[joint] += scale(rho, rotor.momentum);
   }
   /// A rotor on the parent that the second body drives counts as one on the first body: about the
   /// same axis, its rate differs by the first body's, which changes the coupling alone.
@@ -128,6 +103,7 @@ struct ChainJoints {
 /// parameters; Khalil, Kleinfinger 1986; Craig 2005, section 3.4).
 struct ChainBody {
   int body = 0;
+  int asymmetric = -1;  ///< rotor that its joint drives, in ChainPlan::asymmetric
   Transform<double> F = Transform<double>::identity();  ///< from the model's frame to this one
   double cos_alpha = 1.0, sin_alpha = 0.0;
   double cos_theta = 1.0, sin_theta = 0.0;
@@ -173,16 +149,18 @@ class ChainPlan {
         index_in(chain_of.size(), -1),
         inertia(chain_of.size(), RigidInertia<double>::zero()) {
     const int n = model.active_body_count();
+    std::vector<const AsymmetricRotor*> rotor_of(n + 1, nullptr);  // per body that drives one
+    for (const AsymmetricRotor& rotor : joints.asymmetric) rotor_of[rotor.joint] = &rotor;
     std::vector<int> next_in_chain(n + 1, 0), chain_length(n + 1, 0);  // along the longest way
-    std::vector<int> carried(n + 1, 0);
+    std::vector<int> children(n + 1, 0);
     for (int i = n; i > 0; --i) {
       if (!joints.turning[i]) continue;
-      if (branches == Branches::end && carried[i] > 1 && !joints.coupled[next_in_chain[i]])
+      if (branches == Branches::end && children[i] > 1 && !joints.coupled[next_in_chain[i]])
         next_in_chain[i] = 0;
       chain_length[i] = 1 + (next_in_chain[i] > 0 ? chain_length[next_in_chain[i]] : 0);
       const int p = model.body(i).parent;
       if (p == 0 || !joints.turning[p]) continue;
-      ++carried[p];
+      ++children[p];
       if (joints.coupled[i] ||
           (!joints.coupled[next_in_chain[p]] &&
            (next_in_chain[p] == 0 || chain_length[i] >= chain_length[next_in_chain[p]])))
@@ -191,14 +169,16 @@ class ChainPlan {
     for (int i = 1; i <= n; ++i) {
       if (!joints.turning[i] || chain_of[i] >= 0) continue;
       const int parent = model.body(i).parent;
-      if (chain_length[i] < 2 && chain_of[parent] < 0) continue;  // going there would cost more
-      for (int first = i; first > 0;) first = add(model, first, next_in_chain, joints);
+      const bool alone = chain_length[i] < 2 && chain_of[parent] < 0;
+      if (alone && rotor_of[i] == nullptr) continue;  // going there would cost more
+      for (int first = i; first > 0;) first = add(model, first, next_in_chain, joints, rotor_of);
     }
     level.assign(n + 1, 0);
     for (const Cluster& c : model.clusters()) {
       int of_cluster = 0;  // chains that its supports have passed
       for (const int o : c.supports) of_cluster = std::max(of_cluster, passed(o));
       for (int i = c.first; i < c.first + c.count; ++i) {
+        if (chain_of[i] == carried) continue;
         if (chain_of[i] < 0) {
           const int p = model.body(i).parent;
           level[i] = std::max(of_cluster, passed(p));
@@ -216,12 +196,16 @@ class ChainPlan {
         level[i] = chain.level;
       }
     }
-    regroup(bodies);
+    regroup(model, bodies);
   }
 
   std::vector<Chain> chains;  ///< parents before what they carry
-  std::vector<int> chain_of;  ///< per body: chain; -1: none
+  /// In chain_of: an asymmetric rotor, passed with the joint that it turns with.
+  static constexpr int carried = -2;
+  std::vector<int> chain_of;  ///< per body: chain; -1: none; or `carried`
   std::vector<int> index_in;  ///< per body: place in its chain
+  /// Asymmetric rotors, in the axes of the body before the joint.
+  std::vector<AsymmetricRotor> asymmetric;
   /// Per body of a chain: its regrouped inertia, in the frame of the chain. Per other body: its own
   /// and what chains on it pass on, in the model's frame.
   std::vector<RigidInertia<double>> inertia;
@@ -229,6 +213,8 @@ class ChainPlan {
   /// no chain can be computed before the chains of that level.
   std::vector<int> level;
 
+  /// Whether a pass over chains meets body i.
+  bool passes(int i) const { return chain_of[i] >= 0 || chain_of[i] == carried; }
   const ChainBody& body(int i) const { return chains[chain_of[i]].bodies[index_in[i]]; }
   /// Of the chain of body i.
   int parent(int i) const { return chains[chain_of[i]].parent; }
@@ -239,11 +225,15 @@ class ChainPlan {
     for (int i = 0; i <= model.active_body_count(); ++i) all.push_back(model.folded_inertia(i));
     return all;
   }
-  void regroup(const std::vector<RigidInertia<double>>& bodies) {
+  void regroup(const Model& model, const std::vector<RigidInertia<double>>& bodies) {
+    std::copy(bodies.begin(), bodies.begin() + inertia.size(), inertia.begin());
+    for (const AsymmetricRotor& rotor : asymmetric) {
+      const Body& b = model.body(rotor.body);
+      inertia[b.parent] += congruence(b.placement, mean_about_axis(b.inertia));
+    }
     for (std::size_t i = 0; i < chain_of.size(); ++i) {
-      const int at = static_cast<int>(i);
-      inertia[i] = bodies[i];
-      if (chain_of[i] >= 0) inertia[i] = congruence(body(at).F.inverse(), inertia[i]);
+      if (chain_of[i] < 0) continue;
+      inertia[i] = congruence(body(static_cast<int>(i)).F.inverse(), inertia[i]);
     }
     for (std::size_t l = chains.size(); l-- > 0;) {
       const Chain& chain = chains[l];
@@ -280,7 +270,7 @@ class ChainPlan {
 
   /// Adds a chain from body `first` on. @returns  the body that starts the next one, or 0
   int add(const Model& model, int first, const std::vector<int>& next_in_chain,
-          const ChainJoints& joints) {
+          const ChainJoints& joints, const std::vector<const AsymmetricRotor*>& rotor_of) {
     Chain chain;
     chain.parent = model.body(first).parent;
     const int number = static_cast<int>(chains.size());
@@ -322,6 +312,10 @@ class ChainPlan {
         b.a = rounded(P.r.x);
         b.d = parallel ? 0.0 : rounded(P.r.z + slide * b.cos_alpha);
       }
+      if (rotor_of[next] != nullptr) {
+        b.asymmetric = static_cast<int>(asymmetric.size());
+        add_rotor(*rotor_of[next], root ? turn.E : chain.bodies.back().F.E);
+      }
       take_axial_momentum(b);
       b.reflected = joints.inertia[next];
       b.coupling = joints.coupling[next];
@@ -331,6 +325,13 @@ class ChainPlan {
     }
     chains.push_back(std::move(chain));
     return next;
+  }
+  /// @param E  from the model's axes of the body before to its axes here
+  void add_rotor(AsymmetricRotor rotor, const Mat3<double>& E) {
+    const Mat3<double> back = E.transposed();
+    rotor.cosine = congruence(back, rotor.cosine), rotor.sine = congruence(back, rotor.sine);
+    chain_of[rotor.body] = carried;
+    asymmetric.push_back(rotor);
   }
   static void take_axial_momentum(ChainBody& b) {
     const Vec3<double> axis{0.0, -b.sin_alpha, b.cos_alpha}, all = b.momentum;

@@ -63,6 +63,7 @@ class ChainSweeps : public ChainUnits<T> {
     return kind.geared || Unit::Body::paired;
   }
   using Base = ChainUnits<T>;
+  using Base::cosine_, Base::sine_;
   using Base::for_numbers, Base::for_boundaries, Base::lane_of, Base::of_lane, Base::place_,
       Base::plan_, Base::boundaries_, Base::with_unit;
 
@@ -105,6 +106,7 @@ class ChainSweeps : public ChainUnits<T> {
             gear.couple = cross(m.omega, scale(qd, gear.momentum));
             gear.force = dot(m.alpha, gear.momentum);
             if constexpr (accelerated) gear.couple += scale(qdd, gear.momentum);
+            if (gear.rotor >= 0) move_rotor(unit, b.gear, m.omega, m.alpha, qd);
           }
         }
         const Turn<S> t = Turn<S>::of(b.c, b.s);
@@ -140,6 +142,30 @@ class ChainSweeps : public ChainUnits<T> {
       });
       if (b.boundaries) show_motion(b, m);
     }
+  }
+
+  /// What the part of an asymmetric rotor's inertia that turns takes of the body before and of the
+  /// joint: Delta alpha + omega x Delta omega + qd W omega, and -omega^T W omega / 2, where W is
+  /// the derivative of Delta by the joint's angle (theory/clusters 5.4).
+  template <class Unit, class S>
+  [[gnu::noinline]] void move_rotor(Unit& unit, int index, Vec3<S> omega, Vec3<S> alpha, S qd) {
+    auto& gear = unit.gears[index];
+    auto& rotor = unit.rotors[gear.rotor];
+    const S c = Base::template gather<Unit::lanes>(cosine_.data(), rotor.body),
+            s = Base::template gather<Unit::lanes>(sine_.data(), rotor.body);
+    const S half = s * c, sine = half + half, cosine = c * c - s * s;  // of twice the angle
+    rotor.Delta = turning_part(rotor.cosine, cosine, rotor.sine, sine);
+    const S by_cosine = rotor.twice_ratio * cosine, by_sine = -(rotor.twice_ratio * sine);
+    const Vec3<S> turned = turning_part(rotor.sine, by_cosine, rotor.cosine, by_sine) * omega;
+    gear.couple += rotor.Delta * alpha + cross(omega, rotor.Delta * omega) + scale(qd, turned);
+    gear.force -= S(0.5) * dot(omega, turned);
+  }
+  /// a x + b y.
+  template <class S, class C>
+  ESPALIER_ALWAYS_INLINE static Sym3<S> turning_part(const Sym3<C>& a, const S& x, const Sym3<C>& b,
+                                                     const S& y) {
+    return {a.xx * x + b.xx * y, a.xy * x + b.xy * y, a.xz * x + b.xz * y,
+            a.yy * x + b.yy * y, a.yz * x + b.yz * y, a.zz * x + b.zz * y};
   }
 
   template <class Unit>
@@ -303,6 +329,9 @@ class ChainSweeps : public ChainUnits<T> {
       if (b.transverse) {
         add_moment(U, unit.gears[b.gear].momentum);
         add_moment(p, unit.gears[b.gear].couple);
+        if (const int rotor = unit.gears[b.gear].rotor; rotor >= 0) {
+          add_rotation(I, unit.rotors[rotor].Delta);
+        }
       }
     }
     subtract_outer(I, inverse, U);

@@ -49,12 +49,12 @@ class ChainUnits {
     }
     for (const Cluster& c : model.clusters()) {
       bool inside = c.count > 0;
-      for (int i = c.first; i < c.first + c.count; ++i) inside = inside && contains(i);
+      for (int i = c.first; i < c.first + c.count; ++i) inside = inside && passes(i);
       whole_clusters_.push_back(inside);
     }
     for (const BodyRun& run : model.active_runs()) {
       int inside = 0;
-      for (int k = 0; k < run.count; ++k) inside += contains(run.first + k) ? 1 : 0;
+      for (int k = 0; k < run.count; ++k) inside += passes(run.first + k) ? 1 : 0;
       if (inside > 0) turning_.push_back(static_cast<int>(&run - model.runs().data()));
       whole_runs_.push_back(inside == run.count);
     }
@@ -63,7 +63,9 @@ class ChainUnits {
 
   const ChainPlan& plan() const { return plan_; }
   bool contains(int body) const { return plan_.chain_of[body] >= 0; }
-  /// Per active run of the model: whether all its bodies are in chains.
+  /// Whether body is in a chain, or a rotor that one carries along.
+  bool passes(int body) const { return plan_.passes(body); }
+  /// Per active run of the model: whether all its bodies are passed.
   const std::vector<bool>& whole_runs() const { return whole_runs_; }
   /// Per cluster of the model, likewise.
   const std::vector<bool>& whole_clusters() const { return whole_clusters_; }
@@ -83,6 +85,16 @@ class ChainUnits {
   }
   const T& sine(int body) const { return sine_[body]; }
   const T& cosine(int body) const { return cosine_[body]; }
+  /// Calls f(rotor, from its parent's frame to its own) for rotors that chains carry, after turn().
+  template <class F>
+  void for_each_rotor(const Model& model, F&& f) const {
+    for (const AsymmetricRotor& rotor : plan_.asymmetric) {
+      const Transform<double>& placement = model.body(rotor.body).placement;
+      f(rotor, Transform<T>{
+                   rotate_rows(sine_[rotor.body], cosine_[rotor.body], Mat3<T>::from(placement.E)),
+                   Vec3<T>::from(placement.r)});
+    }
+  }
   /// World to a body's frame in the model, after turn().
   /// @param E  the same of the parent of its chain
   Mat3<T> attitude(int body, const Mat3<T>& E) {
@@ -130,7 +142,7 @@ class ChainUnits {
     bool boundaries = false;
     const Transform<double>* F[lanes];
     int gear = -1;            ///< in Unit::gears
-    bool transverse = false;  ///< rotors have axes other than the joint's
+    bool transverse = false;  ///< rotors have axes other than the joint's, or are asymmetric
     bool coupled = false;     ///< by the coupling to the body before, in one of the lanes
     bool leads_pair = false;  ///< the next one is coupled
   };
@@ -143,6 +155,15 @@ class ChainUnits {
     Vec3<S> couple;     ///< that the body before needs for the transverse momentum
     S force;            ///< that their own rate needs
     S coupling_over_D;  ///< coupling / D: of the rate of the body before in that of a coupled one
+    int rotor = -1;     ///< asymmetric one, in Unit::rotors
+  };
+  /// An asymmetric rotor, in the axes of the body before.
+  template <class S, class C, int lanes>
+  struct TurningRotor {
+    int body[lanes];       ///< whose sine and cosine
+    Sym3<C> cosine, sine;  ///< AsymmetricRotor; zero where the lane has none
+    C twice_ratio;
+    Sym3<S> Delta;
   };
   /// What the elimination of a coupled rate adds to the system of the rate before.
   template <class S>
@@ -157,6 +178,7 @@ class ChainUnits {
     static constexpr int lanes = lanes_;
     std::vector<Body> bodies;
     std::vector<Gear<S_, C>> gears;
+    std::vector<TurningRotor<S_, C, lanes_>> rotors;
     CoupledPair<S_> pair;  ///< of the body that was passed last
     Vec3<C> r;
     Turn<C> base_frame;
@@ -319,6 +341,7 @@ class ChainUnits {
       if (!unit.bodies[i].kind.geared) continue;
       unit.bodies[i].gear = static_cast<int>(unit.gears.size());
       put_gear(unit.gears.emplace_back(), group, i);
+      put_rotor(unit, group, i);
     }
     if constexpr (Unit::Body::paired) {
       for (auto& b : unit.bodies) b.P.make_pairs(), b.moments.make_pairs();
@@ -340,8 +363,8 @@ class ChainUnits {
     set(to.reflected, k, ended ? 1.0 : b.reflected);
     if (!ended) {
       const Vec3<double>& transverse = b.momentum;
-      to.transverse =
-          to.transverse || transverse.x != 0.0 || transverse.y != 0.0 || transverse.z != 0.0;
+      to.transverse = to.transverse || transverse.x != 0.0 || transverse.y != 0.0 ||
+                      transverse.z != 0.0 || b.asymmetric >= 0;
       to.coupled = to.coupled || b.coupling != 0.0;
     }
     const auto& body = model.body(b.body);
@@ -364,6 +387,33 @@ class ChainUnits {
       set(to.axial, lane, bodies[i].axial), set(to.coupling, lane, bodies[i].coupling);
       for (int a = 0; a < 3; ++a) set(to.momentum[a], lane, bodies[i].momentum[a]);
     }
+  }
+  /// An asymmetric rotor that body i of a chain of the group drives, if there is one.
+  template <class Unit>
+  void put_rotor(Unit& unit, const std::vector<int>& group, std::size_t i) const {
+    for (std::size_t k = 0; k < group.size(); ++k) {
+      const std::vector<ChainBody>& bodies = plan_.chains[group[k]].bodies;
+      if (i >= bodies.size() || bodies[i].asymmetric < 0) continue;
+      auto& gear = unit.gears.back();
+      if (gear.rotor < 0) {
+        gear.rotor = static_cast<int>(unit.rotors.size());
+        auto& none = unit.rotors.emplace_back();
+        std::fill_n(none.body, Unit::lanes, 0);
+        none.cosine = none.sine = decltype(none.cosine)::zero();
+        none.twice_ratio = decltype(none.twice_ratio)(0.0);
+      }
+      const int lane = static_cast<int>(k);
+      const AsymmetricRotor& rotor = plan_.asymmetric[bodies[i].asymmetric];
+      auto& to = unit.rotors.back();
+      to.body[k] = rotor.body;
+      set(to.cosine, lane, rotor.cosine), set(to.sine, lane, rotor.sine);
+      set(to.twice_ratio, lane, 2.0 * rotor.ratio);
+    }
+  }
+  template <class C>
+  static void set(Sym3<C>& to, int k, const Sym3<double>& m) {
+    set(to.xx, k, m.xx), set(to.xy, k, m.xy), set(to.xz, k, m.xz);
+    set(to.yy, k, m.yy), set(to.yz, k, m.yz), set(to.zz, k, m.zz);
   }
   template <class C>
   static void set(C& x, int k, double value) {

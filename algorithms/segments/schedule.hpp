@@ -73,7 +73,11 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
   struct KindOf {
     explicit KindOf(const Model& m)
         : several(m.clusters().size(), false), joints(ChainJoints::of(m)) {
-      if (!has<ChainGroup>) joints.turning.assign(joints.turning.size(), false);
+      if constexpr (has<ChainGroup>) {
+        joints.add_asymmetric_rotors(m);
+      } else {
+        joints.turning.assign(joints.turning.size(), false);
+      }
       if constexpr (dissolves) return;
       std::vector<bool> carries_several(m.clusters().size(), false), supplied = carries_several;
       for (const Cluster& c : m.clusters()) {
@@ -104,7 +108,7 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
     }
     for (std::size_t k = 0; k < m.clusters().size(); ++k) {
       const Cluster& c = m.clusters()[k];
-      if (chains->chain_of[c.first] < 0) add_cluster(m, c, kind.several[k], kind.joints);
+      if (!chains->passes(c.first)) add_cluster(m, c, kind.several[k], kind.joints);
     }
     const ChainGroups groups(*chains, lanes);
     for (std::size_t g = 0; g < groups.groups.size(); ++g) {

@@ -20,7 +20,8 @@ struct PlainRun {
 
   int body(int k) const { return run->first + k; }
 };
-/// Serial chains of revolute joints, one in each lane of a pack, or a lone one.
+/// Serial chains of revolute joints, one in each lane of a pack, or a lone one. A joint may drive a
+/// rotor that is no segment, symmetric about its axis or not.
 struct ChainGroup {
   int group;
 };

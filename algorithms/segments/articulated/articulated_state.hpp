@@ -49,9 +49,11 @@ struct ArticulatedState {
   /// Subtracts external wrenches, each in its body's frame, from those that the bodies need.
   void apply(const Wrenches<T>& wrenches) {
     for (int i = 1; i <= model.active_body_count(); ++i) apply(i, wrenches[i]);
+    apply_to_rotors_of_chains(wrenches);
   }
   void apply(int i, const Force<T>& w) {
     if (chains.contains(i)) return chains.apply_wrench(i, w);
+    if (chains.passes(i)) return;  // a rotor: above
     WorldBody<T>& b = body[i];
     b.pA -= Force<T>{transpose_times(b.E, w.n), transpose_times(b.E, w.f)};
   }
@@ -72,12 +74,18 @@ struct ArticulatedState {
   int base;  ///< FloatingBase; 0: none
 
  private:
+  /// External wrenches on rotors that chains carry: to the bodies that these stand on.
+  void apply_to_rotors_of_chains(const Wrenches<T>& wrenches) {
+    chains.for_each_rotor(model, [&](const AsymmetricRotor& rotor, const Transform<T>& X) {
+      apply(model.body(rotor.body).parent, X.transpose_times_force(wrenches[rotor.body]));
+    });
+  }
   /// The ground, and all bodies and rates up to the last ones outside of chains.
   void make_bodies(const ScheduleLayout& layout, const std::vector<RigidInertia<double>>& inertia) {
     const Model& m = model;
     int last = 0, rates = 0;
     for (int i = 1; i <= m.active_body_count(); ++i) {
-      if (chains.contains(i)) continue;
+      if (chains.passes(i)) continue;
       last = i;
       rates = std::max(rates, m.body(i).v + m.body(i).nv);
     }
@@ -118,7 +126,7 @@ struct ArticulatedState {
     }
     for (const int attachment : chains.attachments().all) body[attachment].aligned = true;
     for (const Cluster& c : m.clusters()) {
-      if (chains.contains(c.first)) continue;
+      if (chains.passes(c.first)) continue;
       std::vector<int> met;
       for (int i = c.first; i < c.first + c.count; ++i) met.push_back(axes[i]);
       for (const int support : c.supports) met.push_back(axes[support]);

@@ -66,7 +66,8 @@ struct ClusterState : ArticulatedState<T> {
   /// tau without what external wrenches on folded rotors and armatures inside of loops, which turn
   /// with g, take of it.
   const T* remaining_forces(const T* tau, const Wrenches<T>* wrenches) {
-    if (wrenches != nullptr && !this->model.rotors().empty()) tau = apply_to_rotors(tau, *wrenches);
+    const bool driven = !this->model.rotors().empty() || !this->chains.plan().asymmetric.empty();
+    if (wrenches != nullptr && driven) tau = apply_to_rotors(tau, *wrenches);
     if (!loop_armature_.empty() && this->motion.g() != nullptr) tau = accelerate_armature(tau);
     return tau;
   }
@@ -110,7 +111,7 @@ struct ClusterState : ArticulatedState<T> {
     double inertia;
   };
 
-  /// External wrenches on folded rotors: to the parents, and to the rates by G^T.
+  /// External wrenches on folded rotors to the parents, and on all rotors to the rates by G^T.
   const T* apply_to_rotors(const T* tau, const Wrenches<T>& wrenches) {
     const Model& m = this->model;
     this->motion.place_rotors(this->q);
@@ -124,6 +125,9 @@ struct ClusterState : ArticulatedState<T> {
         this->apply(folded.parent,
                     this->motion.joints.X[folded.body].transpose_times_force(wrench));
       }
+    }
+    for (const AsymmetricRotor& rotor : this->chains.plan().asymmetric) {
+      tau_[m.clusters()[m.body(rotor.body).cluster].v] += rotor.ratio * wrenches[rotor.body].n.z;
     }
     return tau_.data();
   }

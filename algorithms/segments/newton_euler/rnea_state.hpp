@@ -31,13 +31,13 @@ struct RneaState : NewtonEulerState<T> {
     if (!m.bodies_with_equations().empty()) supplied_tau_.resize(m.spanning_nv());
     if (!m.is_tree()) qdd_.resize(m.spanning_nv()), this->tau_spanning.resize(m.spanning_nv());
     for (const Cluster& c : m.clusters()) {
-      for (int r = c.rotor; !chains.contains(c.first) && r < c.rotor + c.rotors; ++r) {
+      for (int r = c.rotor; !chains.passes(c.first) && r < c.rotor + c.rotors; ++r) {
         rotors_.push_back(r);
       }
     }
     const int rotor_rates = m.rotors().empty() ? m.spanning_nv() : m.rotors().front().v;
     for (const auto& entry : m.armature()) {  // a folded rotor's is part of its inertia
-      if (entry.first < rotor_rates && !chains.contains(m.joint_of_rate(entry.first).body)) {
+      if (entry.first < rotor_rates && !chains.passes(m.joint_of_rate(entry.first).body)) {
         armature_.push_back(entry);
       }
     }
@@ -54,9 +54,13 @@ struct RneaState : NewtonEulerState<T> {
   /// Subtracts external wrenches, each in its body's frame, from those that the bodies need.
   void apply(const Wrenches<T>& wrenches) {
     for (int i = 1; i <= this->model.active_body_count(); ++i) apply(i, wrenches[i]);
+    chains.for_each_rotor(this->model, [&](const AsymmetricRotor& rotor, const Transform<T>& X) {
+      apply(this->model.body(rotor.body).parent, X.transpose_times_force(wrenches[rotor.body]));
+    });
   }
   void apply(int i, const Force<T>& wrench) {
     if (chains.contains(i)) return chains.apply_wrench(i, wrench);
+    if (chains.passes(i)) return;  // a rotor: above
     NewtonEulerState<T>::apply(i, wrench);
   }
 
@@ -130,12 +134,16 @@ struct RneaState : NewtonEulerState<T> {
   /// External wrenches on rotors that chains reflect: to the independent rates, by G^T.
   void apply_to_rotors_of_chains(const Wrenches<T>& wrenches, T* tau) const {
     for (const Cluster& c : this->model.clusters()) {
-      if (!chains.contains(c.first)) continue;
+      if (!chains.passes(c.first)) continue;
       for (int r = 0; r < c.rotors; ++r) {
         const T& moment = wrenches[this->model.rotors()[c.rotor + r].body].n.z;
         const T* rho = motion.G(c) + (c.spanning_nv + r) * c.nv;
         for (int j = 0; j < c.nv; ++j) tau[c.v + j] -= rho[j] * moment;
       }
+    }
+    for (const AsymmetricRotor& rotor : chains.plan().asymmetric) {
+      const Cluster& c = this->model.clusters()[this->model.body(rotor.body).cluster];
+      tau[c.v] -= rotor.ratio * wrenches[rotor.body].n.z;
     }
   }
 

@@ -2,6 +2,7 @@
 #include "espalier/kernel/model/loops/constraint.hpp"
 
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/model/loops/cluster_equations.hpp"
 #include "espalier/kernel/model/motion/tree_kinematics.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/kernel/uniform.hpp"
@@ -44,13 +45,14 @@ void ClusterCompiler::report_open() {
 std::vector<std::vector<double>> ClusterCompiler::closed_poses() const {
   std::vector<std::vector<double>> poses{model_.neutral_};
   UniformNumbers uniform(12345);
-  // Of many loops hardly ever all close from far away: these start nearer, and nearer still.
+  // Of many loops hardly ever all close from far away: these start nearer, and nearer still, and
+  // what does not close soon is left at once.
   bool large = false;
   for (const Cluster& c : model_.clusters_) {
     large = large || (c.constraint != nullptr && c.constraint->is_sparse());
   }
   CloseOptions once;
-  once.attempts = 1;
+  once.attempts = 1, once.iterations = 12;
   for (int k = 0; k < 4; ++k) {
     std::vector<double> step(model_.spanning_nv_, 0.0);
     for (const Cluster& c : model_.clusters_) {
@@ -60,8 +62,9 @@ std::vector<std::vector<double>> ClusterCompiler::closed_poses() const {
     for (int halved = 0; halved < (large ? 4 : 1); ++halved) {
       std::vector<double> q = model_.neutral_;
       model_.integrate(q.data(), step.data(), q.data());
-      if (assemble(model_, q.data(), large ? once : CloseOptions{}).verdict ==
-          Closure::Verdict::closed) {
+      const Closure closure =
+          large ? detail::assemble_nearby(model_, q.data(), once) : assemble(model_, q.data());
+      if (closure.verdict == Closure::Verdict::closed) {
         poses.push_back(std::move(q));
         break;
       }

@@ -117,9 +117,8 @@ class Descent {
   ClusterEquations& cluster_;
 };
 
-}  // namespace
-
-Closure assemble(const Model& model, double* q, const CloseOptions& options) {
+/// @param far  whether clusters that Newton's method leaves open are closed by descent
+Closure assembled(const Model& model, double* q, const CloseOptions& options, bool far) {
   Closure closure;
   if (!all_finite(q, model.nq())) return refusal();
   model.normalize(q);
@@ -173,7 +172,7 @@ Closure assemble(const Model& model, double* q, const CloseOptions& options) {
   }
   for (std::size_t i = 0; i < open.size(); ++i) {
     if (!open[i]) continue;
-    open[i] = !Descent(loops, loops.clusters()[i]).close(guess, q);
+    open[i] = !(far && Descent(loops, loops.clusters()[i]).close(guess, q));
     loops.update(q);
   }
   for (std::size_t i = 0; i < open.size(); ++i) {
@@ -184,6 +183,15 @@ Closure assemble(const Model& model, double* q, const CloseOptions& options) {
     closure.reached = 0.0;
   }
   return closure;
+}
+
+}  // namespace
+
+Closure assemble(const Model& model, double* q, const CloseOptions& options) {
+  return assembled(model, q, options, true);
+}
+Closure detail::assemble_nearby(const Model& model, double* q, const CloseOptions& options) {
+  return assembled(model, q, options, false);
 }
 
 }  // namespace espalier

@@ -219,6 +219,9 @@ class Loops {
   std::vector<double> dv_;
 };
 
+/// assemble() by Newton's method alone, for who has another guess where that fails.
+Closure assemble_nearby(const Model& model, double* q, const CloseOptions& options);
+
 inline bool all_finite(const double* x, int n) {
   return std::all_of(x, x + n, [](double xi) { return std::isfinite(xi); });
 }
