@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "algorithms/segments/articulated_tree.hpp"
+#include "algorithms/segments/articulated_tree/articulated_tree.hpp"
 #include "espalier/kernel/problems/end_effector.hpp"
 
 namespace espalier {

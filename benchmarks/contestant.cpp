@@ -9,13 +9,13 @@
 
 #include "benchmarks/batches.hpp"
 #include "espalier/kernel/model/placements.hpp"
-#include "espalier/kernel/problems/bias_force.hpp"
-#include "espalier/kernel/problems/center_of_mass.hpp"
-#include "espalier/kernel/problems/energy.hpp"
-#include "espalier/kernel/problems/forward_dynamics_derivatives.hpp"
-#include "espalier/kernel/problems/inverse_dynamics_derivatives.hpp"
-#include "espalier/kernel/problems/inverse_mass_matrix.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/derivatives/forward_dynamics_derivatives.hpp"
+#include "espalier/kernel/problems/derivatives/inverse_dynamics_derivatives.hpp"
+#include "espalier/kernel/problems/dynamics/bias_force.hpp"
+#include "espalier/kernel/problems/dynamics/inverse_mass_matrix.hpp"
+#include "espalier/kernel/problems/kinematics/center_of_mass.hpp"
+#include "espalier/kernel/problems/kinematics/energy.hpp"
+#include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
 
 namespace espalier::bench {
 

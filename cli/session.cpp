@@ -9,7 +9,7 @@
 #include <set>
 
 #include "cli/command.hpp"
-#include "cli/positions.hpp"
+#include "cli/files/positions.hpp"
 #include "espalier/host/output_file.hpp"
 
 namespace espalier::cli {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/state.hpp"
+#include "cli/files/state.hpp"
 #include "espalier/host/batch.hpp"
 
 /// Time and allocations of single calls and of batches.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/table.hpp"
+#include "cli/output/table.hpp"
 #include "espalier/host/espalier.hpp"
 #include "espalier/plugins/instruction_set.hpp"
 #include "espalier_commit.hpp"

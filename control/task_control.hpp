@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "espalier/host/host.hpp"
-#include "espalier/kernel/problems/center_of_mass.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
+#include "espalier/kernel/problems/kinematics/center_of_mass.hpp"
+#include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 #include "espalier/kernel/problems/quadratic_program.hpp"
 
 /// Control of tasks by all that acts on a robot, on top of the problem `input-matrix`. It is in the

@@ -12,9 +12,9 @@
 #include "charts/chart.hpp"
 #include "espalier/espalier.hpp"
 #include "espalier/host/output_file.hpp"
-#include "espalier/kernel/model/loop_projector.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/problems/derivatives.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/problems/derivatives/derivatives.hpp"
 
 using namespace espalier;
 

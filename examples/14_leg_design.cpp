@@ -9,9 +9,9 @@
 #include <limits>
 
 #include "espalier/espalier.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/problems/design_variation.hpp"
-#include "espalier/kernel/problems/inverse_dynamics.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/problems/derivatives/design_variation.hpp"
+#include "espalier/kernel/problems/dynamics/inverse_dynamics.hpp"
 #include "swing_leg.hpp"
 
 using namespace espalier;

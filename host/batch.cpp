@@ -1,6 +1,6 @@
 #include "espalier/host/batch.hpp"
 
-#include "espalier/host/batch_at.hpp"
+#include "espalier/host/batches/batch_at.hpp"
 
 namespace espalier {
 

@@ -6,14 +6,14 @@
 #include "espalier/host/positions.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/state.hpp"
-#include "espalier/kernel/problems/bias_force.hpp"
-#include "espalier/kernel/problems/center_of_mass.hpp"
-#include "espalier/kernel/problems/energy.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
-#include "espalier/kernel/problems/forward_kinematics.hpp"
-#include "espalier/kernel/problems/inverse_dynamics.hpp"
-#include "espalier/kernel/problems/jacobian.hpp"
-#include "espalier/kernel/problems/mass_matrix.hpp"
+#include "espalier/kernel/problems/dynamics/bias_force.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/inverse_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/mass_matrix.hpp"
+#include "espalier/kernel/problems/kinematics/center_of_mass.hpp"
+#include "espalier/kernel/problems/kinematics/energy.hpp"
+#include "espalier/kernel/problems/kinematics/forward_kinematics.hpp"
+#include "espalier/kernel/problems/kinematics/jacobian.hpp"
 
 /// All that a program includes which uses Espalier:
 ///

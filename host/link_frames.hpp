@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "espalier/host/host.hpp"
-#include "espalier/kernel/problems/forward_kinematics.hpp"
-#include "espalier/kernel/problems/jacobian.hpp"
+#include "espalier/kernel/problems/kinematics/forward_kinematics.hpp"
+#include "espalier/kernel/problems/kinematics/jacobian.hpp"
 
 /// Where links are and how they move, in the frame and at the point that a program works with.
 

@@ -2,7 +2,7 @@
 #include "espalier/kernel/format.hpp"
 #include "espalier/kernel/integrator.hpp"
 #include "espalier/kernel/model/joint.hpp"
-#include "espalier/kernel/model/pack_code.hpp"
+#include "espalier/kernel/model/packs/pack_code.hpp"
 #include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/sub_mechanism.hpp"
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/kernel/model/adapters/law_adapter.hpp"
 #include "espalier/kernel/model/description.hpp"
-#include "espalier/kernel/model/law_adapter.hpp"
 
 namespace espalier {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <set>
 
-#include "espalier/kernel/model/plugin_checks.hpp"
+#include "espalier/kernel/model/adapters/plugin_checks.hpp"
 #include "espalier/kernel/suggest.hpp"
 #include "espalier/kernel/text.hpp"
 #include "registry_words.hpp"

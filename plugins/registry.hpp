@@ -13,8 +13,8 @@
 
 #include "espalier/kernel/format.hpp"
 #include "espalier/kernel/integrator.hpp"
+#include "espalier/kernel/model/adapters/joint_adapter.hpp"
 #include "espalier/kernel/model/joint.hpp"
-#include "espalier/kernel/model/joint_adapter.hpp"
 #include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/problems/quadratic_program.hpp"
 #include "espalier/kernel/sub_mechanism.hpp"
@@ -92,7 +92,7 @@ class ESPALIER_API Registrar {
  public:
   explicit Registrar(std::string origin) : origin_(std::move(origin)) {}  ///< file of the plugin
 
-  /// A joint type from an author's class J (see kernel/model/joint_adapter.hpp).
+  /// A joint type from an author's class J (see kernel/model/adapters/joint_adapter.hpp).
   template <class J>
   void joint(About about) {
     Entry& e = add(Kind::joint, std::move(about));
@@ -108,7 +108,7 @@ class ESPALIER_API Registrar {
     add(Kind::loop_joint, std::move(about)).loop_joint = std::make_shared<const L>();
   }
   /// A sub-mechanism from an author's class M (see kernel/sub_mechanism.hpp): a law between joint
-  /// positions (kernel/model/law_adapter.hpp), a piece of a robot, or both under one name.
+  /// positions (kernel/model/adapters/law_adapter.hpp), a piece of a robot, or both under one name.
   template <class M>
   void sub_mechanism(About about) {
     static_assert(detail::StatesLaw<M> || detail::BuildsBodies<M>,
@@ -147,7 +147,7 @@ class ESPALIER_API Registrar {
     add(Kind::qp_solver, std::move(about)).qp_solver = [] { return std::make_unique<S>(); };
   }
   /// What the kernel and batches compute on packs, at this plugin's instruction set, from a class
-  /// that implements PackCode (see kernel/model/pack_code.hpp); taken if its name is "packs".
+  /// that implements PackCode (see kernel/model/packs/pack_code.hpp); taken if its name is "packs".
   template <class C>
   void pack_code(About about) {
     add(Kind::pack_code, std::move(about)).pack_code = std::make_shared<const C>();

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/model/motion/subspace.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/sensing/sensor_system.hpp"
 

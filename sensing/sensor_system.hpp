@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/problems/sensor.hpp"
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "batch_simulation_impl.hpp"
-#include "espalier/kernel/model/independent_choice.hpp"
+#include "espalier/kernel/model/compile/clusters/independent_choice.hpp"
 #include "espalier/plugins/registry.hpp"
 
 // Robots of a batch on their loops: closed after each step, and computed in other independent

@@ -3,11 +3,11 @@
 #include <array>
 #include <mutex>
 
-#include "espalier/host/batch_loops.hpp"
-#include "espalier/host/block_threads.hpp"
-#include "espalier/kernel/model/loop_projector.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "espalier/host/batches/batch_loops.hpp"
+#include "espalier/host/batches/block_threads.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 #include "espalier/simulation/batch_simulation.hpp"
 #include "espalier/simulation/reselection.hpp"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "espalier/kernel/integrator.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 
 /// Viscous damping of joints, which is stiff where a damper is strong and what it moves is light:
 /// how fast it is, and steps that stay stable however fast (docs/simulation.md).

@@ -9,10 +9,10 @@
 
 #include "espalier/host/host.hpp"
 #include "espalier/kernel/integrator.hpp"
-#include "espalier/kernel/model/loop_projector.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/kernel/model/passive.hpp"
-#include "espalier/kernel/problems/energy.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
+#include "espalier/kernel/problems/kinematics/energy.hpp"
 #include "espalier/simulation/joint_damping.hpp"
 
 /// A robot in time.

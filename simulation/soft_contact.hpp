@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/problems/forward_kinematics.hpp"
+#include "espalier/kernel/problems/kinematics/forward_kinematics.hpp"
 #include "espalier/simulation/simulation.hpp"
 
 namespace espalier {

@@ -2,7 +2,7 @@
 
 #include "algorithms/bremer/subsystem_terms.hpp"
 #include "algorithms/linear_algebra/small_ldlt.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 
 namespace espalier {
 

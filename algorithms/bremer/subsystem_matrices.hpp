@@ -6,8 +6,8 @@
 
 #include "algorithms/bremer/subsystem_terms.hpp"
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
-#include "espalier/kernel/problems/subsystem_matrices.hpp"
+#include "espalier/kernel/problems/dynamics/subsystem_matrices.hpp"
+#include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 
 namespace espalier {
 

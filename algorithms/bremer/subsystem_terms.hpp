@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "algorithms/bremer/subsystem_tree.hpp"
-#include "algorithms/segments/joint_supplied_dynamics.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/model/subspace.hpp"
+#include "algorithms/segments/articulated/joint_supplied_dynamics.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/subspace.hpp"
 
 namespace espalier {
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "algorithms/chains/columns/row_lanes.hpp"
 #include "algorithms/chains/pairs.hpp"
-#include "algorithms/chains/row_lanes.hpp"
 
 namespace espalier {
 

@@ -7,8 +7,8 @@
 ///   E = Rz(q + theta) Rx(alpha),  r = (a, 0, d),
 /// expanded by hand for each class of placements (theory/chains 3). Turns about axes of the frames
 /// instead of general rotations, and known zeros, leave less than half of the operations of
-/// transform.hpp and inertia.hpp. tests/algorithms/chain_kernels_test.cpp holds each to dense
-/// algebra.
+/// transform.hpp and inertia.hpp. tests/algorithms/chains/chain_kernels_test.cpp holds each to
+/// dense algebra.
 ///
 /// Scalars: S of the state; C of the robot's constants: double, or S where chains are lanes.
 

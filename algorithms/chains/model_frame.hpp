@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/chains/composite_moments.hpp"
+#include "algorithms/chains/composites/composite_moments.hpp"
 
 namespace espalier {
 

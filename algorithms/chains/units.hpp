@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "algorithms/chains/attachments.hpp"
+#include "algorithms/chains/columns/row_lanes.hpp"
 #include "algorithms/chains/model_frame.hpp"
 #include "algorithms/chains/pairs.hpp"
-#include "algorithms/chains/row_lanes.hpp"
 
 namespace espalier {
 

@@ -2,7 +2,7 @@
 
 #include "algorithms/constrained_dynamics/held.hpp"
 #include "algorithms/inverse_osim/pv_osim.hpp"
-#include "algorithms/segments/tree_response.hpp"
+#include "algorithms/segments/articulated_tree/tree_response.hpp"
 
 namespace espalier {
 

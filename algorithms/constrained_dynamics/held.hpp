@@ -5,7 +5,7 @@
 #include "algorithms/inverse_dynamics/rnea.hpp"
 #include "algorithms/linear_algebra/semidefinite_factor.hpp"
 #include "algorithms/task_bias.hpp"
-#include "espalier/kernel/problems/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/constrained_dynamics.hpp"
 
 namespace espalier {
 

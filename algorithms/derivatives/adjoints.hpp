@@ -4,10 +4,10 @@
 
 #include "algorithms/derivatives/variation/adjoint_sweep.hpp"
 #include "algorithms/derivatives/variation/derivative_sweep.hpp"
-#include "algorithms/derivatives/variation/independent_ltl.hpp"
-#include "algorithms/derivatives/variation/lane_adjoint.hpp"
-#include "espalier/kernel/problems/forward_dynamics_adjoint.hpp"
-#include "espalier/kernel/problems/inverse_dynamics_adjoint.hpp"
+#include "algorithms/derivatives/variation/lanes/lane_adjoint.hpp"
+#include "algorithms/derivatives/variation/mass_factor/independent_ltl.hpp"
+#include "espalier/kernel/problems/derivatives/forward_dynamics_adjoint.hpp"
+#include "espalier/kernel/problems/derivatives/inverse_dynamics_adjoint.hpp"
 
 namespace espalier {
 

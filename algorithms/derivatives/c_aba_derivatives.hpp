@@ -1,9 +1,9 @@
 #pragma once
 
 #include "algorithms/derivatives/variation/derivative_sweep.hpp"
-#include "algorithms/derivatives/variation/mass_factor.hpp"
-#include "algorithms/derivatives/variation/root_pairs.hpp"
-#include "espalier/kernel/problems/forward_dynamics_derivatives.hpp"
+#include "algorithms/derivatives/variation/mass_factor/mass_factor.hpp"
+#include "algorithms/derivatives/variation/pairs/root_pairs.hpp"
+#include "espalier/kernel/problems/derivatives/forward_dynamics_derivatives.hpp"
 
 namespace espalier {
 

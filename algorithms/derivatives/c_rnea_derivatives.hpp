@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/derivatives/variation/derivative_sweep.hpp"
-#include "espalier/kernel/problems/inverse_dynamics_derivatives.hpp"
+#include "espalier/kernel/problems/derivatives/inverse_dynamics_derivatives.hpp"
 
 namespace espalier {
 

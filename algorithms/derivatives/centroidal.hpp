@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/derivatives/variation/variation_state.hpp"
-#include "espalier/kernel/problems/centroidal_dynamics.hpp"
+#include "espalier/kernel/problems/kinematics/centroidal_dynamics.hpp"
 
 namespace espalier {
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/derivatives/variation/branch_solves.hpp"
 #include "algorithms/derivatives/variation/derivative_sweep.hpp"
+#include "algorithms/derivatives/variation/mass_factor/branch_solves.hpp"
 #include "algorithms/derivatives/variation/task_variation.hpp"
 #include "algorithms/linear_algebra/semidefinite_factor.hpp"
-#include "espalier/kernel/problems/constrained_dynamics_derivatives.hpp"
+#include "espalier/kernel/problems/derivatives/constrained_dynamics_derivatives.hpp"
 
 namespace espalier {
 

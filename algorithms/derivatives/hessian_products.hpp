@@ -1,9 +1,9 @@
 #pragma once
 
 #include "algorithms/derivatives/adjoints.hpp"
-#include "algorithms/derivatives/differences.hpp"
+#include "algorithms/derivatives/differences/differences.hpp"
 #include "algorithms/derivatives/variation/dual_motion.hpp"
-#include "espalier/kernel/problems/hessian_products.hpp"
+#include "espalier/kernel/problems/derivatives/hessian_products.hpp"
 
 namespace espalier {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/derivatives/variation/variation_state.hpp"
-#include "espalier/kernel/problems/kinematics_derivatives.hpp"
+#include "espalier/kernel/problems/derivatives/kinematics_derivatives.hpp"
 
 namespace espalier {
 

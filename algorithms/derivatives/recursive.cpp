@@ -1,5 +1,5 @@
-#include "algorithms/derivatives/recursive_inverse.hpp"
-#include "algorithms/derivatives/references.hpp"
+#include "algorithms/derivatives/differences/references.hpp"
+#include "algorithms/derivatives/matrices/recursive_inverse.hpp"
 
 namespace espalier {
 

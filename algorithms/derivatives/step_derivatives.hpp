@@ -7,7 +7,7 @@
 
 #include "algorithms/derivatives/c_aba_derivatives.hpp"
 #include "algorithms/derivatives/variation/step_chart.hpp"
-#include "espalier/kernel/problems/step_derivatives.hpp"
+#include "espalier/kernel/problems/derivatives/step_derivatives.hpp"
 
 /// Time steps x+ = f(x, u) with A and B. All variations are matrices of nv rows whose columns are
 /// (dq, dv, du).

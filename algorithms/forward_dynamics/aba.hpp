@@ -2,11 +2,11 @@
 
 #include <memory>
 
-#include "algorithms/segments/articulated_rows.hpp"
-#include "algorithms/segments/chain_group.hpp"
-#include "algorithms/segments/floating_base.hpp"
-#include "algorithms/segments/plain_run.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "algorithms/segments/articulated/articulated_rows.hpp"
+#include "algorithms/segments/articulated/chain_group.hpp"
+#include "algorithms/segments/articulated/floating_base.hpp"
+#include "algorithms/segments/articulated/plain_run.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 
 namespace espalier {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "algorithms/forward_dynamics/link_schedule.hpp"
-#include "algorithms/segments/multi_support_cluster.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "algorithms/segments/clusters/multi_support_cluster.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 
 namespace espalier {
 

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "algorithms/segments/chain_group.hpp"
-#include "algorithms/segments/cluster_by_fronts.hpp"
-#include "algorithms/segments/cluster_on_one.hpp"
-#include "algorithms/segments/cluster_on_several.hpp"
-#include "algorithms/segments/floating_base.hpp"
-#include "algorithms/segments/geared_body.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "algorithms/segments/articulated/chain_group.hpp"
+#include "algorithms/segments/articulated/floating_base.hpp"
+#include "algorithms/segments/articulated/geared_body.hpp"
+#include "algorithms/segments/clusters/cluster_by_fronts.hpp"
+#include "algorithms/segments/clusters/cluster_on_one.hpp"
+#include "algorithms/segments/clusters/cluster_on_several.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 
 namespace espalier {
 

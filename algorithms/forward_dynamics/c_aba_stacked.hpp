@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "algorithms/linear_algebra/small_ldlt.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/model/subspace.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/subspace.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 
 namespace espalier {
 

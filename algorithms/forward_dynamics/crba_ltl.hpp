@@ -3,7 +3,7 @@
 #include "algorithms/inverse_dynamics/rnea.hpp"
 #include "algorithms/linear_algebra/sparse_ltl.hpp"
 #include "algorithms/mass_matrix/composite_bodies.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 
 namespace espalier {
 

@@ -8,7 +8,7 @@
 #include "algorithms/linear_algebra/large_ldlt.hpp"
 #include "algorithms/linear_algebra/sparse_ltl.hpp"
 #include "algorithms/mass_matrix/composite_bodies.hpp"
-#include "espalier/kernel/model/inertia_terms.hpp"
+#include "espalier/kernel/model/inertia/inertia_terms.hpp"
 
 namespace espalier {
 

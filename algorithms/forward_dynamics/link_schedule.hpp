@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/segments/chain_group.hpp"
-#include "algorithms/segments/floating_base.hpp"
+#include "algorithms/segments/articulated/chain_group.hpp"
+#include "algorithms/segments/articulated/floating_base.hpp"
+#include "algorithms/segments/articulated/plain_run.hpp"
 #include "algorithms/segments/link_tree.hpp"
-#include "algorithms/segments/plain_run.hpp"
 
 namespace espalier {
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "algorithms/segments/newton_euler_run.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "algorithms/segments/newton_euler/newton_euler_run.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 
 namespace espalier {
 

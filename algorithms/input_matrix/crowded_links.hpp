@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "algorithms/chains/row_lanes.hpp"
+#include "algorithms/chains/columns/row_lanes.hpp"
 #include "algorithms/input_matrix/acting_columns.hpp"
 #include "espalier/kernel/spatial/spatial.hpp"
 

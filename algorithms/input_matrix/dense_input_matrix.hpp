@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/oracles/dense_task.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
+#include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 
 namespace espalier {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/input_matrix/column_sweeps.hpp"
+#include "algorithms/input_matrix/columns/column_sweeps.hpp"
 #include "algorithms/input_matrix/crowded_links.hpp"
 #include "algorithms/task_bias.hpp"
 

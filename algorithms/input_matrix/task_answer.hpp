@@ -4,7 +4,7 @@
 
 #include "algorithms/inverse_osim/task_jacobian.hpp"
 #include "algorithms/task_bias.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
+#include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 
 namespace espalier {
 

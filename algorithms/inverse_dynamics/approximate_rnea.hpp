@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "algorithms/segments/link_tree.hpp"
-#include "algorithms/segments/newton_euler_chain.hpp"
-#include "algorithms/segments/newton_euler_run.hpp"
-#include "espalier/kernel/problems/inverse_dynamics.hpp"
+#include "algorithms/segments/newton_euler/newton_euler_chain.hpp"
+#include "algorithms/segments/newton_euler/newton_euler_run.hpp"
+#include "espalier/kernel/problems/dynamics/inverse_dynamics.hpp"
 
 namespace espalier {
 

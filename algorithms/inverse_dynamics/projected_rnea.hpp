@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "algorithms/segments/newton_euler_run.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/problems/inverse_dynamics.hpp"
+#include "algorithms/segments/newton_euler/newton_euler_run.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/problems/dynamics/inverse_dynamics.hpp"
 
 namespace espalier {
 

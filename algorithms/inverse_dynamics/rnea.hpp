@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "algorithms/segments/newton_euler_chain.hpp"
-#include "algorithms/segments/newton_euler_run.hpp"
-#include "espalier/kernel/problems/bias_force.hpp"
-#include "espalier/kernel/problems/inverse_dynamics.hpp"
+#include "algorithms/segments/newton_euler/newton_euler_chain.hpp"
+#include "algorithms/segments/newton_euler/newton_euler_run.hpp"
+#include "espalier/kernel/problems/dynamics/bias_force.hpp"
+#include "espalier/kernel/problems/dynamics/inverse_dynamics.hpp"
 
 namespace espalier {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/task_rows.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
 
 namespace espalier {
 

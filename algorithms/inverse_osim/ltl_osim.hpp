@@ -3,7 +3,7 @@
 #include "algorithms/inverse_osim/task_jacobian.hpp"
 #include "algorithms/linear_algebra/sparse_ltl.hpp"
 #include "algorithms/mass_matrix/composite_bodies.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
 
 namespace espalier {
 

@@ -3,7 +3,7 @@
 #include "algorithms/inverse_osim/task_jacobian.hpp"
 #include "algorithms/linear_algebra/large_ldlt.hpp"
 #include "algorithms/mass_matrix/projected_inertia.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
 
 namespace espalier {
 

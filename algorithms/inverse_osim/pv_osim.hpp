@@ -3,9 +3,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "algorithms/inverse_osim/bundle_blocks.hpp"
-#include "algorithms/inverse_osim/row_bundles.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "algorithms/inverse_osim/bundles/bundle_blocks.hpp"
+#include "algorithms/inverse_osim/bundles/row_bundles.hpp"
+#include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
 
 namespace espalier {
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/subspace.hpp"
 #include "espalier/kernel/problems/end_effector.hpp"
 
 namespace espalier {

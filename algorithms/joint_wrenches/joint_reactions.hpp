@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/segments/newton_euler_run.hpp"
-#include "espalier/kernel/problems/joint_wrenches.hpp"
+#include "algorithms/segments/newton_euler/newton_euler_run.hpp"
+#include "espalier/kernel/problems/dynamics/joint_wrenches.hpp"
 
 namespace espalier {
 

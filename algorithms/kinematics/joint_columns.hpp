@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "algorithms/kinematics/joint_turns.hpp"
-#include "espalier/kernel/model/subspace.hpp"
-#include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/model/motion/subspace.hpp"
+#include "espalier/kernel/model/motion/tree_kinematics.hpp"
 #include "espalier/kernel/spatial/quad_frame.hpp"
 
 namespace espalier {

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "algorithms/segments/joint_supplied_dynamics.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/model/subspace.hpp"
-#include "espalier/kernel/problems/center_of_mass.hpp"
-#include "espalier/kernel/problems/energy.hpp"
-#include "espalier/kernel/problems/forward_kinematics.hpp"
+#include "algorithms/segments/articulated/joint_supplied_dynamics.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/subspace.hpp"
+#include "espalier/kernel/problems/kinematics/center_of_mass.hpp"
+#include "espalier/kernel/problems/kinematics/energy.hpp"
+#include "espalier/kernel/problems/kinematics/forward_kinematics.hpp"
 
 namespace espalier {
 

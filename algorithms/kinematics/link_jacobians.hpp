@@ -8,8 +8,8 @@
 #include "algorithms/kinematics/path_columns.hpp"
 #include "algorithms/linear_algebra/zeros.hpp"
 #include "algorithms/segments/free_body.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/problems/jacobian.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/problems/kinematics/jacobian.hpp"
 
 namespace espalier {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "algorithms/kinematics/joint_turns.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/subspace.hpp"
 #include "espalier/kernel/spatial/quad_frame.hpp"
 
 namespace espalier {

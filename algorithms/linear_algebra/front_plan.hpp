@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/kernel/model/constraint.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 
 namespace espalier {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/linear_algebra/front_plan.hpp"
-#include "espalier/kernel/model/loop_block_code.hpp"
+#include "espalier/kernel/model/loops/loop_block_code.hpp"
 
 namespace espalier {
 

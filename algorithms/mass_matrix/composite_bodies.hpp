@@ -4,11 +4,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "algorithms/segments/composite_base.hpp"
-#include "algorithms/segments/composite_chain.hpp"
-#include "algorithms/segments/composite_cluster.hpp"
-#include "algorithms/segments/composite_rows.hpp"
-#include "algorithms/segments/composite_run.hpp"
+#include "algorithms/segments/composite/composite_base.hpp"
+#include "algorithms/segments/composite/composite_chain.hpp"
+#include "algorithms/segments/composite/composite_cluster.hpp"
+#include "algorithms/segments/composite/composite_rows.hpp"
+#include "algorithms/segments/composite/composite_run.hpp"
 
 namespace espalier {
 

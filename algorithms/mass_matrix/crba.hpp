@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/mass_matrix/composite_bodies.hpp"
-#include "espalier/kernel/problems/mass_matrix.hpp"
+#include "espalier/kernel/problems/dynamics/mass_matrix.hpp"
 
 namespace espalier {
 

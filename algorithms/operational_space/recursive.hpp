@@ -3,9 +3,9 @@
 #include "algorithms/inverse_dynamics/rnea.hpp"
 #include "algorithms/inverse_osim/task_jacobian.hpp"
 #include "algorithms/linear_algebra/semidefinite_factor.hpp"
-#include "algorithms/segments/tree_response.hpp"
+#include "algorithms/segments/articulated_tree/tree_response.hpp"
 #include "algorithms/task_bias.hpp"
-#include "espalier/kernel/problems/operational_space.hpp"
+#include "espalier/kernel/problems/operational_space/operational_space.hpp"
 
 namespace espalier {
 

@@ -3,12 +3,12 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Dense>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/model/subspace.hpp"
-#include "espalier/kernel/problems/bias_force.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
-#include "espalier/kernel/problems/inverse_dynamics.hpp"
-#include "espalier/kernel/problems/mass_matrix.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/subspace.hpp"
+#include "espalier/kernel/problems/dynamics/bias_force.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/inverse_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/mass_matrix.hpp"
 
 /// The oracle: explicit body Jacobians, M = sum of J^T I J, dense solve. It shares with the
 /// recursive algorithms only what joints and constraints say, takes folded rotors as the bodies

@@ -6,9 +6,9 @@
 
 #include "algorithms/linear_algebra/semidefinite_factor.hpp"
 #include "algorithms/oracles/dense.hpp"
-#include "espalier/kernel/problems/constrained_dynamics.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
-#include "espalier/kernel/problems/operational_space.hpp"
+#include "espalier/kernel/problems/dynamics/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
+#include "espalier/kernel/problems/operational_space/operational_space.hpp"
 
 /// What the oracles of operational space have in common: J and (dJ/dt) v from explicit body
 /// Jacobians, and a matrix with a rank. They allocate. Source: theory/delassus 4 and

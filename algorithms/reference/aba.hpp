@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/reference/bodies.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 
 namespace espalier::reference {
 

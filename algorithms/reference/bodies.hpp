@@ -3,8 +3,8 @@
 #include <Eigen/Dense>
 #include <vector>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/subspace.hpp"
 
 namespace espalier::reference {
 

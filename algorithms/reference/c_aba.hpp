@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/reference/clusters.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 
 namespace espalier::reference {
 

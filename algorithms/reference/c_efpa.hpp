@@ -2,7 +2,7 @@
 
 #include "algorithms/reference/clusters.hpp"
 #include "algorithms/reference/task.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
 
 namespace espalier::reference {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/reference/clusters.hpp"
-#include "espalier/kernel/problems/inverse_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/inverse_dynamics.hpp"
 
 namespace espalier::reference {
 

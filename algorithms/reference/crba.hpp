@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/reference/bodies.hpp"
-#include "espalier/kernel/problems/mass_matrix.hpp"
+#include "espalier/kernel/problems/dynamics/mass_matrix.hpp"
 
 namespace espalier::reference {
 

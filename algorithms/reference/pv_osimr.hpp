@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/reference/task.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
 
 namespace espalier::reference {
 

@@ -2,7 +2,7 @@
 
 #include "algorithms/reference/clusters.hpp"
 #include "algorithms/reference/task.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
+#include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 
 namespace espalier::reference {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/chains/row_lanes.hpp"
+#include "algorithms/chains/columns/row_lanes.hpp"
 #include "espalier/kernel/spatial/inertia.hpp"
 
 namespace espalier {

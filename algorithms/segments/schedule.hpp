@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algorithms/chains/groups.hpp"
-#include "algorithms/segments/cluster_costs.hpp"
+#include "algorithms/segments/clusters/cluster_costs.hpp"
 #include "algorithms/segments/free_body.hpp"
 
 namespace espalier {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/chains/columns/row_lanes.hpp"
 #include "algorithms/chains/kernels.hpp"
 #include "algorithms/chains/plan.hpp"
-#include "algorithms/chains/row_lanes.hpp"
 #include "algorithms/segments/free_body.hpp"
 
 namespace espalier {

@@ -6,8 +6,8 @@
 
 #include "benchmarks/batches.hpp"
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
-#include "espalier/kernel/problems/mass_matrix.hpp"
+#include "espalier/kernel/problems/dynamics/mass_matrix.hpp"
+#include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
 #include "espalier/kernel/uniform.hpp"
 
 namespace espalier::bench {

@@ -14,7 +14,7 @@
 #include "charts/chart.hpp"
 #include "espalier/espalier.hpp"
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/problems/derivatives.hpp"
+#include "espalier/kernel/problems/derivatives/derivatives.hpp"
 
 namespace espalier::bench {
 

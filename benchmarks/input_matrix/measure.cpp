@@ -8,7 +8,7 @@
 
 #include "benchmarks/chain.hpp"
 #include "benchmarks/robot.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
+#include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 
 namespace espalier::bench {
 

@@ -10,11 +10,11 @@
 #include "benchmarks/input_matrix/measure.hpp"
 #include "benchmarks/robot.hpp"
 #include "espalier/control/input_bounds.hpp"
-#include "espalier/kernel/problems/bias_force.hpp"
-#include "espalier/kernel/problems/forward_kinematics.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
-#include "espalier/kernel/problems/jacobian.hpp"
-#include "espalier/kernel/problems/mass_matrix.hpp"
+#include "espalier/kernel/problems/dynamics/bias_force.hpp"
+#include "espalier/kernel/problems/dynamics/mass_matrix.hpp"
+#include "espalier/kernel/problems/kinematics/forward_kinematics.hpp"
+#include "espalier/kernel/problems/kinematics/jacobian.hpp"
+#include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 
 namespace espalier::bench {
 

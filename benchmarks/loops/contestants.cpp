@@ -3,10 +3,10 @@
 #include <array>
 #include <limits>
 
-#include "espalier/kernel/model/loop_projector.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/problems/forward_dynamics_derivatives.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/problems/derivatives/forward_dynamics_derivatives.hpp"
+#include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
 
 namespace espalier::bench {
 

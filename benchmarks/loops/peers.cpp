@@ -6,7 +6,7 @@
 
 #include "benchmarks/loops/contestants.hpp"
 #include "benchmarks/peers/loop_peer.h"
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 
 namespace espalier::bench {
 

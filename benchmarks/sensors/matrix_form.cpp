@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/spatial/inertia.hpp"
 
 namespace espalier::bench {

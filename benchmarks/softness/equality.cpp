@@ -7,7 +7,7 @@
 
 #include "charts/chart.hpp"
 #include "espalier/espalier.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 
 namespace espalier::bench {
 

@@ -1,5 +1,5 @@
 #include "cli/command.hpp"
-#include "cli/positions.hpp"
+#include "cli/files/positions.hpp"
 
 namespace espalier::cli {
 

@@ -1,11 +1,11 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "cli/command.hpp"
+#include "cli/files/state.hpp"
 #include "cli/number_options.hpp"
-#include "cli/state.hpp"
-#include "cli/table.hpp"
+#include "cli/output/table.hpp"
 #include "cli/timing.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
+#include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 
 namespace espalier::cli {
 

@@ -1,6 +1,6 @@
 #include "cli/command.hpp"
-#include "cli/positions.hpp"
-#include "espalier/kernel/model/independent_choice.hpp"
+#include "cli/files/positions.hpp"
+#include "espalier/kernel/model/compile/clusters/independent_choice.hpp"
 
 namespace espalier::cli {
 

@@ -4,17 +4,17 @@
 #include <map>
 
 #include "cli/command.hpp"
-#include "cli/design_families.hpp"
+#include "cli/files/design_families.hpp"
+#include "cli/files/state.hpp"
 #include "cli/number_options.hpp"
-#include "cli/results.hpp"
-#include "cli/state.hpp"
-#include "cli/table.hpp"
+#include "cli/output/results.hpp"
+#include "cli/output/table.hpp"
 #include "cli/timing.hpp"
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/problems/constrained_dynamics.hpp"
-#include "espalier/kernel/problems/constrained_dynamics_derivatives.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
-#include "espalier/kernel/problems/operational_space.hpp"
+#include "espalier/kernel/problems/derivatives/constrained_dynamics_derivatives.hpp"
+#include "espalier/kernel/problems/dynamics/constrained_dynamics.hpp"
+#include "espalier/kernel/problems/operational_space/input_matrix.hpp"
+#include "espalier/kernel/problems/operational_space/operational_space.hpp"
 
 namespace espalier::cli {
 

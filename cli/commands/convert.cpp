@@ -1,8 +1,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "cli/command.hpp"
+#include "cli/output/table.hpp"
 #include "cli/session.hpp"
-#include "cli/table.hpp"
 #include "espalier/host/output_file.hpp"
 #include "espalier/kernel/graph/subsystem_graph.hpp"
 

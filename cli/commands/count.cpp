@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
+#include "cli/files/state.hpp"
 #include "cli/number_options.hpp"
-#include "cli/state.hpp"
-#include "cli/table.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
+#include "cli/output/table.hpp"
+#include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 #include "espalier/kernel/scalar/count.hpp"
 
 namespace espalier::cli {

@@ -2,13 +2,13 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
-#include "cli/design_families.hpp"
+#include "cli/files/design_families.hpp"
+#include "cli/files/state.hpp"
+#include "cli/files/subsystems.hpp"
 #include "cli/number_options.hpp"
-#include "cli/results.hpp"
-#include "cli/state.hpp"
-#include "cli/subsystems.hpp"
+#include "cli/output/results.hpp"
 #include "espalier/kernel/model/passive.hpp"
-#include "espalier/kernel/problems/input_matrix.hpp"
+#include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 
 namespace espalier::cli {
 

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "cli/command.hpp"
+#include "cli/output/table.hpp"
 #include "cli/session.hpp"
-#include "cli/table.hpp"
 
 namespace espalier::cli {
 

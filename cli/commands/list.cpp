@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
+#include "cli/output/table.hpp"
 #include "cli/session.hpp"
-#include "cli/table.hpp"
 #include "espalier/kernel/guard.hpp"
 
 namespace espalier::cli {

@@ -2,11 +2,11 @@
 #include <cmath>
 
 #include "cli/command.hpp"
+#include "cli/files/sensors.hpp"
+#include "cli/files/state.hpp"
 #include "cli/number_options.hpp"
-#include "cli/results.hpp"
-#include "cli/sensors.hpp"
-#include "cli/state.hpp"
-#include "cli/table.hpp"
+#include "cli/output/results.hpp"
+#include "cli/output/table.hpp"
 #include "espalier/sensing/sensor_dynamics.hpp"
 #include "espalier/sensing/sensor_verdict.hpp"
 

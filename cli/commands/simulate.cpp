@@ -7,14 +7,14 @@
 #include <iostream>
 
 #include "cli/command.hpp"
-#include "cli/contact_run.hpp"
-#include "cli/controller_file.hpp"
+#include "cli/files/contact_run.hpp"
+#include "cli/files/controller_file.hpp"
+#include "cli/files/positions.hpp"
+#include "cli/files/state.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/motion_table.hpp"
-#include "cli/positions.hpp"
+#include "cli/output/motion_table.hpp"
+#include "cli/output/simulation_report.hpp"
 #include "cli/progress.hpp"
-#include "cli/simulation_report.hpp"
-#include "cli/state.hpp"
 #include "espalier/host/output_file.hpp"
 #include "espalier/simulation/simulation.hpp"
 

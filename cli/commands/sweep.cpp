@@ -10,13 +10,13 @@
 #include <thread>
 
 #include "cli/command.hpp"
-#include "cli/hdf5_table.hpp"
+#include "cli/files/state.hpp"
+#include "cli/files/sweep_plan.hpp"
+#include "cli/output/hdf5_table.hpp"
+#include "cli/output/results.hpp"
+#include "cli/output/table.hpp"
 #include "cli/processes.hpp"
 #include "cli/progress.hpp"
-#include "cli/results.hpp"
-#include "cli/state.hpp"
-#include "cli/sweep_plan.hpp"
-#include "cli/table.hpp"
 
 namespace espalier::cli {
 

@@ -12,11 +12,11 @@
 #include <sstream>
 
 #include "cli/command.hpp"
-#include "cli/controller_file.hpp"
+#include "cli/files/controller_file.hpp"
+#include "cli/files/state.hpp"
 #include "cli/session.hpp"
-#include "cli/state.hpp"
 #include "cli/temporary_folder.hpp"
-#include "viewer/server/export.hpp"
+#include "viewer/server/scene/export.hpp"
 #include "viewer/server/server.hpp"
 
 extern char** environ;

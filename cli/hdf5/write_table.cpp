@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "cli/hdf5_table.hpp"
+#include "cli/output/hdf5_table.hpp"
 
 namespace espalier::cli {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "formats/mjcf/reader.hpp"
-#include "formats/mjcf/writer.hpp"
+#include "formats/mjcf/writer/writer.hpp"
 #include "formats/text.hpp"
 
 namespace espalier::mjcf {

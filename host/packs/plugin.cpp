@@ -1,5 +1,5 @@
 #include "espalier/plugin.hpp"
-#include "espalier/kernel/model/compiled_pack_code.hpp"
+#include "espalier/kernel/model/packs/compiled_pack_code.hpp"
 
 ESPALIER_PLUGIN("packs", "0.2.0") {
   registrar.pack_code<espalier::detail::CompiledPackCode>(

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "espalier/kernel/model/cluster_equations.hpp"
+#include "espalier/kernel/model/loops/cluster_equations.hpp"
 #include "espalier/kernel/uniform.hpp"
 
 namespace espalier {

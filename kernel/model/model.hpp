@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "espalier/kernel/export.hpp"
-#include "espalier/kernel/model/constraint.hpp"
 #include "espalier/kernel/model/description.hpp"
 #include "espalier/kernel/model/joint.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 
 namespace espalier {
 
@@ -270,7 +270,7 @@ class ESPALIER_API Model {
   const graph::MechanismGraphs& graphs() const { return *graphs_; }
 
   /// Clusters of which some motion may move no inertia at some position; algorithms that divide by
-  /// inertia look at them first (kernel/model/inertia_groups.hpp). None of most robots.
+  /// inertia look at them first (kernel/model/inertia/inertia_groups.hpp). None of most robots.
   const std::vector<detail::InertiaGroup>& inertia_groups() const { return *inertia_groups_; }
   /// What moves no inertia where the loops are open, e.g. "joint 'a'"; "" where everything does.
   const std::string& weightless_in_tree() const { return weightless_in_tree_; }

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 
 namespace espalier {
 

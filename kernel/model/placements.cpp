@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "espalier/kernel/model/pack_code.hpp"
+#include "espalier/kernel/model/packs/pack_code.hpp"
 
 namespace espalier {
 

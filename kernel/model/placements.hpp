@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "espalier/kernel/model/body_placements.hpp"
+#include "espalier/kernel/model/motion/body_placements.hpp"
 
 namespace espalier {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "espalier/kernel/errors.hpp"
-#include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/model/motion/tree_kinematics.hpp"
 #include "espalier/kernel/text.hpp"
 
 namespace espalier {

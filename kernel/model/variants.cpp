@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
-#include "espalier/kernel/model/compile/cluster_compiler.hpp"
-#include "espalier/kernel/model/inertia_groups.hpp"
+#include "espalier/kernel/model/compile/clusters/cluster_compiler.hpp"
+#include "espalier/kernel/model/inertia/inertia_groups.hpp"
 #include "espalier/kernel/text.hpp"
 
 namespace espalier {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "espalier/kernel/model/inertia_groups.hpp"
+#include "espalier/kernel/model/inertia/inertia_groups.hpp"
 
 namespace espalier::detail {
 

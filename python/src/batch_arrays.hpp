@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithm.hpp"
+#include "algorithms/algorithm.hpp"
 
 namespace espalier::python {
 

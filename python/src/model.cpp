@@ -2,8 +2,8 @@
 
 #include "arrays.hpp"
 #include "espalier/kernel/graph/mechanism_graphs.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/model/passive.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
 #include "espalier/kernel/uniform.hpp"
 
 namespace espalier::python {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "algorithms/oracles/dense.hpp"
-#include "espalier/kernel/problems/hybrid_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/hybrid_dynamics.hpp"
 #include "espalier/sensing/sensor_dynamics.hpp"
 #include "sensing/solvers/sensor_pivots.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <optional>
 
-#include "espalier/kernel/problems/forward_dynamics.hpp"
-#include "espalier/kernel/problems/hybrid_dynamics.hpp"
-#include "espalier/kernel/problems/inverse_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/hybrid_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/inverse_dynamics.hpp"
 #include "sensing/solvers/sensor_pivots.hpp"
 
 // The classical problems as sensors: what is known says which problem it is.

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "espalier/host/batch_loops.hpp"
-#include "espalier/host/batch_projector.hpp"
-#include "espalier/host/block_threads.hpp"
-#include "espalier/kernel/model/loop_projector.hpp"
+#include "espalier/host/batches/batch_loops.hpp"
+#include "espalier/host/batches/batch_projector.hpp"
+#include "espalier/host/batches/block_threads.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/simulation/contact/contact_batch.hpp"
 #include "espalier/simulation/contact/gathered_robots.hpp"
 #include "espalier/simulation/contact/packed_numbers.hpp"

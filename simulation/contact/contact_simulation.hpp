@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/model/loop_projector.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/plugins/registry.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
 #include "espalier/simulation/contact/problems/step_derivatives.hpp"

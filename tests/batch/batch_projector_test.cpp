@@ -1,11 +1,11 @@
-#include "espalier/host/batch_projector.hpp"
+#include "espalier/host/batches/batch_projector.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "espalier/kernel/model/loop_projector.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "tests/batch/support.hpp"
 #include "tests/support/big_clusters.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "espalier/kernel/model/loop_projector.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/simulation/batch_simulation.hpp"
 #include "espalier/simulation/simulation.hpp"
 #include "tests/batch/support.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "espalier/kernel/model/loop_projector.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "tests/batch/support.hpp"
 #include "tests/support/four_bar.hpp"
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <map>
 
-#include "espalier/kernel/model/loop_projector.hpp"
-#include "espalier/kernel/model/pack_code.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
+#include "espalier/kernel/model/packs/pack_code.hpp"
 #include "espalier/plugins/instruction_set.hpp"
 #include "tests/batch/support.hpp"
 #include "tests/support/environment_variable.hpp"

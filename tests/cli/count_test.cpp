@@ -1,4 +1,4 @@
-#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/support/host.hpp"
 

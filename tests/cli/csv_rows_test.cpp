@@ -1,4 +1,4 @@
-#include "cli/csv_rows.hpp"
+#include "cli/output/csv_rows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/support/host.hpp"
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "espalier/kernel/model/placements.hpp"
-#include "espalier/kernel/problems/centroidal_dynamics.hpp"
+#include "espalier/kernel/problems/kinematics/centroidal_dynamics.hpp"
 #include "espalier/simulation/contact/contact_batch.hpp"
 #include "tests/contact/robots.hpp"
 #include "tests/support/four_bar.hpp"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "espalier/kernel/model/loop_projector.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "tests/contact/robots.hpp"
 #include "tests/support/four_bar.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "tests/support/simple_robot.hpp"
 #include "tests/support/task_robots.hpp"
 

@@ -5,7 +5,7 @@
 #include <Eigen/Dense>
 #include <limits>
 
-#include "espalier/kernel/problems/input_matrix.hpp"
+#include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 #include "tests/control/standing.hpp"
 
 // Inputs that bring tasks near to wanted accelerations, against dense linear algebra and against

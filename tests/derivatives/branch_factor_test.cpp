@@ -1,4 +1,4 @@
-#include "algorithms/derivatives/variation/mass_factor.hpp"
+#include "algorithms/derivatives/variation/mass_factor/mass_factor.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "espalier/kernel/problems/christoffel_symbols.hpp"
+#include "espalier/kernel/problems/dynamics/christoffel_symbols.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 
 #include <Eigen/Dense>
 
-#include "espalier/kernel/problems/constrained_dynamics.hpp"
-#include "espalier/kernel/problems/constrained_dynamics_derivatives.hpp"
+#include "espalier/kernel/problems/derivatives/constrained_dynamics_derivatives.hpp"
+#include "espalier/kernel/problems/dynamics/constrained_dynamics.hpp"
 #include "tests/derivatives/oracle.hpp"
 #include "tests/support/end_effectors.hpp"
 

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "cli/allocations.hpp"
-#include "espalier/kernel/problems/christoffel_symbols.hpp"
-#include "espalier/kernel/problems/constrained_dynamics_derivatives.hpp"
+#include "espalier/kernel/problems/derivatives/constrained_dynamics_derivatives.hpp"
+#include "espalier/kernel/problems/dynamics/christoffel_symbols.hpp"
 #include "tests/derivatives/oracle.hpp"
 
 // evaluate() takes all that it needs when it is bound. Algorithms that allocate say so.

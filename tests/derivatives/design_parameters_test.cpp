@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/allocations.hpp"
-#include "espalier/kernel/problems/design_derivatives.hpp"
+#include "espalier/kernel/problems/derivatives/design_derivatives.hpp"
 #include "examples/swing_leg.hpp"
 #include "tests/derivatives/oracle.hpp"
 

@@ -1,4 +1,4 @@
-#include "espalier/kernel/problems/design_variation.hpp"
+#include "espalier/kernel/problems/derivatives/design_variation.hpp"
 
 #include <gtest/gtest.h>
 

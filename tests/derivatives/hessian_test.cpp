@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/allocations.hpp"
-#include "espalier/kernel/problems/hessian_products.hpp"
+#include "espalier/kernel/problems/derivatives/hessian_products.hpp"
 #include "tests/derivatives/oracle.hpp"
 
 namespace espalier::test::hessian_test {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "algorithms/derivatives/variation/lane_derivatives.hpp"
-#include "espalier/kernel/problems/derivatives.hpp"
+#include "algorithms/derivatives/variation/lanes/lane_derivatives.hpp"
+#include "espalier/kernel/problems/derivatives/derivatives.hpp"
 #include "tests/derivatives/oracle.hpp"
 
 namespace espalier::test::lane_derivatives_test {

@@ -3,8 +3,8 @@
 #include <Eigen/Dense>
 #include <limits>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/problems/operational_space.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/problems/operational_space/operational_space.hpp"
 #include "tests/derivatives/oracle.hpp"
 
 namespace espalier::test::more_derivatives_test {

@@ -1,4 +1,4 @@
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "tests/mjcf/mujoco.hpp"
 #include "tests/support/host.hpp"
 

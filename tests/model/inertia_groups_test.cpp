@@ -1,4 +1,4 @@
-#include "espalier/kernel/model/inertia_groups.hpp"
+#include "espalier/kernel/model/inertia/inertia_groups.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <ctime>
 
-#include "espalier/kernel/model/independent_choice.hpp"
+#include "espalier/kernel/model/compile/clusters/independent_choice.hpp"
 #include "espalier/kernel/model/variants.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/linkages.hpp"

@@ -3,7 +3,7 @@
 #include <Eigen/Dense>
 #include <vector>
 
-#include "espalier/kernel/model/loop_block_code.hpp"
+#include "espalier/kernel/model/loops/loop_block_code.hpp"
 #include "espalier/kernel/scalar/pack.hpp"
 #include "tests/support/random.hpp"
 

@@ -3,7 +3,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "tests/support/big_clusters.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"

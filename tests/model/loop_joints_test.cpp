@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/model/loop_projector.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "tests/support/four_bar.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "algorithms/reference/bodies.hpp"
-#include "espalier/kernel/model/pack_code.hpp"
+#include "espalier/kernel/model/packs/pack_code.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"
 

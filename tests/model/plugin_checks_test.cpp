@@ -1,4 +1,4 @@
-#include "espalier/kernel/model/plugin_checks.hpp"
+#include "espalier/kernel/model/adapters/plugin_checks.hpp"
 
 #include <gtest/gtest.h>
 

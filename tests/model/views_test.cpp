@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/kernel/problems/derivatives.hpp"
+#include "espalier/kernel/problems/derivatives/derivatives.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"
 #include "tests/support/state.hpp"

@@ -1,6 +1,6 @@
 #include "espalier/plugins/registry.hpp"
 
-#include "espalier/kernel/model/compiled_pack_code.hpp"
+#include "espalier/kernel/model/packs/compiled_pack_code.hpp"
 #include "tests/plugins/entries.hpp"
 #include "tests/plugins/helpers.hpp"
 

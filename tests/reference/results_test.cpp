@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/problems/inverse_osim.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/state.hpp"
 

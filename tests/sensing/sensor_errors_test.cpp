@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "espalier/kernel/problems/hybrid_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/hybrid_dynamics.hpp"
 #include "espalier/sensing/sensor_dynamics.hpp"
 #include "espalier/sensing/sensor_verdict.hpp"
 #include "tests/support/sensor_robots.hpp"

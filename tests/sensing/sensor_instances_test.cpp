@@ -2,7 +2,7 @@
 
 #include <Eigen/Dense>
 
-#include "espalier/kernel/problems/hybrid_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/hybrid_dynamics.hpp"
 #include "espalier/sensing/sensor_structure.hpp"
 #include "sensing/solvers/instances.hpp"
 #include "sensing/solvers/sparse_lu.hpp"

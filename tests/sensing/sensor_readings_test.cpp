@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "espalier/kernel/problems/joint_wrenches.hpp"
+#include "espalier/kernel/problems/dynamics/joint_wrenches.hpp"
 #include "espalier/sensing/sensor_dynamics.hpp"
 #include "tests/support/sensor_robots.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "espalier/kernel/problems/forward_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 #include "espalier/sensing/sensor_dynamics.hpp"
 #include "espalier/sensing/sensor_verdict.hpp"
 #include "tests/support/sensor_robots.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "tests/support/composed_robot.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/state.hpp"

@@ -2,10 +2,10 @@
 #include <numbers>
 
 #include "espalier/kernel/model/passive.hpp"
-#include "espalier/kernel/problems/bias_force.hpp"
-#include "espalier/kernel/problems/forward_dynamics.hpp"
-#include "espalier/kernel/problems/forward_kinematics.hpp"
-#include "espalier/kernel/problems/mass_matrix.hpp"
+#include "espalier/kernel/problems/dynamics/bias_force.hpp"
+#include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/mass_matrix.hpp"
+#include "espalier/kernel/problems/kinematics/forward_kinematics.hpp"
 #include "tests/subsystems/bench.hpp"
 
 // Elastic subsystems: the drive is the same machine as elastic_joint, and the beam is the beam of

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/problems/input_matrix.hpp"
+#include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 #include "tests/support/random.hpp"
 
 /// Random end-effectors, of every kind that algorithms treat differently.

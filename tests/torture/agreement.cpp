@@ -8,7 +8,7 @@
 
 #include "algorithms/oracles/dense.hpp"
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/problems/mass_matrix.hpp"
+#include "espalier/kernel/problems/dynamics/mass_matrix.hpp"
 #include "tests/support/end_effectors.hpp"
 #include "tests/support/host.hpp"
 #include "tests/torture/term_sizes.hpp"

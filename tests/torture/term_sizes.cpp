@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "espalier/kernel/model/inertia_terms.hpp"
+#include "espalier/kernel/model/inertia/inertia_terms.hpp"
 
 namespace espalier::torture {
 

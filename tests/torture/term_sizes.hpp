@@ -2,7 +2,7 @@
 
 #include <Eigen/Dense>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/problems/algorithm.hpp"
 
 namespace espalier::torture {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "tests/viewer/conversation.hpp"
-#include "viewer/server/export.hpp"
+#include "viewer/server/scene/export.hpp"
 
 namespace espalier::test::client_test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "tests/support/host.hpp"
 #include "viewer/server/client.hpp"
-#include "viewer/server/export.hpp"
+#include "viewer/server/scene/export.hpp"
 
 namespace espalier::test::run_test {
 namespace {

@@ -5,9 +5,9 @@ import {Connection} from './connection';
 import {button, element} from './elements';
 import {Panel} from './panel';
 import {blend, row, sweepAt} from './poses';
-import {Robot} from './robot';
+import {Robot} from './scene/robot';
 import {RunPanel} from './run';
-import type {MeshSource} from './shapes';
+import type {MeshSource} from './scene/shapes';
 import type {Answer, Exported, Motion, Pose, Scene, Sweep} from './types';
 
 const view = document.getElementById('view')!;

@@ -1,9 +1,9 @@
 /** The side panel: verdict, sliders, simulation, trees. */
 import {button, element, section, write} from './elements';
 import {Rarely} from './pace';
-import {clusterColor} from './paint';
-import type {Robot} from './robot';
-import type {Layer} from './skeleton';
+import {clusterColor} from './scene/paint';
+import type {Robot} from './scene/robot';
+import type {Layer} from './scene/skeleton';
 import type {Pose, Scene} from './types';
 
 function swatch(scene: Scene, cluster: number) {

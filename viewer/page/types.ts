@@ -1,4 +1,4 @@
-/** What the server sends: viewer/server/scene.cpp and mechanism.cpp write it. */
+/** What the server sends: viewer/server/scene/scene.cpp and mechanism.cpp write it. */
 
 export type Seven = number[];  // x y z, qx qy qz qw
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "viewer/server/forces.hpp"
 #include "viewer/server/mechanism.hpp"
-#include "viewer/server/run.hpp"
+#include "viewer/server/motion/forces.hpp"
+#include "viewer/server/motion/run.hpp"
 
 namespace espalier::viewer {
 

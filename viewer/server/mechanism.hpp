@@ -8,11 +8,11 @@
 
 #include "espalier/host/host.hpp"
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/model/loop_projector.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/model/tree_kinematics.hpp"
-#include "espalier/kernel/problems/jacobian.hpp"
-#include "viewer/server/scene.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/tree_kinematics.hpp"
+#include "espalier/kernel/problems/kinematics/jacobian.hpp"
+#include "viewer/server/scene/scene.hpp"
 
 namespace espalier::viewer {
 

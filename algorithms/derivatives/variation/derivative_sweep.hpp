@@ -5,9 +5,9 @@
 #include <memory>
 #include <type_traits>
 
-#include "algorithms/derivatives/variation/cluster_derivatives.hpp"
-#include "algorithms/derivatives/variation/lane_derivatives.hpp"
-#include "algorithms/derivatives/variation/plain_derivatives.hpp"
+#include "algorithms/derivatives/variation/lanes/lane_derivatives.hpp"
+#include "algorithms/derivatives/variation/pairs/cluster_derivatives.hpp"
+#include "algorithms/derivatives/variation/pairs/plain_derivatives.hpp"
 
 namespace espalier {
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "espalier/kernel/errors.hpp"
-#include "espalier/kernel/model/loop_projector.hpp"
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/loops/loop_projector.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 
 namespace espalier {
 

@@ -6,8 +6,8 @@
 
 #include "algorithms/derivatives/variation/placed_wrenches.hpp"
 #include "algorithms/derivatives/variation/variation_terms.hpp"
-#include "espalier/kernel/model/spanning_variation.hpp"
-#include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/model/motion/spanning_variation.hpp"
+#include "espalier/kernel/model/motion/subspace.hpp"
 #include "espalier/kernel/problems/loads.hpp"
 
 /// What every algorithm for derivatives passes: how bodies move, how that varies along the

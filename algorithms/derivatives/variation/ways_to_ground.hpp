@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/derivatives/variation/path_lanes.hpp"
+#include "algorithms/derivatives/variation/lanes/path_lanes.hpp"
 #include "algorithms/derivatives/variation/variation_state.hpp"
 
 namespace espalier {

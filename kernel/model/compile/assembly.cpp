@@ -1,7 +1,7 @@
-#include "espalier/kernel/model/compile/cluster_compiler.hpp"
+#include "espalier/kernel/model/compile/clusters/cluster_compiler.hpp"
 
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/model/tree_kinematics.hpp"
+#include "espalier/kernel/model/motion/tree_kinematics.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/kernel/uniform.hpp"
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "espalier/kernel/graph/cluster_tree.hpp"
-#include "espalier/kernel/model/compile/cluster_compiler.hpp"
-#include "espalier/kernel/model/inertia_groups.hpp"
-#include "espalier/kernel/model/ties.hpp"
-#include "espalier/kernel/model/validate.hpp"
+#include "espalier/kernel/model/compile/clusters/cluster_compiler.hpp"
+#include "espalier/kernel/model/compile/clusters/ties.hpp"
+#include "espalier/kernel/model/compile/validate.hpp"
+#include "espalier/kernel/model/inertia/inertia_groups.hpp"
 
 namespace espalier {
 

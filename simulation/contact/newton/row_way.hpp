@@ -1,10 +1,10 @@
 #pragma once
 
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/simulation/contact/problems/newton_system.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
-#include "simulation/contact/stepping/contact_rows.hpp"
 #include "simulation/contact/stepping/mass_change.hpp"
+#include "simulation/contact/stepping/rows/contact_rows.hpp"
 #include "simulation/contact/stepping/tree_factor.hpp"
 
 namespace espalier::contact {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "espalier/kernel/problems/inverse_dynamics.hpp"
-#include "espalier/kernel/problems/mass_matrix.hpp"
+#include "espalier/kernel/problems/dynamics/inverse_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/mass_matrix.hpp"
 #include "espalier/simulation/contact/plan.hpp"
 #include "espalier/simulation/contact/problems/collision.hpp"
 #include "espalier/simulation/contact/problems/contact_impulses.hpp"

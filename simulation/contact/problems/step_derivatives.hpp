@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/kernel/problems/inverse_dynamics_derivatives.hpp"
+#include "espalier/kernel/problems/derivatives/inverse_dynamics_derivatives.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
 
 namespace espalier::contact {
@@ -14,8 +14,8 @@ namespace espalier::contact {
 /// entry (i, j) the derivative of component i by coordinate j.
 ///
 /// Derivatives by and of q are along the tangents of the independent coordinates, as in
-/// problems/derivatives.hpp; those of v+ are of its components, which for a floating joint are in
-/// the axes after the step.
+/// problems/derivatives/derivatives.hpp; those of v+ are of its components, which for a floating
+/// joint are in the axes after the step.
 struct StepDerivatives {
   enum class Verdict {
     smooth,

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
 
 namespace espalier::contact {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/subspace.hpp"
 #include "espalier/simulation/contact/placed_bodies.hpp"
 
 namespace espalier::contact {

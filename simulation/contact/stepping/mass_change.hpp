@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
-#include "espalier/kernel/model/subspace.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/subspace.hpp"
 #include "espalier/simulation/contact/link_masses.hpp"
 #include "simulation/contact/stepping/link_columns.hpp"
 

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "espalier/kernel/model/spanning_motion.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
 #include "simulation/contact/newton/rate_space.hpp"
 #include "simulation/contact/newton/tree_recursion.hpp"
 #include "simulation/contact/newton/twist_space.hpp"
-#include "simulation/contact/stepping/contact_rows.hpp"
 #include "simulation/contact/stepping/implicit_forces.hpp"
 #include "simulation/contact/stepping/mass_change.hpp"
-#include "simulation/contact/stepping/row_response.hpp"
+#include "simulation/contact/stepping/rows/contact_rows.hpp"
+#include "simulation/contact/stepping/rows/row_response.hpp"
 #include "simulation/contact/stepping/tree_factor.hpp"
 
 namespace espalier::contact {

@@ -1,6 +1,6 @@
 #include "espalier/plugin.hpp"
+#include "simulation/contact/stepping/derivatives/moreau_derivatives.hpp"
 #include "simulation/contact/stepping/moreau.hpp"
-#include "simulation/contact/stepping/moreau_derivatives.hpp"
 
 ESPALIER_PLUGIN("contact-step", "0.2.0") {
   using namespace espalier;

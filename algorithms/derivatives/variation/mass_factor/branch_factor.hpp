@@ -1,0 +1,237 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "algorithms/derivatives/variation/lanes/slot_moves.hpp"
+#include "algorithms/derivatives/variation/mass_factor/branch_plan.hpp"
+#include "algorithms/derivatives/variation/mass_factor/row_products.hpp"
+
+namespace espalier {
+
+/// M^-1 and products with it. Eliminating branch s from the tips on leaves D_s, the inverse of its
+/// own block, and W_s = -D_s M_sa to the rates a that carry it, with which M_aa += M_as W_s. Then
+/// M x = r is
+///     inward   r_a += W_s^T r_s          outward   x_s = D_s r_s + W_s x_a,
+/// which is L^T D L with dense blocks (theory/derivatives 15): branches of which a column says
+/// nothing need W alone, blocks of M^-1 are computed once and not twice, and no rate waits for the
+/// one before it.
+class BranchFactor {
+ public:
+  explicit BranchFactor(const Model& model)
+      : plan_(model),
+        n_(plan_.rates()),
+        rows_(plan_.row_numbers() + Quad::size, 0.0),
+        factors_(plan_.factor_numbers() + Pack::size, 0.0),
+        inverse_stride_((n_ + 2 * Pack::size - 1) / Pack::size * Pack::size),
+        inverse_((n_ + Quad::size) * static_cast<std::size_t>(inverse_stride_) + Pack::size, 0.0),
+        carriers_(n_ + Quad::size, 0.0),
+        sums_(n_ + 2 * Pack::size, 0.0) {}
+
+  /// Room for the row of M of a rate: entries of the rates that carry it, from the root on, and its
+  /// own. Three numbers behind it may be written, too, where rows are written in the order of
+  /// rates.
+  double* row(int k) { return rows_.data() + plan_.row(k); }
+  /// Takes M, of which it reads the rows' entries alone, and factors it.
+  void factor(const double* M) {
+    for (const Branch& s : plan_.branches()) {
+      for (int k = s.begin; k < s.end; ++k) {
+        const double* from = M + static_cast<long>(k) * n_;
+        double* to = row(k);
+        for (const int j : plan_.carriers(s)) *to++ = from[j];
+        for (int j = s.begin; j <= k; ++j) *to++ = from[j];
+      }
+    }
+    factor_rows();
+  }
+  /// Factors what was written to the rows, which do not survive it.
+  void factor_rows() {
+    for (std::size_t b = plan_.branches().size(); b-- > 0;) {
+      const Branch& s = plan_.branches()[b];
+      SmallInverse::with_size(s.size(), [&]<int size>() {
+        invert_own<size>(s);
+        multiply_carriers<size>(s);
+        update_carriers<size>(s);
+      });
+    }
+  }
+
+  /// x = M^-1 x.
+  void solve(double* x) {
+    for (std::size_t b = plan_.branches().size(); b-- > 0;) {
+      const Branch& s = plan_.branches()[b];
+      const double* w = W(s);
+      for (int t = 0; t < s.depth; t += Quad::size) {
+        Quad sum(0.0);
+        for (int k = 0; k < s.size(); ++k) {
+          sum += Quad(x[s.begin + k]) * Quad::load(w + k * s.W_width + t);
+        }
+        sum.store(sums_.data() + t);
+      }
+      const auto path = plan_.carriers(s);
+      for (int t = 0; t < s.depth; ++t) x[path[t]] += sums_[t];
+    }
+    for (const Branch& s : plan_.branches()) {
+      const auto path = plan_.carriers(s);
+      const double *d = D(s), *w = W(s);
+      for (int t = 0; t < s.depth; ++t) carriers_[t] = x[path[t]];
+      for (int i = 0; i < s.size(); i += Quad::size) {
+        Quad sum(0.0);  // D is symmetric
+        for (int k = 0; k < s.size(); ++k) {
+          sum += Quad(x[s.begin + k]) * Quad::load(d + k * s.D_width + i);
+        }
+        sum.store(sums_.data() + i);
+      }
+      for (int k = 0; k < s.size(); ++k) {
+        double sum = sums_[k];
+        for (int t = 0; t < s.depth; ++t) sum += w[k * s.W_width + t] * carriers_[t];
+        x[s.begin + k] = sum;
+      }
+    }
+  }
+
+  /// Writes Z = M^-1, row-major. Registers that are longer than they write what is set later.
+  void invert(double* Z) {
+    for (const Branch& s : plan_.branches()) {
+      SmallInverse::with_size(s.size(), [&]<int size>() { inverse_rows<size>(s); });
+    }
+    const double* from = inverse_.data();
+    const long n = n_;
+    if (n < Pack::size) {
+      for (long k = 0; k < n; ++k) std::copy_n(from + k * inverse_stride_, n, Z + k * n);
+      return;
+    }
+    for (long k = 0; k + 1 < n; ++k, from += inverse_stride_, Z += n) {
+      for (long j = 0; j < n; j += Pack::size) Pack::load(from + j).store(Z + j);
+    }
+    std::copy_n(from, n, Z);
+  }
+  /// x = M^-1 x with what invert() found.
+  void times_inverse(double* x) {
+    for (int j = 0; j < n_; j += 2 * Pack::size) {
+      const double* columns = inverse_.data() + j;
+      Pack first(0.0), second(0.0);
+      for (int k = 0; k < n_; ++k, columns += inverse_stride_) {
+        const Pack x_k(x[k]);
+        first += x_k * Pack::load(columns), second += x_k * Pack::load(columns + Pack::size);
+      }
+      first.store(sums_.data() + j), second.store(sums_.data() + j + Pack::size);
+    }
+    std::copy_n(sums_.data(), n_, x);
+  }
+
+  const BranchPlan& plan() const { return plan_; }
+  /// D_s: symmetric, rows of D_width numbers.
+  const double* D(const BranchPlan::Branch& s) const { return factors_.data() + s.D; }
+  /// W_s column by column, of D_width numbers each.
+  const double* W_columns(const BranchPlan::Branch& s) const {
+    return factors_.data() + s.W_columns;
+  }
+
+ private:
+  using Branch = BranchPlan::Branch;
+
+  /// W_s row by row, of W_width numbers each.
+  const double* W(const Branch& s) const { return factors_.data() + s.W; }
+
+  /// D_s = M_ss^-1.
+  template <int size>
+  void invert_own(const Branch& s) {
+    constexpr int width = SmallInverse::width(size);
+    double* d = factors_.data() + s.D;
+    for (int k = 0; k < size; ++k) {
+      const double* from = row(s.begin + k) + s.depth;
+      for (int j = 0; j <= k; ++j) d[k * width + j] = d[j * width + k] = from[j];
+    }
+    SmallInverse::invert<size>(d);
+  }
+  /// W_s = -D_s M_sa.
+  template <int size>
+  void multiply_carriers(const Branch& s) {
+    constexpr int width = SmallInverse::width(size);
+    const double* d = D(s);
+    double *w = factors_.data() + s.W, *columns = factors_.data() + s.W_columns;
+    const double* rows[size];
+    for (int j = 0; j < size; ++j) rows[j] = row(s.begin + j);
+    for (int t = 0; t < s.depth; t += Quad::size) {
+      Quad from[size], sum[width];
+      for (int j = 0; j < size; ++j) from[j] = Quad::load(rows[j] + t);
+      for (int k = 0; k < width; ++k) {
+        sum[k] = Quad(0.0);
+        if (k >= size) continue;
+        for (int j = 0; j < size; ++j) sum[k] -= Quad(d[j * width + k]) * from[j];
+        sum[k].store(w + k * s.W_width + t);
+      }
+      for (int k = 0; k < width; k += Quad::size) {
+        slot_moves::transpose(sum[k], sum[k + 1], sum[k + 2], sum[k + 3]);
+        for (int l = 0; l < Quad::size; ++l) sum[k + l].store(columns + (t + l) * width + k);
+      }
+    }
+  }
+  /// M_aa += M_as W_s, lower triangle.
+  template <int size>
+  void update_carriers(const Branch& s) {
+    const auto path = plan_.carriers(s);
+    const double *rows[size], *w[size];
+    for (int k = 0; k < size; ++k) rows[k] = row(s.begin + k), w[k] = W(s) + k * s.W_width;
+    for (int t = 0; t < s.depth; ++t) {
+      double* to = row(path[t]);
+      Quad factor[size];
+      for (int k = 0; k < size; ++k) factor[k] = Quad(rows[k][t]);
+      for (int j = 0; j <= t; j += Quad::size) {
+        Quad sum = Quad::load(to + j);
+        for (int k = 0; k < size; ++k) sum += factor[k] * Quad::load(w[k] + j);
+        sum.store(to + j);
+      }
+    }
+  }
+
+  /// Z_sj = W_s Z_aj of the rates j before the branch, then D_s and the same of its own.
+  template <int size>
+  void inverse_rows(const Branch& s) {
+    for (int j = 0; j < s.begin; j += Pack::size) inverse_block<size>(s, j, false);
+    mirror(s);
+    inverse_block<size>(s, s.begin, true);
+  }
+  template <int size>
+  void inverse_block(const Branch& s, int column, bool own) {
+    constexpr int first = row_products::first_part<size>;
+    inverse_part<size, first>(s, 0, column, own);
+    if constexpr (first < size) inverse_part<size, size - first>(s, first, column, own);
+  }
+  template <int size, int rows>
+  void inverse_part(const Branch& s, int k, int column, bool own) {
+    constexpr int width = SmallInverse::width(size);
+    const double *d = D(s) + k * width, *w = W_columns(s) + k;
+    double* columns = inverse_.data() + column;
+    Pack sum[rows];
+    for (int r = 0; r < rows; ++r) sum[r] = own ? Pack::load(d + r * width) : Pack(0.0);
+    for (const BranchPlan::Stretch& a : plan_.stretches(s)) {
+      row_products::accumulate<true, rows, 1>(sum, w, width, columns + a.begin * inverse_stride_,
+                                              inverse_stride_, a.size);
+      w += a.size * width;
+    }
+    for (int r = 0; r < rows; ++r) sum[r].store(columns + (s.begin + k + r) * inverse_stride_);
+  }
+  /// Z_js = Z_sj^T for the rates j before the branch.
+  void mirror(const Branch& s) {
+    for (int k = s.begin; k < s.end; k += Quad::size) {
+      const double* from = inverse_.data() + k * inverse_stride_;
+      double* to = inverse_.data() + k;
+      for (int j = 0; j < s.begin; j += Quad::size) {
+        slot_moves::transpose(from + j, to + j * inverse_stride_, inverse_stride_);
+      }
+    }
+  }
+
+  BranchPlan plan_;
+  int n_;
+  std::vector<double> rows_;     ///< of M
+  std::vector<double> factors_;  ///< D and W of each branch
+  long inverse_stride_;
+  std::vector<double> inverse_;  ///< M^-1, rows filled up
+  std::vector<double> carriers_, sums_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,213 @@
+#include "cli/files/controller_file.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include "cli/command.hpp"
+#include "cli/files/json_form.hpp"
+#include "espalier/simulation/controllers.hpp"
+#include "espalier/simulation/simulation.hpp"
+
+namespace espalier::cli {
+
+namespace {
+
+class ControllerReader {
+ public:
+  ControllerReader(const Model& model, const std::string& file) : model_(model), file_(file) {}
+
+  std::vector<std::unique_ptr<Controller>> read() {
+    Json document;
+    try {
+      document = Json::parse(text_of(file_, "controller file", "a JSON file"));
+    } catch (const nlohmann::json::exception& error) {
+      const std::string what = error.what();  // begins with "[json.exception.<name>] "
+      throw usage_error(file_ + ": " + what.substr(std::min(what.size(), what.find("] ") + 2)) +
+                        ", expected a JSON object");
+    }
+    std::vector<std::unique_ptr<Controller>> all;
+    if (document.is_object() && document.contains("controllers")) {
+      expect_keys(document, "controller file", {"controllers"});
+      const Json& list = document["controllers"];
+      if (!list.is_array()) refuse("'controllers'", list, "a list of objects");
+      for (const Json& item : list) all.push_back(one(item));
+    } else {
+      all.push_back(one(document));
+    }
+    return all;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what, const Json& got,
+                           const std::string& expected) const {
+    throw usage_error(file_ + ": " + what + " is of type " + got.type_name() + ", expected " +
+                      expected);
+  }
+  const Json& object(const Json& value, const std::string& what) const {
+    if (!value.is_object()) refuse(what, value, "an object {name: ...}");
+    return value;
+  }
+  void expect_keys(const Json& value, const std::string& what,
+                   const std::vector<std::string>& known) const {
+    for (const auto& item : object(value, what).items()) {
+      if (std::find(known.begin(), known.end(), item.key()) != known.end()) continue;
+      throw UnknownName(file_ + ": key '" + item.key() + "' of " + what + " is unknown" +
+                        suggest(item.key(), known));
+    }
+  }
+  double number(const Json& value, const std::string& what) const {
+    if (!value.is_number()) refuse(what, value, "a number");
+    return value.get<double>();
+  }
+  std::vector<double> numbers(const Json& value, const std::string& what) const {
+    if (!value.is_array()) return {number(value, what)};
+    std::vector<double> out;
+    for (const Json& x : value) out.push_back(number(x, what));
+    return out;
+  }
+  const Json& member(const Json& value, const std::string& who, const char* key) const {
+    if (value.contains(key)) return value[key];
+    throw usage_error(file_ + ": '" + key + "' of " + who + " is missing, expected it");
+  }
+
+  std::unique_ptr<Controller> one(const Json& value) {
+    const Json& type = member(object(value, "controller"), "a controller", "type");
+    if (!type.is_string()) refuse("type of a controller", type, "a name");
+    const std::string name = type.get<std::string>();
+    try {
+      if (name == "constant") return constant(value);
+      if (name == "pd") return pd(value);
+      if (name == "table") return table(value);
+    } catch (const UnknownName& error) {
+      throw UnknownName(labelled(error));
+    } catch (const SizeMismatch& error) {
+      throw SizeMismatch(labelled(error));
+    } catch (const InvalidModel& error) {
+      throw InvalidModel(labelled(error));
+    } catch (const Unsupported& error) {
+      throw Unsupported(labelled(error));
+    }
+    throw UnknownName(file_ + ": controller type '" + name + "' is unknown" +
+                      suggest(name, {"constant", "pd", "table"}));
+  }
+  std::string labelled(const Error& error) const {
+    const std::string what = error.what();
+    return what.starts_with(file_) ? what : file_ + ": " + what;
+  }
+
+  std::unique_ptr<Controller> constant(const Json& value) {
+    expect_keys(value, "constant", {"type", "tau"});
+    std::vector<std::pair<std::string, std::vector<double>>> forces;
+    for (const auto& [joint, x] :
+         object(member(value, "constant", "tau"), "'tau' of constant").items()) {
+      forces.emplace_back(joint, numbers(x, "force on joint '" + joint + "'"));
+    }
+    return std::make_unique<ConstantForces>(model_, forces);
+  }
+
+  std::unique_ptr<Controller> pd(const Json& value) {
+    expect_keys(value, "pd", {"type", "joints"});
+    std::vector<std::pair<std::string, PdControl::Gains>> joints;
+    for (const auto& [joint, gains] :
+         object(member(value, "pd", "joints"), "'joints' of pd").items()) {
+      const std::string who = "joint '" + joint + "'";
+      expect_keys(gains, who, {"kp", "kd", "target", "target_rate"});
+      PdControl::Gains g;
+      for (const auto& [key, place] :
+           {std::pair{"kp", &g.kp}, std::pair{"kd", &g.kd}, std::pair{"target", &g.target},
+            std::pair{"target_rate", &g.target_rate}}) {
+        if (gains.contains(key)) *place = number(gains[key], key + (" of " + who));
+      }
+      joints.emplace_back(joint, g);
+    }
+    return std::make_unique<PdControl>(model_, joints);
+  }
+
+  std::unique_ptr<Controller> table(const Json& value) {
+    expect_keys(value, "table", {"type", "file", "time", "tau"});
+    if (value.contains("file")) {
+      if (value.contains("time") || value.contains("tau")) {
+        throw usage_error(file_ + ": table has 'file' and numbers, expected one of them");
+      }
+      if (!value["file"].is_string()) refuse("'file' of table", value["file"], "a path");
+      const std::filesystem::path path(value["file"].get<std::string>());
+      return csv(
+          (path.is_absolute() ? path : std::filesystem::path(file_).parent_path() / path).string());
+    }
+    const std::vector<double> times = numbers(member(value, "table", "time"), "'time' of table");
+    std::vector<std::string> joints;
+    std::vector<std::vector<double>> rows(times.size());
+    for (const auto& [joint, x] : object(member(value, "table", "tau"), "'tau' of table").items()) {
+      const std::vector<double> column = numbers(x, "forces on joint '" + joint + "'");
+      joints.push_back(joint);
+      expect_size(file_.c_str(), ("forces on joint '" + joint + "'").c_str(),
+                  static_cast<long>(column.size()), static_cast<long>(times.size()));
+      for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(column[i]);
+    }
+    return std::make_unique<ForceTable>(model_, joints, times, rows);
+  }
+
+  /// Comma-separated numbers under a header "time,joint,...".
+  std::unique_ptr<Controller> csv(const std::string& path) {
+    const std::string text = text_of(path, "force table", "a CSV file");
+    std::vector<std::string> joints;
+    std::vector<double> times;
+    std::vector<std::vector<double>> rows;
+    int line = 0;
+    for (std::size_t start = 0; start < text.size();) {
+      const std::size_t end = std::min(text.find('\n', start), text.size());
+      const std::vector<std::string> cells = split(text.substr(start, end - start));
+      start = end + 1;
+      const std::string where = path + ":" + std::to_string(++line);
+      if (cells.size() == 1 && cells[0].empty()) continue;
+      if (line == 1) {
+        if (cells[0] != "time") {
+          throw usage_error(where + ": first column is '" + cells[0] + "', expected 'time'");
+        }
+        joints.assign(cells.begin() + 1, cells.end());
+        continue;
+      }
+      if (cells.size() != joints.size() + 1) {
+        throw usage_error(where + ": row has " + std::to_string(cells.size()) +
+                          " columns, expected " + std::to_string(joints.size() + 1));
+      }
+      std::vector<double> row;
+      for (const std::string& cell : cells) {
+        double x = 0.0;
+        const auto [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), x);
+        if (error != std::errc() || stop != cell.data() + cell.size() || !std::isfinite(x)) {
+          throw usage_error(where + ": cell is '" + cell + "', expected a finite number");
+        }
+        row.push_back(x);
+      }
+      times.push_back(row.front());
+      rows.emplace_back(row.begin() + 1, row.end());
+    }
+    return std::make_unique<ForceTable>(model_, joints, times, rows);
+  }
+  static std::vector<std::string> split(const std::string& line) {
+    std::vector<std::string> cells(1);
+    for (const char c : line) {
+      if (c == ',') {
+        cells.emplace_back();
+      } else if (c != ' ' && c != '\t' && c != '\r') {
+        cells.back() += c;
+      }
+    }
+    return cells;
+  }
+
+  const Model& model_;
+  std::string file_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Controller>> read_controllers(const Model& model,
+                                                          const std::string& file) {
+  return ControllerReader(model, file).read();
+}
+
+}  // namespace espalier::cli

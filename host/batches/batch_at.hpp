@@ -1,0 +1,418 @@
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "espalier/host/batches/batch_impl.hpp"
+#include "espalier/host/batches/batch_loops.hpp"
+#include "espalier/host/batches/batch_single.hpp"
+#include "espalier/kernel/model/packs/pack_code.hpp"
+
+/// A batch at one precision: states in packs, what fills none, the status of each.
+
+namespace espalier {
+
+namespace detail {
+
+/// Where packs have them.
+template <class P>
+inline constexpr std::array<std::vector<P> BasicInputs<P>::*, role_count> packs_of{
+    {&BasicInputs<P>::q, &BasicInputs<P>::v, &BasicInputs<P>::tau, &BasicInputs<P>::vdot}};
+
+/// Singularity margin of loops below which floats keep too few digits: 6e-8 over it is what they
+/// leave of the dependent joints' rates.
+inline constexpr double least_margin_of_floats = 1e-3;
+
+/// States that cost less as single calls than as one pack: a call takes about twice the time of a
+/// state in a pack of doubles, more with loops, and a pack of floats takes as long as one of
+/// doubles.
+inline constexpr int most_single_calls = 3;
+
+/// Numbers of fewer states than a pack has, the last one in the lanes that are left. Each goes to
+/// its place by itself: packs that are put together in registers would wait for one another.
+template <class P>
+void load_some(const double* row, const Strides& at, int rows, int count, P* pack) {
+  using Element [[gnu::may_alias]] = typename P::Element;
+  for (int r = 0; r < rows; ++r, row += at.number) {
+    auto* const lane = reinterpret_cast<Element*>(&pack[r]);
+    for (int k = 0; k < count; ++k) lane[k] = static_cast<Element>(row[k * at.state]);
+    for (int k = count; k < P::size; ++k) lane[k] = lane[count - 1];
+  }
+}
+
+}  // namespace detail
+
+/// A batch at one scalar of several robots.
+template <class P>
+class Batch::ImplAt final : public Impl {
+ public:
+  ImplAt(const Registry& registry, const Entry& algorithm, const Setup& setup,
+         const BatchOptions& options);
+
+  void set_gravity(const Vec3<double>& g) override {
+    for (const auto& worker : workers_) {
+      for (Robot& robot : worker->robots) robot.algorithm->set_gravity(g);
+      if (worker->single != nullptr) worker->single->set_gravity(g);
+    }
+  }
+
+ private:
+  /// One variant.
+  struct Robot {
+    explicit Robot(const ModelPtr& model) : wrenches(model), loops(model) {}
+    std::unique_ptr<Algorithm> algorithm;
+    Wrenches<P> wrenches;
+    detail::BatchLoops loops;
+  };
+  /// What one thread owns.
+  struct alignas(64) Worker {
+    std::vector<Robot> robots;
+    std::vector<BasicInputs<P>> in;
+    std::vector<BasicResults<P>> out;
+    std::array<std::vector<P*>, detail::role_count> inputs;  ///< by role and block
+    std::vector<std::vector<const P*>> results;              ///< by result and block
+    std::vector<std::vector<Pack>> positions;                ///< of eight states each, in doubles
+    std::unique_ptr<detail::BatchSingle> single;             ///< for Remainder::single_calls
+    std::vector<Pack*> given;  ///< these, or where the algorithm has them
+  };
+
+  void find_needed(Worker& worker);
+  void choose_blocks();
+  void run(int worker, const Call& call, int piece) override;
+  /// A piece's states as packs: whole ones, and one for those that are left.
+  struct Packs {
+    int begin, count;  ///< of the states
+    int whole = count / P::size, all = (count + P::size - 1) / P::size;
+    /// First state of a pack. That of the states that are left ends with the last of them and has
+    /// some of the pack before again, if there is one; else it is filled up with copies.
+    int first(int block) const {
+      return begin + (block < whole || whole == 0 ? block * P::size : count - P::size);
+    }
+    bool is_filled_up() const { return whole == 0 && all > 0; }
+  };
+  void solve_packs(Worker& worker, const Call& call, const Packs& packs);
+  void load(Worker& worker, const Call& call, const Packs& packs);
+  void store(const Worker& worker, const Call& call, const Packs& packs);
+  void solve_single(Worker& worker, const Call& call, int state);
+  BatchStatus status_of_single(Worker& worker, const Call& call, int state);
+  const Wrenches<P>* gather_wrenches(Robot& robot, const Call& call, int first) const;
+  void judge(Worker& worker, Robot& robot, const Call& call, int first, int block);
+  bool judges_loops(const Call& call) const {
+    return call.status != nullptr && checks_loops_ && call.in->q.size() > 0;
+  }
+  void load_given(Worker& worker, const Call& call, const Packs& packs);
+  void round_given(const Worker& worker, std::span<P* const> to) const;
+
+  std::vector<std::unique_ptr<Worker>> workers_;
+  bool checks_loops_, checks_margins_;
+  int blocks_ = 1;  ///< packs that a thread takes at once
+};
+
+template <class P>
+Batch::ImplAt<P>::ImplAt(const Registry& registry, const Entry& algorithm, const Setup& setup,
+                         const BatchOptions& options)
+    : Impl(algorithm, setup, options) {
+  constexpr int scalar = ScalarTraits<P>::index;
+  if (!algorithm.algorithm[scalar]) {
+    std::string others;
+    for (const Entry* e : registry.algorithms(algorithm.problem)) {
+      if (!e->algorithm[scalar] || !model_ || !registry.can(*e, *model_).ok) continue;
+      others += (others.empty() ? "use " : " or ") + ("'" + e->about.name + "'");
+    }
+    if (others.empty()) others = "no algorithm for " + algorithm.problem + " that fits has it";
+    throw Unsupported(who_ + ": scalar " + std::string(scalar_names[scalar]) +
+                      " is missing, expected an algorithm that has it (" + others + ")");
+  }
+  lanes_ = P::size;
+  rows_ = {model_->nq(), model_->nv(), model_->nv(), model_->nv()};
+  checks_loops_ =
+      !model_->is_tree() && options.loop_tolerance < std::numeric_limits<double>::infinity();
+  checks_margins_ = is_single<P> && model_->has_variable_constraints();
+  for (int k = 0; k < threads_.count(); ++k) {
+    Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
+    for (const ModelPtr& variant : options_.variants) {
+      Setup own = setup;
+      own.model = variant;
+      worker.robots.emplace_back(variant).algorithm = registry.create(algorithm, own, scalar);
+    }
+    if (options_.remainder == Remainder::single_calls && options.variants.empty()) {
+      worker.single =
+          std::make_unique<detail::BatchSingle>(registry.create(algorithm, setup), model_);
+    }
+  }
+  find_needed(*workers_.front());
+  choose_blocks();
+  for (const auto& worker : workers_) {  // so that all of them have all their memory
+    worker->in.resize(blocks_, workers_.front()->in.front());
+    worker->out.resize(blocks_);
+    const bool apart = checks_loops_ && !(std::is_same_v<P, Pack> && needed_[0]);
+    worker->positions.assign(apart ? states_ / Pack::size : 0, std::vector<Pack>(model_->nq()));
+    for (std::vector<Pack>& q : worker->positions) worker->given.push_back(q.data());
+    for (Robot& robot : worker->robots) {
+      robot.algorithm->solve_packs(worker->in[0], worker->out[0]);
+      if (checks_loops_) robot.loops.residual(std::vector<Pack>(model_->nq()).data());
+    }
+    for (int block = 0; block < blocks_; ++block) {
+      worker->robots[0].algorithm->solve_packs(worker->in[block], worker->out[block]);
+      for (int i = 0; i < detail::role_count; ++i) {
+        worker->inputs[i].push_back((worker->in[block].*detail::packs_of<P>[i]).data());
+      }
+      if constexpr (std::is_same_v<P, Pack>) {
+        if (!apart) worker->given.push_back(worker->inputs[0].back());
+      }
+      worker->results.resize(shapes_.size());
+      for (std::size_t k = 0; k < shapes_.size(); ++k) {
+        worker->results[k].push_back(worker->out[block][k].values.data());
+      }
+    }
+  }
+}
+
+/// What the problem asks for: it is solved once, and once without each input. @throws Unsupported
+template <class P>
+void Batch::ImplAt<P>::find_needed(Worker& worker) {
+  BasicInputs<P> in;
+  for (int i = 0; i < detail::role_count; ++i)
+    (in.*detail::packs_of<P>[i]).assign(rows_[i], P(0.0));
+  std::vector<double> neutral(model_->nq());
+  model_->neutral(neutral.data());
+  std::copy(neutral.begin(), neutral.end(), in.q.begin());
+  BasicResults<P> out;
+  Algorithm& algorithm = *worker.robots[0].algorithm;
+  algorithm.solve_packs(in, out);
+  for (const BasicResult<P>& r : out) {
+    Result& shape = shapes_.emplace_back();
+    shape.name = r.name, shape.rows = r.rows, shape.columns = r.columns, shape.names = r.names;
+    shape.row_count = r.row_count, shape.column_count = r.column_count;
+  }
+  for (int i = 0; i < detail::role_count; ++i) {
+    std::vector<P>& packs = in.*detail::packs_of<P>[i];
+    if (packs.empty()) continue;
+    std::vector<P> kept;
+    kept.swap(packs);
+    try {
+      algorithm.solve_packs(in, out);
+    } catch (const SizeMismatch&) {
+      needed_[i] = true;
+    }
+    if (needed_[i]) kept.swap(packs);
+  }
+  worker.in.assign(1, in);
+}
+
+/// Enough that rows of the structures of arrays are read by whole cache lines, few enough that what
+/// a thread works on stays in its cache.
+template <class P>
+void Batch::ImplAt<P>::choose_blocks() {
+  std::size_t numbers = 1;
+  for (int i = 0; i < detail::role_count; ++i) numbers += needed_[i] ? rows_[i] : 0;
+  for (const Result& r : shapes_) numbers += static_cast<std::size_t>(r.row_count) * r.column_count;
+  constexpr std::size_t bytes = 256 * 1024;
+  blocks_ = static_cast<int>(std::clamp<std::size_t>(bytes / (numbers * sizeof(P)), 2, 16));
+  states_ = blocks_ * P::size;
+}
+
+template <class P>
+void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
+  Worker& worker = *workers_[number];
+  const int begin = piece * call.states, states = std::min(call.N - begin, call.states);
+  const int left = states % P::size;
+  const int singles = worker.single != nullptr && left <= detail::most_single_calls ? left : 0;
+  const Packs packs{begin, states - singles};
+  if (packs.all > 0) solve_packs(worker, call, packs);
+  for (int k = states - singles; k < states; ++k) solve_single(worker, call, begin + k);
+}
+
+template <class P>
+void Batch::ImplAt<P>::solve_packs(Worker& worker, const Call& call, const Packs& packs) {
+  load(worker, call, packs);
+  for (int b = 0; b < packs.all; ++b) {
+    const int first = packs.first(b);
+    Robot& robot = worker.robots[call.variants == nullptr ? 0 : call.variants[first / P::size]];
+    worker.in[b].wrenches = gather_wrenches(robot, call, first);
+    robot.algorithm->solve_packs(worker.in[b], worker.out[b]);
+    if (call.status != nullptr) judge(worker, robot, call, first, b);
+  }
+  store(worker, call, packs);
+}
+
+template <class P>
+void Batch::ImplAt<P>::load(Worker& worker, const Call& call, const Packs& packs) {
+  const PackCode& code = model_->pack_code();
+  const bool reads_positions = judges_loops(call) && !worker.positions.empty();
+  if (reads_positions) load_given(worker, call, packs);
+  for (int i = 0; i < detail::role_count; ++i) {
+    if (!needed_[i]) continue;
+    const detail::Strides at = detail::strides(call.in->layout, rows_[i], call.N);
+    const double* const row = (call.in->*detail::roles[i].batch).data();
+    P* const* to = worker.inputs[i].data();
+    if (packs.is_filled_up()) {
+      detail::load_some(row + packs.begin * at.state, at, rows_[i], packs.count, to[0]);
+    } else if (i == 0 && reads_positions) {
+      round_given(worker, std::span(to, packs.all));
+    } else {
+      code.load(row + packs.begin * at.state, at, rows_[i], std::span(to, packs.whole));
+      for (int b = packs.whole; b < packs.all; ++b) {
+        code.load(row + packs.first(b) * at.state, at, rows_[i], std::span(to + b, 1));
+      }
+    }
+  }
+}
+
+template <class P>
+void Batch::ImplAt<P>::store(const Worker& worker, const Call& call, const Packs& packs) {
+  const PackCode& code = model_->pack_code();
+  for (std::size_t k = 0; k < call.out.size(); ++k) {
+    const Result& shape = shapes_[result_of_[k]];
+    const int numbers = shape.row_count * shape.column_count;
+    const detail::Strides at = detail::strides(call.in->layout, numbers, call.N);
+    double* row = call.out[k].values.data();
+    const P* const* from = worker.results[result_of_[k]].data();
+    code.store(std::span(from, packs.whole), numbers, row + packs.begin * at.state, at);
+    for (int b = packs.whole; b < packs.all; ++b) {
+      const int first = packs.first(b);
+      if (!packs.is_filled_up()) {
+        code.store(std::span(from + b, 1), numbers, row + first * at.state, at);
+        continue;
+      }
+      for (int i = 0; i < numbers; ++i) {
+        detail::scatter(from[b][i], row + first * at.state + i * at.number, at, 0, packs.count);
+      }
+    }
+  }
+}
+
+template <class P>
+const Wrenches<P>* Batch::ImplAt<P>::gather_wrenches(Robot& robot, const Call& call,
+                                                     int first) const {
+  if (call.in->wrenches.size() == 0) return nullptr;
+  robot.wrenches.clear();
+  const double* row = call.in->wrenches.data();
+  const detail::Strides at =
+      detail::strides(call.in->layout, 6L * static_cast<long>(model_->links().size()), call.N);
+  for (const Link& link : model_->links()) {
+    Force<P> wrench;
+    for (int i = 0; i < 6; ++i, row += at.number) wrench[i] = gather<P>(row, at, first, call.N);
+    robot.wrenches.add(link, wrench);
+  }
+  return &robot.wrenches;
+}
+
+template <class P>
+void Batch::ImplAt<P>::solve_single(Worker& worker, const Call& call, int state) {
+  detail::BatchSingle& single = *worker.single;
+  constexpr std::array<std::vector<double> Inputs::*, detail::role_count> numbers_of =
+      detail::packs_of<double>;
+  for (int i = 0; i < detail::role_count; ++i) {
+    if (!needed_[i]) continue;
+    const detail::Strides at = detail::strides(call.in->layout, rows_[i], call.N);
+    const double* row = (call.in->*detail::roles[i].batch).data() + state * at.state;
+    std::vector<double>& numbers = single.input(numbers_of[i], rows_[i]);
+    if (at.number == 1) {
+      std::copy_n(row, rows_[i], numbers.begin());
+    } else {
+      for (double& x : numbers) x = *row, row += at.number;
+    }
+  }
+  const detail::Strides of_wrenches =
+      detail::strides(call.in->layout, 6L * static_cast<long>(model_->links().size()), call.N);
+  single.set_wrenches(call.in->wrenches.size() == 0
+                          ? nullptr
+                          : call.in->wrenches.data() + state * of_wrenches.state,
+                      of_wrenches);
+  single.solve();
+  for (std::size_t k = 0; k < call.out.size(); ++k) {
+    const std::vector<double>& values = single.results()[result_of_[k]].values;
+    const detail::Strides at =
+        detail::strides(call.in->layout, static_cast<long>(values.size()), call.N);
+    double* row = call.out[k].values.data() + state * at.state;
+    for (const double x : values) *row = x, row += at.number;
+  }
+  if (call.status != nullptr) call.status[state] = status_of_single(worker, call, state);
+}
+
+/// As judge() does, of one state.
+template <class P>
+BatchStatus Batch::ImplAt<P>::status_of_single(Worker& worker, const Call& call, int state) {
+  bool finite = true;
+  for (const Result& r : worker.single->results()) {
+    finite = finite && detail::is_finite_sum(r.values.data(), static_cast<long>(r.values.size()));
+  }
+  const detail::Strides at = detail::strides(call.in->layout, rows_[0], call.N);
+  const double* row = call.in->q.data() + state * at.state;
+  if (needed_[0]) {
+    const std::vector<double>& q = worker.single->input(&Inputs::q, rows_[0]);
+    finite = finite && detail::is_finite_sum(q.data(), static_cast<long>(q.size()));
+  }
+  if (!finite) return BatchStatus::singular;
+  if (!judges_loops(call)) return BatchStatus::ok;
+  Pack* const q = worker.given[0];
+  detail::load_some(row, at, rows_[0], 1, q);
+  detail::BatchLoops& loops = worker.robots[0].loops;
+  if (!(loops.residual(q)[0] <= options_.loop_tolerance)) return BatchStatus::loop_open;
+  const bool enough = !checks_margins_ || loops.margin(q)[0] >= detail::least_margin_of_floats;
+  return enough ? BatchStatus::ok : BatchStatus::singular;
+}
+
+template <class P>
+void Batch::ImplAt<P>::judge(Worker& worker, Robot& robot, const Call& call, int first, int block) {
+  P zero(0.0);
+  for (const BasicResult<P>& r : worker.out[block]) {
+    model_->pack_code().take_not_finite(r.values, zero);
+  }
+  // Results need not depend on every position; one that is NaN is no state all the same.
+  model_->pack_code().take_not_finite(worker.in[block].q, zero);
+  const bool loops = judges_loops(call);
+  const int end = std::min(first + P::size, call.N);
+  for (int pack = first; pack < end; pack += Pack::size) {
+    Pack residual(0.0), margin(1.0);
+    if (loops) {
+      const Pack* q = worker.given[(block * P::size + pack - first) / Pack::size];
+      residual = robot.loops.residual(q);
+      if (checks_margins_) margin = robot.loops.margin(q);
+    }
+    for (int k = pack; k < std::min(pack + Pack::size, end); ++k) {
+      const int lane = k - pack;
+      BatchStatus& status = call.status[k];
+      if (zero[k - first] != 0) {
+        status = BatchStatus::singular;
+      } else if (loops && !(residual[lane] <= options_.loop_tolerance)) {
+        status = BatchStatus::loop_open;
+      } else {
+        const bool enough = !checks_margins_ || margin[lane] >= detail::least_margin_of_floats;
+        status = enough ? BatchStatus::ok : BatchStatus::singular;
+      }
+    }
+  }
+}
+
+/// Positions of the states of a piece in doubles, eight to a pack, for those who judge loops.
+template <class P>
+void Batch::ImplAt<P>::load_given(Worker& worker, const Call& call, const Packs& packs) {
+  const detail::Strides at = detail::strides(call.in->layout, rows_[0], call.N);
+  constexpr int parts = P::size / Pack::size;
+  const double* const row = call.in->q.data();
+  const std::size_t whole = static_cast<std::size_t>(packs.whole) * parts;
+  model_->pack_code().load(row + packs.begin * at.state, at, rows_[0],
+                           std::span(worker.given.data(), whole));
+  if (packs.whole == packs.all) return;
+  const int end = packs.begin + packs.count;
+  for (int part = 0; part < parts; ++part) {  // of the states that are left
+    const int first = packs.first(packs.whole) + part * Pack::size;
+    Pack* const to = worker.given[whole + static_cast<std::size_t>(part)];
+    const int count = std::clamp(end - first, 1, static_cast<int>(Pack::size));
+    detail::load_some(row + std::min(first, end - 1) * at.state, at, rows_[0], count, to);
+  }
+}
+
+/// The positions of an algorithm's own scalar from these.
+template <class P>
+void Batch::ImplAt<P>::round_given(const Worker& worker, std::span<P* const> to) const {
+  if constexpr (is_single<P>) {
+    const std::span<const Pack* const> from(worker.given.data(), worker.given.size());
+    model_->pack_code().round(from, rows_[0], to);
+  }
+}
+
+}  // namespace espalier

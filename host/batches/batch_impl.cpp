@@ -1,0 +1,115 @@
+#include "espalier/host/batches/batch_impl.hpp"
+
+#include <algorithm>
+
+namespace espalier {
+
+void Batch::Impl::solve(Call call) {
+  call.states = states_;
+  if (threads_.count() > 1) {  // pieces enough that no thread waits long for another
+    constexpr int pieces_each = 4;
+    const int packs = call.N / (pieces_each * threads_.count() * lanes_);
+    call.states = std::clamp(packs * lanes_, lanes_, states_);
+  }
+  threads_.run((call.N + call.states - 1) / call.states,
+               [&](int worker, int piece) { run(worker, call, piece); });
+}
+
+void Batch::Impl::expect(const char* what, long got, long rows, int N) const {
+  if (got == rows * N) return;
+  throw SizeMismatch(who_ + ": size of " + what + " is " + std::to_string(got) + ", expected " +
+                     std::to_string(rows) + " x " + std::to_string(N) + " = " +
+                     std::to_string(rows * N) + " (numbers of each state x states)");
+}
+
+void Batch::Impl::evaluate(int N, const BatchInputs& in, std::span<const BatchOutput> out,
+                           std::span<BatchStatus> status) {
+  if (N < 0) {
+    throw SizeMismatch(who_ + ": number of states is " + std::to_string(N) +
+                       ", expected at least 0");
+  }
+  for (int i = 0; i < detail::role_count; ++i) {
+    const long got = (in.*detail::roles[i].batch).size();
+    if (needed_[i] || got > 0) expect(detail::roles[i].name, got, rows_[i], N);
+  }
+  if (in.wrenches.size() > 0) {
+    expect("wrenches", in.wrenches.size(), 6L * static_cast<long>(model_->links().size()), N);
+  }
+  if (!status.empty()) expect("status", static_cast<long>(status.size()), 1, N);
+  result_of_.resize(out.size());
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const auto found = std::find_if(shapes_.begin(), shapes_.end(),
+                                    [&](const Result& r) { return r.name == out[k].name; });
+    if (found == shapes_.end()) {
+      std::vector<std::string> known;
+      for (const Result& r : shapes_) known.push_back(r.name);
+      throw UnknownName(who_ + ": result is '" + std::string(out[k].name) + "'" +
+                        suggest(out[k].name, known));
+    }
+    result_of_[k] = static_cast<int>(found - shapes_.begin());
+    expect(found->name.c_str(), out[k].values.size(),
+           static_cast<long>(found->row_count) * found->column_count, N);
+  }
+  const Call call{N, &in, out, status.empty() ? nullptr : status.data(), nullptr};
+  expect_variants(N, in.variant);
+  if (in.variant.empty()) {
+    solve(call);
+  } else {
+    solve_variants(call);
+  }
+}
+
+void Batch::Impl::expect_variants(int N, std::span<const int> variant) const {
+  const int count = static_cast<int>(options_.variants.size());
+  if (count > 1 || !variant.empty()) {
+    expect("variant", static_cast<long>(variant.size()), 1, N);
+  }
+  for (std::size_t k = 0; k < variant.size(); ++k) {
+    if (variant[k] >= 0 && variant[k] < count) continue;
+    throw UnknownName(who_ + ": variant of state " + std::to_string(k) + " is " +
+                      std::to_string(variant[k]) + ", expected 0 to " + std::to_string(count - 1) +
+                      " (BatchOptions::variants)");
+  }
+}
+
+/// The same by copies of all arrays in the order of the variants.
+void Batch::Impl::solve_variants(const Call& call) {
+  const BatchInputs& in = *call.in;
+  detail::BatchVariants& slots = ordered_.slots;
+  slots.order(in.variant, static_cast<int>(options_.variants.size()), lanes_);
+  BatchInputs ordered;
+  for (int i = 0; i < detail::role_count; ++i) {
+    const In<double>& from = in.*detail::roles[i].batch;
+    if (from.size() == 0) continue;
+    slots.take(from.data(), detail::strides(in.layout, rows_[i], call.N), rows_[i],
+               ordered_.inputs[i]);
+    ordered.*detail::roles[i].batch = ordered_.inputs[i];
+  }
+  const long wrench_rows = 6L * static_cast<long>(model_->links().size());
+  if (in.wrenches.size() > 0) {
+    slots.take(in.wrenches.data(), detail::strides(in.layout, wrench_rows, call.N), wrench_rows,
+               ordered_.wrenches);
+    ordered.wrenches = ordered_.wrenches;
+  }
+  ordered_.results.resize(std::max(ordered_.results.size(), call.out.size()));
+  ordered_.out.clear();
+  const auto rows = [&](std::size_t k) {
+    const Result& shape = shapes_[result_of_[k]];
+    return static_cast<long>(shape.row_count) * shape.column_count;
+  };
+  for (std::size_t k = 0; k < call.out.size(); ++k) {
+    ordered_.results[k].resize(rows(k) * slots.slots());
+    ordered_.out.push_back({call.out[k].name, ordered_.results[k]});
+  }
+  ordered_.status.resize(slots.slots());
+  solve({slots.slots(), &ordered, ordered_.out,
+         call.status == nullptr ? nullptr : ordered_.status.data(), slots.of_packs().data()});
+  for (std::size_t k = 0; k < call.out.size(); ++k) {
+    slots.give(ordered_.results[k], rows(k), call.N, detail::strides(in.layout, rows(k), call.N),
+               call.out[k].values.data());
+  }
+  if (call.status != nullptr)
+    slots.give(ordered_.status, 1, call.N, detail::Strides{}, call.status);
+}
+
+}  // namespace espalier

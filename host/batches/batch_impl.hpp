@@ -1,0 +1,101 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "espalier/host/batch.hpp"
+#include "espalier/host/batches/batch_variants.hpp"
+#include "espalier/host/batches/block_threads.hpp"
+#include "espalier/kernel/scalar/structure_of_arrays.hpp"
+#include "espalier/plugins/registry.hpp"
+
+/// What all batches do: sizes, names and variants; pieces of states for threads.
+
+namespace espalier {
+
+namespace detail {
+
+/// The arrays of BatchInputs.
+struct Role {
+  const char* name;
+  In<double> BatchInputs::*batch;
+};
+inline constexpr int role_count = 4;
+inline constexpr std::array<Role, role_count> roles{{{"q", &BatchInputs::q},
+                                                     {"v", &BatchInputs::v},
+                                                     {"tau", &BatchInputs::tau},
+                                                     {"vdot", &BatchInputs::vdot}}};
+/// Of arrays of N states with so many numbers each.
+inline Strides strides(BatchLayout layout, long numbers, int N) {
+  return layout == BatchLayout::states ? Strides{numbers, 1} : Strides{1, N};
+}
+
+}  // namespace detail
+
+/// What does not depend on the scalar.
+class Batch::Impl {
+ public:
+  Impl(const Entry& algorithm, const Setup& setup, const BatchOptions& options)
+      : model_(setup.model),
+        who_("batch of " + algorithm.about.name),
+        options_(options),
+        threads_(options.threads) {
+    int number = 0;
+    for (const ModelPtr& variant : options_.variants) {
+      detail::expect_alike(who_, *model_, *variant, number++);
+    }
+    if (options_.variants.empty()) options_.variants.push_back(model_);
+  }
+  virtual ~Impl() = default;
+
+  virtual void set_gravity(const Vec3<double>& g) = 0;
+  void evaluate(int N, const BatchInputs& in, std::span<const BatchOutput> out,
+                std::span<BatchStatus> status);
+
+  ModelPtr model_;
+  std::string who_;
+  BatchOptions options_;
+  detail::BlockThreads threads_;
+  std::vector<Result> shapes_;
+
+ protected:
+  /// The call that is under way.
+  struct Call {
+    int N;
+    const BatchInputs* in;
+    std::span<const BatchOutput> out;
+    BatchStatus* status;
+    const int* variants;  ///< of each pack, or nullptr: all of the first
+    int states = 0;       ///< that a thread takes at once
+  };
+
+  /// Piece number `piece` of the states: gathers, solves and scatters them.
+  virtual void run(int worker, const Call& call, int piece) = 0;
+
+  std::array<int, detail::role_count> rows_{};
+  std::array<bool, detail::role_count> needed_{};
+  int states_ = 1;              ///< that a thread takes at once, at most
+  int lanes_ = 1;               ///< of a pack
+  std::vector<int> result_of_;  ///< of each output of the call
+
+ private:
+  void solve(Call call);
+  void expect_variants(int N, std::span<const int> variant) const;
+  void solve_variants(const Call& call);
+
+  /// States in the order of their variants.
+  struct Ordered {
+    detail::BatchVariants slots;
+    std::array<std::vector<double>, detail::role_count> inputs;
+    std::vector<double> wrenches;
+    std::vector<std::vector<double>> results;
+    std::vector<BatchOutput> out;
+    std::vector<BatchStatus> status;
+  } ordered_;
+
+  void expect(const char* what, long got, long rows, int N) const;
+};
+
+}  // namespace espalier

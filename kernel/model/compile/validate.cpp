@@ -1,0 +1,388 @@
+#include "espalier/kernel/model/compile/validate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+
+#include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/guard.hpp"
+#include "espalier/kernel/suggest.hpp"
+
+namespace espalier::detail {
+
+namespace {
+
+std::string number(double x) {
+  std::string text = std::to_string(x);
+  if (x != 0.0 && std::abs(x) < 1e-3) {
+    char buffer[32];
+    std::snprintf(buffer, sizeof buffer, "%g", x);
+    text = buffer;
+  }
+  return text;
+}
+
+/// Reports names that are empty or given twice.
+class NameCheck {
+ public:
+  NameCheck(const char* what, Findings& findings) : what_(what), findings_(findings) {}
+
+  void add(const std::string& name, const SourceLocation& where) {
+    if (name.empty()) {
+      findings_.error(where, std::string(what_) + ": name is empty, expected a name");
+      return;
+    }
+    const auto [first, is_new] = where_.emplace(name, where);
+    if (!is_new) {
+      const std::string elsewhere = first->second.text();
+      findings_.error(where, std::string(what_) + " '" + name + "': name is given twice" +
+                                 (elsewhere.empty() ? "" : " (first at " + elsewhere + ")") +
+                                 ", expected unique names (rename one)");
+    }
+  }
+  bool has(const std::string& name) const { return where_.contains(name); }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, where] : where_) all.push_back(name);
+    return all;
+  }
+
+ private:
+  const char* what_;
+  Findings& findings_;
+  std::map<std::string, SourceLocation> where_;
+};
+
+/// The end of a sentence about an unknown name.
+std::string one_of(const std::string& name, const std::vector<std::string>& known) {
+  return ", expected one of " + list_of(known) + did_you_mean(name, known);
+}
+
+void check_passive(const JointDescription& joint, Findings& findings) {
+  const std::string who = "joint '" + joint.name + "'";
+  const auto check = [&](double value, const char* what, double most = most_number,
+                         const char* words = "1e60") {
+    if (!(value <= most) || value < 0.0) {
+      findings.error(joint.where, who + ": " + what + " is " + number(value) +
+                                      ", expected a number that is not negative, up to " + words);
+    }
+  };
+  check(joint.passive.damping, "damping");
+  check(joint.passive.friction, "friction");
+  check(joint.passive.stiffness, "stiffness");
+  check(joint.armature, "armature", most_armature, "1e15");
+  if (!finite(joint.passive.rest)) {
+    findings.error(joint.where, who + ": rest position of its spring is " +
+                                    number(joint.passive.rest) + ", expected a finite number");
+  }
+  const Limits& l = joint.limits;
+  for (const std::optional<double>& limit : {l.lower, l.upper, l.velocity, l.effort}) {
+    if (limit && std::isnan(*limit)) {
+      findings.error(joint.where, who + ": a limit is not a number, expected one");
+    }
+  }
+  // Limits that exclude nothing are often huge; those that exclude everything else are wrong.
+  if ((l.lower && *l.lower > most_number) || (l.upper && *l.upper < -most_number)) {
+    findings.error(
+        joint.where,
+        who + ": limits leave nothing but positions beyond 1e60, expected " + "limits of a robot");
+  }
+  if (l.lower && l.upper && *l.lower > *l.upper) {
+    findings.warning(joint.where, who + ": lower limit is " + number(*l.lower) +
+                                      ", expected at most the upper limit " + number(*l.upper));
+  }
+}
+
+/// Makes a joint and places it at its neutral position, as every algorithm will.
+void try_out(const JointType& type, const JointSpec& spec) {
+  const Transform<double> placement{type.alignment(spec), {0, 0, 0}};
+  const std::unique_ptr<JointRun> run = type.make_run({&spec, 1}, {&placement, 1});
+  if (run == nullptr || type.nv() == 0 || type.nv() > 6) return;
+  std::vector<double> q(type.nq()), qd(type.nv());
+  Transform<double> X;
+  Motion<double> S[6], bias;
+  run->neutral(q.data());
+  run->kinematics(q.data(), qd.data(), {&X, S, &bias});
+  run->normalize(q.data());
+}
+
+/// What the type says of the joint's axis and parameters.
+void check_parameters(const JointDescription& joint, const JointType& type, Findings& findings) {
+  try {
+    const JointSpec spec = spec_of(joint);
+    guarded([&] { return "joint '" + joint.name + "' of type '" + joint.type + "'"; },
+            "its constructor or its position", [&] { try_out(type, spec); });
+  } catch (const Error& error) {  // names the joint itself
+    findings.error(joint.where, error.what());
+  }
+}
+
+void check_parameter_names(const std::string& who, const std::string& reader,
+                           const Parameters& given, const std::vector<std::string_view>& known,
+                           const SourceLocation& where, Findings& findings) {
+  for (const auto& [name, values] : given) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::vector<std::string> names(known.begin(), known.end());
+    findings.error(where,
+                   who + ": parameter '" + name + "' is unknown to " + reader + ", expected " +
+                       (names.empty() ? "none" : list_of(names) + did_you_mean(name, names)));
+  }
+}
+
+void check_type(const std::string& who, const JointDescription& joint, const ModelTypes& types,
+                Findings& findings) {
+  try {
+    const JointType& type = types.joint_type(joint.type);
+    check_parameter_names(who, "joints of type '" + joint.type + "'", joint.parameters,
+                          type.parameter_names(), joint.where, findings);
+    const double length = std::sqrt(dot(joint.axis, joint.axis));
+    const bool about_axis = type.nv() > 0 && type.subspace() != SubspaceKind::free &&
+                            type.subspace() != SubspaceKind::spherical;
+    if (!std::isfinite(length) || (about_axis && length < 1e-9)) {
+      findings.error(joint.where, who + ": axis has length " + number(length) +
+                                      ", expected a direction (give three numbers, not all zero)");
+    } else if (about_axis && std::abs(length - 1.0) > 1e-3) {
+      findings.warning(joint.where, who + ": axis has length " + number(length) +
+                                        ", expected 1 (it is normalised)");
+    }
+    if (type.nv() > 6) {
+      findings.error(joint.where, who + ": type '" + joint.type + "' has " +
+                                      std::to_string(type.nv()) + " rates, expected at most 6");
+    }
+    check_parameters(joint, type, findings);
+  } catch (const Error& error) {
+    findings.error(joint.where, who + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+bool Findings::failed() const {
+  return std::any_of(list_.begin(), list_.end(),
+                     [](const Finding& f) { return f.severity == Finding::Severity::error; });
+}
+
+void Findings::throw_if_failed(const std::string& robot) const {
+  const Finding* first = nullptr;
+  int others = -1;
+  for (const Finding& f : list_) {
+    if (f.severity != Finding::Severity::error) continue;
+    if (first == nullptr) first = &f;
+    ++others;
+  }
+  if (first == nullptr) return;
+  std::string text = "robot '" + robot + "': " + first->text;
+  if (!first->where.empty()) text += " [" + first->where + "]";
+  if (others > 0) {
+    text += " (and " + std::to_string(others) + " more error" + (others > 1 ? "s" : "") +
+            "; `espalier check` lists them)";
+  }
+  throw InvalidModel(text);
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i == 12) return text + ", ... (" + std::to_string(names.size()) + " in all)";
+    text += (i == 0 ? "'" : ", '") + names[i] + "'";
+  }
+  return text;
+}
+
+JointSpec spec_of(const JointDescription& joint) {
+  const double length = std::sqrt(dot(joint.axis, joint.axis));
+  const Vec3<double> axis = length > 1e-9 ? scale(1.0 / length, joint.axis) : Vec3<double>{0, 0, 1};
+  JointSpec spec;
+  spec.name = joint.name, spec.parameters = joint.parameters, spec.where = joint.where.text();
+  spec.axis = axis;
+  return spec;
+}
+
+namespace {
+
+/// The checks of validate(), one function for each kind of part.
+class Validation {
+ public:
+  Validation(const Description& robot, const ModelTypes& types, const CompileOptions& options,
+             Findings& findings)
+      : robot_(robot), types_(types), options_(options), findings_(findings) {}
+
+  void run() {
+    if (!finite(robot_.gravity)) {
+      findings_.error(robot_.where,
+                      "gravity has a number that is not finite or beyond 1e60, expected numbers");
+    }
+    for (const LinkDescription& link : robot_.links) links_.add(link.name, link.where);
+    check_inertias(robot_, options_, findings_);
+    if (options_.root == CompileOptions::Root::floating)
+      joints_.add("root", {"--root floating", 0});
+    for (const JointDescription& joint : robot_.joints) {
+      joints_.add(joint.name, joint.where);
+      by_name_.emplace(joint.name, &joint);
+    }
+    for (const JointDescription& joint : robot_.joints) check(joint);
+    for (const LoopDescription& loop : robot_.loops) check(loop);
+    for (const CouplingDescription& coupling : robot_.couplings) check(coupling);
+    for (const LawDescription& law : robot_.laws) check(law);
+    for (const NamedState& state : robot_.states) check(state);
+    for (const ActuatorDescription& actuator : robot_.actuators) {
+      expect_joints("actuator '" + actuator.name + "'", actuator.gear, actuator.where);
+    }
+  }
+
+ private:
+  void expect_link(const std::string& who, const char* role, const std::string& link,
+                   const SourceLocation& where) {
+    if (links_.has(link)) return;
+    findings_.error(where, who + ": " + role + " link '" + link + "' is unknown" +
+                               one_of(link, links_.names()));
+  }
+
+  void check(const JointDescription& joint) {
+    const std::string who = "joint '" + joint.name + "'";
+    expect_link(who, "parent", joint.parent, joint.where);
+    expect_link(who, "child", joint.child, joint.where);
+    if (joint.parent == joint.child) {
+      findings_.error(joint.where, who + ": parent and child are both '" + joint.child +
+                                       "', expected two links");
+    }
+    if (!placed(joint.origin)) {
+      findings_.error(
+          joint.where,
+          who +
+              ": origin has a number that is not finite, or a length beyond 1e8, expected metres");
+    }
+    check_type(who, joint, types_, findings_);
+    check_passive(joint, findings_);
+    if (joint.mimic && options_.mimic == CompileOptions::MimicRule::honour) {
+      check_mimic(who, joint, *joint.mimic);
+    }
+  }
+
+  void check_mimic(const std::string& who, const JointDescription& joint, const Mimic& mimic) {
+    const auto other = by_name_.find(mimic.joint);
+    if (other == by_name_.end()) {
+      findings_.error(joint.where, who + ": mimics joint '" + mimic.joint + "', which is unknown" +
+                                       one_of(mimic.joint, joints_.names()));
+    } else if (mimic.joint == joint.name) {
+      findings_.error(joint.where, who + ": mimics itself, expected another joint");
+    } else if (other->second->mimic) {
+      findings_.error(joint.where, who + ": mimics '" + mimic.joint + "', which mimics '" +
+                                       other->second->mimic->joint +
+                                       "' itself, expected a joint that mimics none (name '" +
+                                       other->second->mimic->joint + "' here)");
+    }
+    if (!finite(mimic.multiplier) || mimic.multiplier == 0.0) {
+      findings_.error(joint.where, who + ": mimic multiplier is " + number(mimic.multiplier) +
+                                       ", expected a number other than zero up to 1e60");
+    }
+    if (!finite(mimic.offset)) {
+      findings_.error(joint.where, who + ": mimic offset is " + number(mimic.offset) +
+                                       ", expected a finite number up to 1e60");
+    }
+  }
+
+  void check(const LoopDescription& loop) {
+    const std::string who = "loop '" + loop.name + "'";
+    constraints_.add(loop.name, loop.where);
+    expect_link(who, "predecessor", loop.predecessor, loop.where);
+    expect_link(who, "successor", loop.successor, loop.where);
+    if (loop.predecessor == loop.successor) {
+      findings_.error(loop.where, who + ": predecessor and successor are both '" + loop.successor +
+                                      "', expected two links");
+    }
+    try {
+      const LoopJoint& type = types_.loop_joint(loop.type);
+      check_parameter_names(who, "loops of type '" + loop.type + "'", loop.parameters,
+                            type.parameter_names(), loop.where, findings_);
+    } catch (const UnknownName& error) {
+      findings_.error(loop.where, who + ": " + error.what());
+    }
+    const double length = std::sqrt(dot(loop.axis, loop.axis));
+    if (!(length > 1e-9) || !std::isfinite(length)) {
+      findings_.error(loop.where,
+                      who + ": axis has length " + number(length) + ", expected a direction");
+    }
+    if (!placed(loop.predecessor_origin) || !placed(loop.successor_origin)) {
+      findings_.error(
+          loop.where,
+          who +
+              ": origin has a number that is not finite, or a length beyond 1e8, expected metres");
+    }
+  }
+
+  void check(const CouplingDescription& coupling) {
+    const std::string who = "coupling '" + coupling.name + "'";
+    constraints_.add(coupling.name, coupling.where);
+    expect_link(who, "predecessor", coupling.predecessor, coupling.where);
+    expect_link(who, "successor", coupling.successor, coupling.where);
+    if (!finite(coupling.ratio) || coupling.ratio == 0.0) {
+      findings_.error(coupling.where, who + ": ratio is " + number(coupling.ratio) +
+                                          ", expected a number other than zero up to 1e60");
+    }
+  }
+
+  void check(const LawDescription& law) {
+    const std::string who = "law '" + law.name + "'";
+    constraints_.add(law.name, law.where);
+    try {
+      const LawType& type = types_.law(law.type);
+      check_parameter_names(who, "laws of type '" + law.type + "'", law.parameters,
+                            type.parameter_names(), law.where, findings_);
+      if (static_cast<int>(law.joints.size()) != type.positions()) {
+        findings_.error(law.where, who + ": names " + std::to_string(law.joints.size()) +
+                                       " joints, expected " + std::to_string(type.positions()) +
+                                       " for type '" + law.type + "'");
+      }
+    } catch (const UnknownName& error) {
+      findings_.error(law.where, who + ": " + error.what());
+    }
+    std::map<std::string, int> uses;
+    for (const std::string& joint : law.joints) {
+      if (!by_name_.contains(joint)) {
+        findings_.error(
+            law.where, who + ": joint '" + joint + "' is unknown" + one_of(joint, joints_.names()));
+      } else if (++uses[joint] == 2) {
+        findings_.error(law.where,
+                        who + ": joint '" + joint + "' is named twice, expected it once");
+      }
+    }
+  }
+
+  void check(const NamedState& state) {
+    expect_joints("state '" + state.name + "'", state.positions, state.where);
+    expect_joints("state '" + state.name + "'", state.velocities, state.where);
+  }
+
+  /// @param values  by joints
+  template <class Values>
+  void expect_joints(const std::string& who, const Values& values, const SourceLocation& where) {
+    for (const auto& [joint, numbers] : values) {
+      if (by_name_.contains(joint)) continue;
+      findings_.error(where,
+                      who + ": joint '" + joint + "' is unknown" + one_of(joint, joints_.names()));
+    }
+  }
+
+  const Description& robot_;
+  const ModelTypes& types_;
+  const CompileOptions& options_;
+  Findings& findings_;
+  NameCheck links_{"link", findings_}, joints_{"joint", findings_},
+      constraints_{"constraint", findings_};
+  std::map<std::string, const JointDescription*> by_name_;
+};
+
+}  // namespace
+
+void validate(const Description& robot, const ModelTypes& types, const CompileOptions& options,
+              Findings& findings) {
+  if (robot.links.empty()) {
+    findings.error(robot.where, "robot has no links, expected at least one");
+    return;
+  }
+  Validation(robot, types, options, findings).run();
+}
+
+}  // namespace espalier::detail

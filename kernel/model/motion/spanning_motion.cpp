@@ -1,0 +1,198 @@
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "espalier/kernel/model/loops/loop_elimination.hpp"
+#include "espalier/kernel/model/packs/pack_code.hpp"
+
+namespace espalier {
+
+template <class T>
+SpanningMotion<T>::SpanningMotion(const Model& model, Rotors rotors)
+    : joints(model),
+      model_(model),
+      all_(rotors == Rotors::place),
+      tree_(model.is_tree()),
+      G_(model.G_size()),
+      qd_(tree_ ? 0 : model.spanning_nv()) {
+  for (const Cluster& c : model.clusters()) {
+    for (std::size_t i = 0; i < c.G.size(); ++i) G_[c.G_start + i] = T(c.G[i]);
+    (c.constraint == nullptr ? constant_ : loops_).push_back(&c);
+    if (c.constraint == nullptr || c.constraint->loops.empty()) continue;
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      waits_ = waits_ || model.runs()[model.body(i).run].subspace == SubspaceKind::dense;
+    }
+  }
+  if (loops_.empty()) return;
+  g_.assign(model.spanning_nv(), T(0.0));
+  work_.resize(waits_ ? loops_.size() : 1);
+  for (std::size_t i = 0; i < loops_.size(); ++i) {
+    loops_[i]->constraint->allocate(*loops_[i], work_[waits_ ? i : 0]);
+  }
+}
+
+template <class T>
+void SpanningMotion<T>::leave_out(std::vector<bool> runs, const std::vector<bool>& clusters) {
+  left_out_ = std::move(runs);
+  std::erase_if(constant_,
+                [&](const Cluster* c) { return clusters[c - model_.clusters().data()]; });
+}
+
+template <class T>
+void SpanningMotion<T>::leave_out_G(const std::vector<bool>& clusters) {
+  in_blocks_.clear();
+  std::vector<const Cluster*> others;
+  std::vector<ConstraintWorkspace<T>> other_work;
+  block_work_.clear();
+  for (std::size_t i = 0; i < loops_.size(); ++i) {
+    const Cluster& c = *loops_[i];
+    if (clusters[&c - model_.clusters().data()]) {
+      in_blocks_.push_back(&c);
+      block_work_.emplace_back();
+      c.constraint->allocate(c, block_work_.back());
+    } else {
+      others.push_back(&c);
+      if (waits_) other_work.push_back(std::move(work_[i]));
+    }
+  }
+  loops_ = std::move(others);
+  if (!in_blocks_.empty()) forces_.resize(model_.spanning_nv());
+  if (waits_) work_ = std::move(other_work);
+}
+
+template <class T>
+const ConstraintWorkspace<T>& SpanningMotion<T>::constraint_work(const Cluster& c) const {
+  return block_work_[std::find(in_blocks_.begin(), in_blocks_.end(), &c) - in_blocks_.begin()];
+}
+
+template <class T>
+void SpanningMotion<T>::expand_rows(std::span<const Cluster* const> clusters, const T* x,
+                                    T* out) const {
+  if constexpr (is_pack<T>) {
+    model_.pack_code().expand(clusters, G_.data(), x, out);
+  } else {
+    detail::expand(clusters, G_.data(), x, out);
+  }
+}
+
+namespace {
+
+template <class T>
+void expand_each(const Model& model, std::span<const Cluster* const> clusters,
+                 std::span<ConstraintWorkspace<T>> work, const T* x, T* out) {
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    if constexpr (is_pack<T>) {
+      model.pack_code().expand_in_blocks(*clusters[i], work[i], x, out);
+    } else {
+      detail::expand_in_blocks(*clusters[i], work[i], x, out);
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void SpanningMotion<T>::expand(const T* x, T* out) const {
+  expand_rows(constant_, x, out);
+  if (!loops_.empty()) expand_rows(loops_, x, out);
+  if (!in_blocks_.empty()) expand_each<T>(model_, in_blocks_, block_work_, x, out);
+}
+
+template <class T>
+void SpanningMotion<T>::reduce(const T* x, T* out) const {
+  const auto reduce_rows = [&](const std::vector<const Cluster*>& clusters) {
+    if (clusters.empty()) return;
+    if constexpr (is_pack<T>) {
+      model_.pack_code().reduce(clusters, G_.data(), x, out);
+    } else {
+      detail::reduce(std::span<const Cluster* const>(clusters), G_.data(), x, out);
+    }
+  };
+  reduce_rows(constant_);
+  reduce_rows(loops_);
+  if (!in_blocks_.empty()) reduce_in_blocks(x, out);
+}
+
+template <class T>
+void SpanningMotion<T>::reduce_in_blocks(const T* x, T* out) const {
+  std::copy(x, x + forces_.size(), forces_.begin());
+  for (std::size_t i = 0; i < in_blocks_.size(); ++i) {
+    if constexpr (is_pack<T>) {
+      model_.pack_code().reduce_in_blocks(*in_blocks_[i], block_work_[i], forces_.data(), out);
+    } else {
+      detail::reduce_in_blocks(*in_blocks_[i], block_work_[i], forces_.data(), out);
+    }
+  }
+}
+
+template <class T>
+void SpanningMotion<T>::update(const T* q, const T* v) {
+  moving_ = v != nullptr;
+  const std::span<const BodyRun> runs = all_ ? model_.runs() : model_.active_runs();
+  const auto kinematics = [&](const BodyRun& run, const T* qd) {
+    const std::size_t index = &run - model_.runs().data();
+    if (index >= left_out_.size() || !left_out_[index]) joints.update(run, q, qd);
+  };
+  if (tree_) {
+    qd_now_ = v;
+    for (const BodyRun& run : runs) kinematics(run, v);
+    return;
+  }
+  qd_now_ = moving_ ? qd_.data() : nullptr;
+  if (g_.empty()) {
+    if (moving_) expand(v, qd_.data());
+    for (const BodyRun& run : runs) kinematics(run, qd_now_);
+    return;
+  }
+
+  for (const BodyRun& run : runs) kinematics(run, nullptr);
+  SpanningView<T> at{q, qd_.data(), joints.X.data(), joints.S.data(), joints.bias.data()};
+  T* g = waits_ ? nullptr : g_.data();
+  eliminate(loops_, work_, at, v, G_.data(), g);
+  eliminate(in_blocks_, block_work_, at, v, nullptr, g);
+  if (!moving_) return;
+  expand_rows(constant_, v, qd_.data());
+  for (const BodyRun& run : runs) {  // their bias needs the rates
+    if (run.subspace == SubspaceKind::dense) kinematics(run, qd_.data());
+  }
+  if (!waits_) return;
+  eliminate_biases(loops_, work_, at);
+  eliminate_biases(in_blocks_, block_work_, at);
+}
+
+template <class T>
+void SpanningMotion<T>::eliminate(std::span<const Cluster* const> clusters,
+                                  std::span<ConstraintWorkspace<T>> work, const SpanningView<T>& at,
+                                  const T* v, T* G, T* g) {
+  if (clusters.empty()) return;
+  if constexpr (is_pack<T>) {
+    model_.pack_code().eliminate_loops(model_, clusters, work, at, v, G, qd_.data(), g);
+  } else {
+    detail::eliminate_loops<T>(model_, clusters, work, at, v, G, qd_.data(), g);
+  }
+}
+template <class T>
+void SpanningMotion<T>::eliminate_biases(std::span<const Cluster* const> clusters,
+                                         std::span<ConstraintWorkspace<T>> work,
+                                         const SpanningView<T>& at) {
+  if (clusters.empty()) return;
+  if constexpr (is_pack<T>) {
+    model_.pack_code().eliminate_biases(model_, clusters, work, at, g_.data());
+  } else {
+    detail::eliminate_biases<T>(model_, clusters, work, at, g_.data());
+  }
+}
+
+template <class T>
+void SpanningMotion<T>::place_rotors(const T* q) {
+  for (const BodyRun& run : model_.runs().subspan(model_.active_runs().size())) {
+    joints.update(run, q, nullptr);
+  }
+}
+
+#define ESPALIER_INSTANTIATE(T) template class SpanningMotion<T>;
+ESPALIER_SCALARS(ESPALIER_INSTANTIATE)
+#undef ESPALIER_INSTANTIATE
+
+}  // namespace espalier

@@ -1,9 +1,0 @@
-#include "espalier/kernel/problems/christoffel_symbols.hpp"
-
-namespace espalier {
-
-#define ESPALIER_INSTANTIATE(T) template class ChristoffelSymbols<T>;
-ESPALIER_SCALARS(ESPALIER_INSTANTIATE)
-#undef ESPALIER_INSTANTIATE
-
-}  // namespace espalier

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "espalier/simulation/simulation.hpp"
+#include "python/src/arrays.hpp"
+
+// What simulations of one robot share, with and without ground.
+
+namespace espalier::python {
+
+inline double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Raises KeyboardInterrupt and the like, now and then.
+class Signals {
+ public:
+  void look() {
+    if (seconds_now() - last_ < 0.1) return;
+    last_ = seconds_now();
+    const WithGil held;
+    unless_ending([] {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    });
+  }
+
+ private:
+  double last_ = seconds_now();
+};
+
+/// Rows of numbers that grow.
+class Rows {
+ public:
+  void add(std::span<const double> row) {
+    columns_ = static_cast<py::ssize_t>(row.size());
+    values_.insert(values_.end(), row.begin(), row.end());
+    ++rows_;
+  }
+  void add(double x) { add(std::span(&x, 1)); }
+  py::array matrix() const { return array_of(values_.data(), {rows_, columns_}); }
+  py::array vector() const { return array_of(values_.data(), {rows_}); }
+
+ private:
+  std::vector<double> values_;
+  py::ssize_t rows_ = 0, columns_ = 0;
+};
+
+/// What a run shows of each of its samples.
+class RecordedRun {
+ public:
+  /// @param progress  called with the part of the duration that is done, or None
+  RecordedRun(double duration, const py::object& progress)
+      : duration_(duration), progress_(progress) {}
+
+  /// Keeps a row, without Python's lock. @return true: go on
+  bool take(const Sample& now) {
+    times_.add(now.t);
+    positions_.add(now.q);
+    rates_.add(now.v);
+    kinetic_.add(now.kinetic);
+    potential_.add(now.gravity);
+    springs_.add(now.springs);
+    residuals_.add(now.residual);
+    signals_.look();
+    if (!progress_.is_none() && seconds_now() - shown_ > 0.1) {
+      shown_ = seconds_now();
+      const WithGil held;
+      unless_ending([&] { progress_(duration_ > 0.0 ? now.t / duration_ : 1.0); });
+    }
+    return true;
+  }
+  py::dict arrays() const {
+    py::dict out;
+    out["t"] = times_.vector();
+    out["q"] = positions_.matrix();
+    out["v"] = rates_.matrix();
+    out["kinetic"] = kinetic_.vector();
+    out["gravity"] = potential_.vector();
+    out["springs"] = springs_.vector();
+    out["residual"] = residuals_.vector();
+    return out;
+  }
+
+ private:
+  double duration_, shown_ = 0.0;
+  const py::object& progress_;
+  Rows times_, positions_, rates_, kinetic_, potential_, springs_, residuals_;
+  Signals signals_;
+};
+
+/// Controllers as simulation.py gives them: callables, and ("pd", ...) and ("constant", ...).
+std::vector<std::unique_ptr<Controller>> controllers_of(const Robot& robot, const py::list& from);
+/// @throws InvalidModel
+void expect_times(const std::string& who, double duration, double h, int every);
+
+}  // namespace espalier::python

@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+
+#include "algorithms/reference/bodies.hpp"
+#include "espalier/kernel/problems/kinematics/jacobian.hpp"
+#include "tests/support/host.hpp"
+#include "tests/support/random_cluster_robot.hpp"
+
+// Jacobians of links against sums of dense 6 x 6 products, joint by joint from the link to the
+// ground: J = sum of (body to link)X (i to body)X S_i G_i.
+
+namespace espalier::test::jacobian_test {
+namespace {
+
+using reference::Matrix6;
+using reference::Matrix6X;
+
+/// Both carry columns over at most some tens of bodies.
+constexpr double rounding = 1e-12;
+
+class DenseJacobians {
+ public:
+  explicit DenseJacobians(const Model& model) : model_(model), bodies_(model) {}
+
+  void update(const std::vector<double>& q) { bodies_.update(model_, q.data(), nullptr); }
+
+  std::vector<double> jacobian(const Link& link) const {
+    reference::RowMajor J = reference::RowMajor::Zero(6, model_.nv());
+    Matrix6 X = reference::matrix(link.X);
+    for (int i = link.body; i != 0; i = bodies_.lambda[i]) {
+      const Body& body = model_.body(i);
+      const Cluster& c = model_.clusters()[body.cluster];
+      for (int k = 0; k < body.nv; ++k) {
+        const reference::Vector6 column = X * bodies_.S[i].col(k);
+        const int row = c.row(body.v + k);
+        for (int j = 0; j < c.nv; ++j) {
+          const double G = c.constrained ? bodies_.motion.G(c)[row * c.nv + j] : row == j;
+          J.col(c.v + j) += G * column;
+        }
+      }
+      X = X * bodies_.X[i];
+    }
+    return {J.data(), J.data() + J.size()};
+  }
+
+ private:
+  const Model& model_;
+  reference::Bodies bodies_;
+};
+
+/// Links in a shuffled order, some twice, at several positions: what was placed for one is used by
+/// the next, and forgotten at the next position. Each link alone, too, which takes another way.
+void expect_dense(const ModelPtr& model, const std::vector<std::vector<double>>& positions) {
+  const auto jacobians = any<BodyJacobians<double>>(model);
+  DenseJacobians dense(*model);
+  const int links = static_cast<int>(model->links().size());
+  Rng rng(7);
+  for (const std::vector<double>& q : positions) {
+    jacobians->evaluate(q);
+    dense.update(q);
+    for (int k = 0; k < links + 5; ++k) {
+      const Link& link = model->links()[rng.below(links)];
+      std::vector<double> J(6 * model->nv(), 7.0);  // what stands there before is overwritten
+      jacobians->jacobian(link, J);
+      EXPECT_LE(relative_difference(J, dense.jacobian(link)), rounding) << link.name;
+    }
+    for (const Link& link : model->links()) {
+      std::vector<double> J(6 * model->nv(), 7.0);
+      jacobians->evaluate(q);
+      jacobians->jacobian(link, J);
+      EXPECT_LE(relative_difference(J, dense.jacobian(link)), rounding) << link.name << " alone";
+    }
+  }
+}
+
+TEST(JacobianTest, TreesOfAllJointsAreDense) {
+  for (int seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    RobotOptions options;
+    options.seed = seed;
+    options.bodies = 1 + seed;
+    options.floating_base = seed % 2 == 0;
+    const ModelPtr model = host().compile(random_robot(host().registry(), options));
+    expect_dense(model, {random_state(*model, seed).q, random_state(*model, seed + 1).q});
+  }
+}
+
+TEST(JacobianTest, RobotsWithLoopsAreDense) {
+  for (int seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    ClusterRobotOptions options;
+    options.seed = seed;
+    options.floating_base = seed % 3 == 0;
+    const ModelPtr model = host().compile(random_cluster_robot(host().registry(), options));
+    expect_dense(model,
+                 {random_cluster_state(*model, seed).q, random_cluster_state(*model, seed + 1).q});
+  }
+}
+
+TEST(JacobianTest, FarFromTheOriginNoDigitIsLost) {
+  const ModelPtr model =
+      host().load(ESPALIER_SOURCE_DIR "/robots/humanoid.urdf", {.root = Root::floating});
+  std::vector<double> here = random_state(*model, 3).q, away = here;
+  away[0] += 1e9;  // [m]: placements in the world keep seven digits there
+  const auto jacobians = any<BodyJacobians<double>>(model);
+  std::vector<double> J(6 * model->nv()), far(J);
+  for (const Link& link : model->links()) {
+    jacobians->evaluate(here);
+    jacobians->jacobian(link, J);
+    jacobians->evaluate(away);
+    jacobians->jacobian(link, far);
+    EXPECT_EQ(J, far) << link.name;
+  }
+}
+
+TEST(JacobianTest, TheGroundHasNone) {
+  const ModelPtr model = host().load(ESPALIER_SOURCE_DIR "/robots/panda.urdf");
+  const auto jacobians = any<BodyJacobians<double>>(model);
+  std::vector<double> neutral(model->nq()), J(6 * model->nv(), 7.0);
+  model->neutral(neutral.data());
+  jacobians->evaluate(neutral);
+  jacobians->jacobian(model->links().front(), J);
+  EXPECT_EQ(J, std::vector<double>(J.size(), 0.0));
+}
+
+}  // namespace
+}  // namespace espalier::test::jacobian_test
