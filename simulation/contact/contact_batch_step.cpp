@@ -29,7 +29,7 @@ ContactBatch::Impl::Impl(const Registry& registry, const ModelPtr& model, const 
     Worker& w = *workers_.back();
     w.step = make_step<Pack>(registry, plan_, options.names);
     w.solver = registry.create<ContactImpulses<Pack>>(options.names.solver, Setup{model});
-    w.solver->reserve(plan.usual_contacts(), plan.scalar_rows());
+    w.solver->reserve(plan.usual_contacts(), plan.scalar_rows(plan.usual_contacts()));
     w.packs.resize(packs_at_once);
     for (StepState<Pack>& s : w.packs) w.step->resize(s);
     w.open.reserve(plan, packs_at_once * Pack::size, w.packs.front());
