@@ -1,5 +1,5 @@
-#include "algorithms/derivatives/parts.hpp"
 #include "algorithms/derivatives/matrices/recursive_inverse.hpp"
+#include "algorithms/derivatives/parts.hpp"
 
 namespace espalier {
 

@@ -42,8 +42,8 @@ Controller file (JSON): one object, or {"controllers": [...]} for several that a
 Joints may be any of the model: independent, dependent, or a rotor behind a gear.
 
 Ground file (JSON): what the robot touches, and with which shapes; all of it is optional.
-  {"friction": 0.7, "restitution": 0,
-   "plane": {"height": 0, "rpy": [0, 0, 0]},
+  {"friction": 0.7, "restitution": 0, "torsional_friction": 0, "rolling_friction": 0,
+   "plane": {"height": 0, "rpy": [0, 0, 0], "velocity": [0, 0, 0]},
    "height_field": {"columns": 3, "rows": 2, "spacing": 0.5, "heights": [...], "xyz": [0, 0, 0]},
    "shapes": [{"link": "foot", "sphere": 0.02, "xyz": [0, 0, -0.1], "friction": 1},
               {"link": "trunk", "box": [0.2, 0.1, 0.05]}],
@@ -51,7 +51,8 @@ Ground file (JSON): what the robot touches, and with which shapes; all of it is 
   Without "shapes", the collision shapes of the model are used. Kinds: sphere, box (half edges),
   hull (points), mesh (a file; its convex hull, reduced to 32 corners), capsule and cylinder (radius,
   half length along z). "link": "" is the ground. With "stiffness" and "damping" of a point, the
-  ground yields. Joints stop at their limits, and dry friction holds them exactly. Steps that are
+  ground yields. Torsional and rolling friction are lengths [m]: the moment that a point bears is at
+  most that times its normal force. A surface with a "velocity" [m/s] runs as a belt does. Joints stop at their limits, and dry friction holds them exactly. Steps that are
   not solved to 1e-6 m/s are counted.
 
 CSV: time, q.<joint> and v.<joint> ([k] for the k-th of several), kinetic, gravity, springs and

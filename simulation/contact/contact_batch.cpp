@@ -140,7 +140,8 @@ double ContactBatch::rounds() const {
 }
 
 std::size_t ContactBatch::saved_size() const {
-  return model().nq() + model().nv() + plan().memory_size() + impl_->loop_memory_size_ + 1;
+  return model().nq() + model().nv() + plan().memory_size() +
+         impl_->workers_.front()->loop_memory.size() + 1;
 }
 
 void ContactBatch::save(int robot, std::span<double> out) const {
@@ -148,12 +149,10 @@ void ContactBatch::save(int robot, std::span<double> out) const {
               static_cast<long>(saved_size()));
   impl_->expect_robot(robot);
   double* to = out.data();
-  for (const PackedNumbers* from : {&impl_->q_, &impl_->v_, &impl_->memory_}) {
+  for (const PackedNumbers* from :
+       {&impl_->q_, &impl_->v_, &impl_->memory_, &impl_->loop_memory_}) {
     to = from->read(robot, to);
   }
-  to =
-      std::copy_n(impl_->loop_memory_.begin() + static_cast<long>(impl_->loop_memory_size_ * robot),
-                  impl_->loop_memory_size_, to);
   *to = impl_->stuck_[robot];
 }
 
@@ -161,12 +160,10 @@ void ContactBatch::restore(int robot, In<double> saved) {
   expect_size("contact batch", "saved robot", saved.size(), static_cast<long>(saved_size()));
   impl_->expect_robot(robot);
   const double* from = saved.data();
-  for (PackedNumbers* to : {&impl_->q_, &impl_->v_, &impl_->memory_}) {
+  for (PackedNumbers* to : {&impl_->q_, &impl_->v_, &impl_->memory_, &impl_->loop_memory_}) {
     from = to->write(robot, from);
   }
-  std::copy_n(from, impl_->loop_memory_size_,
-              impl_->loop_memory_.begin() + static_cast<long>(impl_->loop_memory_size_ * robot));
-  impl_->stuck_[robot] = from[impl_->loop_memory_size_] != 0.0;
+  impl_->stuck_[robot] = *from != 0.0;
   impl_->moved();
 }
 

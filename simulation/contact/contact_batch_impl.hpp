@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "espalier/host/batches/batch_loops.hpp"
+#include "espalier/host/batches/batch_projector.hpp"
 #include "espalier/host/batches/block_threads.hpp"
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/simulation/contact/contact_batch.hpp"
@@ -34,14 +35,14 @@ class ContactBatch::Impl {
   double t_ = 0.0, last_step_ = 0.0;
   int N_ = 0;
   bool pushed_ = false;  ///< forces on independent rates have been set: else they are zero
-  std::vector<double> friction_, loop_memory_;
+  std::vector<double> friction_;
   PackedNumbers q_, v_, tau_, target_, memory_;
+  PackedNumbers loop_memory_;         ///< how loops lay when they were last closed
   std::vector<std::string> heavier_;  ///< links of masses_
   PackedNumbers masses_, ground_;     ///< of no numbers: nobody has set them
   std::vector<double> residual_;
   std::vector<RobotStatus> status_;
   std::vector<unsigned char> stuck_;
-  std::size_t loop_memory_size_ = 0;
   /// In rows over all robots, written when somebody asks for them.
   std::vector<double> q_rows_, v_rows_, force_rows_;
   bool state_written_ = false, forces_written_ = false;
@@ -49,14 +50,22 @@ class ContactBatch::Impl {
   /// What one thread owns.
   struct alignas(64) Worker {
     Worker(const ModelPtr& model, const CloseOptions& closing)
-        : loops(model), projector(model, closing), one(model->nq()) {}
+        : loops(model),
+          lanes(model, closing),
+          projector(model, closing),
+          one(model->nq()),
+          loop_memory(projector.memory_size()),
+          one_memory(projector.memory_size()) {}
     std::unique_ptr<ContactStep<Pack>> step;
     std::unique_ptr<ContactImpulses<Pack>> solver;
     std::vector<StepState<Pack>> packs;
     GatheredRobots open;  ///< those that are not solved
     espalier::detail::BatchLoops loops;
-    LoopProjector projector;
-    std::vector<double> one;  ///< positions of one robot
+    espalier::detail::BatchProjector lanes;  ///< closes loops of most robots
+    LoopProjector projector;                 ///< of those that are left
+    std::vector<double> one;                 ///< positions of one robot
+    std::vector<Pack> loop_memory;
+    std::vector<double> one_memory;
     std::vector<Pack> force;  ///< on all solids
     double rounds = 0.0;
   };

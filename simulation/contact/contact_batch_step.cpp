@@ -29,13 +29,12 @@ ContactBatch::Impl::Impl(const Registry& registry, const ModelPtr& model, const 
     Worker& w = *workers_.back();
     w.step = make_step<Pack>(registry, plan_, options.names);
     w.solver = registry.create<ContactImpulses<Pack>>(options.names.solver, Setup{model});
-    w.solver->reserve(plan.usual_contacts(), plan.scalar_rows());
+    w.solver->reserve(plan.usual_contacts(), plan.scalar_rows(plan.usual_contacts()));
     w.packs.resize(packs_at_once);
     for (StepState<Pack>& s : w.packs) w.step->resize(s);
     w.open.reserve(plan, packs_at_once * Pack::size, w.packs.front());
     w.force.reserve(3 * plan.solids().size());
   }
-  loop_memory_size_ = workers_.front()->projector.memory_size();
 }
 
 void ContactBatch::Impl::expect_robot(int robot) const {
@@ -68,7 +67,7 @@ void ContactBatch::Impl::start(int N, In<double> q, In<double> v, double t) {
       for (StepState<Pack>& s : w->packs) s.masses.clear(), s.ground = Vec3<Pack>::zero();
     }
   }
-  loop_memory_.assign(loop_memory_size_ * n, 0.0);
+  loop_memory_.assign(workers_.front()->loop_memory.size(), N);
   residual_.assign(n, 0.0);
   status_.assign(n, RobotStatus::ok);
   stuck_.assign(n, 0);
@@ -91,9 +90,9 @@ void ContactBatch::Impl::reset(int robot, In<double> q, In<double> v) {
   stuck_[robot] = 0;
   status_[robot] = RobotStatus::ok;
   residual_[robot] = 0.0;
-  std::fill_n(loop_memory_.begin() + static_cast<long>(loop_memory_size_ * robot),
-              loop_memory_size_, 0.0);
-  for (std::size_t i = 0; i < memory_.numbers(); ++i) memory_.set(i, robot, 0.0);
+  for (PackedNumbers* x : {&loop_memory_, &memory_}) {
+    for (std::size_t i = 0; i < x->numbers(); ++i) x->set(i, robot, 0.0);
+  }
   const auto finite = [](double x) { return std::isfinite(x); };
   if (std::all_of(w.one.begin(), w.one.end(), finite)) {
     model.normalize(w.one.data());
@@ -211,17 +210,28 @@ void ContactBatch::Impl::solve_open(Worker& w, const Effort& effort) {
 }
 
 bool ContactBatch::Impl::close(Worker& w, double* q, int robot) {
-  double* const memory = loop_memory_.data() + loop_memory_size_ * robot;
-  w.projector.restore(memory);
+  loop_memory_.read(robot, w.one_memory.data());
+  w.projector.restore(w.one_memory.data());
   if (w.projector.project(q).verdict != Closure::Verdict::closed) return false;
-  w.projector.save(memory);
+  w.projector.save(w.one_memory.data());
+  loop_memory_.write(robot, w.one_memory.data());
   return true;
 }
 
-/// Closes loops robot by robot; those that cannot be stay where they were, at rest.
+/// Closes loops: of eight robots at once, then one by one those that are left. Robots that cannot
+/// be closed stay where they were, at rest.
 void ContactBatch::Impl::settle(Worker& w, StepState<Pack>& s, int first) {
-  for (int robot = first; robot < std::min(N_, first + Pack::size); ++robot) {
-    const int k = robot - first;
+  loop_memory_.load(first, w.loop_memory.data());
+  const Pack closed = w.lanes.project(s.q.data(), w.loop_memory.data());
+  const int robots = std::min(N_ - first, Pack::size);
+  for (int k = 0; k < robots; ++k) {
+    const int robot = first + k;
+    if (closed[k] != 0.0 && stuck_[robot] == 0) {
+      for (std::size_t i = 0; i < w.loop_memory.size(); ++i) {
+        loop_memory_.set(i, robot, w.loop_memory[i][k]);
+      }
+      continue;
+    }
     bool finite = true;
     for (std::size_t i = 0; i < s.q.size(); ++i) {
       w.one[i] = s.q[i][k];

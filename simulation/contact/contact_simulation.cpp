@@ -300,6 +300,12 @@ void ContactSimulation::take_contacts(double h) {
     contacts_.push_back({plan_->solids()[pair.a].name, plan_->solids()[pair.b].name, pair.a, pair.b,
                          point - pair.first, touch.point, touch.normal, touch.gap,
                          scale(1.0 / h, impulse)});
+    if (state_.problem.turning == 0) continue;
+    const double* turn =
+        &state_.problem.lam[3 * state_.contacts.size() + state_.problem.first_turning() + 3 * c];
+    for (int k = 0; k < 3; ++k) {
+      contacts_.back().moment += scale(turn[k] / h, state_.roll[c][k]);
+    }
   }
 }
 
@@ -338,7 +344,8 @@ double ContactSimulation::friction_impulse(std::string_view joint) const {
 std::vector<double> ContactSimulation::held_impulses() const {
   const std::size_t count = plan_->held().size();
   if (last_step_ == 0.0) return std::vector<double>(count, 0.0);
-  return {state_.problem.lam.end() - static_cast<long>(count), state_.problem.lam.end()};
+  const auto first = state_.problem.lam.begin() + 3 * state_.problem.contacts + plan_->joint_rows();
+  return {first, first + static_cast<long>(count)};
 }
 
 void ContactSimulation::run(double duration, double h, int every,

@@ -56,6 +56,8 @@ struct ContactSample {
   Vec3<double> normal;      ///< of length 1, world axes
   double gap = 0.0;         ///< at the step's start [m]
   Vec3<double> force;       ///< mean of the step on the first solid, world [N]
+  /// Of torsional and rolling friction, mean of the step on the first solid, world [N·m].
+  Vec3<double> moment{0, 0, 0};
 };
 
 /// What became of a step.

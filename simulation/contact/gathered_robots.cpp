@@ -7,7 +7,7 @@ namespace espalier::contact {
 void GatheredRobots::reserve(const Plan& plan, int robots, const StepState<Pack>& pack) {
   const std::size_t contacts = plan.usual_contacts();
   places_.reserve(robots);
-  problem_.reserve(plan.usual_contacts(), plan.scalar_rows());
+  problem_.reserve(plan.usual_contacts(), plan.scalar_rows(plan.usual_contacts()));
   for (std::vector<int>& near : near_) near.reserve(contacts);
   points_.reserve(Pack::size * contacts);  // of eight robots, each its own
   plan.reserve(links_);
@@ -71,7 +71,16 @@ int GatheredRobots::match_contacts(const Plan& plan, const std::vector<StepState
 /// Row of a lane's own problem; -1: the lane has no such contact.
 int GatheredRobots::own_row(const StepState<Pack>& pack, int l, int row) const {
   const int contacts = problem_.contacts;
-  if (row >= 3 * contacts) return row - 3 * contacts + 3 * pack.problem.contacts;
+  if (const int scalar = row - 3 * contacts; scalar >= 0) {
+    int own = scalar;
+    if (scalar >= problem_.first_turning()) {
+      const int c = near_[l][problem_.contact_of_turning(scalar)];
+      if (c < 0) return -1;
+      own = pack.problem.first_turning() + problem_.turning * c +
+            (scalar - problem_.first_turning()) % problem_.turning;
+    }
+    return own + 3 * pack.problem.contacts;
+  }
   const int c = near_[l][row / 3];
   return c < 0 ? -1 : 3 * c + row % 3;
 }
@@ -87,8 +96,9 @@ std::pair<int, int> GatheredRobots::columns(const Plan& plan, int row) const {
 void GatheredRobots::gather_problems(const Plan& plan, const std::vector<StepState<Pack>>& packs,
                                      int contacts) {
   ImpulseProblem<Pack>& p = problem_;
-  const int scalars = plan.scalar_rows();
+  const int scalars = plan.scalar_rows(contacts);
   p.reshape(contacts, scalars);
+  p.turning = plan.turning_rows();
   for (std::vector<Pack>* x : {&p.lam, &p.mu, &p.slip, &p.lower, &p.upper}) {
     std::fill(x->begin(), x->end(), Pack(0.0));
   }
@@ -123,8 +133,10 @@ void GatheredRobots::gather_problems(const Plan& plan, const std::vector<StepSta
       p.slip[c].set(l, own.slip[near_[l][c]][k]);
     }
     for (int i = 0; i < scalars; ++i) {
-      p.lower[i].set(l, own.lower[i][k]);
-      p.upper[i].set(l, own.upper[i][k]);
+      const int from = own_row(pack, l, 3 * contacts + i);
+      if (from < 0) continue;
+      p.lower[i].set(l, own.lower[from - 3 * own.contacts][k]);
+      p.upper[i].set(l, own.upper[from - 3 * own.contacts][k]);
     }
   }
 }

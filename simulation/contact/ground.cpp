@@ -32,8 +32,9 @@ class GroundReader {
     }
     expect_object(all, "ground");
     expect_keys(all, "",
-                {"friction", "restitution", "stiffness", "damping", "plane", "height_field",
-                 "shapes", "self_collision", "exclude", "margin"});
+                {"friction", "restitution", "stiffness", "damping", "torsional_friction",
+                 "rolling_friction", "plane", "height_field", "shapes", "self_collision", "exclude",
+                 "margin"});
     surface(all, surface_);
     World world;
     if (all.contains("plane") || !all.contains("height_field")) {
@@ -64,7 +65,9 @@ class GroundReader {
   void surface(const Json& from, Surface& s) const {
     for (const auto& [key, place] :
          {std::pair{"friction", &s.friction}, std::pair{"restitution", &s.restitution},
-          std::pair{"stiffness", &s.stiffness}, std::pair{"damping", &s.damping}}) {
+          std::pair{"stiffness", &s.stiffness}, std::pair{"damping", &s.damping},
+          std::pair{"torsional_friction", &s.torsional_friction},
+          std::pair{"rolling_friction", &s.rolling_friction}}) {
       if (from.contains(key)) numbers(from[key], "'" + std::string(key) + "'", 1, place);
     }
   }
@@ -76,9 +79,10 @@ class GroundReader {
   }
   void plane(const Json& from, PlacedShape& ground) const {
     expect_object(from, "'plane'");
-    expect_keys(from, " of 'plane'", {"height", "rpy"});
+    expect_keys(from, " of 'plane'", {"height", "rpy", "velocity"});
     if (from.contains("height")) numbers(from["height"], "'height'", 1, &ground.pose.xyz.z);
     vector(from, "rpy", ground.pose.rpy);
+    vector(from, "velocity", ground.velocity);
   }
   double number(const Json& from, const std::string& of, const char* key) const {
     if (!from.contains(key)) {
@@ -135,7 +139,8 @@ class GroundReader {
     expect_object(from, "a shape");
     expect_keys(from, " of a shape",
                 {"link", "name", "sphere", "box", "hull", "mesh", "capsule", "cylinder", "xyz",
-                 "rpy", "friction", "restitution", "stiffness", "damping"});
+                 "rpy", "friction", "restitution", "stiffness", "damping", "torsional_friction",
+                 "rolling_friction", "velocity"});
     PlacedShape s;
     for (const auto& [key, place] : {std::pair{"link", &s.link}, std::pair{"name", &s.name}}) {
       if (!from.contains(key)) continue;
@@ -171,6 +176,7 @@ class GroundReader {
     }
     vector(from, "xyz", s.pose.xyz);
     vector(from, "rpy", s.pose.rpy);
+    vector(from, "velocity", s.velocity);
     if (from.contains("mesh") && ++kinds > 0) s.shape = mesh(from["mesh"], s);
     if (kinds != 1) {
       fail("number of kinds of a shape on link '" + s.link + "' is " + std::to_string(kinds) +

@@ -23,13 +23,16 @@ ESPALIER_API World plane_ground(const Model& model, WorldReport& report,
 /// A ground in JSON:
 ///
 ///   {"friction": 0.7, "restitution": 0, "stiffness": 0, "damping": 0,     of all that say no other
-///    "plane": {"height": 0, "rpy": [0, 0, 0]},                      this one if neither is given
+///    "torsional_friction": 0, "rolling_friction": 0,                               likewise [m]
+///    "plane": {"height": 0, "rpy": [0, 0, 0], "velocity": [0, 0, 0]},
+///                                                                   this one if neither is given
 ///    "height_field": {"columns": 2, "rows": 2, "spacing": 1, "heights": [...], "xyz": [0, 0, 0]},
 ///    "shapes": [{"link": "foot",
 ///                "sphere": radius | "box": [half edges] | "hull": [[x, y, z], ...] |
 ///                "mesh": "FILE" (taken as its convex hull) |
 ///                "capsule": [radius, half length] | "cylinder": [radius, half length],
-///                "name": "toe", "xyz": [...], "rpy": [...], "friction": 0.7, ...}],
+///                "name": "toe", "xyz": [...], "rpy": [...], "friction": 0.7, ...,
+///                "velocity": [0, 0, 0] (of a belt, the shape's axes)}],
 ///    "self_collision": false, "exclude": [["link", "link"]], "margin": 0.02}
 ///
 /// Without "shapes", the collision shapes of the model's file touch; "link": "" is the ground.

@@ -148,6 +148,11 @@ void Plan::add_solids() {
     const std::string who = "contact: shape " + text::quoted(solid.name);
     placed.shape.validate(who);
     placed.surface.validate(who);
+    for (int k = 0; k < 3; ++k) {
+      const double x = placed.velocity[k];
+      if (!std::isfinite(x)) refuse(who + ": velocity", text::number(x), "finite numbers");
+      solid.runs = solid.runs || x != 0.0;
+    }
     solid.X = placed.pose.transform();
     if (!placed.link.empty()) {
       const Link& link = model_->link(placed.link);
@@ -217,6 +222,9 @@ void Plan::add_pairs(const std::function<int(const Shape&, const Shape&)>& point
       }
       pair.first = points_;
       pair.surface = pair_surface(a.placed.surface, b.placed.surface);
+      if (pair.surface.torsional_friction > 0.0 || pair.surface.rolling_friction > 0.0) {
+        turning_rows_ = 3;
+      }
       const double ra = radius(a.placed.shape), rb = radius(b.placed.shape);
       pair.reach = ra + rb;
       // A tenth of the smaller solid's diameter.

@@ -71,6 +71,7 @@ class ESPALIER_API Plan {
     PlacedShape placed;
     int body = 0;         ///< 0: the ground
     int site = -1;        ///< among sites(); -1: the ground
+    bool runs = false;    ///< its surface has a velocity
     Transform<double> X;  ///< from the body's frame to the shape's
     std::string name;
   };
@@ -178,6 +179,11 @@ class ESPALIER_API Plan {
   }
   /// Scalar rows: those of joints, then held ones.
   int scalar_rows() const { return joint_rows() + static_cast<int>(held_.size()); }
+  /// Rows of torsional and rolling friction of each contact, after the other scalar rows: 3, or 0
+  /// where no pair has any.
+  int turning_rows() const { return turning_rows_; }
+  /// All scalar rows of a problem of so many contacts.
+  int scalar_rows(int contacts) const { return scalar_rows() + turning_rows_ * contacts; }
   /// Contacts that memory is made ready for: where more points touch at once, a step allocates.
   int usual_contacts() const { return points_ < 32 ? points_ : 32; }
   /// Room for the rows of so many.
@@ -188,8 +194,8 @@ class ESPALIER_API Plan {
     rows.reserve(usual_contacts(), numbers_of_contact(), numbers_of_held() * held_.size(), numbers);
   }
   /// Numbers that a robot keeps from step to step: world impulse and slip of each point, impulse of
-  /// each scalar row.
-  int memory_size() const { return 4 * points_ + scalar_rows(); }
+  /// each scalar row, and the moment's impulse of each point where there are turning rows.
+  int memory_size() const { return 4 * points_ + scalar_rows(points_); }
 
  private:
   int site_of(int body);
@@ -216,7 +222,7 @@ class ESPALIER_API Plan {
   std::vector<Drive> drives_;
   std::vector<Dry> dry_;
   std::vector<std::vector<int>> ancestors_;
-  int points_ = 0, longest_support_ = 0;
+  int points_ = 0, longest_support_ = 0, turning_rows_ = 0;
   bool places_rotors_ = false, forks_ = false;
   NewtonWay newton_way_ = NewtonWay::dense;
 };

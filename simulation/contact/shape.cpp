@@ -132,6 +132,8 @@ void Surface::validate(std::string_view who) const {
   expect("restitution", restitution, 1.0, "a number from 0 to 1");
   expect("stiffness", stiffness, any, "a number not below zero (0: rigid)");
   expect("damping", damping, any, "a number not below zero");
+  expect("torsional friction", torsional_friction, any, "a length not below zero [m]");
+  expect("rolling friction", rolling_friction, any, "a length not below zero [m]");
   if (damping > 0.0 && stiffness == 0.0) {
     refuse(who, "damping without stiffness", text::number(damping), "0 (a rigid surface has none)");
   }
@@ -141,6 +143,8 @@ Surface pair_surface(const Surface& a, const Surface& b) {
   Surface s;
   s.friction = std::sqrt(a.friction * b.friction);
   s.restitution = std::max(a.restitution, b.restitution);
+  s.torsional_friction = std::max(a.torsional_friction, b.torsional_friction);
+  s.rolling_friction = std::max(a.rolling_friction, b.rolling_friction);
   const auto series = [](double x, double y) {
     return x == 0.0 ? y : y == 0.0 ? x : x * y / (x + y);
   };

@@ -55,13 +55,17 @@ struct ESPALIER_API Shape {
 /// "sphere", ...
 ESPALIER_API std::string_view to_string(Shape::Kind kind);
 
-/// How a surface rubs and bounces. Two that touch: friction is the geometric mean, restitution the
-/// larger one, and stiffnesses are in series.
+/// How a surface rubs and bounces. Two that touch: friction is the geometric mean, restitution and
+/// lengths are the larger ones, and stiffnesses are in series.
 struct Surface {
   double friction = 0.7;     ///< Coulomb's coefficient
   double restitution = 0.0;  ///< 0 to 1
   double stiffness = 0.0;    ///< 0: rigid; else of each point [N/m]
   double damping = 0.0;      ///< beside a stiffness, of each point [N·s/m]
+  /// Torsional friction: the moment about the normal is at most this times the normal force [m].
+  double torsional_friction = 0.0;
+  /// Rolling friction: the moment across the normal is at most this times the normal force [m].
+  double rolling_friction = 0.0;
 
   /// @throws InvalidModel for numbers out of range
   ESPALIER_API void validate(std::string_view who) const;
@@ -75,6 +79,8 @@ struct PlacedShape {
   Shape shape;            ///< the solid
   Pose pose{};            ///< of the shape's frame in the link
   Surface surface{};      ///< how it rubs and bounces
+  /// Of the surface against its link, as a conveyor belt moves: axes of the shape's frame [m/s].
+  Vec3<double> velocity{0, 0, 0};
   std::string name = {};  ///< for messages and results; empty: that of the link
   /// Two shapes touch if the bits of one's type meet the other's affinity, as in MJCF.
   unsigned type = 1;

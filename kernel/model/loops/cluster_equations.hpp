@@ -120,7 +120,7 @@ class ClusterEquations {
       return now;
     }
     for (const LoopBlocks::Block& block : constraint_.blocks->blocks) {
-      now.negative.push_back(is_negative(block, work_));
+      now.negative.push_back(detail::negative(block, work_) != 0.0);
     }
     return now;
   }

@@ -314,15 +314,17 @@ static T block_margin(const LoopBlocks& all, const LoopBlocks::Block& block,
   }
   return T(1.0) / sqrt(inverse * rows);
 }
-/// Whether the determinant of a factored block is negative.
-inline bool is_negative(const LoopBlocks::Block& block, const ConstraintWorkspace<double>& w) {
-  const double* A = w.factor.data() + block.factor;
-  if (block.size == 1) return A[0] < 0.0;
-  if (block.size == 2) return A[0] * A[3] - A[1] * A[2] < 0.0;
-  bool negative = block.size % 2 == 1;  // every reflection turns the sign
-  const double* beta = w.beta.data() + 2 * block.first;
-  for (int j = 0; j < block.size; ++j) negative = negative != (beta[block.size + j] < 0.0);
-  return negative;
+/// 1 where the determinant of a factored block is negative, else 0.
+template <class T>
+static T negative(const LoopBlocks::Block& block, const ConstraintWorkspace<T>& w) {
+  const T zero(0.0), one(1.0);
+  const T* A = w.factor.data() + block.factor;
+  if (block.size == 1) return select_less(A[0], zero, one, zero);
+  if (block.size == 2) return select_less(A[0] * A[3] - A[1] * A[2], zero, one, zero);
+  T sign(block.size % 2 == 1 ? -1.0 : 1.0);  // every reflection turns it
+  const T* beta = w.beta.data() + 2 * block.first;
+  for (int j = 0; j < block.size; ++j) sign = select_less(beta[block.size + j], zero, -sign, sign);
+  return select_less(sign, zero, one, zero);
 }
 
 }  // namespace espalier::detail

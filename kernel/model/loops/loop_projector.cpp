@@ -193,7 +193,7 @@ void LoopProjector::remember(Loop& loop) {
   }
   const LoopBlocks& all = *loop.cluster->constraint->blocks;
   for (std::size_t i = 0; i < all.blocks.size(); ++i) {
-    loop.last[i] = detail::is_negative(all.blocks[i], loop.work);
+    loop.last[i] = detail::negative(all.blocks[i], loop.work);
   }
 }
 
@@ -204,7 +204,7 @@ bool LoopProjector::turned_over(Loop& loop) {
   if (loop.cluster->constraint->blocks) {
     const LoopBlocks& all = *loop.cluster->constraint->blocks;
     for (std::size_t i = 0; i < all.blocks.size(); ++i) {
-      if ((loop.last[i] != 0.0) != detail::is_negative(all.blocks[i], loop.work)) return true;
+      if (loop.last[i] != detail::negative(all.blocks[i], loop.work)) return true;
     }
     return false;
   }

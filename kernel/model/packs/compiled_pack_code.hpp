@@ -1,7 +1,7 @@
 #pragma once
 
-#include "espalier/kernel/model/loops/loop_elimination.hpp"
 #include "espalier/kernel/model/motion/body_placements.hpp"
+#include "espalier/kernel/model/packs/loop_closing_code.hpp"
 #include "espalier/kernel/model/packs/pack_code.hpp"
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 
@@ -87,6 +87,18 @@ class CompiledPackCode final : public PackCode {
       const override {                                                                            \
     const P margin = detail::margin(constraint, w);                                               \
     least = select_less(margin, least, margin, least);                                            \
+  }                                                                                               \
+  void newton_step(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P* phi,        \
+                   P* step) const override {                                                      \
+    detail::newton_step(constraint, w, phi, step);                                                \
+  }                                                                                               \
+  void take_branch(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P* branch)     \
+      const override {                                                                            \
+    detail::take_branch(constraint, w, branch);                                                   \
+  }                                                                                               \
+  void take_same_branch(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w,           \
+                        const P* last, const P* now, P& same) const override {                    \
+    same *= detail::same_branch(constraint, w, last, now);                                        \
   }                                                                                               \
   void take_largest(std::span<const P> numbers, P& most) const override {                         \
     detail::take_largest(numbers, most);                                                          \

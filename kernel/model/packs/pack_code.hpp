@@ -56,6 +56,14 @@ class ESPALIER_API PackCode {
       bound; see LoopProjector. What eliminate_loops() keeps is overwritten. */                    \
   virtual void take_margin(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w,         \
                            P& least) const = 0;                                                    \
+  /** Those of loop_closing_code.hpp. */                                                           \
+  virtual void newton_step(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w, P* phi, \
+                           P* step) const = 0;                                                     \
+  virtual void take_branch(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w,         \
+                           P* branch) const = 0;                                                   \
+  /** same: 1 stays where no dead point lies between the two, else 0. */                           \
+  virtual void take_same_branch(const ClusterConstraint& constraint, ConstraintWorkspace<P>& w,    \
+                                const P* last, const P* now, P& same) const = 0;                   \
   /** most: the largest of it and all |x|, or of what positions miss of their couplings; NaN       \
       where one of these is NaN. */                                                                \
   virtual void take_largest(std::span<const P> numbers, P& most) const = 0;                        \

@@ -55,7 +55,7 @@ double folding_cost(const Plan& plan) {
 }
 
 double dense_cost(const Plan& plan) {
-  const double m = 3.0 * plan.points() + plan.scalar_rows();
+  const double m = 3.0 * plan.points() + plan.scalar_rows(plan.points());
   return m * m * m / 3.0 + 3.0 * m * m;
 }
 
@@ -101,6 +101,7 @@ double rate_cost(const Plan& plan) {
 
 std::string newton_obstacle(const Plan& plan, NewtonWay way) {
   if (way == NewtonWay::dense || way == NewtonWay::cheapest) return "";
+  if (plan.turning_rows() > 0) return "contacts have torsional or rolling friction";
   for (const Plan::HeldRow& held : plan.held()) {
     if (held.site < 0) return "the ground itself is held";
   }

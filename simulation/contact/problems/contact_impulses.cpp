@@ -16,7 +16,7 @@ void ImpulseProblem<T>::reserve(int contact_count, int scalar_count) {
 
 template <class T>
 void ImpulseProblem<T>::resize(int contact_count, int scalar_count) {
-  contacts = contact_count, scalars = scalar_count;
+  contacts = contact_count, scalars = scalar_count, turning = 0;
   const std::size_t m = size();
   G.assign(m * m, T(0.0));
   g.assign(m, T(0.0));
@@ -29,7 +29,7 @@ void ImpulseProblem<T>::resize(int contact_count, int scalar_count) {
 
 template <class T>
 void ImpulseProblem<T>::reshape(int contact_count, int scalar_count) {
-  contacts = contact_count, scalars = scalar_count;
+  contacts = contact_count, scalars = scalar_count, turning = 0;
   const std::size_t m = size();
   G.resize(m * m), lam.resize(m);
   g.assign(m, T(0.0));

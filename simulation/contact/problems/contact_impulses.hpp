@@ -19,10 +19,13 @@ namespace espalier::contact {
 template <class T>
 struct ESPALIER_API ImpulseProblem {
   int contacts = 0, scalars = 0;
-  std::vector<T> G;                   ///< m x m, symmetric, positive semidefinite, row-major
-  std::vector<T> g;                   ///< m, rates without impulses, and what is wanted of them
-  std::vector<T> mu;                  ///< of contacts, not below zero
-  std::vector<T> lower, upper;        ///< of scalar rows
+  std::vector<T> G;             ///< m x m, symmetric, positive semidefinite, row-major
+  std::vector<T> g;             ///< m, rates without impulses, and what is wanted of them
+  std::vector<T> mu;            ///< of contacts, not below zero
+  std::vector<T> lower, upper;  ///< of scalar rows
+  /// So many of the scalar rows of each contact, the last ones, contact by contact, have bounds
+  /// that its normal impulse gives: |lam| <= upper lam_n, upper in metres.
+  int turning = 0;
   std::vector<T> lam;                 ///< m, in: where to start, out: impulses [N·s]
   std::vector<T> slip;                ///< of contacts: multiplier of the last slip, in and out
   NewtonSystem<T>* system = nullptr;  ///< of Newton's rounds; null: Q G + D is eliminated
@@ -31,11 +34,14 @@ struct ESPALIER_API ImpulseProblem {
   RowFactors<T> factors = {};
 
   int size() const { return 3 * contacts + scalars; }
+  /// First of the scalar rows whose bounds follow a contact's normal impulse.
+  int first_turning() const { return scalars - turning * contacts; }
+  int contact_of_turning(int scalar) const { return (scalar - first_turning()) / turning; }
   /// Makes room for so many.
   void reserve(int contact_count, int scalar_count);
-  /// Zero vectors and matrices; keeps the storage.
+  /// Zero vectors and matrices, no turning rows; keeps the storage.
   void resize(int contact_count, int scalar_count);
-  /// The same sizes with g zero, and all else left to be written.
+  /// The same sizes with g zero, no turning rows, and all else left to be written.
   void reshape(int contact_count, int scalar_count);
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -38,7 +39,9 @@ struct StepState {
   std::vector<Touch<T>> touch;  ///< of all points
   std::vector<Mask<T>> near;    ///< of all points: within the margin
   std::vector<Vec3<T>> t1, t2;  ///< tangents of the problem's contacts
-  std::vector<T> factor;        ///< of the mass matrix: L, M = L^T L
+  /// Of contacts with turning rows: the axes of these, the normal first.
+  std::vector<std::array<Vec3<T>, 3>> roll;
+  std::vector<T> factor;  ///< of the mass matrix: L, M = L^T L
   /// Rows of the problem, and L^-T J^T by rows: nv numbers each, of which the first are the entries
   /// at the rates of the row's support, one after the other.
   std::vector<T> J, Y;

@@ -88,7 +88,15 @@ class AlternatingDirections {
       for (int k = 0; k < p.scalars; ++k) {
         const int i = 3 * p.contacts + k;
         const T scaled = T(1.0) / s_[i];
-        move(i, clip(right_[i] + gamma_[i] * inverse, p.lower[k] * scaled, p.upper[k] * scaled));
+        Bounds<T> within;
+        if (k < p.first_turning()) {
+          within = bounds(p, k, lam.data());
+        } else {
+          const int n = 3 * p.contact_of_turning(k);
+          const T most = p.upper[k] * s_[n] * larger(y_[n], T(0.0));
+          within = {-most, most};
+        }
+        move(i, clip(right_[i] + gamma_[i] * inverse, within.low * scaled, within.high * scaled));
       }
       report.rounds += select(live, T(1.0), T(0.0));
       if (iteration % 5 == 0 || iteration == iterations) {

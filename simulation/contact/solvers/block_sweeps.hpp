@@ -76,8 +76,8 @@ class BlockSweeps {
       T u;
       rates<1>(p, product, row, lam, &u);
       const T diagonal = p.G[static_cast<std::size_t>(row) * (p.size() + 1)];
-      const T next = clip(lam[row] - u / larger(diagonal, T(1e-300)), p.lower[i - contacts],
-                          p.upper[i - contacts]);
+      const Bounds<T> within = bounds(p, i - contacts, lam);
+      const T next = clip(lam[row] - u / larger(diagonal, T(1e-300)), within.low, within.high);
       set(product, live, row, &next, lam);
     }
   }

@@ -46,12 +46,25 @@ inline void clip_contact(const T& mu, T* lam) {
   lam[1] *= s, lam[2] *= s;
 }
 
+/// Bounds of a scalar row.
+template <class T>
+struct Bounds {
+  T low, high;
+};
+template <class T>
+inline Bounds<T> bounds(const ImpulseProblem<T>& p, int scalar, const T* lam) {
+  if (scalar < p.first_turning()) return {p.lower[scalar], p.upper[scalar]};
+  const T most = p.upper[scalar] * larger(lam[3 * p.contact_of_turning(scalar)], T(0.0));
+  return {-most, most};
+}
+
 template <class T>
 void clip_all(const ImpulseProblem<T>& p, T* lam) {
   for (int c = 0; c < p.contacts; ++c) clip_contact(p.mu[c], lam + 3 * c);
   for (int k = 0; k < p.scalars; ++k) {
     T& x = lam[3 * p.contacts + k];
-    x = clip(x, p.lower[k], p.upper[k]);
+    const Bounds<T> within = bounds(p, k, lam);
+    x = clip(x, within.low, within.high);
   }
 }
 
@@ -79,7 +92,8 @@ T residual(const ImpulseProblem<T>& p, const T* d, const T* lam, const T* u) {
     const int i = 3 * p.contacts + k;
     const T& scale = d[p.contacts + k];
     const T l = scale * lam[i];
-    const T r = l - clip(l - u[i], scale * p.lower[k], scale * p.upper[k]);
+    const Bounds<T> within = bounds(p, k, lam);
+    const T r = l - clip(l - u[i], scale * within.low, scale * within.high);
     poison += (u[i] - u[i]) + (r - r);
     take(r * r);
   }

@@ -203,8 +203,9 @@ class ProjectedGaussSeidel final : public ContactImpulses<T> {
     }
     for (int k = 0; k < p.scalars; ++k) {
       const std::size_t i = 3 * static_cast<std::size_t>(p.contacts) + k;
-      const T next =
-          clip(p.lam[i] - rate(p, i) / larger(p.G[i * (m + 1)], T(1e-300)), p.lower[k], p.upper[k]);
+      const Bounds<T> within = bounds(p, k, p.lam.data());
+      const T next = clip(p.lam[i] - rate(p, i) / larger(p.G[i * (m + 1)], T(1e-300)), within.low,
+                          within.high);
       p.lam[i] = select(live, next, p.lam[i]);
     }
   }

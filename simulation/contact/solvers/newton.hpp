@@ -21,6 +21,7 @@ class NewtonRounds {
     const std::size_t m = 3 * static_cast<std::size_t>(contacts) + scalars;
     d_.reserve(contacts + scalars), A_.reserve(m * m);
     Q_.reserve(9 * contacts + scalars), D_.reserve(9 * contacts + scalars);
+    tie_.reserve(scalars);
     for (std::vector<T>* x : {&u_, &F_, &now_, &next_, &next_u_, &best_, &best_u_}) x->reserve(m);
   }
   void prepare(const ImpulseProblem<T>& p) {
@@ -29,6 +30,7 @@ class NewtonRounds {
     scales(p, d_.data());
     if (p.system == nullptr) A_.resize(m * m);
     Q_.resize(9 * p.contacts + p.scalars), D_.resize(Q_.size());
+    tie_.resize(static_cast<std::size_t>(p.turning) * p.contacts);
     for (std::vector<T>* x : {&u_, &F_, &next_, &next_u_, &best_, &best_u_}) x->resize(m);
   }
   const T* row_scale() const { return d_.data(); }
@@ -127,12 +129,17 @@ class NewtonRounds {
       const int i = 3 * p.contacts + s;
       const T& d = d_[p.contacts + s];
       const T a = d * lam[i] - u_[i];
-      const Mask<T> below = less(a, d * p.lower[s]), above = less(d * p.upper[s], a);
+      const Bounds<T> within = bounds(p, s, lam);
+      const Mask<T> below = less(a, d * within.low), above = less(d * within.high, a);
       const Mask<T> bound = below | above;
       Q_[9 * p.contacts + s] = select(bound, zero, one);
       D_[9 * p.contacts + s] = d * select(bound, one, eps);
-      const T past = select(below, lam[i] - p.lower[s], select(above, lam[i] - p.upper[s], zero));
+      const T past = select(below, lam[i] - within.low, select(above, lam[i] - within.high, zero));
       F_[i] = -select(bound, d * past, u_[i]);
+      if (s < p.first_turning()) continue;
+      // The bound moves with the normal impulse.
+      const T follow = d * p.upper[s];
+      tie_[s - p.first_turning()] = select(below, follow, select(above, -follow, zero));
     }
   }
 
@@ -158,6 +165,8 @@ class NewtonRounds {
       T* A = A_.data() + static_cast<std::size_t>(i) * m;
       for (int j = 0; j < m; ++j) A[j] = Q_[9 * p.contacts + s] * G[j];
       A[i] += D_[9 * p.contacts + s];
+      if (s < p.first_turning()) continue;
+      A[3 * p.contact_of_turning(s)] += tie_[s - p.first_turning()];
     }
   }
 
@@ -168,6 +177,7 @@ class NewtonRounds {
     contact::eliminate(p.size(), A_.data(), 1, F_.data());
   }
 
+  std::vector<T> tie_;  ///< of turning rows: what of A their contacts' normals have
   std::vector<T> d_, Q_, D_, A_, u_, F_, now_, next_, next_u_, best_, best_u_;
 };
 

@@ -48,10 +48,11 @@ class Moreau : public ContactStep<T> {
     move_.resize(m.spanning_nv()), spanning_.resize(m.spanning_nv());
     Mh_.resize(static_cast<std::size_t>(nv_) * nv_);
     const int contacts = p.usual_contacts(), limits = static_cast<int>(p.limits().size());
-    const std::size_t rows = 3 * static_cast<std::size_t>(contacts) + p.scalar_rows();
-    parts_.solver->reserve(contacts, p.scalar_rows());
+    const int scalars = p.scalar_rows(contacts);
+    const std::size_t rows = 3 * static_cast<std::size_t>(contacts) + scalars;
+    parts_.solver->reserve(contacts, scalars);
     parts_.solver->reserve(0, contacts + limits);  // correct()
-    calm_.reserve(contacts, p.scalar_rows()), push_.reserve(0, contacts + limits);
+    calm_.reserve(contacts, scalars), push_.reserve(0, contacts + limits);
     for (std::vector<T>* x : {&gained_, &dead_, &impulse_, &depth_}) x->reserve(rows);
     deep_rows_.reserve(contacts + limits), next_.reserve(m.nq());
     free_.clear();
@@ -86,11 +87,13 @@ class Moreau : public ContactStep<T> {
   /// Room for the problem of the usual number of contacts.
   void reserve(StepState<T>& s) const {
     const Plan& p = plan();
-    const std::size_t contacts = p.usual_contacts(), rows = 3 * contacts + p.scalar_rows();
-    s.problem.reserve(p.usual_contacts(), p.scalar_rows());
+    const int scalars = p.scalar_rows(p.usual_contacts());
+    const std::size_t contacts = p.usual_contacts(), rows = 3 * contacts + scalars;
+    s.problem.reserve(p.usual_contacts(), scalars);
     s.contacts.reserve(contacts), s.support.reserve(rows);
     s.J.reserve(rows * nv_), s.Y.reserve(rows * nv_), s.before.reserve(rows);
     s.t1.reserve(contacts), s.t2.reserve(contacts);
+    s.roll.reserve(p.turning_rows() > 0 ? contacts : 0);
     s.compliance.reserve(contacts), s.bounce.reserve(contacts);
     p.reserve(s.links);
     s.links.state.reserve(way_ != nullptr ? way_->state_size() : 0);

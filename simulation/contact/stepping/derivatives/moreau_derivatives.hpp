@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <numeric>
 
 #include "espalier/kernel/errors.hpp"
@@ -74,6 +75,13 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
 
   void refuse_what_is_not_known() const {
     const ClosedForm<double> closed(plan().model_ptr());
+    const auto runs = [](const Plan::Solid& solid) { return solid.runs; };
+    if (plan().turning_rows() > 0 ||
+        std::any_of(plan().solids().begin(), plan().solids().end(), runs)) {
+      throw Unsupported(
+          "contact step derivatives: some surface has torsional or rolling friction or a velocity, "
+          "expected none (their derivatives are not known)");
+    }
     for (const Plan::Pair& pair : plan().pairs()) {
       const Plan::Solid &a = plan().solids()[pair.a], &b = plan().solids()[pair.b];
       if (closed.points(a.placed.shape, b.placed.shape) == pair.count) continue;

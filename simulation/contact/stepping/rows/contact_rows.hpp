@@ -1,14 +1,15 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
 #include "simulation/contact/solvers/cones.hpp"
-#include "simulation/contact/stepping/link_columns.hpp"
+#include "simulation/contact/stepping/rows/contact_points.hpp"
+#include "simulation/contact/stepping/rows/pair_rows.hpp"
+#include "simulation/contact/stepping/rows/turning_rows.hpp"
 
 namespace espalier::contact {
 
@@ -37,12 +38,11 @@ class ContactRows {
                   plan.newton_way() == NewtonWay::tree),
         by_rates_(plan.newton_way() == NewtonWay::rate_space),
         links_(plan.model(), plan.placed_bodies()),
-        rates_(plan.forks() ? 3 * static_cast<std::size_t>(nv_) : 0) {
-    poses_.resize(plan.solids().size());
-    absent_.reserve(3 * static_cast<std::size_t>(plan.usual_contacts()) + plan.scalar_rows());
-    for (std::size_t k = 0; k < poses_.size(); ++k) {
-      if (plan.solids()[k].body == 0) poses_[k] = Transform<T>::from(plan.solids()[k].X);
-    }
+        points_(plan),
+        pairs_(plan, links_),
+        turning_(plan) {
+    const int contacts = plan.usual_contacts();
+    absent_.reserve(3 * static_cast<std::size_t>(contacts) + plan.scalar_rows(contacts));
   }
 
   /// Of bodies that the plan places, after fill().
@@ -51,51 +51,19 @@ class ContactRows {
   /// Places bodies, finds points, and lists those that some lane is near.
   void find(StepState<T>& s, const SpanningMotion<T>& motion, const Collision<T>& collision) {
     links_.place(motion);
-    for (std::size_t k = 0; k < poses_.size(); ++k) {
-      const Plan::Solid& solid = plan_.solids()[k];
-      if (solid.body == 0) {
-        poses_[k].r = Vec3<T>::from(solid.X.r) + s.ground;
-        continue;
-      }
-      if (solid.placed.shape.kind == Shape::Kind::sphere) {  // looks the same however it is turned
-        const Transform<T>& X = links_.X(solid.body);
-        poses_[k] = {X.E, X.r + transpose_times(X.E, solid.X.r)};
-      } else {
-        poses_[k] = solid.X * links_.X(solid.body);
-      }
-    }
-    s.contacts.clear();
-    s.depth = T(0.0), s.deep = false;
-    const T margin(plan_.world().margin);
-    const T slop(plan_.options().slop);
-    for (const Plan::Pair& pair : plan_.pairs()) {
-      const Plan::Solid &a = plan_.solids()[pair.a], &b = plan_.solids()[pair.b];
-      if (std::isfinite(pair.reach) && !meet(pair, margin)) {
-        for (int k = 0; k < pair.count; ++k) s.near[pair.first + k] = Mask<T>::none();
-        continue;
-      }
-      collision.collide(a.placed.shape, poses_[pair.a], b.placed.shape, poses_[pair.b],
-                        s.touch.data() + pair.first);
-      for (int k = 0; k < pair.count; ++k) {
-        const int point = pair.first + k;
-        const T& gap = s.touch[point].gap;
-        s.near[point] = less(gap, margin);
-        if (!s.near[point].any()) continue;
-        s.contacts.push_back(point);
-        s.depth = larger(select(s.near[point], -gap / T(pair.too_deep), T(0.0)), s.depth);
-        s.deep = s.deep || (pair.surface.stiffness == 0.0 && less(gap, -slop).any());
-      }
-    }
+    points_.find(s, links_, collision);
   }
 
   /// Jacobians of all rows, and what of the problem does not depend on them.
   void fill(StepState<T>& s, const SpanningMotion<T>& motion, double h) {
     const int contacts = static_cast<int>(s.contacts.size()), nv = plan_.model().nv();
-    s.problem.reshape(contacts, plan_.scalar_rows());
+    s.problem.reshape(contacts, plan_.scalar_rows(contacts));
+    s.problem.turning = plan_.turning_rows();
     const std::size_t m = s.problem.size();
     s.J.resize(m * nv), s.Y.resize(m * nv);  // what is beyond the rows' supports means nothing
     s.support.resize(m);
     s.t1.resize(contacts), s.t2.resize(contacts);
+    s.roll.resize(s.problem.turning > 0 ? contacts : 0);
     s.compliance.assign(contacts, T(0.0)), s.bounce.assign(contacts, T(0.0));
     s.before.resize(m);
     links_.move(motion);
@@ -116,6 +84,10 @@ class ContactRows {
       ++row;
     }
     for (std::size_t k = 0; k < plan_.held().size(); ++k) add_held(s, static_cast<int>(k), row++);
+    for (std::size_t c = 0; c < s.roll.size(); ++c, row += 3) {
+      turning_.add(s, pairs_, static_cast<int>(c), row);
+      std::fill_n(absent_.begin() + row, 3, ~s.near[s.contacts[c]]);
+    }
     if (by_rates_) keep_rows(s);
     if (!by_links_ && !by_rates_) return;
     row = 3 * contacts;
@@ -129,8 +101,9 @@ class ContactRows {
     const int m = p.size();
     const T infinite(std::numeric_limits<double>::infinity());
     s.bounces = false;
-    for (int i = 0; i < 3 * p.contacts; i += 3) rates_of<3>(s, i, s.vf, s.before.data() + i);
-    for (int i = 3 * p.contacts; i < m; ++i) rates_of<1>(s, i, s.vf, s.before.data() + i);
+    for (int i = 0; i < 3 * p.contacts; i += 3) rates_of<3>(s, i, nv_, s.vf, s.before.data() + i);
+    for (int i = 3 * p.contacts; i < m; ++i) rates_of<1>(s, i, nv_, s.vf, s.before.data() + i);
+    for (int c = 0; c < p.contacts; ++c) add_slide(s, c);
     for (int i = 0; i < m; ++i) p.g[i] += s.before[i];
     for (int c = 0; c < p.contacts; ++c) {
       const int point = s.contacts[c];
@@ -147,7 +120,7 @@ class ContactRows {
         b = select(less(gap, T(0.0)), gap * T(k / (h * k + d)), b);
       } else if (pair.surface.restitution > 0.0) {
         T rate;
-        rates_of<1>(s, 3 * c, s.v, &rate);
+        rates_of<1>(s, 3 * c, nv_, s.v, &rate);
         const Mask<T> bounces =
             near & less(gap + T(h) * rate, T(0.0)) & less(rate, T(-plan_.options().impact_rate));
         const T back = T(pair.surface.restitution) * rate;
@@ -177,10 +150,12 @@ class ContactRows {
       T& diagonal = p.G[static_cast<std::size_t>(i) * (m + 1)];
       diagonal = select(absent_[i], T(1.0), diagonal);
       p.g[i] = select(absent_[i], T(1.0), p.g[i]);
+      if (k >= plan_.scalar_rows()) continue;
       const T kept = s.memory[4 * static_cast<std::size_t>(plan_.points()) + k];
       p.lam[i] = smaller(larger(kept, p.lower[k]), smaller(p.upper[k], infinite));
       p.lam[i] = select(absent_[i], T(0.0), p.lam[i]);
     }
+    turning_.start(s);
   }
 
   /// Impulses into the memory of the next step.
@@ -196,9 +171,10 @@ class ContactRows {
       for (int k = 0; k < 3; ++k) kept[k] = select(s.near[point], impulse[k], T(0.0));
       kept[3] = select(s.near[point], p.slip[c], T(0.0));
     }
-    for (int k = 0; k < p.scalars; ++k) {
+    for (int k = 0; k < plan_.scalar_rows(); ++k) {
       s.memory[4 * static_cast<std::size_t>(plan_.points()) + k] = p.lam[3 * p.contacts + k];
     }
+    turning_.remember(s);
   }
 
   /// Rows of the problem that keep solids and limits apart, and how deep they are; below -1 m:
@@ -233,24 +209,6 @@ class ContactRows {
   void clear(StepState<T>& s, int row) const {
     std::fill_n(J(s, row), s.support[row]->size(), T(0.0));
   }
-  /// Of p rows with one support at some independent rates.
-  template <int p>
-  void rates_of(const StepState<T>& s, int row, const std::vector<T>& v, T* rates) const {
-    T sum[p];
-    for (int r = 0; r < p; ++r) sum[r] = T(0.0);
-    s.each_entry(row, [&](int k, std::size_t at) {
-      for (int r = 0; r < p; ++r) sum[r] += s.J[at + r * nv_] * v[k];
-    });
-    for (int r = 0; r < p; ++r) rates[r] = sum[r];
-  }
-
-  /// Whether the spheres around two solids meet in some lane; NaN meets nothing.
-  bool meet(const Plan::Pair& pair, const T& margin) const {
-    const Vec3<T> d = poses_[pair.a].r - poses_[pair.b].r;
-    const T reach = T(pair.reach) + margin;
-    return less(dot(d, d), reach * reach).any();
-  }
-
   void add_contact(StepState<T>& s, int c) {
     const int point = s.contacts[c];
     const Plan::Pair& pair = plan_.pairs()[plan_.pair_of(point)];
@@ -259,62 +217,27 @@ class ContactRows {
     contact_tangents(n, s.t1[c], s.t2[c]);
     const T zero(0.0);
     const Vec3<T>* axes[3] = {&n, &s.t1[c], &s.t2[c]};
-    const int first = plan_.solids()[pair.a].site, second = plan_.solids()[pair.b].site;
-    const bool alone = first < 0 || second < 0;
-    for (int k = 0; k < 3; ++k) {
-      s.support[3 * c + k] = &pair.support;
-      if (!alone) clear(s, 3 * c + k);
-    }
-    T* rows = J(s, 3 * c);
     T* kept = nullptr;
     if (by_links_) kept = &s.links.contact[plan_.links_of_contact() * std::size_t{18} * c];
-    const auto add = [&](int number, double sign) {
-      if (number < 0) return;
-      const Plan::Site& site = plan_.sites()[number];
+    pairs_.add(s, pair, 3 * c, [&](const Plan::Site& site, double sign, Force<T>* on) {
       const Vec3<T> arm = touch.point - links_.origin(site.body);
-      Force<T> on[3];  // rows on the link's twist about its root
       for (int k = 0; k < 3; ++k) {
         Vec3<T>& f = on[k].f;
         for (int i = 0; i < 3; ++i) f[i] = select(s.near[point], T(sign) * (*axes[k])[i], zero);
         on[k].n = cross(arm, f);
       }
-      if (by_links_) {
-        for (int k = 0; k < 18; ++k) *kept++ = on[k / 6][k % 6];
-      }
-      if (alone) {
-        write_rates(site, on, rows);
-        return;
-      }
-      T* const rates = rates_.data();
-      write_rates(site, on, rates);
-      std::size_t at = 0;  // both supports ascend
-      for (std::size_t e = 0; e < site.support.size(); ++e, ++at) {
-        while (pair.support[at] != site.support[e]) ++at;
-        for (int k = 0; k < 3; ++k) rows[k * nv_ + at] += rates[k * nv_ + e];
-      }
-    };
-    add(first, 1.0);
-    add(second, -1.0);
+      if (!by_links_) return;
+      for (int k = 0; k < 18; ++k) *kept++ = on[k / 6][k % 6];
+    });
   }
 
-  /// What three rows on a link's twist are on the rates of its support.
-  void write_rates(const Plan::Site& site, const Force<T>* on, T* rows) const {
-    for (std::size_t e = 0; e < site.support.size(); ++e, ++rows) {
-      const int column = site.columns[e];
-      const PlacedBodies::Column is =
-          column < 0 ? PlacedBodies::Column{false, false} : plan_.placed_bodies().columns()[column];
-      if (is.turns && is.shifts) {
-        for (int k = 0; k < 3; ++k) {
-          rows[k * nv_] = dot(on[k].n, links_[column].w) + dot(on[k].f, links_[column].v);
-        }
-      } else if (is.turns) {
-        for (int k = 0; k < 3; ++k) rows[k * nv_] = dot(on[k].n, links_[column].w);
-      } else if (is.shifts) {
-        for (int k = 0; k < 3; ++k) rows[k * nv_] = dot(on[k].f, links_[column].v);
-      } else {
-        for (int k = 0; k < 3; ++k) rows[k * nv_] = T(0.0);
-      }
-    }
+  /// Surfaces that move against their links slide while these rest.
+  void add_slide(StepState<T>& s, int c) const {
+    const Plan::Pair& pair = plan_.pairs()[plan_.pair_of(s.contacts[c])];
+    if (!points_.runs(pair)) return;
+    const Vec3<T> slide = points_.slide(pair);
+    s.before[3 * c + 1] += dot(s.t1[c], slide);
+    s.before[3 * c + 2] += dot(s.t2[c], slide);
   }
 
   const Cluster& cluster_of(const Plan::JointRow& joint) const {
@@ -417,10 +340,11 @@ class ContactRows {
   bool by_links_;  ///< rows are kept by links, too
   bool by_rates_;  ///< rows are kept by rates, too
   LinkColumns<T> links_;
+  ContactPoints<T> points_;
+  PairRows<T> pairs_;
+  TurningRows<T> turning_;
   const std::vector<int> nothing_;  ///< support of rows that no lane has
-  std::vector<Transform<T>> poses_;
-  std::vector<T> rates_;         ///< of one link of two: three rows at its support
-  std::vector<Mask<T>> absent_;  ///< of the problem's rows, scalar ones alone
+  std::vector<Mask<T>> absent_;     ///< of the problem's rows, scalar ones alone
 };
 
 }  // namespace espalier::contact

@@ -92,8 +92,13 @@ class RowResponse {
   }
   /// Whether the rates that move a row are those of one way from the ground.
   bool is_way(const StepState<T>& s, int row) const {
-    if (!plan_.forks() || row >= 3 * s.problem.contacts) return true;
-    const Plan::Pair& pair = plan_.pairs()[plan_.pair_of(s.contacts[row / 3])];
+    if (!plan_.forks()) return true;
+    int contact = row / 3;
+    if (const int scalar = row - 3 * s.problem.contacts; scalar >= 0) {
+      if (scalar < s.problem.first_turning()) return true;
+      contact = s.problem.contact_of_turning(scalar);
+    }
+    const Plan::Pair& pair = plan_.pairs()[plan_.pair_of(s.contacts[contact])];
     return plan_.solids()[pair.a].site < 0 || plan_.solids()[pair.b].site < 0;
   }
   /// Rows [i, i + p) of Y.
