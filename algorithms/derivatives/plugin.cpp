@@ -7,11 +7,11 @@
 #include "algorithms/derivatives/constrained_dynamics_derivatives.hpp"
 #include "algorithms/derivatives/design/design.hpp"
 #include "algorithms/derivatives/design/design_variation.hpp"
-#include "algorithms/derivatives/parts.hpp"
 #include "algorithms/derivatives/kinematics_derivatives.hpp"
 #include "algorithms/derivatives/matrices/christoffel_symbols.hpp"
 #include "algorithms/derivatives/matrices/coriolis_matrix.hpp"
 #include "algorithms/derivatives/matrices/inverse_mass_matrix.hpp"
+#include "algorithms/derivatives/parts.hpp"
 #include "algorithms/derivatives/step_derivatives.hpp"
 
 ESPALIER_PLUGIN("derivatives", "0.2.0") {

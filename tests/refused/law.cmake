@@ -2,9 +2,14 @@
 # after the other. One that is refused gives one error with the words that say what to write.
 set(head "template <class T>
   void phi(const T* q, T* phi) const")
+# What all of them include is read once.
+set(options -std=c++20 -I${INCLUDE} -isystem ${EIGEN})
+file(WRITE ${FOLDER}/law.hpp "#include <espalier/plugin.hpp>\n")
+execute_process(
+  COMMAND ${COMPILER} ${options} -x c++-header ${FOLDER}/law.hpp -o ${FOLDER}/law.hpp.gch
+  COMMAND_ERROR_IS_FATAL ANY)
 function(compile expression expected)
-  file(WRITE ${FOLDER}/law.cpp "#include <espalier/plugin.hpp>
-using namespace espalier;
+  file(WRITE ${FOLDER}/law.cpp "using namespace espalier;
 struct Stop {
   static constexpr int positions = 2, equations = 1;
   explicit Stop(const PartSpec&) {}
@@ -17,7 +22,7 @@ ESPALIER_PLUGIN(\"law\", \"1.0\") {
 }
 ")
   execute_process(
-    COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${INCLUDE} -isystem ${EIGEN} ${FOLDER}/law.cpp
+    COMMAND ${COMPILER} ${options} -fsyntax-only -include ${FOLDER}/law.hpp ${FOLDER}/law.cpp
     OUTPUT_VARIABLE out ERROR_VARIABLE out RESULT_VARIABLE code)
   string(REPLACE ";" "," out "${out}")  # of no list
   string(REGEX MATCHALL "error:[^\n]*" errors "${out}")

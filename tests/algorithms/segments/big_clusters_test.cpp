@@ -121,16 +121,26 @@ INSTANTIATE_TEST_SUITE_P(
         {"random_loops30", [] { return random_loops(30, 3, 2); }},
         {"random_loops40", [] { return random_loops(40, 4, 3); }},
         {"ladder23_with_arms",
-         [] { return with_arms(ladder(12, 5), {"crank_link3", "coupler_link6"}); }},
+         [] {
+           return with_arms(ladder(12, 5), {"crank_link3", "coupler_link6"});
+         }},
         {"scissor_lift12_with_arms",
-         [] { return with_arms(scissor_lift(12), {"rising_link4", "falling_link11"}); }},
-        {"net2x3_with_arms", [] { return with_arms(net(2, 3), {"bar1_2", "cross0_0"}); }},
+         [] {
+           return with_arms(scissor_lift(12), {"rising_link4", "falling_link11"});
+         }},
+        {"net2x3_with_arms",
+         [] {
+           return with_arms(net(2, 3), {"bar1_2", "cross0_0"});
+         }},
         {"net5x2_with_arms",
-         [] { return with_arms(net(5, 2), {"bar0_0", "bar3_1", "cross4_1"}); }},
-        {"stewart_platform_with_arms",
-         [] { return with_arms(stewart_platform(), {"platform"}); }},
+         [] {
+           return with_arms(net(5, 2), {"bar0_0", "bar3_1", "cross4_1"});
+         }},
+        {"stewart_platform_with_arms", [] { return with_arms(stewart_platform(), {"platform"}); }},
         {"random_loops25_with_arms",
-         [] { return with_arms(random_loops(25, 3, 7), {"link9", "link25"}); }}}),
+         [] {
+           return with_arms(random_loops(25, 3, 7), {"link9", "link25"});
+         }}}),
     [](const auto& mechanism) { return std::string(mechanism.param.name); });
 
 }  // namespace
