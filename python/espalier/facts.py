@@ -1,0 +1,88 @@
+"""What a compiled robot is: names, sizes, clusters."""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+from typing import Any
+
+from .errors import unknown
+from .host import Host
+
+
+class Facts:
+    """Names and numbers of a compiled robot; what Model is made of."""
+
+    def __init__(self, core: Any):
+        self._core = core
+        self._local = threading.local()
+
+    @property
+    def host(self) -> Host:
+        """The registry that it was compiled with."""
+        return self._core.host
+
+    @property
+    def name(self) -> str:
+        """Of the robot."""
+        return self._core.name
+
+    @property
+    def nq(self) -> int:
+        """Number of positions, of all joints of the spanning tree."""
+        return self._core.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of independent rates."""
+        return self._core.nv
+
+    @property
+    def mass(self) -> float:
+        """Of everything that moves [kg]."""
+        return self._core.mass
+
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """[m/s²], world axes."""
+        return self._core.gravity
+
+    @cached_property
+    def _joint_by_name(self) -> dict[str, dict[str, Any]]:
+        return {j["name"]: j for j in self._core.joints()}
+
+    @cached_property
+    def joints(self) -> list[str]:
+        """Names of the joints that move, in the order of q."""
+        return list(self._joint_by_name)
+
+    @cached_property
+    def links(self) -> list[str]:
+        """Names of the links, in the order of forward kinematics and of wrenches."""
+        return [link["name"] for link in self._core.links()]
+
+    @cached_property
+    def coordinates(self) -> list[str]:
+        """Names of the independent coordinates, a joint of several rates once, in the order of v."""
+        return [c[0] for c in self._core.coordinates()]
+
+    @cached_property
+    def clusters(self) -> list[dict[str, Any]]:
+        """The cluster tree: name, parent, joints, constraints, nv, what each was recognised as."""
+        return self._core.clusters()
+
+    @property
+    def tips(self) -> list[str]:
+        """Links that move and carry no other."""
+        return self._core.tips()
+
+    @property
+    def options(self) -> dict[str, str]:
+        """How it was compiled: root, mimic, rotors."""
+        return self._core.options
+
+    def joint(self, name: str) -> dict[str, Any]:
+        """Type, limits and places in q and v of a joint."""
+        if name not in self._joint_by_name:
+            raise unknown(f"model '{self.name}'", "joint", name, self.joints)
+        return self._joint_by_name[name]
