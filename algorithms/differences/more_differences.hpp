@@ -132,8 +132,9 @@ class DifferenceInverseMass final : public InverseMassMatrix<T> {
   ClosedDifferences differences_;
 };
 
-/// C = sum of J^T (I dJ/dt + B J / 2) over all bodies, rotors among them, with dJ/dt the difference
-/// of the bodies' Jacobians along the motion and B m = v x* I m - I (v x m) + m x* I v.
+/// C = sum of J^T (I dJ/dt + B J / 2) over all bodies, rotors among them, in each body's frame: to
+/// the difference of its Jacobian along the motion dJ/dt adds v x J, since the frame moves, and
+/// B m = v x* I m - I (v x m) + m x* I v.
 /// Source: Echeandia, Wensing (2021); theory/derivatives 16.
 class DifferenceCoriolis {
  public:
@@ -159,13 +160,14 @@ class DifferenceCoriolis {
     const Eigen::Map<const Eigen::MatrixXd> Jd(rates.data(), rows, n), J(here.data(), rows, n);
     Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(n, n);
     for (int i = 1; i <= bodies; ++i) {
-      const RigidInertia<double> I = congruence(equations_.placement(i), model_.body(i).inertia);
+      const RigidInertia<double>& I = model_.body(i).inertia;
       const Motion<double> twist = motion(equations_.twist(i));
       for (int k = 0; k < n; ++k) {
         const Motion<double> column = motion(J.block<6, 1>(6 * (i - 1), k));
         const Force<double> B = cross_star(twist, I * column) - I * cross(twist, column) +
                                 cross_star(column, I * twist);
-        const Force<double> f = I * motion(Jd.block<6, 1>(6 * (i - 1), k)) + scale(0.5, B);
+        const Motion<double> rate = motion(Jd.block<6, 1>(6 * (i - 1), k)) + cross(twist, column);
+        const Force<double> f = I * rate + scale(0.5, B);
         sum.col(k) += J.middleRows(6 * (i - 1), 6).transpose() * DenseEquations::vector(f);
       }
     }
@@ -248,10 +250,9 @@ class DifferenceKinematics final : public KinematicsDerivatives<T> {
     std::vector<double> out;
     for (const Link& link : model.links()) {
       const Eigen::MatrixXd J = equations_.spanning_jacobian(link.body) * equations_.G();
-      const auto put = [&](const Eigen::VectorXd& in_world) {
-        const Motion<double> m = {{in_world(0), in_world(1), in_world(2)},
-                                  {in_world(3), in_world(4), in_world(5)}};
-        const Motion<double> x = link.X * (equations_.placement(link.body) * m);
+      const auto put = [&](const Eigen::VectorXd& of_body) {
+        const Motion<double> x = link.X * Motion<double>{{of_body(0), of_body(1), of_body(2)},
+                                                         {of_body(3), of_body(4), of_body(5)}};
         for (int k = 0; k < 6; ++k) out.push_back(x[k]);
       };
       if (matrices) {
@@ -334,13 +335,15 @@ class DifferenceCentroidal final : public CentroidalDynamics<T> {
     Force<double> h = Force<double>::zero(), hd = h;
     RigidInertia<double> all = RigidInertia<double>::zero();
     for (int i = 1; i <= model.body_count(); ++i) {
-      const RigidInertia<double> I = congruence(equations_.placement(i), model.body(i).inertia);
+      const RigidInertia<double>& I = model.body(i).inertia;
+      const Transform<double>& X = equations_.placement(i);
       const Motion<double> twist = motion(equations_.twist(i));
       const Force<double> momentum = I * twist;
-      h += momentum;
-      hd += I * motion(equations_.spanning_jacobian(i) * a + equations_.bias_acceleration(i)) +
-            cross_star(twist, momentum);
-      all += I;
+      const Force<double> rate =
+          I * motion(equations_.spanning_jacobian(i) * a + equations_.bias_acceleration(i)) +
+          cross_star(twist, momentum);
+      h += X.transpose_times_force(momentum), hd += X.transpose_times_force(rate);
+      all += congruence(X, I);
     }
     const Vec3<double> c = all.m > 0.0 ? scale(1.0 / all.m, all.h) : Vec3<double>::zero();
     h.n -= cross(c, h.f), hd.n -= cross(c, hd.f);
