@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/model.hpp"
 
 /// Clusters whose joints may stand in chains.
