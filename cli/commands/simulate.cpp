@@ -52,8 +52,9 @@ Ground file (JSON): what the robot touches, and with which shapes; all of it is 
   hull (points), mesh (a file; its convex hull, reduced to 32 corners), capsule and cylinder (radius,
   half length along z). "link": "" is the ground. With "stiffness" and "damping" of a point, the
   ground yields. Torsional and rolling friction are lengths [m]: the moment that a point bears is at
-  most that times its normal force. A surface with a "velocity" [m/s] runs as a belt does. Joints stop at their limits, and dry friction holds them exactly. Steps that are
-  not solved to 1e-6 m/s are counted.
+  most that times its normal force. A surface with a "velocity" [m/s] runs as a belt does. Joints
+  stop at their limits, and dry friction holds them exactly. Steps that are not solved to 1e-6 m/s
+  are counted.
 
 CSV: time, q.<joint> and v.<joint> ([k] for the k-th of several), kinetic, gravity, springs and
 their sum energy [J], loop_residual; with --ground contact.<shape>.fx, fy, fz [N, world axes], the

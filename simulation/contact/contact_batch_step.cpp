@@ -224,6 +224,10 @@ void ContactBatch::Impl::settle(Worker& w, StepState<Pack>& s, int first) {
   loop_memory_.load(first, w.loop_memory.data());
   const Pack closed = w.lanes.project(s.q.data(), w.loop_memory.data());
   const int robots = std::min(N_ - first, Pack::size);
+  const unsigned char* const stuck = stuck_.data() + first;
+  bool all = true;
+  for (int k = 0; k < robots; ++k) all = all && closed[k] != 0.0 && stuck[k] == 0;
+  if (all) return loop_memory_.store(first, w.loop_memory.data());
   for (int k = 0; k < robots; ++k) {
     const int robot = first + k;
     if (closed[k] != 0.0 && stuck_[robot] == 0) {
