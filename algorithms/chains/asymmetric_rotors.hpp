@@ -19,6 +19,39 @@ struct AsymmetricRotor {
   Sym3<double> cosine = Sym3<double>::zero(), sine = Sym3<double>::zero();
 };
 
+/// Such rotors of the chains that are passed at once, in the axes of the body before.
+/// Scalars: S of the state; C of the robot's constants.
+template <class S, class C, int lanes>
+struct TurningRotor {
+  int body[lanes];       ///< whose sine and cosine
+  Sym3<C> cosine, sine;  ///< zero where the lane has none
+  C twice_ratio;
+  Sym3<S> Delta;
+
+  /// Adds what Delta takes of the body before and of the joint:
+  ///   Delta alpha + omega x Delta omega + qd W omega,  -omega^T W omega / 2
+  /// where W is the derivative of Delta by the joint's angle (theory/clusters 5.4).
+  /// @param c, s          cosine and sine of the rotor's angle
+  /// @param omega, alpha  of the body before
+  /// @param qd            rate of the joint
+  void move(const S& c, const S& s, const Vec3<S>& omega, const Vec3<S>& alpha, const S& qd,
+            Vec3<S>& couple, S& force) {
+    const S half = s * c, sine_of_twice = half + half, cosine_of_twice = c * c - s * s;
+    Delta = sum(cosine, cosine_of_twice, sine, sine_of_twice);
+    const Vec3<S> turned =
+        sum(sine, twice_ratio * cosine_of_twice, cosine, -(twice_ratio * sine_of_twice)) * omega;
+    couple += Delta * alpha + cross(omega, Delta * omega) + scale(qd, turned);
+    force -= S(0.5) * dot(omega, turned);
+  }
+
+ private:
+  /// a x + b y.
+  static Sym3<S> sum(const Sym3<C>& a, const S& x, const Sym3<C>& b, const S& y) {
+    return {a.xx * x + b.xx * y, a.xy * x + b.xy * y, a.xz * x + b.xz * y,
+            a.yy * x + b.yy * y, a.yz * x + b.yz * y, a.zz * x + b.zz * y};
+  }
+};
+
 namespace detail {
 
 /// Whether a body turns about a principal axis through its centre of mass, and which of both

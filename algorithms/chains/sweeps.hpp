@@ -144,28 +144,14 @@ class ChainSweeps : public ChainUnits<T> {
     }
   }
 
-  /// What the part of an asymmetric rotor's inertia that turns takes of the body before and of the
-  /// joint: Delta alpha + omega x Delta omega + qd W omega, and -omega^T W omega / 2, where W is
-  /// the derivative of Delta by the joint's angle (theory/clusters 5.4).
+  /// Not inlined: few joints drive asymmetric rotors.
   template <class Unit, class S>
   [[gnu::noinline]] void move_rotor(Unit& unit, int index, Vec3<S> omega, Vec3<S> alpha, S qd) {
     auto& gear = unit.gears[index];
     auto& rotor = unit.rotors[gear.rotor];
-    const S c = Base::template gather<Unit::lanes>(cosine_.data(), rotor.body),
-            s = Base::template gather<Unit::lanes>(sine_.data(), rotor.body);
-    const S half = s * c, sine = half + half, cosine = c * c - s * s;  // of twice the angle
-    rotor.Delta = turning_part(rotor.cosine, cosine, rotor.sine, sine);
-    const S by_cosine = rotor.twice_ratio * cosine, by_sine = -(rotor.twice_ratio * sine);
-    const Vec3<S> turned = turning_part(rotor.sine, by_cosine, rotor.cosine, by_sine) * omega;
-    gear.couple += rotor.Delta * alpha + cross(omega, rotor.Delta * omega) + scale(qd, turned);
-    gear.force -= S(0.5) * dot(omega, turned);
-  }
-  /// a x + b y.
-  template <class S, class C>
-  ESPALIER_ALWAYS_INLINE static Sym3<S> turning_part(const Sym3<C>& a, const S& x, const Sym3<C>& b,
-                                                     const S& y) {
-    return {a.xx * x + b.xx * y, a.xy * x + b.xy * y, a.xz * x + b.xz * y,
-            a.yy * x + b.yy * y, a.yz * x + b.yz * y, a.zz * x + b.zz * y};
+    rotor.move(Base::template gather<Unit::lanes>(cosine_.data(), rotor.body),
+               Base::template gather<Unit::lanes>(sine_.data(), rotor.body), omega, alpha, qd,
+               gear.couple, gear.force);
   }
 
   template <class Unit>

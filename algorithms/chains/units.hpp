@@ -157,14 +157,6 @@ class ChainUnits {
     S coupling_over_D;  ///< coupling / D: of the rate of the body before in that of a coupled one
     int rotor = -1;     ///< asymmetric one, in Unit::rotors
   };
-  /// An asymmetric rotor, in the axes of the body before.
-  template <class S, class C, int lanes>
-  struct TurningRotor {
-    int body[lanes];       ///< whose sine and cosine
-    Sym3<C> cosine, sine;  ///< AsymmetricRotor; zero where the lane has none
-    C twice_ratio;
-    Sym3<S> Delta;
-  };
   /// What the elimination of a coupled rate adds to the system of the rate before.
   template <class S>
   struct CoupledPair {
