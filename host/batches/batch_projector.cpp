@@ -14,7 +14,7 @@ using Rows = ClusterConstraint::Rows;
 /// 1 where a <= b, else 0; NaN gives 0.
 Pack at_most(const Pack& a, const Pack& b) {
   const Pack one(1.0), zero(0.0);
-  return select_less(a, b, one, select_less(b, a, zero, select_less(a - b, one, one, zero)));
+  return select_less(b, a, zero, select_less(a - b, one, one, zero));
 }
 bool any(const Pack& mask) {
   for (int k = 0; k < Pack::size; ++k) {
