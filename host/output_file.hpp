@@ -32,7 +32,8 @@ class ESPALIER_API OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Adds rows. They reach the disk whole: what a killed program leaves beside ends with a row.
+  /// Adds rows. They are written whole: what a program leaves beside that ends early ends with a
+  /// row, unless SIGKILL stops the system in the middle of one.
   /// @throws OutputError
   void write(std::string_view rows);
   /// Hands what was written to the operating system. @throws OutputError
