@@ -1,8 +1,10 @@
 #include "espalier/kernel/sub_mechanism.hpp"
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+
+#include "espalier/kernel/linear_algebra/decompositions.hpp"
 
 namespace espalier {
 
@@ -29,12 +31,12 @@ std::optional<ShapeDescription> solid_of(const Inertial& inertial) {
   M << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
   Vec3<double> moments{I.xx, I.yy, I.zz};
   if (I.xy != 0.0 || I.xz != 0.0 || I.yz != 0.0) {
-    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(M);
-    Eigen::Matrix3d axes = solver.eigenvectors();
+    const detail::SymmetricEigen principal = detail::eigen_of_symmetric(M);
+    Eigen::Matrix3d axes = principal.vectors;
     if (axes.determinant() < 0.0) axes.col(0) *= -1.0;
     Transform<double> turn = Transform<double>::identity();
     for (int i = 0; i < 3; ++i) {
-      moments[i] = solver.eigenvalues()[i];
+      moments[i] = principal.values[i];
       turn.E.row[i] = {axes(0, i), axes(1, i), axes(2, i)};
     }
     shape.origin = Pose::from(turn * inertial.origin.transform());

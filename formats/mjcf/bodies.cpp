@@ -1,10 +1,10 @@
 // Reads MJCF: bodies, their joints, masses, geoms and sites.
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "espalier/kernel/linear_algebra/decompositions.hpp"
 #include "formats/mjcf/reader.hpp"
 #include "formats/text.hpp"
 
@@ -315,12 +315,12 @@ void Reader::settle_masses() {
     Sym3<double>& I = inertial->I;
     Eigen::Matrix3d M;
     M << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
-    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(M);
-    Eigen::Vector3d moments = solver.eigenvalues().cwiseMax(compiler_.bound_inertia);
+    const detail::SymmetricEigen principal = detail::eigen_of_symmetric(M);
+    Eigen::Vector3d moments = principal.values.cwiseMax(compiler_.bound_inertia);
     if (compiler_.balance_inertia && moments[0] + moments[1] < moments[2]) {
       moments.setConstant(moments.mean());
     }
-    M = solver.eigenvectors() * moments.asDiagonal() * solver.eigenvectors().transpose();
+    M = principal.vectors * moments.asDiagonal() * principal.vectors.transpose();
     I = {M(0, 0), M(0, 1), M(0, 2), M(1, 1), M(1, 2), M(2, 2)};
   }
   if (!(compiler_.total_mass > 0.0) || total <= 0.0) return;

@@ -4,13 +4,20 @@
 
 namespace espalier::detail {
 
-Eigen::VectorXd singular_values_by_rotations(const RowMatrix& A) {
-  return Eigen::JacobiSVD<RowMatrix>(A).singularValues();
+Eigen::VectorXd singular_values_by_rotations(const Eigen::MatrixXd& A) {
+  return Eigen::JacobiSVD<Eigen::MatrixXd>(A).singularValues();
 }
 Eigen::VectorXd eigenvalues_of_symmetric(const Eigen::MatrixXd& A) {
   return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(A, Eigen::EigenvaluesOnly).eigenvalues();
 }
-Eigen::VectorXd least_squares(const RowMatrix& A, const Eigen::VectorXd& b) {
+SymmetricEigen eigen_of_symmetric(const Eigen::MatrixXd& A) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(A);
+  return {solver.eigenvalues(), solver.eigenvectors()};
+}
+int rank(const Eigen::MatrixXd& A) {
+  return static_cast<int>(Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(A).rank());
+}
+Eigen::VectorXd least_squares(const Eigen::MatrixXd& A, const Eigen::VectorXd& b) {
   return A.completeOrthogonalDecomposition().solve(b);
 }
 Eigen::VectorXd solve_symmetric(const Eigen::MatrixXd& A, const Eigen::VectorXd& b) {

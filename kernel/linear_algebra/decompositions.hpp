@@ -14,11 +14,19 @@ namespace espalier::detail {
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Singular values, largest first, by Jacobi's method: to all digits.
-Eigen::VectorXd singular_values_by_rotations(const RowMatrix& A);
+Eigen::VectorXd singular_values_by_rotations(const Eigen::MatrixXd& A);
 /// Eigenvalues of a symmetric matrix, smallest first.
-Eigen::VectorXd eigenvalues_of_symmetric(const Eigen::MatrixXd& A);
+ESPALIER_API Eigen::VectorXd eigenvalues_of_symmetric(const Eigen::MatrixXd& A);
+/// Eigenvalues of a symmetric matrix, smallest first, and its eigenvectors as columns.
+struct SymmetricEigen {
+  Eigen::VectorXd values;
+  Eigen::MatrixXd vectors;
+};
+ESPALIER_API SymmetricEigen eigen_of_symmetric(const Eigen::MatrixXd& A);
+/// By QR with column pivoting, up to rounding.
+int rank(const Eigen::MatrixXd& A);
 /// x with the least |A x - b| and, of those, the shortest.
-Eigen::VectorXd least_squares(const RowMatrix& A, const Eigen::VectorXd& b);
+Eigen::VectorXd least_squares(const Eigen::MatrixXd& A, const Eigen::VectorXd& b);
 /// x with A x = b for a symmetric A.
 Eigen::VectorXd solve_symmetric(const Eigen::MatrixXd& A, const Eigen::VectorXd& b);
 double determinant(const Eigen::MatrixXd& A);

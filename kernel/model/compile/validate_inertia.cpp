@@ -1,6 +1,7 @@
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <map>
 
+#include "espalier/kernel/linear_algebra/decompositions.hpp"
 #include "espalier/kernel/model/compile/validate.hpp"
 #include "espalier/kernel/text.hpp"
 
@@ -33,8 +34,7 @@ std::string check_inertial(const LinkDescription& link, const CompileOptions& op
   }
   Eigen::Matrix3d M;
   M << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
-  const Eigen::Vector3d e =
-      Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(M, Eigen::EigenvaluesOnly).eigenvalues();
+  const Eigen::Vector3d e = eigenvalues_of_symmetric(M);
   const double largest = e.cwiseAbs().maxCoeff();
   // Rounded figures in files leave principal moments at zero or slightly below it: a millionth of
   // the largest one, or what a millionth of a metre of the mass's extent would be.

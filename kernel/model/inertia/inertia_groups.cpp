@@ -1,9 +1,9 @@
 #include "espalier/kernel/model/inertia/inertia_groups.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
+#include "espalier/kernel/linear_algebra/decompositions.hpp"
 #include "espalier/kernel/model/inertia/inertia_terms.hpp"
 
 namespace espalier::detail {
@@ -188,7 +188,7 @@ class GroupFinder {
     for (std::size_t i = 0; i < rates.size(); ++i) {
       for (int j = 0; j < c.nv; ++j) rows(i, j) = c.G[c.row(rates[i]) * c.nv + j];
     }
-    return Eigen::FullPivHouseholderQR<Matrix>(rows).rank() == c.nv;
+    return rank(rows) == c.nv;
   }
 
   /// Whether a body has so much inertia of its own that it takes part in no motion without any.

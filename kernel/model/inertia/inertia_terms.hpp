@@ -1,8 +1,9 @@
 #pragma once
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <vector>
 
+#include "espalier/kernel/linear_algebra/decompositions.hpp"
 #include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/motion/subspace.hpp"
 
@@ -39,8 +40,7 @@ inline Eigen::Vector3d principal_moments(const RigidInertia<double>& I) {
   Eigen::Matrix3d about_com;
   about_com << I.I.xx, I.I.xy, I.I.xz, I.I.xy, I.I.yy, I.I.yz, I.I.xz, I.I.yz, I.I.zz;
   about_com -= I.m * (c.squaredNorm() * Eigen::Matrix3d::Identity() - c * c.transpose());
-  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(about_com, Eigen::EigenvaluesOnly)
-      .eigenvalues();
+  return eigenvalues_of_symmetric(about_com);
 }
 
 /// Smallest eigenvalue of a symmetric matrix, scaled to a unit diagonal where `size` is its
@@ -50,9 +50,9 @@ inline double least_eigenvalue(const Eigen::MatrixXd& M, const Eigen::VectorXd& 
   if (!(size.minCoeff() > 0.0)) return 0.0;
   if (size.size() == 1 && vector == nullptr) return M(0, 0) / size(0);
   const Eigen::VectorXd s = size.cwiseSqrt().cwiseInverse();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(s.asDiagonal() * M * s.asDiagonal());
-  if (vector != nullptr) *vector = s.cwiseProduct(solver.eigenvectors().col(0));
-  return solver.eigenvalues()(0);
+  const SymmetricEigen scaled = eigen_of_symmetric(s.asDiagonal() * M * s.asDiagonal());
+  if (vector != nullptr) *vector = s.cwiseProduct(scaled.vectors.col(0));
+  return scaled.values(0);
 }
 
 }  // namespace espalier::detail

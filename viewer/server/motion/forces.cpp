@@ -2,12 +2,13 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <Eigen/Dense>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
 
+#include "espalier/kernel/linear_algebra/decompositions.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "viewer/server/coordinates.hpp"
@@ -65,9 +66,9 @@ std::vector<Eigen::VectorXd> vertices(const Eigen::MatrixXd& a) {
 
 /// Points of the ellipsoid {f: sum (a_k . f)^2 <= 1} inside that polytope.
 std::vector<Eigen::VectorXd> ellipsoid(const Eigen::MatrixXd& a) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(a * a.transpose());
+  const detail::SymmetricEigen principal = detail::eigen_of_symmetric(a * a.transpose());
   const Eigen::MatrixXd axes =
-      solver.eigenvectors() * solver.eigenvalues().cwiseSqrt().cwiseInverse().asDiagonal();
+      principal.vectors * principal.values.cwiseSqrt().cwiseInverse().asDiagonal();
   std::vector<Eigen::VectorXd> out;
   constexpr int count = 200;
   for (int i = 0; i < count; ++i) {  // a spiral from pole to pole
@@ -306,14 +307,14 @@ Json Forces::strength(In<double> q_in, int number) {
     A.col(k) << columns[k].x, columns[k].y, columns[k].z;
   // Squares of lever arms along their principal directions, in ascending order; none without
   // motors.
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> arms(A * A.transpose());
+  const detail::SymmetricEigen arms = detail::eigen_of_symmetric(A * A.transpose());
   int rank = 0;
   // Directions in which motors have a thousandth of their best lever arm are the linkage's.
-  while (rank < 3 && arms.eigenvalues()[2 - rank] > 1e-6 * largest * largest) ++rank;
+  while (rank < 3 && arms.values[2 - rank] > 1e-6 * largest * largest) ++rank;
   out["rank"] = rank;
   double strongest = 0.0;
   if (rank > 0) {
-    const Eigen::MatrixXd U = arms.eigenvectors().rightCols(rank), a = U.transpose() * A;
+    const Eigen::MatrixXd U = arms.vectors.rightCols(rank), a = U.transpose() * A;
     for (const Eigen::VectorXd& f : out["kind"] == "polytope" ? vertices(a) : ellipsoid(a)) {
       const Eigen::Vector3d in_world = U * f;
       strongest = std::max(strongest, in_world.norm());

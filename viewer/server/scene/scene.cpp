@@ -1,7 +1,6 @@
 #include "viewer/server/scene/scene.hpp"
 
 #include <spdlog/fmt/fmt.h>
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <numbers>
 
 #include "espalier/kernel/graph/mechanism_graphs.hpp"
+#include "espalier/kernel/linear_algebra/decompositions.hpp"
 #include "espalier/kernel/model/joint.hpp"
 #include "viewer/server/motion/pins.hpp"
 
@@ -62,10 +62,10 @@ Json ellipsoid(const Inertial& inertial, const Link& link) {
   I << inertial.I.xx, inertial.I.xy, inertial.I.xz,  //
       inertial.I.xy, inertial.I.yy, inertial.I.yz,   //
       inertial.I.xz, inertial.I.yz, inertial.I.zz;
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(I);
-  Eigen::Matrix3d axes = solver.eigenvectors();
+  const detail::SymmetricEigen found = detail::eigen_of_symmetric(I);
+  Eigen::Matrix3d axes = found.vectors;
   if (axes.determinant() < 0.0) axes.col(2) = -axes.col(2);
-  const Eigen::Vector3d d = solver.eigenvalues();
+  const Eigen::Vector3d d = found.values;
   const double sum = d.sum();
   Json radii = Json::array();
   for (int i = 0; i < 3; ++i) {
