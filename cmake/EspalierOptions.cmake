@@ -52,6 +52,29 @@ function(espalier_unity target count)
   endif()
 endfunction()
 
+# espalier_precompile(<name> HEADERS <header>... LIBRARIES <target>...): headers that many programs
+# read, compiled once with the flags of this folder; espalier_use_precompiled(<target> <name>) takes
+# them. Only with ESPALIER_UNITY: other builds show which source forgets to include what it uses.
+function(espalier_precompile name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;LIBRARIES")
+  if(NOT ESPALIER_UNITY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    return()
+  endif()
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp CONTENT "")
+  add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
+  target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
+  target_compile_options(${name} PRIVATE -fPIE -Wno-shadow)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF  # the flags of a program
+    CXX_COMPILER_LAUNCHER "")  # the compiled file names this folder: other clones cannot use it
+endfunction()
+
+function(espalier_use_precompiled target name)
+  if(TARGET ${name})
+    target_precompile_headers(${target} REUSE_FROM ${name})
+  endif()
+endfunction()
+
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -68,8 +91,10 @@ endif()
 
 find_program(ESPALIER_CCACHE ccache)
 if(ESPALIER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Paths below the source tree count as relative, so that clones share the cache.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${ESPALIER_CCACHE})
+  # Paths below the source tree count as relative, so that clones share the cache. Sources that read
+  # precompiled headers are kept, too.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${ESPALIER_CCACHE})
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic)
