@@ -35,6 +35,8 @@ auto SensorDynamics<T>::evaluate(In<T> q, In<T> v, In<T> y, const Wrenches<T>* w
   expect_size("sensor dynamics", "y", y.size(), system_.measurements());
   detail::expect_wrenches("sensor dynamics", wrenches, m);
   system_.update(q.data(), v.data(), y.data(), gravity(), wrenches);
+  std::fill(answer_.residual.begin(), answer_.residual.end(), T(0.0));  // of exact solvers
+  answer_.chi_square = T(0.0);
   if (!d_.empty()) compute(d_.data(), answer_);
   if (!d_.empty() && std::isnan(d_[0])) {  // NaN: then none of the answer is
     std::fill(answer_.variance.begin(), answer_.variance.end(), d_[0]);

@@ -85,7 +85,8 @@ class ESPALIER_API SensorDynamics : public Algorithm {
  protected:
   /// Solves the system, which is updated.
   /// @param[out] d       size unknowns()
-  /// @param[out] answer  chi_square, residual, redundancy and variance may be written
+  /// @param[out] answer  chi_square and residual, which are 0, redundancy and variance may be
+  ///                     written
   virtual void compute(T* d, Answer& answer) = 0;
   /// Whether answer.variance is wanted; it has its size then.
   bool gives_variances() const { return !answer_.variance.empty(); }

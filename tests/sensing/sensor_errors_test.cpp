@@ -181,8 +181,10 @@ TEST(SensorErrorsTest, SizesAndNumbersThatAreNone) {
     tau[0] = std::nan("");
     const auto& answer = algorithm->evaluate(s.q, s.v, tau);
     EXPECT_TRUE(std::isnan(answer.vdot[0])) << name;
-    EXPECT_FALSE(std::isnan(algorithm->evaluate(s.q, s.v, s.tau).vdot[0]))
-        << name << ", afterwards";
+    const auto& afterwards = algorithm->evaluate(s.q, s.v, s.tau);
+    EXPECT_FALSE(std::isnan(afterwards.vdot[0])) << name;
+    EXPECT_FALSE(std::isnan(afterwards.chi_square)) << name;
+    for (const double r : afterwards.residual) EXPECT_FALSE(std::isnan(r)) << name;
   }
   const auto sparse = host().create<Dynamics>("sparse-lu", setup);
   EXPECT_THROW(sparse->variance("torque of joint1"), Unsupported);
