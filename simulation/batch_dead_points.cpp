@@ -63,14 +63,14 @@ bool BatchSimulation::Impl::close(Worker& w, int robot, const Block* from) {
   LoopProjector& projector = form_in(w, form_of_[robot]).projector;
   projector.restore(memory);
   if (from != nullptr && changes_) w.predicted = w.one;
-  Closure::Verdict verdict = projector.project(w.one.data()).verdict;
+  Closure::Verdict verdict = projector.try_project(w.one.data());
   if (verdict == Closure::Verdict::branch_lost && from != nullptr && changes_) {
     // A singular position was stepped over: on its branch the correction is small.
     for (std::size_t i = 0; i < w.q.size(); ++i) w.start[i] = from->q[i][k];
     const double motion = distance(w, w.start, w.predicted);
     if (!(distance(w, w.predicted, w.one) <= detail::same_branch * motion)) return false;
     projector.restart();
-    verdict = projector.project(w.one.data()).verdict;
+    verdict = projector.try_project(w.one.data());
     if (verdict == Closure::Verdict::closed) {
       note({BatchEvent::Kind::singularity, t_, robot, -1});
     }

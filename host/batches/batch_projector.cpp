@@ -39,6 +39,8 @@ BatchProjector::BatchProjector(ModelPtr model, const CloseOptions& options)
       before_(model_->nq()),
       move_(model_->spanning_nv(), Pack(0.0)) {
   std::set<int> moved, placed;
+  // A loop that moved as the list grows would leave the room behind that is reserved for its phi.
+  loops_.reserve(model_->clusters().size());
   for (const Cluster& c : model_->clusters()) {
     if (c.constraint == nullptr) continue;
     Loop& loop = loops_.emplace_back();

@@ -27,6 +27,8 @@ class ContactBatch:
     touch the ground by the collision shapes of their file (`collisions`), and by `balls`,
     ``{link: radius}`` or ``{link: (radius, (x, y, z))}``, or lists of these. `ground` is "plane",
     an array (rows, columns) of heights `spacing` apart whose first stands at `origin`, or None.
+    `friction` to `rolling_friction` are of the ground, of balls, and of shapes whose file says no
+    other; the last two are lengths [m], by which a moment may be as large as the normal force.
     `drives` are PD motors, implicit, ``{joint: {"kp": 3, "kd": 0.2, "most": 2.5}}``, whose targets
     are the actions of a learner: set_targets(). Arrays are (N, n).
 
@@ -61,6 +63,8 @@ class ContactBatch:
         restitution: float = 0.0,
         stiffness: float = 0.0,
         damping: float = 0.0,
+        torsional_friction: float = 0.0,
+        rolling_friction: float = 0.0,
         drives: Mapping[str, Mapping[str, float]] | None = None,
         dry_friction: str = "rows",
         limits: bool = True,
@@ -89,6 +93,8 @@ class ContactBatch:
             "collisions": bool(collisions), "balls": _balls(who, balls or {}),
             "friction": float(friction), "restitution": float(restitution),
             "stiffness": float(stiffness), "damping": float(damping),
+            "torsional_friction": float(torsional_friction),
+            "rolling_friction": float(rolling_friction),
             "drives": [(name, _gains(who, name, gains)) for name, gains in (drives or {}).items()],
             "dry_friction": dry_friction, "limits": bool(limits), "passive": bool(passive),
             "tolerance": float(tolerance), "threads": int(threads),

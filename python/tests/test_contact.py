@@ -113,6 +113,40 @@ def test_balls_stand_where_they_are_told(tello):
         esp.ContactBatch(tello, balls={"torso": (0.1, (0, 0))})
 
 
+def solid_ball(friction=""):
+    """A ball of 1 kg and 0.1 m on the plane of an MJCF file."""
+    return esp.read_text(f"""<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+        <body name="ball" pos="0 0 0.1"><freejoint name="root"/>
+        <inertial pos="0 0 0" mass="1" diaginertia="0.004 0.004 0.004"/>
+        <geom size="0.1" {friction}/></body></worldbody></mujoco>""", "ball.xml").compile()
+
+
+def turned(robot, w, **surface):
+    """Rates of a ball that rolls at w [rad/s], a tenth of a second later."""
+    batch = esp.ContactBatch(robot, ground=None, threads=1, tolerance=1e-12, **surface)
+    batch.start([[0, 0, 0.1, 0, 0, 0, 1]], [[*w, *np.cross(w, (0, 0, 0.1))]])
+    batch.step(1e-3, steps=100)
+    assert (batch.status == 0).all()
+    return batch.v[0]
+
+
+def expect_slowed(robot, **surface):
+    """By m g times 0.01 m about the vertical, and by m g times 0.002 m where it rolls."""
+    spin, roll = 3 - 0.1 * 0.01 * 9.81 / 0.004, 0.5 - 0.1 * 0.002 * 9.81 / (1.4 * 0.1)
+    assert turned(robot, (0, 0, 3), **surface)[2] == pytest.approx(spin, abs=1e-8)
+    v = turned(robot, (0, 5, 0), **surface)
+    assert np.hypot(v[3], v[5]) == pytest.approx(roll, abs=1e-8)
+
+
+def test_torsional_and_rolling_friction_of_all_surfaces():
+    plain = solid_ball()
+    assert turned(plain, (0, 0, 3))[2] == pytest.approx(3, abs=1e-9)
+    assert turned(plain, (0, 5, 0))[1] == pytest.approx(5, abs=1e-9)
+    expect_slowed(plain, torsional_friction=0.01, rolling_friction=0.002)
+    with pytest.raises(esp.InvalidModel, match="rolling friction is -1, expected a length"):
+        turned(plain, (0, 0, 3), rolling_friction=-1)
+
+
 def test_reset_keeps_what_is_randomized_and_the_others(solo):
     batch = batch_of(solo)
     batch.start(standing(solo))

@@ -212,7 +212,7 @@ void ContactBatch::Impl::solve_open(Worker& w, const Effort& effort) {
 bool ContactBatch::Impl::close(Worker& w, double* q, int robot) {
   loop_memory_.read(robot, w.one_memory.data());
   w.projector.restore(w.one_memory.data());
-  if (w.projector.project(q).verdict != Closure::Verdict::closed) return false;
+  if (w.projector.try_project(q) != Closure::Verdict::closed) return false;
   w.projector.save(w.one_memory.data());
   loop_memory_.write(robot, w.one_memory.data());
   return true;

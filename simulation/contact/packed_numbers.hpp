@@ -23,12 +23,14 @@ class PackedNumbers {
   const Pack& pack(std::size_t i, int first) const { return packs_[at(i, first)]; }
   /// @param first  robot of the pack's first lane
   void load(int first, Pack* to) const {
+    if (numbers_ == 0) return;  // memcpy takes no null pointers
     std::memcpy(static_cast<void*>(to), packs_.data() + at(0, first), numbers_ * sizeof(Pack));
     for (int k = N_ - first; k < Pack::size; ++k) {
       for (std::size_t i = 0; i < numbers_; ++i) to[i].set(k, to[i][N_ - 1 - first]);
     }
   }
   void store(int first, const Pack* from) {
+    if (numbers_ == 0) return;
     std::memcpy(static_cast<void*>(packs_.data() + at(0, first)), from, numbers_ * sizeof(Pack));
   }
   /// One robot's numbers, one after the other. @returns  beyond the last

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cli/allocations.hpp"
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "tests/batch/support.hpp"
 #include "tests/support/big_clusters.hpp"
@@ -165,6 +166,33 @@ TEST(BatchProjectorTest, ALaneHasTheSameBitsBesideAnyOthers) {
     EXPECT_EQ(now[alone], closed[alone]);
     EXPECT_TRUE(same_bits(lane_of(mixed_q, alone), lane_of(q, alone))) << alone;
     EXPECT_TRUE(same_bits(lane_of(mixed_memory, alone), lane_of(memory, alone))) << alone;
+  }
+}
+
+TEST(BatchProjectorTest, NothingIsAllocatedFromTheFirstCallOnHoweverItEnds) {
+  if (!cli::allocation_count()) GTEST_SKIP() << "the C library does not count";
+  // Four loops: projectors keep them in a list.
+  const ModelPtr model =
+      host().load(std::string(ESPALIER_SOURCE_DIR) + "/benchmarks/contact/four_bar_quadruped.yaml");
+  Moved robots = moved_robots(model, 1e-3, 1);
+  Packs q = packed(robots.q), memory = packed(robots.memory);
+  BatchProjector lanes(model);
+  const auto before = cli::allocation_count();
+  const Pack closed = lanes.project(q.data(), memory.data());
+  EXPECT_EQ(cli::allocation_count(), before);
+  for (int k = 0; k < Pack::size; ++k) EXPECT_EQ(closed[k], 1.0);
+  LoopProjector projector(model);
+  projector.restore(robots.memory[0].data());
+  Values far = robots.q[0];
+  const double turned[] = {1e-3, 2.0};  // the second one beyond its dead points
+  const Closure::Verdict verdicts[] = {Closure::Verdict::closed, Closure::Verdict::branch_lost};
+  for (int i = 0; i < 2; ++i) {
+    far[model->joint("hind_left.crank").q] = robots.q[0][model->joint("hind_left.thigh").q];
+    far[model->joint("hind_left.crank").q] += turned[i];
+    const auto start = cli::allocation_count();
+    const Closure::Verdict verdict = projector.try_project(far.data());
+    EXPECT_EQ(cli::allocation_count(), start);
+    EXPECT_EQ(verdict, verdicts[i]);
   }
 }
 

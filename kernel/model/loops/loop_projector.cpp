@@ -223,11 +223,19 @@ bool LoopProjector::turned_over(Loop& loop) {
   return negative;
 }
 
-Closure LoopProjector::project(double* q) {
-  Closure closure;
+/// Of a loop where it was evaluated last, after its margin.
+Closure::Verdict LoopProjector::judge(Loop& loop) {
+  if (!(loop.residual <= 100.0 * options_.tolerance)) return Closure::Verdict::out_of_reach;
+  if (turned_over(loop)) return Closure::Verdict::branch_lost;
+  if (!(loop.margin >= options_.least_margin)) return Closure::Verdict::singular;
+  return Closure::Verdict::closed;
+}
+
+LoopProjector::End LoopProjector::close(double* q) {
+  End end;
   model_->normalize(q);
   model_->apply_couplings(q);
-  if (loops_.empty()) return closure;
+  if (loops_.empty()) return end;
   double worst = evaluate(q);
   for (int k = 0; k < options_.iterations && worst > options_.tolerance; ++k) {
     std::fill(step_.begin(), step_.end(), 0.0);
@@ -249,28 +257,29 @@ Closure LoopProjector::project(double* q) {
     worst = now;
     if (worse) break;
   }
-  closure.residual = worst;
+  end.residual = worst;
   for (Loop& loop : loops_) {
-    const double margin = detail::margin(*loop.cluster->constraint, loop.work);
-    loop.margin = margin;
-    closure.margin = margin < closure.margin ? margin : closure.margin;
-    Closure::Verdict verdict = Closure::Verdict::closed;
-    if (!(loop.residual <= 100.0 * options_.tolerance)) {
-      verdict = Closure::Verdict::out_of_reach;
-    } else if (turned_over(loop)) {
-      verdict = Closure::Verdict::branch_lost;
-    } else if (!(margin >= options_.least_margin)) {
-      verdict = Closure::Verdict::singular;
-    }
+    loop.margin = detail::margin(*loop.cluster->constraint, loop.work);
+    end.margin = loop.margin < end.margin ? loop.margin : end.margin;
+    const Closure::Verdict verdict = judge(loop);
     if (verdict == Closure::Verdict::closed) {
       remember(loop);
-    } else if (closure.verdict == Closure::Verdict::closed) {
-      closure.verdict = verdict;
-      closure.margin = margin;
-      closure.reached = 0.0;
-      closure.cluster = loop.cluster->name;
+    } else if (end.open == nullptr) {
+      end.verdict = verdict, end.margin = loop.margin, end.open = &loop;
     }
   }
+  return end;
+}
+
+Closure::Verdict LoopProjector::try_project(double* q) { return close(q).verdict; }
+
+Closure LoopProjector::project(double* q) {
+  const End end = close(q);
+  Closure closure;
+  closure.verdict = end.verdict, closure.residual = end.residual, closure.margin = end.margin;
+  if (end.open == nullptr) return closure;
+  closure.reached = 0.0;
+  closure.cluster = end.open->cluster->name;
   return closure;
 }
 

@@ -9,9 +9,9 @@
 namespace espalier {
 
 /// project() with memory of its own, for use after every time step: takes nothing from the heap
-/// and does one evaluation of the loops where nothing is to be done. It remembers how the loops
-/// lay when it last closed them, so that a dead point that was passed between two calls does not
-/// go unseen. Belongs to one thread.
+/// where loops close, and does one evaluation of them where nothing is to be done. It remembers how
+/// the loops lay when it last closed them, so that a dead point that was passed between two calls
+/// does not go unseen. Belongs to one thread.
 class ESPALIER_API LoopProjector {
  public:
   /// For loops of a model, closed as the options of close() say.
@@ -25,6 +25,9 @@ class ESPALIER_API LoopProjector {
   ///         norms, at most the number of the loop's joints too small; the cluster is named only
   ///         where the verdict is not `closed`.
   Closure project(double* q);
+  /// The same, of which the verdict is all that is said: takes nothing from the heap however it
+  /// ends.
+  Closure::Verdict try_project(double* q);
   /// Forgets the last position: the next one may lie on any branch.
   void restart();
   /// What it remembers, memory_size() numbers: one projector can serve many robots in turn.
@@ -60,6 +63,15 @@ class ESPALIER_API LoopProjector {
     std::unique_ptr<IndependentChoice> choice;
   };
 
+  /// How project() ends, without texts.
+  struct End {
+    Closure::Verdict verdict = Closure::Verdict::closed;
+    double residual = 0.0, margin = 1.0;
+    const Loop* open = nullptr;  ///< that stands in the way
+  };
+
+  End close(double* q);
+  Closure::Verdict judge(Loop& loop);
   double evaluate(const double* q);
   SpanningView<double> view(const double* q) const;
   bool add_newton_step(const double* q, Loop& loop);

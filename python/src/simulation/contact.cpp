@@ -50,7 +50,9 @@ ContactSetup read_setup(const py::dict& from, const Asker& asker) {
   setup.surface = {.friction = from["friction"].cast<double>(),
                    .restitution = from["restitution"].cast<double>(),
                    .stiffness = from["stiffness"].cast<double>(),
-                   .damping = from["damping"].cast<double>()};
+                   .damping = from["damping"].cast<double>(),
+                   .torsional_friction = from["torsional_friction"].cast<double>(),
+                   .rolling_friction = from["rolling_friction"].cast<double>()};
   if (const py::object ground = from["ground"]; py::isinstance<py::str>(ground)) {
     setup.terrain = Shape::plane();
   } else if (!ground.is_none()) {
