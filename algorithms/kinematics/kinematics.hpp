@@ -177,14 +177,20 @@ class MechanicalEnergy final : public Energy<T> {
     motions_.move(q, v);
     const Vec3<double> g = this->gravity();
     Vector moment = Motions::zero(), twice = Motions::zero();
+    T twice_on_ground = T(0.0);
     for (std::size_t i = 1; i < motions_.bodies.size(); ++i) {
       const typename Motions::Body& b = motions_.bodies[i];
       const Vector h = Motions::in_world(b.X, b.I.h);
       moment += Motions::times(b.I.m, b.X.r) + h;
-      add_twice_kinetic(b, h, twice);
+      if (b.on_ground) {  // without waiting for its placement
+        twice_on_ground += dot(b.own, b.I * b.own);
+      } else {
+        add_twice_kinetic(b, h, twice);
+      }
     }
     const Vec3<T> sum = Motions::three_of(twice);
-    Answer energy{0.5 * (sum.x + sum.y + sum.z), -dot(g, Motions::three_of(moment))};
+    Answer energy{0.5 * (sum.x + sum.y + sum.z + twice_on_ground),
+                  -dot(g, Motions::three_of(moment))};
     const T* qd = motions_.rates();
     for (const int i : model.bodies_with_equations()) {
       const Body& body = model.body(i);

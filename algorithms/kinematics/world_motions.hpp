@@ -31,6 +31,8 @@ class WorldMotions {
     Vector alpha, a;              ///< spatial acceleration, likewise
     RigidInertia<double> I;       ///< as the model has it, body's frame
     std::array<Quad, 3> columns;  ///< of doubles: those of I.I
+    Motion<T> own;                ///< where `on_ground`: its twist in its own frame
+    bool on_ground;               ///< hangs on the ground by a joint that does not just turn
   };
 
   explicit WorldMotions(const Model& model)
@@ -42,7 +44,9 @@ class WorldMotions {
         sine_(bodies.size()),
         cosine_(bodies.size()),
         qdd_(tree_ ? 0 : model.spanning_nv()) {
-    bodies[0] = {identity(), zero(), zero(), zero(), zero(), RigidInertia<double>::zero(), {}};
+    bodies[0] = {
+        identity(),        zero(), zero(), zero(), zero(), RigidInertia<double>::zero(), {},
+        Motion<T>::zero(), false};
     for (int i = 1; i <= model.body_count(); ++i) {
       const auto& body = model.body(i);
       joints_[i] = {body.placement, body.parent};
@@ -52,8 +56,15 @@ class WorldMotions {
       b.columns = {Quad(I.xx, I.xy, I.xz, 0.0), Quad(I.xy, I.yy, I.yz, 0.0),
                    Quad(I.xz, I.yz, I.zz, 0.0)};
     }
-    for (const BodyRun& run : model.runs()) turning_.push_back(turns(run));
-    motion.leave_out(turning_, std::vector<bool>(model.clusters().size()));
+    std::vector<bool> turning;
+    for (const BodyRun& run : model.runs()) {
+      turning.push_back(turns(run));
+      runs_.push_back({&run, turning.back()});
+      for (int i = run.first; i < run.first + run.count; ++i) {
+        bodies[i].on_ground = !turning.back() && model.body(i).parent == 0;
+      }
+    }
+    motion.leave_out(std::move(turning), std::vector<bool>(model.clusters().size()));
   }
 
   /// Placements and twists.
@@ -180,18 +191,21 @@ class WorldMotions {
   }
 
   void update(const T* q, const T* v) {
+    rates_ = v;
+    if (tree_) return;  // pass() asks the joints
     motion.update(q, v);
     rates_ = motion.qd();
   }
   template <bool accelerated>
   void pass(const T* q) {
-    for (std::size_t r = 0; r < turning_.size(); ++r) {
-      const BodyRun& run = model_.runs()[r];
-      if (turning_[r]) {
+    for (const Run& at : runs_) {
+      const BodyRun& run = *at.run;
+      if (at.turns) {
         run.joints->turns(q + run.q, &sine_[run.first], &cosine_[run.first]);
         for (int k = 0; k < run.count; ++k) turn<accelerated>(run.first + k, run.v + k);
         continue;
       }
+      if (tree_) motion.joints.update(run, q, rates_);
       with_subspace(run, [&](auto ops) {
         for (int k = 0; k < run.count; ++k) {
           move<accelerated>(ops, run.first + k, run.v + k * decltype(ops)::n);
@@ -220,10 +234,10 @@ class WorldMotions {
   template <bool accelerated, class Ops>
   void move(Ops, int i, int at) {
     const TreeKinematics<T>& joints = motion.joints;
-    const int parent = joints_[i].parent;
-    const Body& p = bodies[parent];
+    const Body& p = bodies[joints_[i].parent];
     Body& b = bodies[i];
     const Motion<T>* S = joints.S.data() + at;
+    if (b.on_ground) return move_on_ground<accelerated, Ops>(i, at);
     const Vector d = in_world(p.X, joints.X[i].r);
     b.X = next(p.X, joints.X[i].E, d);
     Motion<T> own = Motion<T>::zero();
@@ -238,9 +252,37 @@ class WorldMotions {
       b.a = p.a + in_world(b.X, own.v) + cross(p.alpha, d) + cross(b.w, v) + cross(b.v, w);
     }
   }
+  /// The same where the parent rests.
+  template <bool accelerated, class Ops>
+  void move_on_ground(int i, int at) {
+    const TreeKinematics<T>& joints = motion.joints;
+    const Motion<T>* S = joints.S.data() + at;
+    Body& b = bodies[i];
+    if constexpr (plain) {
+      b.X = QuadFrame::from(joints.X[i]);
+    } else {
+      b.X = joints.X[i];
+    }
+    Motion<T> own = Motion<T>::zero();
+    Ops::add(own, S, rates_ + at);
+    b.own = own;
+    b.w = in_world(b.X, own.w), b.v = in_world(b.X, own.v);
+    if constexpr (accelerated) {
+      own = Ops::dense ? joints.bias[i] : Motion<T>::zero();
+      Ops::add(own, S, accelerations_ + at);
+      b.alpha = in_world(b.X, own.w), b.a = in_world(b.X, own.v);
+    }
+  }
+
+  /// Bodies whose joints are of one type.
+  struct Run {
+    const BodyRun* run;
+    bool turns;  ///< all about z, by sine and cosine
+  };
+
   const Model& model_;
-  bool tree_;                  ///< spanning rates are the independent ones
-  std::vector<bool> turning_;  ///< per run
+  bool tree_;  ///< spanning rates are the independent ones
+  std::vector<Run> runs_;
   std::vector<Joint> joints_;  ///< per body
   std::vector<T> sine_, cosine_;
   std::vector<T> qdd_;                                   ///< spanning, where some are dependent
