@@ -12,7 +12,7 @@
 namespace espalier::cli {
 
 /// Turns rows of numbers into lines of CSV, in blocks and on the cores that are free: the digits of
-/// a number take 35 ns, those of a row as long as a step of a simulation or two. The text comes out
+/// a number take 30 ns, those of a row as long as a step of a simulation or two. The text comes out
 /// in the order of the rows, on the caller's thread.
 class CsvRows {
  public:
