@@ -48,7 +48,9 @@ TEST(MovingRatesTest, WhatIsLeftOutOfANetDoesNotMove) {
         if (c.constrained) count += left_out(*model, c, motion);
       }
     }
-    if (robot.name == "net4x4") EXPECT_GT(count, 3 * 36 * 24 / 3);  // a third of all
+    if (robot.name == "net4x4") {
+      EXPECT_GT(count, 3 * 36 * 24 / 3);  // a third of all
+    }
   }
 }
 
