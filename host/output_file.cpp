@@ -77,21 +77,28 @@ void OutputFile::fail(int error) const {
 }
 
 void OutputFile::write(std::string_view rows) {
+  if (rows.size() >= buffered) {
+    flush();
+    return hand_over(rows);
+  }
   buffer_ += rows;
   if (buffer_.size() >= buffered) flush();
 }
 
 void OutputFile::flush() {
-  std::size_t done = 0;
-  while (done < buffer_.size()) {
-    const ssize_t n = ::write(descriptor_, buffer_.data() + done, buffer_.size() - done);
+  hand_over(buffer_);
+  buffer_.clear();
+}
+
+void OutputFile::hand_over(std::string_view rows) {
+  while (!rows.empty()) {
+    const ssize_t n = ::write(descriptor_, rows.data(), rows.size());
     if (n >= 0) {
-      done += static_cast<std::size_t>(n);
+      rows.remove_prefix(static_cast<std::size_t>(n));
     } else if (errno != EINTR) {
       fail(errno);
     }
   }
-  buffer_.clear();
 }
 
 void OutputFile::commit() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "algorithms/kinematics/world_motions.hpp"
 #include "algorithms/segments/articulated/joint_supplied_dynamics.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/model/motion/subspace.hpp"
@@ -25,12 +26,6 @@ class BodyMotions {
     X[0] = Transform<T>::identity();
   }
 
-  /// Placements and twists.
-  /// @param v_independent  independent rates, size nv
-  void move(const Model& model, const T* q, const T* v_independent) {
-    place(model, q, v_independent);
-    pass<false>(model);
-  }
   /// Placements, twists and accelerations.
   /// @param v_independent, vdot  independent rates and accelerations, size nv
   void forward_pass(const Model& model, const T* q, const T* v_independent, const T* vdot) {
@@ -43,13 +38,8 @@ class BodyMotions {
       }
       accelerations_ = qdd_.data();
     }
-    pass<true>(model);
+    pass(model);
   }
-
-  /// Spanning rates of the last pass.
-  const T* rates() const { return rates_; }
-  /// Spanning accelerations of the last forward_pass().
-  const T* accelerations() const { return accelerations_; }
 
   std::vector<Transform<T>> X;  ///< world to body
   std::vector<Motion<T>> v, a;
@@ -69,30 +59,27 @@ class BodyMotions {
       X[i] = parent == 0 ? motion.joints.X[i] : motion.joints.X[i] * X[parent];
     }
   }
-  template <bool accelerated>
   void pass(const Model& model) {
     for (const BodyRun& run : model.runs()) {
       with_subspace(run, [&](auto ops) {
         for (int k = 0; k < run.count; ++k) {
           const int i = run.first + k;
-          move<accelerated>(ops, i, model.body(i).parent, run.v + k * decltype(ops)::n);
+          move(ops, i, model.body(i).parent, run.v + k * decltype(ops)::n);
         }
       });
     }
   }
   /// @param at  first spanning rate of the body's joint
-  template <bool accelerated, class Ops>
+  template <class Ops>
   void move(Ops, int i, int parent, int at) {
     const TreeKinematics<T>& joints = motion.joints;
     const Motion<T>* S = joints.S.data() + at;
     Motion<T> vJ = Motion<T>::zero();
     Ops::add(vJ, S, rates_ + at);
     v[i] = parent == 0 ? vJ : joints.X[i] * v[parent] + vJ;
-    if constexpr (accelerated) {
-      a[i] = parent == 0 ? Motion<T>::zero() : joints.X[i] * a[parent] + cross(v[i], vJ);
-      Ops::add(a[i], S, accelerations_ + at);
-      if constexpr (Ops::dense) a[i] += joints.bias[i];
-    }
+    a[i] = parent == 0 ? Motion<T>::zero() : joints.X[i] * a[parent] + cross(v[i], vJ);
+    Ops::add(a[i], S, accelerations_ + at);
+    if constexpr (Ops::dense) a[i] += joints.bias[i];
   }
 
   bool tree_;           ///< spanning rates are the independent ones
@@ -124,29 +111,30 @@ class MassCenter final : public CenterOfMass<T> {
  public:
   explicit MassCenter(ModelPtr model)
       : CenterOfMass<T>(std::move(model)),
-        bodies_(this->model()),
+        motions_(this->model()),
         own_(this->model()),
         mass_(this->model().mass()) {}
 
  private:
   using Answer = typename CenterOfMass<T>::Answer;
+  using Motions = WorldMotions<T>;
+  using Vector = typename Motions::Vector;
 
   Answer compute(const T* q, const T* v, const T* vdot) override {
-    const Model& model = this->model();
-    bodies_.forward_pass(model, q, v, vdot);
-    Answer sum{Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero()};
-    for (int i = 1; i <= model.body_count(); ++i) {
-      const RigidInertia<double>& I = model.body(i).inertia;
-      const Transform<T>& X = bodies_.X[i];
-      const Motion<T>&w = bodies_.v[i], &a = bodies_.a[i];
+    motions_.accelerate(q, v, vdot);
+    Vector position = Motions::zero(), velocity = position, acceleration = position;
+    for (std::size_t i = 1; i < motions_.bodies.size(); ++i) {
+      const typename Motions::Body& b = motions_.bodies[i];
       // m times position, velocity and (classical) acceleration of the body's centre of mass.
-      sum.position += scale(I.m, X.r) + transpose_times(X.E, I.h);
-      const Vec3<T> velocity = scale(I.m, w.v) + cross(w.w, I.h);
-      sum.velocity += transpose_times(X.E, velocity);
-      sum.acceleration +=
-          transpose_times(X.E, scale(I.m, a.v) + cross(a.w, I.h) + cross(w.w, velocity));
+      const Vector h = Motions::in_world(b.X, b.I.h);
+      const Vector momentum = Motions::times(b.I.m, b.v) + cross(b.w, h);
+      position += Motions::times(b.I.m, b.X.r) + h;
+      velocity += momentum;
+      acceleration += Motions::times(b.I.m, b.a) + cross(b.alpha, h) + cross(b.w, momentum);
     }
-    for (const int i : model.bodies_with_equations()) add_equations(i, q, sum);
+    Answer sum{Motions::three_of(position), Motions::three_of(velocity),
+               Motions::three_of(acceleration)};
+    for (const int i : this->model().bodies_with_equations()) add_equations(i, q, sum);
     const double inverse = mass_ > 0.0 ? 1.0 / mass_ : 0.0;
     return {scale(inverse, sum.position), scale(inverse, sum.velocity),
             scale(inverse, sum.acceleration)};
@@ -155,18 +143,18 @@ class MassCenter final : public CenterOfMass<T> {
   /// Momentum is M y and what changes it M yd + h: no force of the parts on one another is in them.
   void add_equations(int i, const T* q, Answer& sum) {
     const Body& body = this->model().body(i);
-    const Transform<T>& X = bodies_.X[body.parent];
-    const Motion<T>&v = bodies_.v[body.parent], &a = bodies_.a[body.parent];
-    const T* qd = bodies_.rates() + body.v;
-    own_.update(i, q, bodies_.rates(), v.w);
+    const Transform<T> X = motions_.placement(body.parent);
+    const Motion<T> v = motions_.twist(body.parent), a = motions_.acceleration(body.parent);
+    const T* qd = motions_.rates() + body.v;
+    own_.update(i, q, motions_.rates(), v.w);
     sum.position += scale(own_.mass(), X.r) + transpose_times(X.E, own_.first_moment());
     const Force<T> momentum = own_.momentum(v, qd);
     sum.velocity += transpose_times(X.E, momentum.f);
-    own_.accelerate(a.w, a.v + cross(v.w, v.v), bodies_.accelerations() + body.v);
+    own_.accelerate(a.w, a.v + cross(v.w, v.v), motions_.accelerations() + body.v);
     sum.acceleration += transpose_times(X.E, own_.wrench().f);
   }
 
-  BodyMotions<T> bodies_;
+  Motions motions_;
   JointSuppliedDynamics<T> own_;
   double mass_;
 };
@@ -177,26 +165,37 @@ template <class T>
 class MechanicalEnergy final : public Energy<T> {
  public:
   explicit MechanicalEnergy(ModelPtr model)
-      : Energy<T>(std::move(model)), bodies_(this->model()), own_(this->model()) {}
+      : Energy<T>(std::move(model)), motions_(this->model()), own_(this->model()) {}
 
  private:
   using Answer = typename Energy<T>::Answer;
+  using Motions = WorldMotions<T>;
+  using Vector = typename Motions::Vector;
 
   Answer compute(const T* q, const T* v) override {
     const Model& model = this->model();
-    bodies_.move(model, q, v);
+    motions_.move(q, v);
     const Vec3<double> g = this->gravity();
-    Answer energy{T(0.0), T(0.0)};
-    for (int i = 1; i <= model.body_count(); ++i) {
-      const RigidInertia<double>& I = model.body(i).inertia;
-      energy.kinetic += 0.5 * dot(bodies_.v[i], I * bodies_.v[i]);
-      energy.potential -= dot(g, scale(I.m, bodies_.X[i].r) + transpose_times(bodies_.X[i].E, I.h));
+    Vector moment = Motions::zero(), twice = Motions::zero();
+    T twice_on_ground = T(0.0);
+    for (std::size_t i = 1; i < motions_.bodies.size(); ++i) {
+      const typename Motions::Body& b = motions_.bodies[i];
+      const Vector h = Motions::in_world(b.X, b.I.h);
+      moment += Motions::times(b.I.m, b.X.r) + h;
+      if (b.on_ground) {  // without waiting for its placement
+        twice_on_ground += dot(b.own, b.I * b.own);
+      } else {
+        add_twice_kinetic(b, h, twice);
+      }
     }
-    const T* qd = bodies_.rates();
+    const Vec3<T> sum = Motions::three_of(twice);
+    Answer energy{0.5 * (sum.x + sum.y + sum.z + twice_on_ground),
+                  -dot(g, Motions::three_of(moment))};
+    const T* qd = motions_.rates();
     for (const int i : model.bodies_with_equations()) {
       const Body& body = model.body(i);
-      const Transform<T>& X = bodies_.X[body.parent];
-      const Motion<T>& w = bodies_.v[body.parent];
+      const Transform<T> X = motions_.placement(body.parent);
+      const Motion<T> w = motions_.twist(body.parent);
       own_.update(i, q, qd, w.w);
       energy.kinetic += own_.kinetic_energy(w, qd + body.v);
       energy.potential -=
@@ -207,8 +206,23 @@ class MechanicalEnergy final : public Energy<T> {
     }
     return energy;
   }
+  /// v · (m v + 2 w x h) + w · I w, what each axis has of it in a number of its own.
+  /// @param h  mass times the body's centre, world axes
+  static void add_twice_kinetic(const typename Motions::Body& b, const Vector& h, Vector& twice) {
+    const Vector turning = cross(b.w, h), momentum = Motions::times(b.I.m, b.v) + turning + turning;
+    if constexpr (Motions::plain) {
+      const auto E = transposed(b.X.E);
+      const Quad w = Quad(b.w[0]) * E[0] + Quad(b.w[1]) * E[1] + Quad(b.w[2]) * E[2];
+      twice += b.v * momentum;
+      twice +=
+          w * (Quad(w[0]) * b.columns[0] + Quad(w[1]) * b.columns[1] + Quad(w[2]) * b.columns[2]);
+    } else {
+      const Vec3<T> w = b.X.E * b.w, Iw = b.I.I * w;
+      for (int k = 0; k < 3; ++k) twice[k] += b.v[k] * momentum[k] + w[k] * Iw[k];
+    }
+  }
 
-  BodyMotions<T> bodies_;
+  Motions motions_;
   JointSuppliedDynamics<T> own_;
 };
 

@@ -39,11 +39,11 @@ class Fronts {
   void factor(const ConstraintWorkspace<T>& w) {
     for (const FrontPlan::Front& front : plan_.fronts) {
       assemble(front);
-      for (const FrontPlan::Step& step : front.steps) {
-        if (step.block < 0) {
-          eliminate_free(front, step);
+      for (std::size_t s = 0; s < front.steps.size();) {
+        if (front.steps[s].block >= 0) {
+          eliminate_block(front, front.steps[s++], w);
         } else {
-          eliminate_block(front, step, w);
+          s += eliminate_free(front, s);
         }
       }
     }
@@ -74,6 +74,8 @@ class Fronts {
   }
 
  private:
+  static constexpr std::size_t most_at_once = 4;
+
   /// What is given, and what the children left.
   void assemble(const FrontPlan::Front& front) {
     T* M = M_.data() + front.matrix;
@@ -100,18 +102,53 @@ class Fronts {
     }
   }
 
-  /// Its row over -M_uu is kept, with r_u / M_uu at the end.
-  void eliminate_free(const FrontPlan::Front& front, const FrontPlan::Step& step) {
-    const int length = front.row_length(), start = step.first + 1, rest = front.size() - start;
-    T* M = M_.data() + front.matrix;
-    const T* row = M + step.first * length;
-    T* F = F_.data() + step.factor;
-    const T inverse = T(-1.0) / row[step.first];
-    for (int j = 0; j <= rest; ++j) F[j] = row[start + j] * inverse;
-    for (int k = 0; k < rest; ++k) {
-      add(row[start + k], F + k, rest + 1 - k, M + (start + k) * length + start + k);
+  /// Several free variables, as many as stand side by side and most_at_once: what is left of M is
+  /// read and written once for all of them. @returns how many
+  std::size_t eliminate_free(const FrontPlan::Front& front, std::size_t first) {
+    std::size_t n = 1;
+    while (n < most_at_once && first + n < front.steps.size() && front.steps[first + n].block < 0) {
+      ++n;
     }
-    F[rest] = -F[rest];
+    const FrontPlan::Step* steps = &front.steps[first];
+    if (n == 4) eliminate_free<4>(front, steps);
+    if (n == 3) eliminate_free<3>(front, steps);
+    if (n == 2) eliminate_free<2>(front, steps);
+    if (n == 1) eliminate_free<1>(front, steps);
+    return n;
+  }
+  /// Of each its row over -M_uu is kept, with r_u / M_uu at the end.
+  template <int n>
+  void eliminate_free(const FrontPlan::Front& front, const FrontPlan::Step* steps) {
+    const int length = front.row_length(), first = steps[0].first, start = first + n;
+    const int columns = length - start;
+    T* M = M_.data() + front.matrix;
+    const T* rows[n];
+    const T* kept[n];  // of the columns from `start` on
+    for (int u = 0; u < n; ++u) {
+      T* row = M + (first + u) * length;
+      for (int before = 0; before < u; ++before) {
+        const T* F = F_.data() + steps[before].factor;
+        add(rows[before][first + u], F + (u - before - 1), length - first - u, row + first + u);
+      }
+      T* F = F_.data() + steps[u].factor;
+      const T inverse = T(-1.0) / row[first + u];
+      for (int j = first + u + 1; j < length; ++j) F[j - first - u - 1] = row[j] * inverse;
+      rows[u] = row, kept[u] = F + (n - 1 - u);
+    }
+    for (int k = 0; k + 1 < columns; ++k) {
+      T factor[n];
+      for (int u = 0; u < n; ++u) factor[u] = rows[u][start + k];
+      T* __restrict target = M + (start + k) * length + start;
+      for (int j = k; j < columns; ++j) {
+        T sum = target[j];
+        for (int u = 0; u < n; ++u) sum += factor[u] * kept[u][j];
+        target[j] = sum;
+      }
+    }
+    for (int u = 0; u < n; ++u) {
+      T& right = F_[steps[u].factor + length - first - u - 2];
+      right = -right;
+    }
   }
 
   /// Its A is kept.

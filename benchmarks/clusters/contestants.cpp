@@ -60,6 +60,21 @@ void expect_closed(const Closure& closure, const LoopRobot& robot, const char* c
   throw InvalidModel(robot.name + ": " + call + ": " + closure.text());
 }
 
+/// A position between two to which the independent joints can go: the second one, or half of the
+/// way to it, or a quarter ... Where these joints pass a fold on their way, nothing closes beyond.
+std::vector<double> within_reach(const Model& model, const std::vector<double>& from,
+                                 std::vector<double> to) {
+  std::vector<double> way(model.spanning_nv());
+  model.difference(from.data(), to.data(), way.data());
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    std::vector<double> q = to;
+    if (close(model, from.data(), q.data()).verdict == Closure::Verdict::closed) break;
+    for (double& x : way) x *= 0.5;
+    model.integrate(from.data(), way.data(), to.data());
+  }
+  return to;
+}
+
 }  // namespace
 
 Contestants cluster_contestants(const Host& host, const LoopRobot& robot) {
@@ -125,7 +140,8 @@ void add_calls_for_positions(const Host& host, const Mechanism& mechanism, const
     using Positions = std::vector<std::vector<double>>;
     const auto on = std::make_shared<Positions>(), off = std::make_shared<Positions>();
     for (const RandomState& s : robot.states) {
-      on->push_back(moved(s.q, false)), off->push_back(moved(s.q, true));
+      on->push_back(within_reach(model, s.q, moved(s.q, false)));
+      off->push_back(moved(s.q, true));
     }
     enter(
         call_close,

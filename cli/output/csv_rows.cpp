@@ -3,8 +3,9 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
+#include <utility>
+
+#include "cli/output/shortest_text.hpp"
 
 namespace espalier::cli {
 
@@ -24,7 +25,9 @@ int free_cores() {
 }  // namespace
 
 CsvRows::CsvRows(std::size_t columns, int threads)
-    : columns_(columns), thread_count_(threads < 0 ? free_cores() : threads) {}
+    : columns_(columns),
+      thread_count_(threads < 0 ? free_cores() : threads),
+      filling_(std::make_unique<Block>()) {}
 
 CsvRows::~CsvRows() {
   {
@@ -36,15 +39,17 @@ CsvRows::~CsvRows() {
 }
 
 void CsvRows::format(Block& block) const {
-  block.text.clear();
+  if (block.text == nullptr) {
+    block.text = std::make_unique_for_overwrite<char[]>((block_numbers + columns_) * longest_text);
+  }
+  char* end = block.text.get();
   std::size_t column = 0;
-  for (const double x : block.numbers) {  // shortest digits that read back as the same number
-    std::array<char, 32> digits;          // the longest double has 24 characters
-    char* end = std::to_chars(digits.data(), digits.data() + digits.size(), x).ptr;
+  for (const double x : block.numbers) {
+    end = write_shortest(x, end);
     *end++ = ++column == columns_ ? '\n' : ',';
     if (column == columns_) column = 0;
-    block.text.append(digits.data(), end);
   }
+  block.size = end - block.text.get();
 }
 
 CsvRows::Block* CsvRows::take() {
@@ -70,10 +75,18 @@ void CsvRows::work() {
   }
 }
 
-void CsvRows::hand_over(std::size_t most) {
-  out_.clear();
-  auto next = std::make_unique<Block>();
-  next->numbers.swap(filling_);
+std::unique_ptr<CsvRows::Block> CsvRows::empty_block() {
+  if (given_.empty()) return std::make_unique<Block>();
+  std::unique_ptr<Block> block = std::move(given_.back());
+  given_.pop_back();
+  block->numbers.clear();
+  block->state = Block::filled;
+  return block;
+}
+
+std::string_view CsvRows::hand_over(std::size_t most) {
+  std::unique_ptr<Block> next = std::exchange(filling_, empty_block());
+  given_.clear();
   std::unique_lock lock(mutex_);
   if (!next->numbers.empty()) blocks_.push_back(std::move(next));
   lock.unlock();
@@ -81,10 +94,10 @@ void CsvRows::hand_over(std::size_t most) {
   lock.lock();
   for (;;) {
     while (!blocks_.empty() && blocks_.front()->state == Block::ready) {
-      out_ += blocks_.front()->text;
+      given_.push_back(std::move(blocks_.front()));
       blocks_.pop_front();
     }
-    if (blocks_.size() <= most) return;
+    if (blocks_.size() <= most) break;
     if (Block* block = take()) {
       lock.unlock();
       format(*block);
@@ -94,21 +107,24 @@ void CsvRows::hand_over(std::size_t most) {
       ready_.wait(lock, [&] { return blocks_.front()->state == Block::ready; });
     }
   }
+  lock.unlock();
+  if (given_.empty()) return {};
+  if (given_.size() == 1) return {given_.front()->text.get(), given_.front()->size};
+  several_.clear();
+  for (const auto& block : given_) several_.append(block->text.get(), block->size);
+  return several_;
 }
 
 std::string_view CsvRows::add(const std::vector<double>& row) {
-  filling_.insert(filling_.end(), row.begin(), row.end());
-  if (filling_.size() < block_numbers) return {};
+  std::vector<double>& numbers = filling_->numbers;
+  numbers.insert(numbers.end(), row.begin(), row.end());
+  if (numbers.size() < block_numbers) return {};
   while (threads_.size() < static_cast<std::size_t>(thread_count_)) {
     threads_.emplace_back([this] { work(); });
   }
-  hand_over(waiting_each * threads_.size());
-  return out_;
+  return hand_over(waiting_each * threads_.size());
 }
 
-std::string_view CsvRows::finish() {
-  hand_over(0);
-  return out_;
-}
+std::string_view CsvRows::finish() { return hand_over(0); }
 
 }  // namespace espalier::cli

@@ -1,8 +1,9 @@
 #include "cli/output/motion_table.hpp"
 
-#include <boost/crc.hpp>
+#include <zlib.h>
 #include <limits>
 
+#include "cli/output/column_store.hpp"
 #include "cli/output/csv_rows.hpp"
 #include "cli/output/results.hpp"
 #include "cli/output/table.hpp"
@@ -74,10 +75,10 @@ class Npz final : public MotionTable {
       : path_(path),
         file_(path, input_files().kept()),
         names_(std::move(names)),
-        columns_(names_.size()) {}
+        rows_(names_.size()) {}
 
   void close() override {
-    const std::size_t rows = columns_.front().size();
+    const std::size_t rows = rows_.rows();
     const std::string head = npy_header(rows);
     std::size_t names = 0;
     for (const std::string& name : names_) names += 2 * name.size();
@@ -87,20 +88,19 @@ class Npz final : public MotionTable {
                         ", expected less than 4 GiB of them in an .npz (write fewer by --every, or "
                         "a .csv)");
     }
-    std::string directory;
+    std::string directory, data;
     std::uint32_t at = 0;
     for (std::size_t c = 0; c < names_.size(); ++c) {
-      std::string data = head;
-      data.append(reinterpret_cast<const char*>(columns_[c].data()), 8 * rows);
+      data = head;
+      rows_.append_column(c, data);
       const std::string name = names_[c] + ".npy";
-      boost::crc_32_type crc;
-      crc.process_bytes(data.data(), data.size());
+      const auto checksum = static_cast<std::uint32_t>(
+          crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size())));
       // Version 2.0, names in UTF-8, stored, 1 January 1980, checksum, sizes, length of the name.
       const auto size = static_cast<std::uint32_t>(data.size());
-      const std::string entry =
-          bytes(std::uint16_t{20}, std::uint16_t{0x800}, std::uint16_t{0}, std::uint16_t{0},
-                std::uint16_t{0x21}, static_cast<std::uint32_t>(crc.checksum()), size, size,
-                static_cast<std::uint16_t>(name.size()), std::uint16_t{0});
+      const std::string entry = bytes(std::uint16_t{20}, std::uint16_t{0x800}, std::uint16_t{0},
+                                      std::uint16_t{0}, std::uint16_t{0x21}, checksum, size, size,
+                                      static_cast<std::uint16_t>(name.size()), std::uint16_t{0});
       const std::string local = bytes(std::uint32_t{0x04034b50}) + entry + name;
       file_.write(local);
       file_.write(data);
@@ -117,9 +117,7 @@ class Npz final : public MotionTable {
   }
 
  private:
-  void add(const std::vector<double>& row) override {
-    for (std::size_t c = 0; c < row.size(); ++c) columns_[c].push_back(row[c]);
-  }
+  void add(const std::vector<double>& row) override { rows_.add(row.data()); }
   static std::string npy_header(std::size_t rows) {
     std::string form =
         "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(rows) + ",), }";
@@ -133,7 +131,7 @@ class Npz final : public MotionTable {
   std::string path_;
   OutputFile file_;
   std::vector<std::string> names_;
-  std::vector<std::vector<double>> columns_;
+  ColumnStore rows_;
 };
 
 }  // namespace

@@ -43,6 +43,7 @@ void PassiveForces::add(const double* q, const double* qd, double* forces) const
 }
 
 double PassiveForces::energy(const double* q) const {
+  if (!any_) return 0.0;
   double energy = 0.0;
   for (const Joint& joint : model_->joints()) {
     if (joint.nq != 1) continue;

@@ -73,11 +73,13 @@ void eliminate(const TiedBodies& s, TreeState<T>& state) {
     if (state.is_welded(i)) continue;
     TreeBody<T>& b = state.body[i];
     const Motion<T>* J = place_in_cluster(node, i, G, state);
-    for (int j = 0; j < n; ++j) {
-      const Force<T> f = b.IA * J[j];
-      for (int l = 0; l <= j; ++l) D[j * n + l] += dot(J[l], f);
-      U[j] += Force<T>{f.n + cross(b.x, f.f), f.f};
-    }
+    with_rates(state.moving[i], n, [&](auto moving) {
+      moving.for_each([&](int j) {
+        const Force<T> f = b.IA * J[j];
+        moving.for_each_up_to(j, [&](int l) { D[j * n + l] += dot(J[l], f); });
+        U[j] += Force<T>{f.n + cross(b.x, f.f), f.f};
+      });
+    });
     const Body& body = state.model.body(i);
     for (int k = 0; k < body.nv; ++k) {
       const double armature = state.armature[body.v + k];

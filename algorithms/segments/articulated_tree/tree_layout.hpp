@@ -69,6 +69,10 @@ class TreeLayout {
     if (node.n > 1) L_ += node.n * node.n;
     state_.largest = std::max(state_.largest, node.n);
     if (node.kind == Kind::revolute || node.kind == Kind::prismatic) add_reflected(node);
+    if (node.kind == Kind::cluster) {
+      std::vector<std::vector<RateRange>> moving = moving_rates(state_.model, c);
+      for (const int i : bodies) state_.moving[i] = std::move(moving[i - c.first]);
+    }
     const int index = static_cast<int>(state_.nodes.size());
     for (const int i : bodies) {
       TreeBody<T>& b = state_.body[i];

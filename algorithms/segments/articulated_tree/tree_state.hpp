@@ -7,6 +7,7 @@
 #include "algorithms/chains/plan.hpp"
 #include "algorithms/linear_algebra/small_ldlt.hpp"
 #include "algorithms/segments/body_row.hpp"
+#include "algorithms/segments/clusters/moving_rates.hpp"
 #include "algorithms/segments/clusters/multi_support_cluster.hpp"
 #include "algorithms/segments/link_tree.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
@@ -92,6 +93,7 @@ struct TreeState {
         motion(m, rotors),
         body(m.body_count() + 1),
         columns(m.spanning_nv()),
+        moving(m.body_count() + 1),
         armature(m.spanning_nv(), 0.0),
         zero(m.nv(), T(0.0)) {
     body[0].E = Mat3<T>::identity();
@@ -150,9 +152,11 @@ struct TreeState {
   std::vector<TreeNode> nodes;
   std::vector<TreeBody<T>> body;
   std::vector<Motion<T>> columns;  ///< S per spanning rate, then J of bodies in clusters
-  std::vector<Force<T>> U;         ///< about the supports' origins
-  std::vector<T> D, L;             ///< inverses; factors of nodes of several rates
-  std::vector<double> armature;    ///< per spanning rate
+  /// Per body of a TiedBodies: rates of its cluster that can move it; empty: all.
+  std::vector<std::vector<RateRange>> moving;
+  std::vector<Force<T>> U;       ///< about the supports' origins
+  std::vector<T> D, L;           ///< inverses; factors of nodes of several rates
+  std::vector<double> armature;  ///< per spanning rate
   std::vector<MultiSupportCluster<T>> multi_support;
   std::vector<RotorSite> rotor_sites;
   std::vector<BodyRow<T>> rows;

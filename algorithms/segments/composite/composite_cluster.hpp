@@ -24,17 +24,19 @@ template <class Ops, class T>
 void place_columns(const Cluster& c, const CompositeBody<T>& b, CompositeState<T>& state) {
   const int n = c.nv;
   Motion<T>* J = state.J.data() + b.J;
-  if (b.parent == b.support) {
-    std::fill(J, J + n, Motion<T>::zero());
-  } else {
-    const Motion<T>* P = state.J.data() + state.body[b.parent].J;
-    for (int j = 0; j < n; ++j) J[j] = {P[j].w, P[j].v + cross(P[j].w, b.r)};
-  }
-  const T* rho = state.G(c) + (b.rate - c.spanning_v) * n;
-  for (int k = 0; k < Ops::n; ++k, rho += n) {
-    const Motion<T> S = b.template unit<Ops>(state.motion->joints.S.data() + b.rate, k);
-    for (int j = 0; j < n; ++j) J[j] += scale(rho[j], S);
-  }
+  with_rates(state.moving(b), n, [&](auto moving) {
+    if (b.parent == b.support) {
+      moving.for_each([&](int j) { J[j] = Motion<T>::zero(); });
+    } else {
+      const Motion<T>* P = state.J.data() + state.body[b.parent].J;
+      moving.for_each([&](int j) { J[j] = {P[j].w, P[j].v + cross(P[j].w, b.r)}; });
+    }
+    const T* rho = state.G(c) + (b.rate - c.spanning_v) * n;
+    for (int k = 0; k < Ops::n; ++k, rho += n) {
+      const Motion<T> S = b.template unit<Ops>(state.motion->joints.S.data() + b.rate, k);
+      moving.for_each([&](int j) { J[j] += scale(rho[j], S); });
+    }
+  });
   if (b.column < 0) return;
   for (int j = 0; j < n; ++j) state.inward.store(b.column + j, J[j], b.x);
 }
@@ -96,12 +98,14 @@ void collect_cluster(const Cluster& c, CompositeState<T>& state, T* M) {
     const CompositeBody<T>& b = state.body[i];
     const Motion<T>* J = state.J.data() + b.J;
     Force<T>* F = state.F.data() + (b.way - first_way) * n;
-    for (int j = 0; j < n; ++j) {
-      const Force<T> U = b.Ic * J[j];
-      T* row = state.row(M, c.v + j) + c.v;
-      for (int l = 0; l <= j; ++l) row[l] += dot(J[l], U);
-      F[j] += Force<T>{U.n + cross(b.x, U.f), U.f};
-    }
+    with_rates(state.moving(b), n, [&](auto moving) {
+      moving.for_each([&](int j) {
+        const Force<T> U = b.Ic * J[j];
+        T* row = state.row(M, c.v + j) + c.v;
+        moving.for_each_up_to(j, [&](int l) { row[l] += dot(J[l], U); });
+        F[j] += Force<T>{U.n + cross(b.x, U.f), U.f};
+      });
+    });
     for (int rate = b.rate; rate < b.rate + state.model.body(i).nv; ++rate) {
       if (state.armature[rate] == 0.0) continue;
       add_square(c, state, T(state.armature[rate]), G + (rate - c.spanning_v) * n, M);

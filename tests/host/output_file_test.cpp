@@ -1,0 +1,51 @@
+#include "espalier/host/output_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace espalier::test::output_file_test {
+namespace {
+
+std::string contents(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+// Small pieces wait in a buffer, large ones go past it.
+TEST(OutputFileTest, PiecesOfAllSizesComeInTheirOrder) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "output_file_test.txt";
+  std::string expected;
+  {
+    OutputFile file(path.string());
+    for (int k = 0; k < 40; ++k) {
+      const std::size_t size = k % 7 == 3 ? 200000u + k : k % 5 == 0 ? 0u : 1000u * k;
+      const std::string piece(size, static_cast<char>('a' + k % 26));
+      file.write(piece);
+      expected += piece;
+    }
+    EXPECT_FALSE(std::filesystem::exists(path));
+    file.commit();
+  }
+  EXPECT_EQ(contents(path), expected);
+  std::filesystem::remove(path);
+}
+
+TEST(OutputFileTest, WhatIsNotCommittedLeavesNothing) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "output_file_test_left.txt";
+  std::string beside;
+  {
+    OutputFile file(path.string());
+    beside = file.beside();
+    file.write(std::string(100000, 'x'));
+    EXPECT_TRUE(std::filesystem::exists(beside));
+  }
+  EXPECT_FALSE(std::filesystem::exists(beside));
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+}  // namespace
+}  // namespace espalier::test::output_file_test
