@@ -109,6 +109,19 @@ Shape read_shape(const Element& e, const std::string& type, const Assets& assets
   return Mesh{mesh->second.file, mesh->second.scale};
 }
 
+/// Sliding, torsional and rolling friction, as many of them as `condim` has rows for.
+void read_friction(const Element& e, ShapeDescription& shape) {
+  const std::vector<double> given =
+      e.has("friction") ? e.numbers("friction", 0) : std::vector<double>();
+  if (!given.empty()) shape.friction = given[0];
+  const std::string rows = e.word("condim", "3", {"1", "3", "4", "6"});
+  const auto length = [&](std::size_t i, double usual) {
+    return given.size() > i ? given[i] : usual;
+  };
+  if (rows == "4" || rows == "6") shape.torsional_friction = length(1, usual_torsional_friction);
+  if (rows == "6") shape.rolling_friction = length(2, usual_rolling_friction);
+}
+
 }  // namespace
 
 Geom read_geom(const Element& e, const Assets& assets) {
@@ -145,10 +158,7 @@ Geom read_geom(const Element& e, const Assets& assets) {
     const auto c = e.numbers("rgba", 4);
     shape.color = Color{c[0], c[1], c[2], c[3]};
   }
-  if (e.has("friction")) {
-    const auto f = e.numbers("friction", 0);
-    if (!f.empty()) shape.friction = f[0];
-  }
+  read_friction(e, shape);
   // MuJoCo draws groups 0 to 2 unless it is told otherwise.
   geom.group = static_cast<int>(e.number("group", 0.0));
   geom.collision = e.number("contype", 1.0) != 0.0 || e.number("conaffinity", 1.0) != 0.0;

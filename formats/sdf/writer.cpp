@@ -172,6 +172,9 @@ class SdfWriter {
         }
         close();
       }
+      if (shape.torsional_friction || shape.rolling_friction) {
+        lose("torsional and rolling friction of a shape of " + who_);
+      }
       if (shape.friction) {
         for (const char* e : {"surface", "friction", "ode"}) open(e);
         element("mu", text(*shape.friction));

@@ -60,6 +60,8 @@ ShapeDescription Shapes::read_shape(const std::string& who, const XMLElement& e)
   }
   if (const XMLElement* espalier = in_.child(who, e, "espalier")) {
     shape.friction = in_.optional_number(who, *espalier, "friction");
+    shape.torsional_friction = in_.optional_number(who, *espalier, "torsional_friction");
+    shape.rolling_friction = in_.optional_number(who, *espalier, "rolling_friction");
   }
   return shape;
 }

@@ -156,9 +156,11 @@ class UrdfWriter {
         }
         xml_.CloseElement();
       }
-      if (shape.friction) {
+      if (shape.friction || shape.torsional_friction || shape.rolling_friction) {
         xml_.OpenElement("espalier");
-        number("friction", *shape.friction);
+        if (shape.friction) number("friction", *shape.friction);
+        if (shape.torsional_friction) number("torsional_friction", *shape.torsional_friction);
+        if (shape.rolling_friction) number("rolling_friction", *shape.rolling_friction);
         xml_.CloseElement();
       }
       xml_.CloseElement();

@@ -87,11 +87,12 @@ std::optional<bool> Fields::optional_bool(std::string_view key) const {
 Pose Fields::pose() const { return {vector("xyz", {0, 0, 0}), vector("rpy", {0, 0, 0})}; }
 
 Fields shape_fields(const Fields& link, const YamlValue& value) {
-  return {link.context(),
-          link.who(),
-          value,
-          {"box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh", "height_field",
-           "name", "xyz", "rpy", "color", "material", "friction"}};
+  return {
+      link.context(),
+      link.who(),
+      value,
+      {"box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh", "height_field", "name",
+       "xyz", "rpy", "color", "material", "friction", "torsional_friction", "rolling_friction"}};
 }
 
 Shape Fields::shape() const {

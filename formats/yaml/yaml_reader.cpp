@@ -200,6 +200,8 @@ class Expander {
     }
     if (fields.has("material")) shape.material = fields.text("material");
     shape.friction = fields.optional_number("friction");
+    shape.torsional_friction = fields.optional_number("torsional_friction");
+    shape.rolling_friction = fields.optional_number("rolling_friction");
     shape.where = fields.where();
     return shape;
   }

@@ -126,6 +126,8 @@ class YamlWriter {
       }
       if (!shape.material.empty()) text("material", shape.material);
       if (shape.friction) number("friction", *shape.friction);
+      if (shape.torsional_friction) number("torsional_friction", *shape.torsional_friction);
+      if (shape.rolling_friction) number("rolling_friction", *shape.rolling_friction);
       out_ << YAML::EndMap;
     }
     out_ << YAML::EndSeq;

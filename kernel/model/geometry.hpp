@@ -94,7 +94,11 @@ struct ShapeDescription {
   std::optional<Color> color;      ///< none: the reader's choice
   std::string material;            ///< name; may be empty
   std::optional<double> friction;  ///< coefficient of dry friction; none: not said
-  SourceLocation where;            ///< in the file
+  /// Bound of the moment about the contact's normal, by its force [m]; none: not said.
+  std::optional<double> torsional_friction;
+  /// Bound of the moment across the contact's normal, by its force [m]; none: not said.
+  std::optional<double> rolling_friction;
+  SourceLocation where;  ///< in the file
 };
 
 /// A named frame on a link: a site, a tool centre point, the place of a sensor.

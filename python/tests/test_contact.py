@@ -138,8 +138,12 @@ def expect_slowed(robot, **surface):
     assert np.hypot(v[3], v[5]) == pytest.approx(roll, abs=1e-8)
 
 
+def test_torsional_and_rolling_friction_of_a_file():
+    expect_slowed(solid_ball('friction="0.5 0.01 0.002" condim="6"'))
+
+
 def test_torsional_and_rolling_friction_of_all_surfaces():
-    plain = solid_ball()
+    plain = solid_ball('friction="0.5 0.01 0.002"')  # condim is 3: its lengths do not count
     assert turned(plain, (0, 0, 3))[2] == pytest.approx(3, abs=1e-9)
     assert turned(plain, (0, 5, 0))[1] == pytest.approx(5, abs=1e-9)
     expect_slowed(plain, torsional_friction=0.01, rolling_friction=0.002)

@@ -74,7 +74,10 @@ World world_of(const Model& model, const Surface& surface, WorldReport* report,
     out.link = link;
     out.shape = std::move(*shape);
     out.surface = surface;
-    if (placed.shape.friction) out.surface.friction = *placed.shape.friction;
+    const ShapeDescription& said = placed.shape;
+    if (said.friction) out.surface.friction = *said.friction;
+    if (said.torsional_friction) out.surface.torsional_friction = *said.torsional_friction;
+    if (said.rolling_friction) out.surface.rolling_friction = *said.rolling_friction;
     world.shapes.push_back(std::move(out));
   }
   for (const PairDescription& pair : model.extras().excluded_contacts) {

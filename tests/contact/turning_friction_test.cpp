@@ -59,6 +59,22 @@ TEST(TurningFrictionTest, SpinningBallIsStoppedByTheTorsionalMoment) {
   }
 }
 
+TEST(TurningFrictionTest, LengthsOfAModelsFileCountOnItsShapesAlone) {
+  Description robot = ground();
+  add_flying(robot, "ball", 1.0, {inertia, inertia, inertia});
+  ShapeDescription ball;
+  ball.shape = Sphere{radius}, ball.torsional_friction = 0.01;
+  robot.links.back().collisions = {ball, ball};
+  robot.links.back().collisions[1].torsional_friction.reset();
+  robot.links.back().collisions[1].rolling_friction = 0.002;
+  const World world = contact::world_of(*host().compile(robot), {.torsional_friction = 0.03});
+  ASSERT_EQ(world.shapes.size(), 2u);
+  EXPECT_EQ(world.shapes[0].surface.torsional_friction, 0.01);
+  EXPECT_EQ(world.shapes[0].surface.rolling_friction, 0.0);
+  EXPECT_EQ(world.shapes[1].surface.torsional_friction, 0.03);  // of shapes that do not say
+  EXPECT_EQ(world.shapes[1].surface.rolling_friction, 0.002);
+}
+
 TEST(TurningFrictionTest, CylinderOnItsEndIsStoppedByWhatAllItsPointsBear) {
   constexpr double length = 0.02, spin = 2.0, I = 0.005;
   auto s = simulate(solid_on_plane(Shape::cylinder(0.1, 0.05), {0.0034, 0.0034, I},

@@ -1,5 +1,7 @@
 #include "formats/shapes.hpp"
 
+#include <algorithm>
+
 #include "formats/mjcf/mjcf.hpp"
 #include "formats/sdf/sdf.hpp"
 #include "formats/urdf/urdf.hpp"
@@ -79,6 +81,24 @@ TEST(ShapeSizesTest, MjcfListsFlatShapesAsLost) {
   test::expect_in(losses[0], {"box 'sheet'", "zero"});
   const Description back = MjcfFormat().read(MjcfFormat().write(robot), "robot.xml");
   EXPECT_TRUE(back.links.back().visuals.empty());
+}
+
+TEST(ShapeFrictionTest, SdfKeepsTheCoefficientAndListsLengthsAsLost) {
+  Description robot = test::chain_of(std::vector<std::string>{"revolute"});
+  ShapeDescription foot;
+  foot.shape = Sphere{0.1}, foot.friction = 0.8;
+  robot.links.back().collisions = {foot};
+  const std::size_t before = SdfFormat().losses(robot).size();
+  robot.links.back().collisions[0].rolling_friction = 0.001;
+  const std::vector<std::string> losses = SdfFormat().losses(robot);
+  ASSERT_EQ(losses.size(), before + 1);
+  EXPECT_TRUE(std::any_of(losses.begin(), losses.end(), [](const std::string& loss) {
+    return loss.find("torsional and rolling friction") != std::string::npos;
+  }));
+  const Description back = SdfFormat().read(SdfFormat().write(robot), "robot.sdf");
+  ASSERT_EQ(back.links.back().collisions.size(), 1u);
+  EXPECT_EQ(back.links.back().collisions[0].friction, 0.8);
+  EXPECT_FALSE(back.links.back().collisions[0].rolling_friction);
 }
 
 }  // namespace

@@ -130,6 +130,8 @@ class Differences {
       compare(who + " color", a[i].color, b[i].color);
       compare(who + " material", a[i].material, b[i].material);
       compare(who + " friction", a[i].friction, b[i].friction);
+      compare(who + " torsional friction", a[i].torsional_friction, b[i].torsional_friction);
+      compare(who + " rolling friction", a[i].rolling_friction, b[i].rolling_friction);
     }
   }
   template <class T, class F>
@@ -227,7 +229,9 @@ inline Description everything() {
                            shape(HeightField{"", {1, 2, 3}, 0.1, 2, 3, {0, 1, 0.5, 0.25, 0.1, 1}})};
   d.links[2].collisions[1].friction = 0.7;
   d.links[2].collisions[2].friction = 1.0 / 3.0;
-  d.links[3].collisions = {shape(Plane{})};  // of a massless link
+  d.links[2].collisions[2].torsional_friction = 0.01 / 7.0;
+  d.links[2].collisions[0].rolling_friction = 1e-4 / 3.0;  // without the others
+  d.links[3].collisions = {shape(Plane{})};                // of a massless link
   d.links[3].frames = {{"tool: \"centre\"", {{0.1 + 0.2, 0, 0}, {0, 1, 0}}, {}}, {"site", {}, {}}};
   d.joints.resize(3);
   JointDescription& j = d.joints[0];

@@ -120,7 +120,7 @@ links:
     visual:
       - {capsule: {radius: $(r), length: 0.3}, xyz: [0, 0, -0.15], color: [0.1, 0.2, 0.3, 1]}
       - {mesh: shank.stl, name: skin, material: rubber}
-    collision: [{sphere: $(2 * r), friction: 0.8}]
+    collision: [{sphere: $(2 * r), friction: 0.8, torsional_friction: $(r), rolling_friction: 0.001}]
     frames: {sole: {xyz: [0, 0, -0.3]}}
 )");
   const LinkDescription& link = d.links.at(0);
@@ -135,6 +135,8 @@ links:
   ASSERT_EQ(link.collisions.size(), 1u);
   EXPECT_TRUE(link.collisions[0].shape == Shape(Sphere{0.04}));
   EXPECT_EQ(link.collisions[0].friction, 0.8);
+  EXPECT_EQ(link.collisions[0].torsional_friction, 0.02);
+  EXPECT_EQ(link.collisions[0].rolling_friction, 0.001);
   ASSERT_EQ(link.frames.size(), 1u);
   EXPECT_EQ(link.frames[0].name, "sole");
 }

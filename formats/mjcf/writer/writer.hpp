@@ -48,6 +48,7 @@ class Writer {
   void site(const std::string& name, const Pose& origin);
   void geom(const ShapeDescription& shape, bool visual, bool collision);
   void kind(const char* type) { xml_.PushAttribute("type", type); }
+  void friction(const ShapeDescription& shape);
   void geometry(const Box& s);
   void geometry(const Sphere& s);
   void geometry(const Cylinder& s);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "espalier/kernel/errors.hpp"
+#include "formats/mjcf/geoms.hpp"
 #include "formats/mjcf/writer/writer.hpp"
 #include "formats/shapes.hpp"
 #include "formats/text.hpp"
@@ -77,13 +78,26 @@ void Writer::geom(const ShapeDescription& shape, bool visual, bool collision) {
     const Color& c = *shape.color;
     numbers("rgba", {c.r, c.g, c.b, c.a});
   }
-  if (shape.friction) numbers("friction", {*shape.friction, 0.005, 0.0001});
+  friction(shape);
   if (!collision) {
     xml_.PushAttribute("contype", 0);
     xml_.PushAttribute("conaffinity", 0);
   }
   xml_.PushAttribute("group", visual ? (collision ? 0 : 1) : 3);
   close();
+}
+
+/// Lengths count where `condim` has rows for them: 4 for torsion, 6 for rolling as well.
+void Writer::friction(const ShapeDescription& shape) {
+  const auto &torsional = shape.torsional_friction, &rolling = shape.rolling_friction;
+  if (torsional || rolling) xml_.PushAttribute("condim", rolling ? 6 : 4);
+  const double twist = torsional.value_or(rolling ? 0.0 : usual_torsional_friction);
+  const double roll = rolling.value_or(usual_rolling_friction);
+  if (!shape.friction) {
+    if (twist == usual_torsional_friction && roll == usual_rolling_friction) return;
+    lose("shape " + in_quotes(shape.name) + ": its coefficient of sliding friction becomes 1");
+  }
+  numbers("friction", {shape.friction.value_or(1.0), twist, roll});
 }
 
 void Writer::geometry(const Box& s) {
