@@ -56,7 +56,7 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
   };
 
   /// A dependent rate that moves no inertia at all, so that its constraint force is what is applied
-  /// to it: that is handed to the independent rates at once, and the rate keeps a unit inertia of
+  /// to it: that acts on the independent rates at once, and the rate keeps a unit inertia of
   /// its own and no constraint.
   struct Massless {
     const Cluster* cluster;

@@ -156,7 +156,7 @@ class ClosedForm final : public InputMatrix<T> {
     s.M.bottomRightCorner(c.nv, c.nv) += J.transpose() * IJ;
   }
 
-  /// Tips to base: D, U, T* = (1 - F D^-1 U^T) T, and what is handed on to the parent's M*.
+  /// Tips to base: D, U, T* = (1 - F D^-1 U^T) T, and what is propagated to the parent's M*.
   void reduce(Subsystem& s) {
     const int n = s.cluster->nv;
     s.U = s.M.rightCols(n);

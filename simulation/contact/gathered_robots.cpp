@@ -29,7 +29,7 @@ void GatheredRobots::solve(const Plan& plan, ContactStep<Pack>& step, ContactImp
       gather_factors(plan, packs);
     }
     problem_.system = step.newton_system(links_);
-    hand_back(solver.solve_impulses(problem_, effort), packs);
+    scatter(solver.solve_impulses(problem_, effort), packs);
   }
 }
 
@@ -191,8 +191,8 @@ void GatheredRobots::gather_factors(const Plan& plan, const std::vector<StepStat
                       sums_.data(),    static_cast<int>(rates)};
 }
 
-void GatheredRobots::hand_back(const ImpulseReport<Pack>& report,
-                               std::vector<StepState<Pack>>& packs) const {
+void GatheredRobots::scatter(const ImpulseReport<Pack>& report,
+                             std::vector<StepState<Pack>>& packs) const {
   const ImpulseProblem<Pack>& p = problem_;
   for (int l = 0; l < count_; ++l) {
     StepState<Pack>& s = packs[at_[l].pack];

@@ -34,7 +34,7 @@ class GatheredRobots {
   std::pair<int, int> columns(const Plan& plan, int row) const;
   void gather_factors(const Plan& plan, const std::vector<StepState<Pack>>& packs);
   void gather_links(const Plan& plan, const std::vector<StepState<Pack>>& packs);
-  void hand_back(const ImpulseReport<Pack>& report, std::vector<StepState<Pack>>& packs) const;
+  void scatter(const ImpulseReport<Pack>& report, std::vector<StepState<Pack>>& packs) const;
   int own_row(const StepState<Pack>& pack, int l, int row) const;
 
   std::vector<Place> places_;

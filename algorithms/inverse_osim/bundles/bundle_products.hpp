@@ -67,7 +67,7 @@ class BundleProducts {
       start += part.blocks;
     }
   }
-  /// Hands on blocks `begin` to `last` of a row of x^T y.
+  /// Passes to f blocks `begin` to `last` of a row of x^T y.
   template <int fixed, class F>
   static void add_row(int n, int blocks, const V* x, const V* y, int row, int begin, int last,
                       F&& f) {

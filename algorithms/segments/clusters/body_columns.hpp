@@ -8,7 +8,7 @@ namespace espalier {
 /// Mqq, Moq and r of a large cluster with one supporting body, by the columns of its bodies'
 /// motion: J_b = shift(J_parent) + S_b G_b, and then for each body by itself
 ///   F = IA J_b,  Mqq += J_b^T F,  r -= J_b^T pA,  Moq += F shifted to the supporting body.
-/// Nothing is handed from body to body, so that the cost does not grow with their depth.
+/// Nothing is propagated from body to body, so that the cost does not grow with their depth.
 /// Source: theory/large-clusters C.2, method A.
 
 /// J of all bodies, and where these are from the supporting body.

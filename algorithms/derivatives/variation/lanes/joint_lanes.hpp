@@ -11,8 +11,8 @@
 namespace espalier {
 
 /// A tree of joints of one rate in the order of its rates, four joints in a register, whatever
-/// carries them. In a common frame bodies wait for each other only where something is handed along
-/// the tree; that is done joint by joint, in slots: one for each lane, root and the ground.
+/// carries them. In a common frame bodies wait for each other only where something is propagated
+/// along the tree; that is done joint by joint, in slots: one for each lane, root and the ground.
 /// Theory/derivatives 11 and 20.
 class JointLanes {
  public:

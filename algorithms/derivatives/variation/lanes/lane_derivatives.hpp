@@ -15,9 +15,10 @@ namespace espalier {
 
 /// VariationState and DerivativeSweep in one, for trees of joints of one rate without loads, with
 /// folded rotors or none: four joints in a register, whatever carries them, and joint by joint only
-/// what is handed along the tree. Such joints need no twist of their parents: with their own v and
-/// a, v × S is psi1 and a × S + v × psi1 is psi2, since S × S = 0. A rotor adds to what its joint
-/// hands to the parent. Frame: that of VariationState.  Source: theory/derivatives 12, 13.3, 20.
+/// what is propagated along the tree. Such joints need no twist of their parents: with their own v
+/// and a, v × S is psi1 and a × S + v × psi1 is psi2, since S × S = 0. A rotor adds to what its
+/// joint propagates to the parent.
+/// Frame: that of VariationState.  Source: theory/derivatives 12, 13.3, 20.
 class LaneDerivatives {
  public:
   static bool pays(const Model& model) { return JointLanes::pays(model); }

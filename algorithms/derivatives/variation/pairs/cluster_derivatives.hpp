@@ -24,7 +24,7 @@ class ClusterDerivatives {
     terms_.resize(bodies * columns);
   }
 
-  /// tau = G^T tau_s; the forces that joints hand on stay for inverse_dynamics().
+  /// tau = G^T tau_s; the joints' wrenches stay for inverse_dynamics().
   void forces(VariationState<T>& s, const Cluster& c, T* tau) {
     s.cluster_forces(c, total_.data());
     for (int k = 0; k < c.nv; ++k) {
@@ -331,7 +331,7 @@ class ClusterDerivatives {
   const Model& model_;
   const WaysToGround& ways_;
   PairSlots<T> slots_;
-  std::vector<Force<T>> total_;      ///< per body of the cluster: what its joint hands on
+  std::vector<Force<T>> total_;      ///< per body of the cluster: its joint's wrench
   std::vector<PairTerms<T>> terms_;  ///< per body and column of the cluster
 };
 
