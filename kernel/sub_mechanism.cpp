@@ -31,7 +31,7 @@ std::optional<ShapeDescription> solid_of(const Inertial& inertial) {
   M << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
   Vec3<double> moments{I.xx, I.yy, I.zz};
   if (I.xy != 0.0 || I.xz != 0.0 || I.yz != 0.0) {
-    const detail::SymmetricEigen principal = detail::eigen_of_symmetric(M);
+    const detail::SymmetricEigen<3> principal = detail::eigen_of_symmetric(M);
     Eigen::Matrix3d axes = principal.vectors;
     if (axes.determinant() < 0.0) axes.col(0) *= -1.0;
     Transform<double> turn = Transform<double>::identity();

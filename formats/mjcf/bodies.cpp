@@ -315,7 +315,7 @@ void Reader::settle_masses() {
     Sym3<double>& I = inertial->I;
     Eigen::Matrix3d M;
     M << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
-    const detail::SymmetricEigen principal = detail::eigen_of_symmetric(M);
+    const detail::SymmetricEigen<3> principal = detail::eigen_of_symmetric(M);
     Eigen::Vector3d moments = principal.values.cwiseMax(compiler_.bound_inertia);
     if (compiler_.balance_inertia && moments[0] + moments[1] < moments[2]) {
       moments.setConstant(moments.mean());

@@ -4,20 +4,27 @@
 
 namespace espalier::detail {
 
-Eigen::VectorXd singular_values_by_rotations(const Eigen::MatrixXd& A) {
-  return Eigen::JacobiSVD<Eigen::MatrixXd>(A).singularValues();
+Eigen::VectorXd singular_values_by_rotations(const RowMatrix& A) {
+  return Eigen::JacobiSVD<RowMatrix>(A).singularValues();
 }
 Eigen::VectorXd eigenvalues_of_symmetric(const Eigen::MatrixXd& A) {
   return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(A, Eigen::EigenvaluesOnly).eigenvalues();
 }
-SymmetricEigen eigen_of_symmetric(const Eigen::MatrixXd& A) {
+Eigen::Vector3d eigenvalues_of_symmetric(const Eigen::Matrix3d& A) {
+  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(A, Eigen::EigenvaluesOnly).eigenvalues();
+}
+SymmetricEigen<Eigen::Dynamic> eigen_of_symmetric(const Eigen::MatrixXd& A) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(A);
   return {solver.eigenvalues(), solver.eigenvectors()};
 }
-int rank(const Eigen::MatrixXd& A) {
-  return static_cast<int>(Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(A).rank());
+SymmetricEigen<3> eigen_of_symmetric(const Eigen::Matrix3d& A) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(A);
+  return {solver.eigenvalues(), solver.eigenvectors()};
 }
-Eigen::VectorXd least_squares(const Eigen::MatrixXd& A, const Eigen::VectorXd& b) {
+int rank(const Eigen::MatrixXd& A) {
+  return static_cast<int>(Eigen::ColPivHouseholderQR<RowMatrix>(A).rank());
+}
+Eigen::VectorXd least_squares(const RowMatrix& A, const Eigen::VectorXd& b) {
   return A.completeOrthogonalDecomposition().solve(b);
 }
 Eigen::VectorXd solve_symmetric(const Eigen::MatrixXd& A, const Eigen::VectorXd& b) {
@@ -25,7 +32,7 @@ Eigen::VectorXd solve_symmetric(const Eigen::MatrixXd& A, const Eigen::VectorXd&
 }
 double determinant(const Eigen::MatrixXd& A) { return A.determinant(); }
 std::vector<int> pivot_order(const Eigen::MatrixXd& A) {
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(A);
+  const Eigen::ColPivHouseholderQR<RowMatrix> qr(A);
   const auto& order = qr.colsPermutation().indices();
   return {order.data(), order.data() + order.size()};
 }

@@ -50,9 +50,10 @@ inline double least_eigenvalue(const Eigen::MatrixXd& M, const Eigen::VectorXd& 
   if (!(size.minCoeff() > 0.0)) return 0.0;
   if (size.size() == 1 && vector == nullptr) return M(0, 0) / size(0);
   const Eigen::VectorXd s = size.cwiseSqrt().cwiseInverse();
-  const SymmetricEigen scaled = eigen_of_symmetric(s.asDiagonal() * M * s.asDiagonal());
-  if (vector != nullptr) *vector = s.cwiseProduct(scaled.vectors.col(0));
-  return scaled.values(0);
+  const Eigen::MatrixXd scaled = s.asDiagonal() * M * s.asDiagonal();
+  const auto [values, vectors] = eigen_of_symmetric(scaled);
+  if (vector != nullptr) *vector = s.cwiseProduct(vectors.col(0));
+  return values(0);
 }
 
 }  // namespace espalier::detail

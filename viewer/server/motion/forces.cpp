@@ -66,7 +66,7 @@ std::vector<Eigen::VectorXd> vertices(const Eigen::MatrixXd& a) {
 
 /// Points of the ellipsoid {f: sum (a_k . f)^2 <= 1} inside that polytope.
 std::vector<Eigen::VectorXd> ellipsoid(const Eigen::MatrixXd& a) {
-  const detail::SymmetricEigen principal = detail::eigen_of_symmetric(a * a.transpose());
+  const auto principal = detail::eigen_of_symmetric(Eigen::MatrixXd(a * a.transpose()));
   const Eigen::MatrixXd axes =
       principal.vectors * principal.values.cwiseSqrt().cwiseInverse().asDiagonal();
   std::vector<Eigen::VectorXd> out;
@@ -307,7 +307,7 @@ Json Forces::strength(In<double> q_in, int number) {
     A.col(k) << columns[k].x, columns[k].y, columns[k].z;
   // Squares of lever arms along their principal directions, in ascending order; none without
   // motors.
-  const detail::SymmetricEigen arms = detail::eigen_of_symmetric(A * A.transpose());
+  const auto arms = detail::eigen_of_symmetric(Eigen::Matrix3d(A * A.transpose()));
   int rank = 0;
   // Directions in which motors have a thousandth of their best lever arm are the linkage's.
   while (rank < 3 && arms.values[2 - rank] > 1e-6 * largest * largest) ++rank;

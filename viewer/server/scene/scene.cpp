@@ -62,7 +62,7 @@ Json ellipsoid(const Inertial& inertial, const Link& link) {
   I << inertial.I.xx, inertial.I.xy, inertial.I.xz,  //
       inertial.I.xy, inertial.I.yy, inertial.I.yz,   //
       inertial.I.xz, inertial.I.yz, inertial.I.zz;
-  const detail::SymmetricEigen found = detail::eigen_of_symmetric(I);
+  const detail::SymmetricEigen<3> found = detail::eigen_of_symmetric(I);
   Eigen::Matrix3d axes = found.vectors;
   if (axes.determinant() < 0.0) axes.col(2) = -axes.col(2);
   const Eigen::Vector3d d = found.values;
