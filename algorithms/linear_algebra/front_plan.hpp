@@ -12,8 +12,8 @@ namespace espalier {
 
 /// The order in which a sparse symmetric system is eliminated under constraints,
 ///   H x = r + K^T lam,  K x = 0,
-/// and which numbers meet: fronts, small dense matrices along a tree, of which each adds what is left
-/// of it to its parent. K's dependent columns are in block triangular form (LoopBlocks).
+/// and which numbers meet: fronts, small dense matrices along a tree, of which each adds what is
+/// left of it to its parent. K's dependent columns are in block triangular form (LoopBlocks).
 ///
 /// A block goes when nothing that is left reads its dependent variables: then its rows of K are
 /// those that were given, without fill, and it is singular only where K's dependent columns are. A
