@@ -1,8 +1,10 @@
 #pragma once
 
 #include <type_traits>
+#include <vector>
 
 #include "algorithms/chains/kernels.hpp"
+#include "algorithms/segments/clusters/moving_rates.hpp"
 #include "espalier/kernel/model/motion/subspace.hpp"
 #include "espalier/kernel/spatial/inertia.hpp"
 
@@ -13,18 +15,19 @@ template <class T>
 struct CompositeBody {
   RigidInertia<double> inertia;  ///< body axes
   int parent = 0;
-  int support = 0;                     ///< nearest supporting body outside of its cluster
-  int rate = 0;                        ///< spanning rate at which its joint starts
-  int v = 0, nv = 0;                   ///< rates in M that move it on its support
-  int way = 0;                         ///< of wrenches from the support on, in CompositeState::ways
-  int column = -1;                     ///< of its J about the first body; -1: nothing hangs on it
-  int J = 0;                           ///< in a cluster: where its J about its own origin starts
-  int first_range = 0, end_range = 0;  ///< in a cluster: CompositeState::moving()
-  Mat3<T> E;                           ///< world to body axes
-  Vec3<T> r;                           ///< from the parent's origin to the body's
-  Vec3<T> from_support;                ///< from the support's origin to the body's
-  Vec3<T> x;           ///< from the origin of the first body, or of what stands for the world
-  RigidInertia<T> Ic;  ///< composite inertia
+  int support = 0;       ///< nearest supporting body outside of its cluster
+  int rate = 0;          ///< spanning rate at which its joint starts
+  int v = 0, nv = 0;     ///< rates in M that move it on its support
+  int way = 0;           ///< of wrenches from the support on, in CompositeState::ways
+  int column = -1;       ///< of its J about the first body; -1: nothing hangs on it
+  int J = 0;             ///< in a cluster: where its J about its own origin starts
+  Mat3<T> E;             ///< world to body axes
+  Vec3<T> r;             ///< from the parent's origin to the body's
+  Vec3<T> from_support;  ///< from the support's origin to the body's
+  Vec3<T> x;             ///< from the origin of the first body, or of what stands for the world
+  RigidInertia<T> Ic;    ///< composite inertia
+  /// Rates of its cluster that can move it, the other columns of its J being zero; empty: all.
+  std::vector<RateRange> moving;
 
   /// Column k of its joint's motion subspace. @param S  of the joint, body axes
   template <class Ops>

@@ -24,7 +24,7 @@ template <class Ops, class T>
 void place_columns(const Cluster& c, const CompositeBody<T>& b, CompositeState<T>& state) {
   const int n = c.nv;
   Motion<T>* J = state.J.data() + b.J;
-  with_rates(state.moving(b), n, [&](auto moving) {
+  with_rates(b.moving, n, [&](auto moving) {
     if (b.parent == b.support) {
       moving.for_each([&](int j) { J[j] = Motion<T>::zero(); });
     } else {
@@ -98,7 +98,7 @@ void collect_cluster(const Cluster& c, CompositeState<T>& state, T* M) {
     const CompositeBody<T>& b = state.body[i];
     const Motion<T>* J = state.J.data() + b.J;
     Force<T>* F = state.F.data() + (b.way - first_way) * n;
-    with_rates(state.moving(b), n, [&](auto moving) {
+    with_rates(b.moving, n, [&](auto moving) {
       moving.for_each([&](int j) {
         const Force<T> U = b.Ic * J[j];
         T* row = state.row(M, c.v + j) + c.v;

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "algorithms/linear_algebra/zeros.hpp"
-#include "algorithms/segments/clusters/moving_rates.hpp"
 #include "algorithms/segments/composite/composite_body.hpp"
 #include "algorithms/segments/composite/ways_inward.hpp"
 #include "algorithms/segments/schedule.hpp"
@@ -90,10 +88,6 @@ struct CompositeState {
   bool in_chain(int i) const { return chains != nullptr && chains->contains(i); }
   T* row(T* M, int rate) const { return M + static_cast<long>(rate) * size; }
   int ways_of(const Cluster& c) const { return of_cluster[&c - model.clusters().data()].ways; }
-  /// Rates of a body's cluster that can move it, the other columns of its J being zero; empty: all.
-  std::span<const RateRange> moving(const CompositeBody<T>& b) const {
-    return {ranges.data() + b.first_range, ranges.data() + b.end_range};
-  }
   const T* G(const Cluster& c) const {
     if (c.constrained) return motion->G(c);
     return identity.data() + of_cluster[&c - model.clusters().data()].identity;
@@ -114,7 +108,6 @@ struct CompositeState {
   std::vector<T> identity;        ///< G of bodies that nothing ties and that are passed as clusters
   std::vector<Way> way_of_chain;  ///< that starts from its parent
   std::vector<Motion<T>> J;       ///< of clusters' bodies about their origins
-  std::vector<RateRange> ranges;  ///< of clusters' bodies: moving()
   std::vector<Force<T>> F;        ///< of one cluster, per way and rate
 
  private:
@@ -139,7 +132,7 @@ struct CompositeState {
   void lay_out(const Clustered& s) {
     const Cluster& c = *s.cluster;
     const std::size_t first = ways.size();
-    const std::vector<std::vector<RateRange>> moving = moving_rates(model, c);
+    std::vector<std::vector<RateRange>> moving = moving_rates(model, c);
     for (int i = c.first; i < c.first + c.count; ++i) {
       CompositeBody<T>& b = body[i];
       b.support = b.parent >= c.first ? body[b.parent].support : b.parent;
@@ -147,9 +140,7 @@ struct CompositeState {
       b.way = way_to(b.support, c.nv, first);
       b.J = static_cast<int>(J.size());
       J.resize(J.size() + c.nv, Motion<T>::zero());
-      b.first_range = static_cast<int>(ranges.size());
-      ranges.insert(ranges.end(), moving[i - c.first].begin(), moving[i - c.first].end());
-      b.end_range = static_cast<int>(ranges.size());
+      b.moving = std::move(moving[i - c.first]);
     }
     for (int r = c.rotor; r < c.rotor + c.rotors; ++r) {
       const int parent = model.rotors()[r].parent;
