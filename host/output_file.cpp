@@ -79,18 +79,18 @@ void OutputFile::fail(int error) const {
 void OutputFile::write(std::string_view rows) {
   if (rows.size() >= buffered) {
     flush();
-    return hand_over(rows);
+    return write_all(rows);
   }
   buffer_ += rows;
   if (buffer_.size() >= buffered) flush();
 }
 
 void OutputFile::flush() {
-  hand_over(buffer_);
+  write_all(buffer_);
   buffer_.clear();
 }
 
-void OutputFile::hand_over(std::string_view rows) {
+void OutputFile::write_all(std::string_view rows) {
   while (!rows.empty()) {
     const ssize_t n = ::write(descriptor_, rows.data(), rows.size());
     if (n >= 0) {

@@ -45,7 +45,7 @@ class ESPALIER_API OutputFile {
   const std::string& beside() const { return beside_; }
 
  private:
-  void hand_over(std::string_view rows);
+  void write_all(std::string_view rows);
   [[noreturn]] void fail(int error) const;
 
   std::string path_;    ///< as it was given

@@ -84,7 +84,7 @@ std::unique_ptr<CsvRows::Block> CsvRows::empty_block() {
   return block;
 }
 
-std::string_view CsvRows::hand_over(std::size_t most) {
+std::string_view CsvRows::submit(std::size_t most) {
   std::unique_ptr<Block> next = std::exchange(filling_, empty_block());
   given_.clear();
   std::unique_lock lock(mutex_);
@@ -122,9 +122,9 @@ std::string_view CsvRows::add(const std::vector<double>& row) {
   while (threads_.size() < static_cast<std::size_t>(thread_count_)) {
     threads_.emplace_back([this] { work(); });
   }
-  return hand_over(waiting_each * threads_.size());
+  return submit(waiting_each * threads_.size());
 }
 
-std::string_view CsvRows::finish() { return hand_over(0); }
+std::string_view CsvRows::finish() { return submit(0); }
 
 }  // namespace espalier::cli

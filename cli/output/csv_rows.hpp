@@ -43,9 +43,9 @@ class CsvRows {
   Block* take();
   /// A block of no numbers: one whose text was given out, or a new one.
   std::unique_ptr<Block> empty_block();
-  /// Hands over what was filled, and formats as long as more than `most` blocks are not written.
+  /// Submits what was filled, and formats as long as more than `most` blocks are not written.
   /// @return the text of those that are ready
-  std::string_view hand_over(std::size_t most);
+  std::string_view submit(std::size_t most);
 
   std::size_t columns_;
   int thread_count_;

@@ -16,7 +16,7 @@ using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::R
 /// Singular values, largest first, by Jacobi's method: to all digits.
 Eigen::VectorXd singular_values_by_rotations(const RowMatrix& A);
 /// Eigenvalues of a symmetric matrix, smallest first.
-ESPALIER_API Eigen::VectorXd eigenvalues_of_symmetric(const Eigen::MatrixXd& A);
+Eigen::VectorXd eigenvalues_of_symmetric(const Eigen::MatrixXd& A);
 Eigen::Vector3d eigenvalues_of_symmetric(const Eigen::Matrix3d& A);
 /// Eigenvalues of a symmetric matrix, smallest first, and its eigenvectors as columns.
 template <int size>
