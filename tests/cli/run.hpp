@@ -22,6 +22,8 @@ inline void assert_json(bool holds, const char* text) {
 #define JSON_ASSERT(condition) ::espalier::test::assert_json(condition, #condition)
 #include <nlohmann/json.hpp>
 
+#include "tests/support/contents.hpp"
+
 /// Runs the command line as a shell does.
 
 namespace espalier::test {
@@ -34,13 +36,6 @@ struct Answer {
 
   Json json() const { return Json::parse(out); }
 };
-
-inline std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// A file of this process that is removed with the object.
 class TemporaryFile {

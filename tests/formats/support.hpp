@@ -12,6 +12,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/format.hpp"
+#include "tests/support/contents.hpp"
 
 namespace espalier::test {
 
@@ -166,13 +167,6 @@ inline void expect_in(const std::string& message, const std::vector<std::string>
   for (const std::string& part : parts) {
     EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' in: " << message;
   }
-}
-
-inline std::string contents(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
 }
 
 /// URDF files of the repository and, where they are there, those beside it, sorted.

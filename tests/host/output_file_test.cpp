@@ -3,17 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+
+#include "tests/support/contents.hpp"
 
 namespace espalier::test::output_file_test {
 namespace {
-
-std::string contents(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 // Small pieces wait in a buffer, large ones go past it.
 TEST(OutputFileTest, PiecesOfAllSizesComeInTheirOrder) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "espalier/host/espalier.hpp"
+#include "tests/support/contents.hpp"
 #include "tests/support/environment_variable.hpp"
 
 namespace espalier::test {
@@ -49,11 +50,6 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
-
-inline std::string contents(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// What an error of type E says that `action` throws.
 template <class E, class F>
