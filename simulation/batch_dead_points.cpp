@@ -137,13 +137,56 @@ void BatchSimulation::Impl::change(Worker& w, int robot, int loop) {
   note({BatchEvent::Kind::coordinates, t_, robot, cluster});
 }
 
-/// At the end of a step, robot by robot: loops are closed, and those that cannot be stay where they
-/// were before it.
+/// Whether a robot that its form's lanes have just closed has no reason to look for other
+/// independent joints; choose() asks the same of one robot.
+bool BatchSimulation::Impl::stays_in_form(const Form& form, int robot, int lane) {
+  if (!changes_) return true;
+  double* const levels = levels_.data() + static_cast<std::size_t>(loop_count_) * robot;
+  for (int loop = 0; loop < loop_count_; ++loop) {
+    const double margin = form.lanes.margin_of(loop)[lane];
+    if (levels[loop] == 0.0 || !(margin >= levels[loop])) return false;
+  }
+  for (int loop = 0; loop < loop_count_; ++loop) {
+    levels[loop] = std::max(levels[loop], detail::look_below * form.lanes.margin_of(loop)[lane]);
+  }
+  return true;
+}
+
+/// Puts the robots of a block back on their loops, those in the same form at once.
+/// @return bits of the lanes that are done; the others are as they were
+unsigned BatchSimulation::Impl::close_at_once(Worker& w, int first) {
+  unsigned done = 0;
+  const int robots = std::min(N_ - first, Pack::size);
+  each_form(w, first, [&](Form& form, int, bool, const auto& in) {
+    const std::size_t size = form.memory.size();
+    for (int k = 0; k < Pack::size; ++k) {
+      const double* const from = memory_.data() + memory_size_ * (first + std::min(k, robots - 1));
+      for (std::size_t i = 0; i < size; ++i) form.memory[i].set(k, from[i]);
+    }
+    w.closed = w.q;
+    const Pack closed = form.lanes.project(w.closed.data(), form.memory.data());
+    for (int k = 0; k < robots; ++k) {
+      const int robot = first + k;
+      if (!in(k) || closed[k] == 0.0 || stuck_[robot] != 0) continue;
+      if (!stays_in_form(form, robot, k)) continue;
+      done |= 1u << k;
+      double* const to = memory_.data() + memory_size_ * robot;
+      for (std::size_t i = 0; i < size; ++i) to[i] = form.memory[i][k];
+      for (std::size_t i = 0; i < w.q.size(); ++i) w.q[i].set(k, w.closed[i][k]);
+    }
+  });
+  return done;
+}
+
+/// At the end of a step loops are closed: of eight robots at once, then one by one those that are
+/// left. Robots that cannot be closed stay where they were before it.
 void BatchSimulation::Impl::settle(Worker& w, const Block& block, int first) {
+  const unsigned done = close_at_once(w, first);
   for (int robot = first; robot < std::min(N_, first + Pack::size); ++robot) {
+    const int k = robot - first;
+    if ((done >> k & 1u) != 0) continue;
     if (stuck_[robot] == 0) stuck_[robot] = finite(w, robot) && !close(w, robot, &block);
     if (stuck_[robot] == 0) continue;
-    const int k = robot - first;
     for (std::size_t i = 0; i < w.q.size(); ++i) w.q[i].set(k, block.q[i][k]);
     for (std::size_t i = 0; i < w.v.size(); ++i) w.v[i].set(k, block.v[i][k]);
   }

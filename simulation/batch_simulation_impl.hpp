@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "espalier/host/batches/batch_loops.hpp"
+#include "espalier/host/batches/batch_projector.hpp"
 #include "espalier/host/batches/block_threads.hpp"
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
@@ -59,12 +60,16 @@ class BatchSimulation::Impl {
         : model(of),
           motion(*of, SpanningMotion<Pack>::Rotors::skip),
           one_motion(*of, SpanningMotion<double>::Rotors::skip),
-          projector(of, closing) {}
+          lanes(of, closing),
+          projector(of, closing),
+          memory(projector.memory_size()) {}
     ModelPtr model;
     std::unique_ptr<ForwardDynamics<Pack>> dynamics;
     SpanningMotion<Pack> motion;
     SpanningMotion<double> one_motion;
-    LoopProjector projector;
+    detail::BatchProjector lanes;
+    LoopProjector projector;  ///< of robots that are left
+    Packs memory;             ///< of the projectors
   };
   /// What one thread owns.
   struct alignas(64) Worker {
@@ -76,6 +81,7 @@ class BatchSimulation::Impl {
           start(model->nq()),
           one_qd(model->spanning_nv()),
           q(model->nq()),
+          closed(model->nq()),
           v(model->nv()),
           tau(model->nv()),
           applied(model->nv()),
@@ -86,7 +92,7 @@ class BatchSimulation::Impl {
     std::vector<std::unique_ptr<Form>> forms;  ///< by number; null where not made yet
     detail::BatchLoops loops;
     std::vector<double> one, one_v, predicted, start, one_qd;  ///< of one robot
-    Packs q, v, tau, applied, driven, vdot, forces, move;
+    Packs q, closed, v, tau, applied, driven, vdot, forces, move;
   };
   std::vector<std::unique_ptr<Worker>> workers_;
 
@@ -108,6 +114,8 @@ class BatchSimulation::Impl {
   void flow(Worker& w, const Block& block, const Pack* from, const Weights& weights, Pack* to);
   void rates(Worker& w, const Block& block, const Weights& weights);
   void settle(Worker& w, const Block& block, int first);
+  unsigned close_at_once(Worker& w, int first);
+  bool stays_in_form(const Form& form, int robot, int lane);
   static bool finite(const Worker& w, int robot);
   bool close(Worker& w, int robot, const Block* from);
   void choose(Worker& w, int robot);

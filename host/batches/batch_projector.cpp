@@ -105,12 +105,14 @@ void BatchProjector::step(Pack* q, const Pack& live) {
 Pack BatchProjector::judge(const Pack* q, const Pack* memory) {
   const PackCode& packs = model_->pack_code();
   const Pack one(1.0), zero(0.0);
-  Pack most(0.0), least(1.0), same(1.0);
+  Pack most(0.0), far(1.0), same(1.0);
   for (Loop& loop : loops_) {
     const ClusterConstraint& constraint = *loop.cluster->constraint;
     packs.residual(constraint, *model_, *loop.cluster, view(q), Rows::all, loop.work, loop.phi);
     packs.take_largest(loop.phi, most);
-    packs.take_margin(constraint, loop.work, least);
+    loop.margin = one;
+    packs.take_margin(constraint, loop.work, loop.margin);
+    far *= at_most(Pack(options_.least_margin), loop.margin);
     packs.take_branch(constraint, loop.work, loop.branch.data());
     Pack here(1.0);
     packs.take_same_branch(constraint, loop.work, memory + 1, loop.branch.data(), here);
@@ -118,8 +120,7 @@ Pack BatchProjector::judge(const Pack* q, const Pack* memory) {
     same *= select_less(zero, memory[0], here, one);
     memory += 1 + loop.branch.size();
   }
-  return at_most(most, Pack(100.0 * options_.tolerance)) *
-         at_most(Pack(options_.least_margin), least) * same;
+  return at_most(most, Pack(100.0 * options_.tolerance)) * far * same;
 }
 
 Pack BatchProjector::project(Pack* q, Pack* memory) {

@@ -25,6 +25,9 @@ class ESPALIER_API BatchProjector {
   /// @return 1 in lanes that are closed on the branch that `memory` is on; in the others 0, q and
   ///         memory as before
   Pack project(Pack* q, Pack* memory);
+  /// Singularity margin of a loop in lanes that project() has just closed, as
+  /// LoopProjector::margin_of() has it; loops are in its order.
+  const Pack& margin_of(int loop) const { return loops_[loop].margin; }
 
  private:
   /// What is kept for one cluster whose G depends on the position.
@@ -32,7 +35,7 @@ class ESPALIER_API BatchProjector {
     const Cluster* cluster = nullptr;
     ConstraintWorkspace<Pack> work;
     std::vector<Pack> phi, branch;
-    Pack residual;
+    Pack residual, margin;
   };
 
   Pack evaluate(const Pack* q);

@@ -79,6 +79,9 @@ int expect_as_one_by_one(const ModelPtr& model, double step, int seed) {
     projector.restore(robots.memory[k].data());
     EXPECT_EQ(projector.project(one.data()).verdict, Closure::Verdict::closed);
     projector.save(kept.data());
+    for (int loop = 0; loop < projector.loop_count(); ++loop) {
+      EXPECT_NEAR(lanes.margin_of(loop)[k], projector.margin_of(loop), 1e-9);
+    }
     // Both end where |phi| is 1e-12 or rounding; margins of these robots are above 1e-3.
     EXPECT_LE(relative_difference(lane_of(q, k), one), 1e-9);
     EXPECT_LE(relative_difference(lane_of(memory, k), kept), 1e-8);

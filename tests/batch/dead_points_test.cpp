@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <set>
+#include <tuple>
+
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/simulation/batch_simulation.hpp"
 #include "espalier/simulation/simulation.hpp"
@@ -53,6 +56,36 @@ TEST(BatchDeadPointsTest, EveryRobotPassesThemAsItDoesAlone) {
         EXPECT_LE(relative_difference(column({now.v.begin(), now.v.end()}, N, k), alone->v()), 1e-8)
             << model->name() << ", " << integrator;
       }
+    }
+  }
+}
+
+// Robots of a pack leave for other coordinates at times of their own.
+TEST(BatchDeadPointsTest, WhatOthersAreComputedInChangesNoBit) {
+  for (const Description& robot : {stephenson(), bucket_linkage()}) {
+    const ModelPtr model = host().compile(robot);
+    constexpr int N = 11;
+    Values q(model->nq()), all_q, all_v;
+    model->neutral(q.data());
+    for (int k = 0; k < N; ++k) put(all_q, N, k, q), put(all_v, N, k, {0.4 * k - 2.0});
+    const auto moved = [&](int robots, const Values& from, const Values& rates) {
+      const auto batch = make_batch_simulation(host(), model, {.threads = 1});
+      batch->start(robots, from, rates);
+      batch->run(0.4, 1e-3, 1 << 20, [](const BatchSample&) { return true; });
+      const BatchSample now = batch->sample();
+      std::set<int> changed;
+      for (const BatchEvent& event : batch->events()) changed.insert(event.robot);
+      return std::tuple(Values(now.q.begin(), now.q.end()), Values(now.v.begin(), now.v.end()),
+                        changed);
+    };
+    const auto [together, together_v, changed] = moved(N, all_q, all_v);
+    EXPECT_GT(changed.size(), 2u) << model->name();
+    EXPECT_LT(changed.size(), static_cast<std::size_t>(N)) << model->name();
+    for (int k = 0; k < N; ++k) {
+      const auto [alone, alone_v, changes] = moved(1, q, {0.4 * k - 2.0});
+      EXPECT_TRUE(same_bits(column(together, N, k), alone)) << model->name() << ", " << k;
+      EXPECT_TRUE(same_bits(column(together_v, N, k), alone_v)) << model->name() << ", " << k;
+      EXPECT_EQ(changes.empty(), !changed.contains(k)) << model->name() << ", " << k;
     }
   }
 }
