@@ -58,10 +58,10 @@ bool BatchSimulation::Impl::finite(const Worker& w, int robot) {
 /// branch, then it is left as it is. @param from  the block at the step's start; null at the start
 bool BatchSimulation::Impl::close(Worker& w, int robot, const Block* from) {
   const int k = robot % Pack::size;
-  double* const memory = memory_.data() + memory_size_ * robot;
+  memory_.read(robot, w.one_memory.data());
   for (std::size_t i = 0; i < w.q.size(); ++i) w.one[i] = w.q[i][k];
   LoopProjector& projector = form_in(w, form_of_[robot]).projector;
-  projector.restore(memory);
+  projector.restore(w.one_memory.data());
   if (from != nullptr && changes_) w.predicted = w.one;
   Closure::Verdict verdict = projector.try_project(w.one.data());
   if (verdict == Closure::Verdict::branch_lost && from != nullptr && changes_) {
@@ -76,7 +76,8 @@ bool BatchSimulation::Impl::close(Worker& w, int robot, const Block* from) {
     }
   }
   if (verdict != Closure::Verdict::closed) return false;
-  projector.save(memory);
+  projector.save(w.one_memory.data());
+  memory_.write(robot, w.one_memory.data());
   for (std::size_t i = 0; i < w.q.size(); ++i) w.q[i].set(k, w.one[i]);
   if (changes_) choose(w, robot);
   return true;
@@ -132,7 +133,8 @@ void BatchSimulation::Impl::change(Worker& w, int robot, int loop) {
   form_of_[robot] = static_cast<unsigned char>(number);
   next->projector.restart();
   next->projector.project(w.one.data());
-  next->projector.save(memory_.data() + memory_size_ * robot);
+  next->projector.save(w.one_memory.data());
+  memory_.write(robot, w.one_memory.data());
   level = detail::look_below * next->projector.margin_of(loop);
   note({BatchEvent::Kind::coordinates, t_, robot, cluster});
 }
@@ -158,20 +160,22 @@ unsigned BatchSimulation::Impl::close_at_once(Worker& w, int first) {
   unsigned done = 0;
   const int robots = std::min(N_ - first, Pack::size);
   each_form(w, first, [&](Form& form, int, bool, const auto& in) {
-    const std::size_t size = form.memory.size();
-    for (int k = 0; k < Pack::size; ++k) {
-      const double* const from = memory_.data() + memory_size_ * (first + std::min(k, robots - 1));
-      for (std::size_t i = 0; i < size; ++i) form.memory[i].set(k, from[i]);
-    }
+    memory_.load(first, w.memory.data());
     w.closed = w.q;
-    const Pack closed = form.lanes.project(w.closed.data(), form.memory.data());
+    const Pack closed = form.lanes.project(w.closed.data(), w.memory.data());
+    unsigned here = 0;
     for (int k = 0; k < robots; ++k) {
-      const int robot = first + k;
-      if (!in(k) || closed[k] == 0.0 || stuck_[robot] != 0) continue;
-      if (!stays_in_form(form, robot, k)) continue;
-      done |= 1u << k;
-      double* const to = memory_.data() + memory_size_ * robot;
-      for (std::size_t i = 0; i < size; ++i) to[i] = form.memory[i][k];
+      const bool is_closed = in(k) && closed[k] != 0.0 && stuck_[first + k] == 0;
+      if (is_closed && stays_in_form(form, first + k, k)) here |= 1u << k;
+    }
+    done |= here;
+    if (here == (1u << Pack::size) - 1) {
+      memory_.store(first, w.memory.data());
+      return w.q.swap(w.closed);
+    }
+    for (int k = 0; k < robots; ++k) {
+      if ((here >> k & 1u) == 0) continue;
+      for (std::size_t i = 0; i < memory_size_; ++i) memory_.set(i, first + k, w.memory[i][k]);
       for (std::size_t i = 0; i < w.q.size(); ++i) w.q[i].set(k, w.closed[i][k]);
     }
   });

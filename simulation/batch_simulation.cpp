@@ -65,6 +65,9 @@ BatchSimulation::Impl::Impl(const Registry& registry, const ModelPtr& model,
   models_.reserve(detail::most_forms);
   const LoopProjector& projector = workers_.front()->forms.front()->projector;
   memory_size_ = projector.memory_size();
+  for (const auto& worker : workers_) {
+    worker->one_memory.resize(memory_size_), worker->memory.resize(memory_size_);
+  }
   loop_count_ = projector.loop_count();
   for (const Joint& joint : model->joints()) {
     const PassiveDynamics& p = joint.passive;
@@ -133,7 +136,7 @@ void BatchSimulation::Impl::start(int N, In<double> q, In<double> v, double t) {
     }
   }
   stuck_.assign(N, 0);
-  memory_.assign(memory_size_ * N, 0.0);
+  memory_.assign(memory_size_, N);
   form_of_.assign(N, 0);
   levels_.assign(static_cast<std::size_t>(loop_count_) * N, 0.0);
   events_.clear();

@@ -10,6 +10,7 @@
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 #include "espalier/simulation/batch_simulation.hpp"
+#include "espalier/simulation/packed_numbers.hpp"
 #include "espalier/simulation/reselection.hpp"
 
 namespace espalier {
@@ -61,15 +62,13 @@ class BatchSimulation::Impl {
           motion(*of, SpanningMotion<Pack>::Rotors::skip),
           one_motion(*of, SpanningMotion<double>::Rotors::skip),
           lanes(of, closing),
-          projector(of, closing),
-          memory(projector.memory_size()) {}
+          projector(of, closing) {}
     ModelPtr model;
     std::unique_ptr<ForwardDynamics<Pack>> dynamics;
     SpanningMotion<Pack> motion;
     SpanningMotion<double> one_motion;
     detail::BatchProjector lanes;
     LoopProjector projector;  ///< of robots that are left
-    Packs memory;             ///< of the projectors
   };
   /// What one thread owns.
   struct alignas(64) Worker {
@@ -93,6 +92,8 @@ class BatchSimulation::Impl {
     detail::BatchLoops loops;
     std::vector<double> one, one_v, predicted, start, one_qd;  ///< of one robot
     Packs q, closed, v, tau, applied, driven, vdot, forces, move;
+    std::vector<double> one_memory;  ///< of a projector, and of lanes
+    Packs memory;
   };
   std::vector<std::unique_ptr<Worker>> workers_;
 
@@ -143,7 +144,7 @@ class BatchSimulation::Impl {
   std::vector<unsigned char> form_of_;  ///< of each robot
   std::vector<double> levels_;          ///< margins at which others are looked for, robot by robot
   int loop_count_ = 0;
-  std::vector<double> memory_;  ///< of the projector, robot by robot
+  detail::PackedNumbers memory_;  ///< of the projectors
   std::size_t memory_size_ = 0;
 };
 

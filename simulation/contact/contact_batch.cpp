@@ -149,7 +149,7 @@ void ContactBatch::save(int robot, std::span<double> out) const {
               static_cast<long>(saved_size()));
   impl_->expect_robot(robot);
   double* to = out.data();
-  for (const PackedNumbers* from :
+  for (const detail::PackedNumbers* from :
        {&impl_->q_, &impl_->v_, &impl_->memory_, &impl_->loop_memory_}) {
     to = from->read(robot, to);
   }
@@ -160,7 +160,8 @@ void ContactBatch::restore(int robot, In<double> saved) {
   expect_size("contact batch", "saved robot", saved.size(), static_cast<long>(saved_size()));
   impl_->expect_robot(robot);
   const double* from = saved.data();
-  for (PackedNumbers* to : {&impl_->q_, &impl_->v_, &impl_->memory_, &impl_->loop_memory_}) {
+  for (detail::PackedNumbers* to :
+       {&impl_->q_, &impl_->v_, &impl_->memory_, &impl_->loop_memory_}) {
     from = to->write(robot, from);
   }
   impl_->stuck_[robot] = *from != 0.0;

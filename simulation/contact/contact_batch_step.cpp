@@ -90,7 +90,7 @@ void ContactBatch::Impl::reset(int robot, In<double> q, In<double> v) {
   stuck_[robot] = 0;
   status_[robot] = RobotStatus::ok;
   residual_[robot] = 0.0;
-  for (PackedNumbers* x : {&loop_memory_, &memory_}) {
+  for (detail::PackedNumbers* x : {&loop_memory_, &memory_}) {
     for (std::size_t i = 0; i < x->numbers(); ++i) x->set(i, robot, 0.0);
   }
   const auto finite = [](double x) { return std::isfinite(x); };

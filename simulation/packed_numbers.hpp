@@ -6,7 +6,7 @@
 
 #include "espalier/kernel/scalar/pack.hpp"
 
-namespace espalier::contact {
+namespace espalier::detail {
 
 /// So many numbers of every robot, those of eight robots side by side and a pack's numbers next to
 /// each other: in rows over all robots, neighbours of one robot would be 8 N bytes apart, which for
@@ -63,4 +63,4 @@ class PackedNumbers {
   std::vector<Pack> packs_;
 };
 
-}  // namespace espalier::contact
+}  // namespace espalier::detail
