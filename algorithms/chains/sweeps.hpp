@@ -1,5 +1,6 @@
 #pragma once
 
+#include "algorithms/chains/elimination.hpp"
 #include "algorithms/chains/units.hpp"
 
 namespace espalier {
@@ -57,20 +58,12 @@ class ChainSweeps : public ChainUnits<T> {
   }
 
  protected:
-  /// Whether a body is eliminated after the rotation. With nothing reflected, before it costs less.
-  template <class Unit>
-  static constexpr bool turns_first(const ChainKind& kind) {
-    return kind.geared || Unit::Body::paired;
-  }
   using Base = ChainUnits<T>;
   using Base::cosine_, Base::sine_;
   using Base::for_numbers, Base::for_boundaries, Base::lane_of, Base::of_lane, Base::place_,
       Base::plan_, Base::boundaries_, Base::with_unit;
 
  private:
-  template <class S>
-  using CoupledPair = typename Base::template CoupledPair<S>;
-
   // --- passes -----------------------------------------------------------------------------------
 
   template <bool accelerated, class Unit>
@@ -170,33 +163,17 @@ class ChainSweeps : public ChainUnits<T> {
       }
       const S tau =
           side_by_side<T, lanes>([&](int k) { return b.y[k] < 0 ? T(0.0) : tau_all[b.y[k]]; });
-      if (i == 0 && unit.on_ground) return stand(unit, axis_inertia(I), tau - axis_moment(p));
+      if (i == 0 && unit.on_ground)
+        return eliminate_joint_on_ground(unit, axis_inertia(I), tau - axis_moment(p));
       with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
         if constexpr (turns_first<Unit>(kind)) {
-          eliminate_turned<kind>(unit, b, tau, I, p);
+          eliminate_turned_joint<kind>(unit, b, tau, I, p);
         } else {
-          eliminate<kind>(b, tau, I, p);
+          eliminate_joint<kind>(b, tau, I, p);
         }
       });
     }
     propagate_to_parents(unit, plain(I), plain(p));
-  }
-  /// First body of chains on the ground, which does not move: its rate alone. Not inlined, so that
-  /// the loop over the other bodies keeps its numbers in registers.
-  /// @param D, force  of its rate, without its own inertia and wrench
-  template <class Unit, class S>
-  [[gnu::noinline]] static void stand(Unit& unit, S D, S force) {
-    auto& b = unit.bodies[0];
-    D += (b.moments.xx + b.moments.yy) + b.reflected;
-    force -= axis_moment(b.pA);
-    if (b.kind.geared) force -= unit.gears[b.gear].force;
-    if (b.leads_pair) {
-      D += unit.pair.momentum.n.z + unit.pair.momentum.n.z + unit.pair.inertia;
-      force += unit.pair.force;
-    }
-    b.U() = Unit::Body::Wrench::zero();
-    b.D_inverse = S(1.0) / D;
-    b.u = force * b.D_inverse;
   }
   /// To the parents.
   template <class Unit, class S>
@@ -252,86 +229,6 @@ class ChainSweeps : public ChainUnits<T> {
     for_boundaries(b, [&](int k, BoundaryState<T>& boundary, const ModelFrame& frame) {
       boundary.da = frame.to_model(Motion<T>{of_lane(m.w, k), of_lane(m.v, k)});
     });
-  }
-
-  /// Elimination with nothing reflected: U is the axis column of I, D its last entry, and Ia has
-  /// zeros about the axis. (Ended lanes have no inertia and D = 1.)
-  template <ChainKind kind, class S, class Body>
-  ESPALIER_ALWAYS_INLINE static void eliminate(Body& b, const S& tau, ArticulatedInertia<S>& I,
-                                               Force<S>& p) {
-    const Turn<S> t = Turn<S>::of(b.c, b.s);
-    add_body(b.moments, I);
-    p += b.pA;
-    const S x = I.A.xz, y = I.A.yz, z = I.A.zz;
-    const Vec3<S> f = I.B.row[2];
-    const S inverse = S(1.0) / (z + b.reflected);
-    const S u = (tau - p.n.z) * inverse;
-    const Force<S> U{{inverse * x, inverse * y, S(1.0)}, scale(inverse, f)};
-    p.n += Vec3<S>{u * x, u * y, u * z};
-    p.f += scale(u, f);
-    const auto P = b.P;
-    to_parent<kind>(P, t, p);
-    b.U() = U;
-    b.u = u, b.D_inverse = inverse;
-    // Part by part, so that few numbers occupy registers.
-    I.C.xx -= U.f.x * f.x, I.C.xy -= U.f.x * f.y, I.C.xz -= U.f.x * f.z;
-    I.C.yy -= U.f.y * f.y, I.C.yz -= U.f.y * f.z, I.C.zz -= U.f.z * f.z;
-    to_parent_C<kind>(P, t, I.C);
-    I.B.row[0] -= scale(U.n.x, f);
-    I.B.row[1] -= scale(U.n.y, f);
-    I.B.row[2] = Vec3<S>::zero();
-    const Mat3<S> B = to_parent_B<kind, true>(P, t, I.C, I.B);
-    I.A.xx -= U.n.x * x, I.A.xy -= U.n.x * y, I.A.yy -= U.n.y * y;
-    I.A.xz = I.A.yz = I.A.zz = S(0.0);
-    to_parent_A<kind, true>(P, t, B, I.B, I.A);
-  }
-  /// Elimination after the rotation to the body before, whose axes rotors' transverse momentum has:
-  /// the rotation does not wait for the division.
-  template <ChainKind kind, class Unit, class S, class Inertia, class Wrench>
-  ESPALIER_ALWAYS_INLINE static void eliminate_turned(Unit& unit, typename Unit::Body& b,
-                                                      const S& tau, Inertia& I, Wrench& p) {
-    const auto t = Unit::Body::InwardTurn::of(b.c, b.s);
-    add_body(b.moments, I);
-    p += b.pA;
-    Wrench U = axis_column(I);
-    S D = axis_inertia(I) + b.reflected, force = tau - axis_moment(p);
-    if constexpr (kind.geared) {
-      force -= unit.gears[b.gear].force;
-      add_axis_moment(U, unit.gears[b.gear].axial);
-      if (b.leads_pair) {
-        const CoupledPair<S>& pair = unit.pair;
-        D += pair.momentum.n.z + pair.momentum.n.z + pair.inertia;
-        force += pair.force;
-        U += wrench_of<typename Unit::Body>(pair.momentum);
-      }
-    }
-    const S inverse = S(1.0) / D;
-    const S u = force * inverse;
-    const auto P = b.P;
-    to_parent<kind>(P, t, U);
-    to_parent<kind>(P, t, I);
-    to_parent<kind>(P, t, p);
-    if constexpr (kind.geared) {
-      if (b.transverse) {
-        add_moment(U, unit.gears[b.gear].momentum);
-        add_moment(p, unit.gears[b.gear].couple);
-        if (const int rotor = unit.gears[b.gear].rotor; rotor >= 0) {
-          add_rotation(I, unit.rotors[rotor].Delta);
-        }
-      }
-    }
-    subtract_outer(I, inverse, U);
-    p += scale(u, U);
-    b.U() = scale(inverse, U);
-    b.u = u, b.D_inverse = inverse;
-    if constexpr (kind.geared) {
-      if (b.coupled) {
-        auto& gear = unit.gears[b.gear];
-        gear.coupling_over_D = inverse * gear.coupling;
-        unit.pair = {scale(-gear.coupling_over_D, plain(U)),
-                     -(gear.coupling_over_D * gear.coupling), -(gear.coupling * u)};
-      }
-    }
   }
 
   template <class Unit>

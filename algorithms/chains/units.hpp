@@ -8,7 +8,7 @@
 #include "algorithms/chains/attachments.hpp"
 #include "algorithms/chains/columns/row_lanes.hpp"
 #include "algorithms/chains/model_frame.hpp"
-#include "algorithms/chains/pairs.hpp"
+#include "algorithms/chains/unit_layout.hpp"
 
 namespace espalier {
 
@@ -38,13 +38,15 @@ class ChainUnits {
         cosine_(plan_.chain_of.size()) {
     for (const int body : chain_attachments_.all) add_boundary(body);
     for (const Chain& chain : plan_.chains) add_boundary(chain.parent);
+    const ChainUnitLayout layout(model, plan_, boundary_of_);
     for (const std::vector<int>& group : groups_.groups) {
+      place(group, static_cast<int>(units_.size()));
       if (group.size() == 1) {
         units_.push_back({false, static_cast<int>(singles_.size())});
-        singles_.push_back(lay_out<Single>(model, group));
+        singles_.push_back(layout.unit<Single>(group));
       } else {
         units_.push_back({true, static_cast<int>(sides_.size())});
-        sides_.push_back(lay_out<Side>(model, group));
+        sides_.push_back(layout.unit<Side>(group));
       }
     }
     for (const Cluster& c : model.clusters()) {
@@ -113,87 +115,10 @@ class ChainUnits {
   }
 
  protected:
-  /// A body of each chain of a group: S and C as in chains/kernels.hpp.
-  template <class S, class C, int lanes>
-  struct UnitBody {
-    static constexpr bool paired = std::is_same_v<S, double>;  ///< chains/pairs.hpp
-    using Wrench = std::conditional_t<paired, PairedForce, Force<S>>;
-    using Inertia = std::conditional_t<paired, PairedInertia, ArticulatedInertia<S>>;
-    using InwardTurn = Turn<std::conditional_t<paired, Pair, S>>;
-    ChainKind kind;
-    std::conditional_t<paired, PairedPlacement, ChainPlacement<C>> P;
-    C cos_theta, sin_theta;
-    std::conditional_t<paired, PairedMoments, ChainMoments<C>> moments;
-    C reflected;
-    S c, s;  ///< of q + theta
-    /// Wrench that the motion needs; once the joint is eliminated, U in the same place, so that
-    /// states stay in the nearest cache.
-    Wrench pA;
-    /// IA S / D; geared or paired: about the origin of the body before, in its axes.
-    Wrench& U() { return pA; }
-    /// And in composite bodies: of a unit acceleration of its rate, at the body it has reached.
-    Wrench& column() { return pA; }
-    S u;  ///< (tau - S^T pA) / D
-    S D_inverse;
-    int body[lanes];      ///< lanes whose chain has ended repeat its last one
-    int rate[lanes];      ///< independent, which is that of its joint
-    int y[lanes];         ///< the same; -1: ended
-    int boundary[lanes];  ///< -1: none
-    bool boundaries = false;
-    const Transform<double>* F[lanes];
-    int gear = -1;            ///< in Unit::gears
-    bool transverse = false;  ///< rotors have axes other than the joint's, or are asymmetric
-    bool coupled = false;     ///< by the coupling to the body before, in one of the lanes
-    bool leads_pair = false;  ///< the next one is coupled
-  };
-  /// Geared rotors of a joint.
-  template <class S, class C>
-  struct Gear {
-    C axial;            ///< momentum for unit rate along the axis
-    Vec3<C> momentum;   ///< and transverse of it, in the axes of the body before
-    C coupling;         ///< ChainBody::coupling
-    Vec3<S> couple;     ///< that the body before needs for the transverse momentum
-    S force;            ///< that their own rate needs
-    S coupling_over_D;  ///< coupling / D: of the rate of the body before in that of a coupled one
-    int rotor = -1;     ///< asymmetric one, in Unit::rotors
-  };
-  /// What the elimination of a coupled rate adds to the system of the rate before.
-  template <class S>
-  struct CoupledPair {
-    Force<S> momentum;  ///< for unit rate, of the body before, in its axes
-    S inertia, force;
-  };
-  template <class S_, class C, int lanes_>
-  struct Unit {
-    using S = S_;
-    using Body = UnitBody<S_, C, lanes_>;
-    static constexpr int lanes = lanes_;
-    std::vector<Body> bodies;
-    std::vector<Gear<S_, C>> gears;
-    std::vector<TurningRotor<S_, C, lanes_>> rotors;
-    CoupledPair<S_> pair;  ///< of the body that was passed last
-    Vec3<C> r;
-    Turn<C> base_frame;
-    int parent[lanes_];      ///< boundaries
-    bool on_ground = false;  ///< the parent does not move, and takes no inertia and wrench
-    int used = 0;            ///< lanes
-
-    /// From the parent's axes to those of the base_frame.
-    template <class V>
-    Vec3<V> in_base_frame(const Vec3<V>& v) const {
-      return {base_frame.c * v.x + base_frame.s * v.y, base_frame.c * v.y - base_frame.s * v.x,
-              v.z};
-    }
-    /// A wrench at the base_frame, in the parent's axes, about its origin.
-    ESPALIER_ALWAYS_INLINE void propagate_to_parent(Force<S_>& f) const {
-      rotate_to_parent<0, 1>(f, base_frame);
-      f.n += cross(r, f.f);
-    }
-  };
-  using Single = Unit<T, double, 1>;
-  using Side =
-      std::conditional_t<RowLanes<T>::size == 1, Single,
-                         Unit<typename RowLanes<T>::V, typename RowLanes<T>::V, RowLanes<T>::size>>;
+  using Single = ChainUnit<T, double, 1>;
+  using Side = std::conditional_t<
+      RowLanes<T>::size == 1, Single,
+      ChainUnit<typename RowLanes<T>::V, typename RowLanes<T>::V, RowLanes<T>::size>>;
   struct Place {
     int group = 0, index = 0, lane = 0;
   };
@@ -295,144 +220,18 @@ class ChainUnits {
   std::vector<bool> whole_runs_, whole_clusters_;
 
  private:
-  // --- layout -----------------------------------------------------------------------------------
-
   void add_boundary(int body) {
     if (boundary_of_[body] >= 0) return;
     boundary_of_[body] = static_cast<int>(boundaries_.size());
     boundaries_.emplace_back();
   }
-
-  template <class Unit>
-  Unit lay_out(const Model& model, const std::vector<int>& group) {
-    Unit unit;
-    const int group_index = static_cast<int>(units_.size()) - 1;
-    unit.used = static_cast<int>(group.size());
-    std::size_t length = 0;
-    for (const int l : group) length = std::max(length, plan_.chains[l].bodies.size());
-    unit.bodies.resize(length);
-    unit.on_ground = true;
-    for (int k = 0; k < Unit::lanes; ++k) {
-      const bool idle = k >= unit.used;
-      const Chain& chain = plan_.chains[group[idle ? 0 : k]];
-      unit.parent[k] = boundary_of_[chain.parent];
-      unit.on_ground = unit.on_ground && chain.parent == 0;
-      for (int a = 0; a < 3; ++a) set(unit.r[a], k, chain.r[a]);
-      set(unit.base_frame, k, chain.cos_base, chain.sin_base);
-      for (std::size_t i = 0; i < length; ++i) {
-        const bool ended = idle || i >= chain.bodies.size();
-        const ChainBody& b = chain.bodies[std::min(i, chain.bodies.size() - 1)];
-        put(unit.bodies[i], k, model, b, ended);
-        if (!ended) place_[b.body] = {group_index, static_cast<int>(i), k};
-      }
-    }
-    for (std::size_t i = 0; i < length; ++i) {
-      unit.bodies[i].leads_pair = i + 1 < length && unit.bodies[i + 1].coupled;
-      unit.bodies[i].kind = common_kind(group, i);
-      if (unit.bodies[i].leads_pair || unit.bodies[i].coupled) unit.bodies[i].kind.geared = true;
-      if (!unit.bodies[i].kind.geared) continue;
-      unit.bodies[i].gear = static_cast<int>(unit.gears.size());
-      put_gear(unit.gears.emplace_back(), group, i);
-      put_rotor(unit, group, i);
-    }
-    if constexpr (Unit::Body::paired) {
-      for (auto& b : unit.bodies) b.P.make_pairs(), b.moments.make_pairs();
-    }
-    return unit;
-  }
-  template <class Body>
-  void put(Body& to, int k, const Model& model, const ChainBody& b, bool ended) {
-    set(to.P.alpha, k, b.cos_alpha, b.sin_alpha);
-    set(to.P.a, k, b.a), set(to.P.d, k, b.d);
-    set(to.cos_theta, k, b.cos_theta), set(to.sin_theta, k, b.sin_theta);
-    const auto moments =
-        Moments<double>::from(ended ? RigidInertia<double>::zero() : plan_.inertia[b.body]);
-    const Sym3<double>& Sigma = moments.Sigma;
-    auto& m = to.moments;
-    set(m.x, k, moments.h.x), set(m.y, k, moments.h.y);
-    set(m.xx, k, Sigma.xx), set(m.xy, k, Sigma.xy), set(m.xz, k, Sigma.xz);
-    set(m.yy, k, Sigma.yy), set(m.yz, k, Sigma.yz);
-    set(to.reflected, k, ended ? 1.0 : b.reflected);
-    if (!ended) {
-      const Vec3<double>& transverse = b.momentum;
-      to.transverse = to.transverse || transverse.x != 0.0 || transverse.y != 0.0 ||
-                      transverse.z != 0.0 || b.asymmetric >= 0;
-      to.coupled = to.coupled || b.coupling != 0.0;
-    }
-    const auto& body = model.body(b.body);
-    to.body[k] = b.body;
-    const Cluster& cluster = model.clusters()[body.cluster];
-    to.rate[k] = cluster.v + (body.v - cluster.spanning_v);
-    to.y[k] = ended ? -1 : to.rate[k];
-    to.boundary[k] = ended ? -1 : boundary_of_[b.body];
-    to.boundaries = to.boundaries || to.boundary[k] >= 0;
-    to.F[k] = &plan_.body(b.body).F;
-  }
-  template <class Gear>
-  void put_gear(Gear& to, const std::vector<int>& group, std::size_t i) const {
-    using C = decltype(to.axial);
-    to.axial = to.coupling = C(0.0), to.momentum = Vec3<C>::zero();  // of idle and ended lanes
+  void place(const std::vector<int>& group, int index) {
     for (std::size_t k = 0; k < group.size(); ++k) {
       const std::vector<ChainBody>& bodies = plan_.chains[group[k]].bodies;
-      if (i >= bodies.size()) continue;
-      const int lane = static_cast<int>(k);
-      set(to.axial, lane, bodies[i].axial), set(to.coupling, lane, bodies[i].coupling);
-      for (int a = 0; a < 3; ++a) set(to.momentum[a], lane, bodies[i].momentum[a]);
-    }
-  }
-  /// An asymmetric rotor that body i of a chain of the group drives, if there is one.
-  template <class Unit>
-  void put_rotor(Unit& unit, const std::vector<int>& group, std::size_t i) const {
-    for (std::size_t k = 0; k < group.size(); ++k) {
-      const std::vector<ChainBody>& bodies = plan_.chains[group[k]].bodies;
-      if (i >= bodies.size() || bodies[i].asymmetric < 0) continue;
-      auto& gear = unit.gears.back();
-      if (gear.rotor < 0) {
-        gear.rotor = static_cast<int>(unit.rotors.size());
-        auto& none = unit.rotors.emplace_back();
-        std::fill_n(none.body, Unit::lanes, 0);
-        none.cosine = none.sine = decltype(none.cosine)::zero();
-        none.twice_ratio = decltype(none.twice_ratio)(0.0);
+      for (std::size_t i = 0; i < bodies.size(); ++i) {
+        place_[bodies[i].body] = {index, static_cast<int>(i), static_cast<int>(k)};
       }
-      const int lane = static_cast<int>(k);
-      const AsymmetricRotor& rotor = plan_.asymmetric[bodies[i].asymmetric];
-      auto& to = unit.rotors.back();
-      to.body[k] = rotor.body;
-      set(to.cosine, lane, rotor.cosine), set(to.sine, lane, rotor.sine);
-      set(to.twice_ratio, lane, 2.0 * rotor.ratio);
     }
-  }
-  template <class C>
-  static void set(Sym3<C>& to, int k, const Sym3<double>& m) {
-    set(to.xx, k, m.xx), set(to.xy, k, m.xy), set(to.xz, k, m.xz);
-    set(to.yy, k, m.yy), set(to.yz, k, m.yz), set(to.zz, k, m.zz);
-  }
-  template <class C>
-  static void set(C& x, int k, double value) {
-    reinterpret_cast<double*>(&x)[k] = value;
-  }
-  template <class C>
-  static void set(Turn<C>& turn, int k, double c, double s) {
-    set(turn.c, k, c), set(turn.s, k, s), set(turn.ss, k, s * s), set(turn.sc, k, s * c);
-  }
-
- protected:
-  /// The kind that covers body i of all chains of a group.
-  ChainKind common_kind(const std::vector<int>& group, std::size_t i) const {
-    ChainKind kind{Twist::any, false, false};
-    bool parallel = true, right = true;
-    for (const int l : group) {
-      const std::vector<ChainBody>& bodies = plan_.chains[l].bodies;
-      if (i >= bodies.size()) continue;
-      const ChainBody& b = bodies[i];
-      parallel = parallel && b.cos_alpha == 1.0 && b.sin_alpha == 0.0;
-      right = right && b.sin_alpha == 1.0 && b.cos_alpha == 0.0;
-      kind.offset = kind.offset || b.a != 0.0 || b.d != 0.0;
-      kind.geared = kind.geared || b.reflected != 0.0 || b.axial != 0.0;
-    }
-    if (parallel) kind.twist = Twist::parallel;
-    if (right) kind.twist = Twist::right;
-    return kind;
   }
 };
 

@@ -212,7 +212,7 @@ class FrontPlanner {
     while (node >= 0 && nodes_[node].into >= 0) node = nodes_[node].into;
     return node;
   }
-  /// A child becomes part of its parent where handing on costs more than the zeros do.
+  /// A child becomes part of its parent where propagation costs more than the zeros do.
   void amalgamate() {
     for (Node& child : nodes_) {
       const int at = settled(child.parent);
@@ -221,9 +221,9 @@ class FrontPlanner {
       std::vector<int> both = child.items;
       both.insert(both.end(), parent.items.begin(), parent.items.end());
       const int own = size_of(child) - static_cast<int>(child.separator.size());
-      const double handed_on = 300.0 + 0.5 * child.separator.size() * child.separator.size();
+      const double propagation = 300.0 + 0.5 * child.separator.size() * child.separator.size();
       const double apart = cost(child.items, size_of(child)) + cost(parent.items, size_of(parent));
-      if (cost(both, size_of(parent) + own) > apart + handed_on) continue;
+      if (cost(both, size_of(parent) + own) > apart + propagation) continue;
       parent.items = std::move(both);
       child.into = at;
     }

@@ -35,7 +35,7 @@ class ChainColumns : public ChainSweeps<T> {
     Force<V> U;                                ///< IA S / D
     V D;                                       ///< its inverse
     T u;                                       ///< of the free motion: z
-    bool leads_pair = false, coupled = false;  ///< as in UnitBody
+    bool leads_pair = false, coupled = false;  ///< as in ChainUnitBody
     V coupling = V(0.0), coupling_over_D = V(0.0);
   };
   struct Column {
@@ -224,7 +224,7 @@ class ChainColumns : public ChainSweeps<T> {
       const Cluster& cluster = model.clusters()[body.cluster];
       Body b;
       b.body = from.body, b.rate = cluster.v + (body.v - cluster.spanning_v);
-      b.kind = this->common_kind({l}, i);
+      b.kind = ChainUnitLayout::common_kind(this->plan_, {l}, i);
       b.kind.geared = false;  // U and D say all
       b.t = {V(1.0), V(0.0), V(0.0), V(0.0)};
       b.P = {{V(from.cos_alpha), V(from.sin_alpha), V(0.0), V(0.0)}, V(from.a), V(from.d)};
@@ -242,7 +242,7 @@ class ChainColumns : public ChainSweeps<T> {
     Force<S> U = plain(b.U());
     if constexpr (!Unit::Body::paired) {
       // U of the unit is in the body's own axes, but for one that stands on the ground.
-      if (!Base::template turns_first<Unit>(b.kind) && !(i == 0 && unit.on_ground)) {
+      if (!turns_first<Unit>(b.kind) && !(i == 0 && unit.on_ground)) {
         with_kind(b.kind, [&]<ChainKind kind>()
                               ESPALIER_INLINED { to_parent<kind>(b.P, Turn<S>::of(b.c, b.s), U); });
       }

@@ -106,14 +106,14 @@ TEST(ChainPlanTest, RightAnglesAndZerosOfARealRobotAreExact) {
   EXPECT_EQ(exact, all);
 }
 
-TEST(ChainPlanTest, BodiesHandOnTheRodsOnTheirAxes) {
+TEST(ChainPlanTest, RegroupingLeavesNoRodsOnAxes) {
   for (unsigned long long seed = 1; seed <= 20; ++seed) {
     const ModelPtr model = turning_robot(Shape::random, 12, seed % 2 == 0, seed);
     const ChainPlan plan = plan_of(*model);
-    double mass = 0.0, handed_on = 0.0;
+    double mass = 0.0, regrouped = 0.0;
     for (int i = 0; i <= model->active_body_count(); ++i) {
       mass += model->folded_inertia(i).m;
-      handed_on += plan.inertia[i].m;
+      regrouped += plan.inertia[i].m;
       if (plan.chain_of[i] < 0) continue;
       EXPECT_EQ(plan.inertia[i].m, 0.0);
       EXPECT_EQ(plan.inertia[i].h.z, 0.0);
@@ -121,7 +121,7 @@ TEST(ChainPlanTest, BodiesHandOnTheRodsOnTheirAxes) {
       // Rounding of a sum of moments.
       EXPECT_NEAR(Sigma.zz, 0.0, 1e-14 * (std::fabs(Sigma.xx) + std::fabs(Sigma.yy)));
     }
-    EXPECT_NEAR(handed_on, mass, 1e-12 * mass);
+    EXPECT_NEAR(regrouped, mass, 1e-12 * mass);
   }
 }
 
