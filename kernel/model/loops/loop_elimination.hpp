@@ -41,19 +41,29 @@ static void take_dependents(const ClusterConstraint& constraint, const Constrain
   }
 }
 
-/// out = G x for the rows of some clusters. @param G  of all clusters
+/// out = G x for the rows of one cluster; most have two columns. @param G  of the cluster
+template <class T>
+[[gnu::always_inline]] static inline void expand(const Cluster& c, const T* G, const T* x, T* out) {
+  x += c.v;
+  if (c.nv == 2) {
+    const T a = x[0], b = x[1];
+    for (int i = 0; i < c.rows(); ++i, G += 2) out[c.rate(i)] = G[0] * a + G[1] * b;
+    return;
+  }
+  for (int i = 0; i < c.rows(); ++i, G += c.nv) {
+    T sum = T(0.0);
+    for (int j = 0; j < c.nv; ++j) sum += G[j] * x[j];
+    out[c.rate(i)] = sum;
+  }
+}
+/// The same for some clusters. @param G  of all clusters
 template <class T>
 static void expand(std::span<const Cluster* const> clusters, const T* G, const T* x, T* out) {
   for (const Cluster* c : clusters) {
-    if (!c->constrained) {
+    if (c->constrained) {
+      expand(*c, G + c->G_start, x, out);
+    } else {
       for (int i = 0; i < c->nv; ++i) out[c->spanning_v + i] = x[c->v + i];
-      continue;
-    }
-    const T* row = G + c->G_start;
-    for (int i = 0; i < c->rows(); ++i, row += c->nv) {
-      T sum = T(0.0);
-      for (int j = 0; j < c->nv; ++j) sum += row[j] * x[c->v + j];
-      out[c->rate(i)] = sum;
     }
   }
 }
@@ -182,7 +192,7 @@ static void eliminate_loops(const Model& model, std::span<const Cluster* const> 
     jacobian(*c.constraint, model, c, at, w);
     if (G != nullptr) {
       eliminate(*c.constraint, w, G + c.G_start);
-      if (v != nullptr) expand(loops.subspan(i, 1), G, v, qd);
+      if (v != nullptr) expand(c, G + c.G_start, v, qd);
     } else {
       factor_checked_blocks(*c.constraint->blocks, w);
       if (v != nullptr) expand_in_blocks(c, w, v, qd);
