@@ -92,7 +92,7 @@ struct BatchArrays {
   struct alignas(64) Line {
     double numbers[line];
   };
-  std::vector<std::vector<Line>> memory;
+  std::vector<std::vector<Line>> memory;  ///< of the values
 
   static std::vector<double> gathered(int N, const std::vector<State>& states,
                                       std::vector<double> Inputs::*member) {

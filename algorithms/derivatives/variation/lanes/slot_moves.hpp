@@ -77,8 +77,8 @@ void outward(const std::vector<JointLanes::Joint>& joints, Quad* slots, Step&& s
     Quad own[width];
     step(j, held, own);
     holder = j.slot;
-    Quad* const to =
-        slots + width * holder;  // stores of registers may change all else, to compilers
+    // Taken before the stores, after which a compiler would ask for the joint's slot again.
+    Quad* const to = slots + width * holder;
     for (int k = 0; k < width; ++k) to[k] = held[k] = own[k];
   }
 }
