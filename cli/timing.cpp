@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <span>
 
 #include "cli/allocations.hpp"
 
@@ -70,20 +71,29 @@ struct BatchArrays {
         tau(gathered(N, states, &Inputs::tau)),
         vdot(gathered(N, states, &Inputs::vdot)),
         status(N) {
-    values.reserve(batch.results().size());
+    memory.reserve(batch.results().size());
     for (const Result& r : batch.results()) {
-      values.emplace_back(static_cast<std::size_t>(r.row_count) * r.column_count * N);
-      out.push_back({r.name, values.back()});
+      const std::size_t size = static_cast<std::size_t>(r.row_count) * r.column_count * N;
+      std::vector<Line>& lines = memory.emplace_back((size + line - 1) / line);
+      values.emplace_back(reinterpret_cast<double*>(lines.data()), size);
+      out.push_back({r.name, Out<double>(values.back().data(), static_cast<long>(size))});
     }
   }
   BatchInputs in() const { return {.q = q, .v = v, .tau = tau, .vdot = vdot}; }
 
   std::vector<double> q, v, tau, vdot;
-  std::vector<std::vector<double>> values;  ///< of each result
+  std::vector<std::span<double>> values;  ///< of each result
   std::vector<BatchOutput> out;
   std::vector<BatchStatus> status;
 
  private:
+  /// Rows that begin with a line of the cache are written the fastest (docs/batches.md).
+  static constexpr std::size_t line = 64 / sizeof(double);
+  struct alignas(64) Line {
+    double numbers[line];
+  };
+  std::vector<std::vector<Line>> memory;  ///< of the values
+
   static std::vector<double> gathered(int N, const std::vector<State>& states,
                                       std::vector<double> Inputs::*member) {
     std::vector<double> all((states.front().inputs.*member).size() * N);

@@ -6,6 +6,7 @@
 
 #include "espalier/host/batches/batch_impl.hpp"
 #include "espalier/host/batches/batch_loops.hpp"
+#include "espalier/host/batches/batch_rows.hpp"
 #include "espalier/host/batches/batch_single.hpp"
 #include "espalier/kernel/model/packs/pack_code.hpp"
 
@@ -28,18 +29,6 @@ inline constexpr double least_margin_of_floats = 1e-3;
 /// state in a pack of doubles, more with loops, and a pack of floats takes as long as one of
 /// doubles.
 inline constexpr int most_single_calls = 3;
-
-/// Numbers of fewer states than a pack has, the last one in the lanes that are left. Each goes to
-/// its place by itself: packs that are put together in registers would wait for one another.
-template <class P>
-void load_some(const double* row, const Strides& at, int rows, int count, P* pack) {
-  using Element [[gnu::may_alias]] = typename P::Element;
-  for (int r = 0; r < rows; ++r, row += at.number) {
-    auto* const lane = reinterpret_cast<Element*>(&pack[r]);
-    for (int k = 0; k < count; ++k) lane[k] = static_cast<Element>(row[k * at.state]);
-    for (int k = count; k < P::size; ++k) lane[k] = lane[count - 1];
-  }
-}
 
 }  // namespace detail
 
@@ -74,7 +63,8 @@ class Batch::ImplAt final : public Impl {
     std::vector<std::vector<const P*>> results;              ///< by result and block
     std::vector<std::vector<Pack>> positions;                ///< of eight states each, in doubles
     std::unique_ptr<detail::BatchSingle> single;             ///< for Remainder::single_calls
-    std::vector<Pack*> given;  ///< these, or where the algorithm has them
+    std::vector<Pack*> given;   ///< these, or where the algorithm has them
+    std::vector<P> not_finite;  ///< by block: zero in the lanes whose numbers all are finite
   };
 
   void find_needed(Worker& worker);
@@ -93,11 +83,11 @@ class Batch::ImplAt final : public Impl {
   };
   void solve_packs(Worker& worker, const Call& call, const Packs& packs);
   void load(Worker& worker, const Call& call, const Packs& packs);
-  void store(const Worker& worker, const Call& call, const Packs& packs);
+  void store(Worker& worker, const Call& call, const Packs& packs);
   void solve_single(Worker& worker, const Call& call, int state);
   BatchStatus status_of_single(Worker& worker, const Call& call, int state);
   const Wrenches<P>* gather_wrenches(Robot& robot, const Call& call, int first) const;
-  void judge(Worker& worker, Robot& robot, const Call& call, int first, int block);
+  void judge(Worker& worker, Robot& robot, const Call& call, const Packs& packs, int block);
   bool judges_loops(const Call& call) const {
     return call.status != nullptr && checks_loops_ && call.in->q.size() > 0;
   }
@@ -146,6 +136,7 @@ Batch::ImplAt<P>::ImplAt(const Registry& registry, const Entry& algorithm, const
   for (const auto& worker : workers_) {  // so that all of them have all their memory
     worker->in.resize(blocks_, workers_.front()->in.front());
     worker->out.resize(blocks_);
+    worker->not_finite.resize(blocks_);
     const bool apart = checks_loops_ && !(std::is_same_v<P, Pack> && needed_[0]);
     worker->positions.assign(apart ? states_ / Pack::size : 0, std::vector<Pack>(model_->nq()));
     for (std::vector<Pack>& q : worker->positions) worker->given.push_back(q.data());
@@ -209,14 +200,15 @@ void Batch::ImplAt<P>::choose_blocks() {
   for (int i = 0; i < detail::role_count; ++i) numbers += needed_[i] ? rows_[i] : 0;
   for (const Result& r : shapes_) numbers += static_cast<std::size_t>(r.row_count) * r.column_count;
   constexpr std::size_t bytes = 256 * 1024;
-  blocks_ = static_cast<int>(std::clamp<std::size_t>(bytes / (numbers * sizeof(P)), 2, 16));
+  blocks_ = static_cast<int>(
+      std::clamp<std::size_t>(bytes / (numbers * sizeof(P)), 2, detail::most_blocks));
   states_ = blocks_ * P::size;
 }
 
 template <class P>
 void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
   Worker& worker = *workers_[number];
-  const int begin = piece * call.states, states = std::min(call.N - begin, call.states);
+  const int begin = call.begin(piece), states = call.begin(piece + 1) - begin;
   const int left = states % P::size;
   const int singles = worker.single != nullptr && left <= detail::most_single_calls ? left : 0;
   const Packs packs{begin, states - singles};
@@ -226,15 +218,24 @@ void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
 
 template <class P>
 void Batch::ImplAt<P>::solve_packs(Worker& worker, const Call& call, const Packs& packs) {
+  const auto robot_of = [&](int first) -> Robot& {
+    return worker.robots[call.variants == nullptr ? 0 : call.variants[first / P::size]];
+  };
   load(worker, call, packs);
   for (int b = 0; b < packs.all; ++b) {
     const int first = packs.first(b);
-    Robot& robot = worker.robots[call.variants == nullptr ? 0 : call.variants[first / P::size]];
+    Robot& robot = robot_of(first);
     worker.in[b].wrenches = gather_wrenches(robot, call, first);
     robot.algorithm->solve_packs(worker.in[b], worker.out[b]);
-    if (call.status != nullptr) judge(worker, robot, call, first, b);
+    if (call.status == nullptr) continue;
+    // Results need not depend on every position; one that is NaN is no state all the same.
+    worker.not_finite[b] = P(0.0);
+    model_->pack_code().take_not_finite(worker.in[b].q, worker.not_finite[b]);
   }
   store(worker, call, packs);
+  for (int b = 0; call.status != nullptr && b < packs.all; ++b) {
+    judge(worker, robot_of(packs.first(b)), call, packs, b);
+  }
 }
 
 template <class P>
@@ -260,25 +261,37 @@ void Batch::ImplAt<P>::load(Worker& worker, const Call& call, const Packs& packs
   }
 }
 
+/// Looks at results on the way, and at those that nobody takes.
 template <class P>
-void Batch::ImplAt<P>::store(const Worker& worker, const Call& call, const Packs& packs) {
+void Batch::ImplAt<P>::store(Worker& worker, const Call& call, const Packs& packs) {
   const PackCode& code = model_->pack_code();
+  const bool looks = call.status != nullptr;
+  const auto seen = [&](int begin, int end) {
+    return looks ? std::span(worker.not_finite).subspan(begin, end - begin) : std::span<P>();
+  };
   for (std::size_t k = 0; k < call.out.size(); ++k) {
     const Result& shape = shapes_[result_of_[k]];
     const int numbers = shape.row_count * shape.column_count;
     const detail::Strides at = detail::strides(call.in->layout, numbers, call.N);
     double* row = call.out[k].values.data();
     const P* const* from = worker.results[result_of_[k]].data();
-    code.store(std::span(from, packs.whole), numbers, row + packs.begin * at.state, at);
+    detail::store_and_look(code, std::span(from, packs.whole), numbers,
+                           row + packs.begin * at.state, at, seen(0, packs.whole));
     for (int b = packs.whole; b < packs.all; ++b) {
-      const int first = packs.first(b);
+      double* const first = row + packs.first(b) * at.state;
       if (!packs.is_filled_up()) {
-        code.store(std::span(from + b, 1), numbers, row + first * at.state, at);
+        detail::store_and_look(code, std::span(from + b, 1), numbers, first, at, seen(b, b + 1));
         continue;
       }
-      for (int i = 0; i < numbers; ++i) {
-        detail::scatter(from[b][i], row + first * at.state + i * at.number, at, 0, packs.count);
-      }
+      detail::store_some(from[b], numbers, first, at, packs.count);
+      if (looks) code.take_not_finite(std::span(from[b], numbers), worker.not_finite[b]);
+    }
+  }
+  for (std::size_t k = 0; looks && k < shapes_.size(); ++k) {
+    const auto taken = result_of_.begin() + static_cast<long>(call.out.size());
+    if (std::find(result_of_.begin(), taken, static_cast<int>(k)) != taken) continue;
+    for (int b = 0; b < packs.all; ++b) {
+      code.take_not_finite(worker.out[b][k].values, worker.not_finite[b]);
     }
   }
 }
@@ -356,15 +369,12 @@ BatchStatus Batch::ImplAt<P>::status_of_single(Worker& worker, const Call& call,
 }
 
 template <class P>
-void Batch::ImplAt<P>::judge(Worker& worker, Robot& robot, const Call& call, int first, int block) {
-  P zero(0.0);
-  for (const BasicResult<P>& r : worker.out[block]) {
-    model_->pack_code().take_not_finite(r.values, zero);
-  }
-  // Results need not depend on every position; one that is NaN is no state all the same.
-  model_->pack_code().take_not_finite(worker.in[block].q, zero);
+void Batch::ImplAt<P>::judge(Worker& worker, Robot& robot, const Call& call, const Packs& packs,
+                             int block) {
+  const P& zero = worker.not_finite[block];
   const bool loops = judges_loops(call);
-  const int end = std::min(first + P::size, call.N);
+  const int first = packs.first(block);
+  const int end = std::min(first + P::size, packs.begin + packs.count);
   for (int pack = first; pack < end; pack += Pack::size) {
     Pack residual(0.0), margin(1.0);
     if (loops) {

@@ -1,6 +1,7 @@
 #include "espalier/host/batches/batch_impl.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace espalier {
 
@@ -11,8 +12,27 @@ void Batch::Impl::solve(Call call) {
     const int packs = call.N / (pieces_each * threads_.count() * lanes_);
     call.states = std::clamp(packs * lanes_, lanes_, states_);
   }
-  threads_.run((call.N + call.states - 1) / call.states,
-               [&](int worker, int piece) { run(worker, call, piece); });
+  call.lanes = lanes_, call.head = states_before_a_line(call);
+  threads_.run(call.pieces(), [&](int worker, int piece) { run(worker, call, piece); });
+}
+
+/// States before the first whole cache line of the results' rows, where pieces had better begin
+/// with a line. A piece of few packs writes a line or two of each row. If they begin inside of a
+/// line, two pieces share one, which is then brought from memory twice.
+int Batch::Impl::states_before_a_line(const Call& call) const {
+  constexpr int line = 64 / sizeof(double), few_packs = 4, many_pieces = 4;
+  const bool are_rows_alike = call.in->layout == BatchLayout::arrays && call.N % line == 0;
+  const bool pays = states_ <= few_packs * lanes_ && call.N >= many_pieces * states_;
+  // Packs of variants and single calls stand where the caller's numbers of states put them.
+  if (!are_rows_alike || !pays || call.variants != nullptr || call.out.empty() ||
+      options_.remainder == Remainder::single_calls) {
+    return 0;
+  }
+  const auto largest = std::max_element(
+      call.out.begin(), call.out.end(),
+      [](const auto& a, const auto& b) { return a.values.size() < b.values.size(); });
+  const auto address = reinterpret_cast<std::uintptr_t>(largest->values.data());
+  return static_cast<int>((line - address / sizeof(double) % line) % line);
 }
 
 void Batch::Impl::expect(const char* what, long got, long rows, int N) const {

@@ -69,6 +69,23 @@ class Batch::Impl {
     BatchStatus* status;
     const int* variants;  ///< of each pack, or nullptr: all of the first
     int states = 0;       ///< that a thread takes at once
+    int lanes = 0;        ///< of a pack
+    int head = 0;         ///< states of the first piece besides a pack; 0: pieces are alike
+
+    int pieces() const {
+      return head == 0 ? (N + states - 1) / states : 1 + (N - second() + states - 1) / states;
+    }
+    /// First state of a piece; of the one behind the last: N.
+    int begin(int piece) const {
+      if (piece >= pieces()) return N;
+      if (head == 0 || piece == 0) return piece * states;
+      const int at = second() + (piece - 1) * states;
+      // No piece is less than a pack: its numbers would be written one by one.
+      return N - at < lanes ? at - lanes : at;
+    }
+
+   private:
+    int second() const { return head + lanes; }
   };
 
   /// Piece number `piece` of the states: gathers, solves and scatters them.
@@ -82,6 +99,7 @@ class Batch::Impl {
 
  private:
   void solve(Call call);
+  int states_before_a_line(const Call& call) const;
   void expect_variants(int N, std::span<const int> variant) const;
   void solve_variants(const Call& call);
 

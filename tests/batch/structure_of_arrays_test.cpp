@@ -1,7 +1,10 @@
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 
+#include "espalier/kernel/model/packs/streamed_rows.hpp"
+
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -53,6 +56,40 @@ TYPED_TEST(StructureOfArraysTest, StatesOfAnySizeComeIntoLanesAndBack) {
     wanted.resize(got.size(), -1.0);
     EXPECT_EQ(got, wanted) << numbers << " numbers";
   }
+}
+
+TYPED_TEST(StructureOfArraysTest, StreamedRowsAreThoseThatAreStored) {
+  using P = TypeParam;
+  constexpr int rows = 5;
+  constexpr long N = detail::streamed_from, before = P::size;
+  typename TestFixture::Packs from(rows);
+  for (int k = 0; k < 2; ++k) {
+    for (int r = 0; r < rows; ++r) {
+      for (int l = 0; l < P::size; ++l) {
+        const double x = TestFixture::number(k * P::size + l, r);
+        from.at[k][r].set(l, static_cast<typename P::Element>(x));
+      }
+    }
+  }
+  const std::vector<const P*> two(from.at.begin(), from.at.begin() + 2);
+  std::vector<double> memory(rows * N + 8, -1.0), wanted(rows * N, -1.0);
+  double* const got = memory.data() + (8 - reinterpret_cast<std::uintptr_t>(memory.data()) / 8 % 8);
+  ASSERT_TRUE(detail::is_streamed(got + before, {1, N}, 2));
+  detail::stream_rows<P>(std::span<const P* const>(two), rows, got + before, {1, N});
+  detail::store_rows<P>(std::span<const P* const>(two), rows, wanted.data() + before, {1, N});
+  EXPECT_EQ(std::vector<double>(got, got + rows * N), wanted);
+}
+
+TEST(StreamedRowsTest, OnlyTwoPacksOfWholeLinesInLargeArraysAreStreamed) {
+  constexpr long N = detail::streamed_from;
+  alignas(64) double line[16];
+  EXPECT_TRUE(detail::is_streamed(line, {1, N}, 2));
+  EXPECT_FALSE(detail::is_streamed(line + 2, {1, N}, 2)) << "they begin inside of a line";
+  EXPECT_FALSE(detail::is_streamed(line, {1, N + 4}, 2)) << "the next row does";
+  EXPECT_FALSE(detail::is_streamed(line, {1, N - 8}, 2)) << "small arrays are read soon";
+  EXPECT_FALSE(detail::is_streamed(line, {1, N}, 1));
+  EXPECT_FALSE(detail::is_streamed(line, {1, N}, 3));
+  EXPECT_FALSE(detail::is_streamed(line, {N, 1}, 2)) << "states stand one after the other";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "espalier/kernel/model/motion/body_placements.hpp"
 #include "espalier/kernel/model/packs/loop_closing_code.hpp"
 #include "espalier/kernel/model/packs/pack_code.hpp"
+#include "espalier/kernel/model/packs/streamed_rows.hpp"
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 
 namespace espalier::detail {
@@ -116,7 +117,11 @@ class CompiledPackCode final : public PackCode {
   }                                                                                               \
   void store(std::span<const P* const> packs, int rows, double* first, const detail::Strides& at) \
       const override {                                                                            \
-    detail::store_rows(packs, rows, first, at);                                                   \
+    if (detail::is_streamed(first, at, packs.size())) {                                           \
+      detail::stream_rows(packs, rows, first, at);                                                \
+    } else {                                                                                      \
+      detail::store_rows(packs, rows, first, at);                                                 \
+    }                                                                                             \
   }
   ESPALIER_OVERRIDE(Pack)
   ESPALIER_OVERRIDE(FloatPack)

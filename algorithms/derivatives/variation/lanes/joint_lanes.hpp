@@ -127,10 +127,17 @@ class JointLanes {
 
   /// Numbers of rates, or of positions, of a group's joints.
   static Quad of_rates(const double* x, const Group& g) {
-    if (g.used == lanes) return Quad::load(x + g.rate);
-    Quad all(0.0);
-    for (int l = 0; l < g.used; ++l) all.set(l, x[g.rate + l]);
-    return all;
+    const double* own = x + g.rate;
+    switch (g.used) {  // numbers that are put into a register one by one would wait for it
+      case 1:
+        return {own[0], 0.0, 0.0, 0.0};
+      case 2:
+        return {own[0], own[1], 0.0, 0.0};
+      case 3:
+        return {own[0], own[1], own[2], 0.0};
+      default:
+        return Quad::load(own);
+    }
   }
   static Quad of_positions(const double* q, const Group& g) {
     return Quad(q[g.q[0]], q[g.q[1]], q[g.q[2]], q[g.q[3]]);

@@ -69,8 +69,8 @@ class LaneAdjoint {
     Vec3<T> beta;  ///< half the sum of Bhat^T w
   };
   struct GroupState {
-    Motion<Quad> S, psi1, psi2, turned;  ///< of the joint; turned: w x S
-    Motion<Quad> v, w;                   ///< of the body, under the rates and the multipliers
+    Motion<Quad> S, psi1, psi2;  ///< of the joint
+    Motion<Quad> v, w;           ///< of the body, under the rates and the multipliers
     RigidInertia<Quad> I;
     Quad rate, acceleration, lambda;
     Quad by_v, by_vdot;  ///< parts by rotors
@@ -134,7 +134,6 @@ class LaneAdjoint {
   void add_own(const JointLanes::Group& g, GroupState& s) {
     const Motion<Quad> a = take(acceleration_.data() + 2 * g.slot);
     s.psi2 = cross(a, s.S) + cross(s.v, s.psi1);
-    s.turned = cross(s.w, s.S);
     const Sums<Quad> t = own(s.I, s.v, a, s.w);
     Quad* to = sums_.data() + 4 * g.slot;
     slot_moves::give<4>(t.mu.n.x, t.mu.n.y, t.mu.n.z, t.beta.x, to);
@@ -172,7 +171,8 @@ class LaneAdjoint {
     Quad ga = dot(s.S, t.mu) + g.armature * s.lambda;
     const Quad two(2.0);
     Quad gv = two * (dot(s.S.w, t.beta) + dot(s.psi1, t.mu));
-    const Quad gq = dot(s.psi2, t.mu) + dot(s.turned, t.f) + two * dot(s.psi1.w, t.beta);
+    const Quad gq =
+        dot(s.psi2, t.mu) - dot(s.S, cross_star(s.w, t.f)) + two * dot(s.psi1.w, t.beta);
     if (g.has_rotors) ga += s.by_vdot, gv += s.by_v;
     plan_.to_rates(ga, by_vdot, g), plan_.to_rates(gv, by_v, g), plan_.to_rates(gq, by_q, g);
   }

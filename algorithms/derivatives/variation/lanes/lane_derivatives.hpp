@@ -39,20 +39,17 @@ class LaneDerivatives {
         composite_(6 * plan_.slots(), Quad(0.0)),
         wrench_(2 * plan_.slots(), Quad(0.0)),
         of_rotors_(plan_.slots(), Quad(0.0)) {
-    for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const JointLanes::Group& g = plan_.groups()[k];
-      groups_[k].numbers = rows_.at(0, g.rate);
+    each([&](const JointLanes::Group& g, GroupState& s) {
+      s.numbers = rows_.at(0, g.rate);
       has_rotors_ = has_rotors_ || g.has_rotors;
-    }
+    });
   }
 
   /// Poses, twists, composite inertias and their rates, and terms that need no acceleration.
   void update(const double* q, const double* v, const Vec3<double>& gravity) {
     place(q, gravity);
     add_twists(v);
-    for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const JointLanes::Group& g = plan_.groups()[k];
-      GroupState& s = groups_[k];
+    each([&](const JointLanes::Group& g, GroupState& s) {
       s.v = motion(twist_, g);
       s.psi1 = cross(s.v, s.S);
       const Motion<Quad> ups = s.psi1 + s.psi1;
@@ -62,19 +59,18 @@ class LaneDerivatives {
       s.gyroscopic = cross_star(s.v, h);
       give_composite(g, s.I, {inertia_rate(s.I, s.v), h});
       if (g.has_rotors) add_rotor_momenta(g, s);
-    }
+    });
     start_root_rates();
     slot_moves::inward<6, 6, 4>(plan_.runs(), composite_.data(), momenta_of_rotors());
-    for (std::size_t k = 0; k < groups_.size(); ++k) add_terms(plan_.groups()[k], groups_[k]);
+    each([&](const JointLanes::Group& g, GroupState& s) { add_terms(g, s); });
   }
   /// Poses and composite inertias alone, for mass_rows().
   void update_positions(const double* q) {
     place(q, Vec3<double>{0.0, 0.0, 0.0});
-    for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const JointLanes::Group& g = plan_.groups()[k];
-      give_inertia(g, groups_[k].I, Sym3<Quad>::zero());
-      if (g.has_rotors) groups_[k].spin = poses_.spin(g);
-    }
+    each([&](const JointLanes::Group& g, GroupState& s) {
+      give_inertia(g, s.I, Sym3<Quad>::zero());
+      if (g.has_rotors) s.spin = poses_.spin(g);
+    });
     for (const JointLanes::Root& r : plan_.roots()) {
       give_root(r.slot, model_.folded_inertia(r.body), {});
     }
@@ -90,16 +86,12 @@ class LaneDerivatives {
   /// @param[out] tau    forces that give vdot
   void accelerate(const double* vdot, double* tau) {
     start_root_wrenches(vdot);
-    for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const JointLanes::Group& g = plan_.groups()[k];
-      GroupState& s = groups_[k];
+    each([&](const JointLanes::Group& g, GroupState& s) {
       s.acceleration = vdot != nullptr ? plan_.of_rates(vdot, g) : Quad(0.0);
       give(scale(s.rate, s.psi1) + scale(s.acceleration, s.S), acceleration_, g);
-    }
+    });
     slot_moves::sum_outward<2>(plan_.runs(), acceleration_.data());
-    for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const JointLanes::Group& g = plan_.groups()[k];
-      GroupState& s = groups_[k];
+    each([&](const JointLanes::Group& g, GroupState& s) {
       const Motion<Quad> a = motion(acceleration_, g);
       if (vdot != nullptr) {  // pairs ask for it
         s.psi2 = cross(a, s.S) + cross(s.v, s.psi1);
@@ -108,20 +100,18 @@ class LaneDerivatives {
       const Force<Quad> f = s.I * a + s.gyroscopic;
       give(f.n, f.f, wrench_, g);
       s.force = (g.armature + g.rotor_inertia) * s.acceleration;
-      if (!g.has_rotors) continue;
+      if (!g.has_rotors) return;
       s.force += dot(s.spin, slot_moves::take<2>(acceleration_.data(), g.parent));
       slot_moves::give<1>(scale(s.acceleration, s.spin) + scale(s.rate, s.turned_spin),
                           of_rotors_.data() + g.slot);
-    }
+    });
     slot_moves::inward<2, 2, 0>(plan_.runs(), wrench_.data(), momenta_of_rotors());
-    for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const JointLanes::Group& g = plan_.groups()[k];
-      GroupState& s = groups_[k];
+    each([&](const JointLanes::Group& g, GroupState& s) {
       const Motion<Quad> f = motion(wrench_, g);
       s.f = {f.w, f.v};
       const Quad force = dot(s.S, s.f) + s.force;
       plan_.to_rates(force, tau, g);
-    }
+    });
     for (const JointLanes::Root& r : plan_.roots()) {
       const Quad *n = wrench_.data() + 2 * r.slot, *f = n + 1;
       for (int k = 0; k < 6; ++k) {
@@ -174,6 +164,13 @@ class LaneDerivatives {
   };
   using Quads = std::vector<Quad>;
 
+  /// Calls f(group, state) for all groups in turn.
+  template <class F>
+  void each(F&& f) {
+    const JointLanes::Group* g = plan_.groups().data();
+    for (GroupState *s = groups_.data(), *end = s + groups_.size(); s != end; ++s, ++g) f(*g, *s);
+  }
+
   static Motion<Quad> motion(const Quads& slots, const JointLanes::Group& g) {
     const Quad* first = slots.data() + 2 * g.slot;
     return {slot_moves::take<2>(first), slot_moves::take<2>(first + 1)};
@@ -192,25 +189,21 @@ class LaneDerivatives {
   /// Poses, axes of joints and inertias in the common frame.
   void place(const double* q, const Vec3<double>& gravity) {
     poses_.update(q, gravity);
-    for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const JointLanes::Group& g = plan_.groups()[k];
-      GroupState& s = groups_[k];
+    each([&](const JointLanes::Group& g, GroupState& s) {
       const Transform<Quad> X = poses_.pose(g);
       s.S = LanePoses::axis(g, X);
       s.I = congruence(X, g.inertia);
       PairRows::put<PairRows::S>(s.numbers, s.S);
-    }
+    });
     std::fill_n(composite_.begin() + 6 * JointLanes::ground_slot, 6, Quad(0.0));
   }
 
   void add_twists(const double* v) {
     std::fill_n(twist_.begin() + 2 * JointLanes::ground_slot, 2, Quad(0.0));
-    for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const JointLanes::Group& g = plan_.groups()[k];
-      GroupState& s = groups_[k];
+    each([&](const JointLanes::Group& g, GroupState& s) {
       s.rate = plan_.of_rates(v, g);
       give(scale(s.rate, s.S), twist_, g);
-    }
+    });
     for (std::size_t r = 0; r < root_twist_.size(); ++r) {
       const JointLanes::Root& root = plan_.roots()[r];
       root_twist_[r] = six(v + root.rate);

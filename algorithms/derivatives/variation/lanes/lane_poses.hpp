@@ -17,7 +17,12 @@ class LanePoses {
         joints_(model),
         local_(plan.groups().size()),
         frame_(4 * plan.slots(), Quad(0.0)),
-        ground_(plan.roots().size()) {}
+        ground_(plan.roots().size()) {
+    for (std::size_t k = 0; k < local_.size(); ++k) {  // what no position changes
+      const Transform<Quad>& at_zero = plan.groups()[k].placement;
+      put(at_zero.E.row[2], local_[k], 6), put(at_zero.r, local_[k], 9);
+    }
+  }
   LanePoses(const LanePoses&) = delete;  // it refers to the plan beside it
   LanePoses& operator=(const LanePoses&) = delete;
 
@@ -30,14 +35,15 @@ class LanePoses {
       joints_.update(model_.runs()[root.run], q, nullptr);
       ground_[r] = joints_.X[root.body].E * -gravity;
     }
-    for (std::size_t k = 0; k < local_.size(); ++k) {
-      const JointLanes::Group& g = plan_.groups()[k];
-      set_local(g, JointLanes::of_positions(q, g), local_[k]);
+    const JointLanes::Group* g = plan_.groups().data();
+    Local* const locals = local_.data();
+    for (Local *local = locals, *end = local + local_.size(); local != end; ++local, ++g) {
+      set_local(*g, JointLanes::of_positions(q, *g), *local);
     }
     slot_moves::outward<4>(plan_.joints(), frame_.data(),
-                           [&](const JointLanes::Joint& j, const Quad* parent, Quad* own) {
+                           [locals](const JointLanes::Joint& j, const Quad* parent, Quad* own) {
                              const double* x =
-                                 reinterpret_cast<const double*>(&local_[j.group]) + j.lane;
+                                 reinterpret_cast<const double*>(locals + j.group) + j.lane;
                              const auto along = [&](int k) {
                                const double* c = x + k * 3 * Quad::size;
                                return Quad(c[0]) * parent[0] + Quad(c[Quad::size]) * parent[1] +
@@ -78,11 +84,12 @@ class LanePoses {
     Quad sine, cosine;
     sincos(g.slides ? g.turning * position : position, sine, cosine);
     const Mat3<Quad>& E = g.placement.E;
-    const Vec3<Quad> x = scale(cosine, E.row[0]) + scale(sine, E.row[1]);
-    const Vec3<Quad> y = scale(cosine, E.row[1]) - scale(sine, E.row[0]);
-    Vec3<Quad> r = g.placement.r;
-    if (g.slides) r += scale(g.sliding * position, E.row[2]);
-    local = {x.x, x.y, x.z, y.x, y.y, y.z, E.row[2].x, E.row[2].y, E.row[2].z, r.x, r.y, r.z};
+    put(scale(cosine, E.row[0]) + scale(sine, E.row[1]), local, 0);
+    put(scale(cosine, E.row[1]) - scale(sine, E.row[0]), local, 3);
+    if (g.slides) put(g.placement.r + scale(g.sliding * position, E.row[2]), local, 9);
+  }
+  static void put(const Vec3<Quad>& x, Local& local, int at) {
+    local[at] = x.x, local[at + 1] = x.y, local[at + 2] = x.z;
   }
   void set_at_rest(int slot) {
     for (int k = 0; k < 3; ++k) frame_[4 * slot + k] = slot_moves::quad(unit(k));

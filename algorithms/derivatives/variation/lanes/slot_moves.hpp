@@ -76,8 +76,10 @@ void outward(const std::vector<JointLanes::Joint>& joints, Quad* slots, Step&& s
     }
     Quad own[width];
     step(j, held, own);
-    for (int k = 0; k < width; ++k) slots[width * j.slot + k] = held[k] = own[k];
     holder = j.slot;
+    // Taken before the stores, after which a compiler would ask for the joint's slot again.
+    Quad* const to = slots + width * holder;
+    for (int k = 0; k < width; ++k) to[k] = held[k] = own[k];
   }
 }
 /// Adds to what every slot has of its own that of what carries it.
