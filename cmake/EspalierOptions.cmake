@@ -52,11 +52,12 @@ function(espalier_unity target count)
   endif()
 endfunction()
 
-# espalier_precompile(<name> HEADERS <header>... LIBRARIES <target>...): headers that many programs
-# read, compiled once with the flags of this folder; espalier_use_precompiled(<target> <name>) takes
-# them. Only with ESPALIER_UNITY: other builds show which source forgets to include what it uses.
+# espalier_precompile(<name> [MODULES] HEADERS <header>... LIBRARIES <target>...): headers that many
+# programs read, or modules, compiled once with the flags of this folder;
+# espalier_use_precompiled(<target> <name>) takes them. Only with ESPALIER_UNITY: other builds show
+# which source forgets to include what it uses.
 function(espalier_precompile name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MODULES" "" "HEADERS;LIBRARIES")
   if(NOT ESPALIER_UNITY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     return()
   endif()
@@ -64,9 +65,13 @@ function(espalier_precompile name)
   add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
   target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
-  target_compile_options(${name} PRIVATE -fPIE -Wno-shadow)
-  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF  # the flags of a program
-    CXX_COMPILER_LAUNCHER "")  # the compiled file names this folder: other clones cannot use it
+  target_compile_options(${name} PRIVATE -Wno-shadow)
+  if(NOT arg_MODULES)  # the flags of a program
+    target_compile_options(${name} PRIVATE -fPIE)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  endif()
+  # The compiled file names this folder: other clones cannot use it.
+  set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER "")
 endfunction()
 
 function(espalier_use_precompiled target name)

@@ -13,8 +13,13 @@
 /// Scalars: S of the state; C of the robot's constants: double, or S where chains are lanes.
 
 // Numbers stay in registers only if kernels are inlined into the loop over bodies.
+#ifdef __OPTIMIZE__
 #define ESPALIER_ALWAYS_INLINE [[gnu::always_inline]] inline
 #define ESPALIER_INLINED __attribute__((always_inline))
+#else
+#define ESPALIER_ALWAYS_INLINE inline
+#define ESPALIER_INLINED
+#endif
 
 namespace espalier {
 

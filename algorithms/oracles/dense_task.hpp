@@ -3,9 +3,11 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Dense>
 #include <limits>
+#include <utility>
 
 #include "algorithms/linear_algebra/semidefinite_factor.hpp"
 #include "algorithms/oracles/dense.hpp"
+#include "espalier/kernel/linear_algebra/decompositions.hpp"
 #include "espalier/kernel/problems/dynamics/constrained_dynamics.hpp"
 #include "espalier/kernel/problems/operational_space/inverse_osim.hpp"
 #include "espalier/kernel/problems/operational_space/operational_space.hpp"
@@ -94,9 +96,9 @@ class DenseSpectrum {
 
   explicit DenseSpectrum(const Eigen::MatrixXd& A) : finite_(A.allFinite()), size_(A.rows()) {
     if (!finite_) return;
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(A);
-    values_ = solver.eigenvalues();
-    vectors_ = solver.eigenvectors();
+    detail::SymmetricEigen<Eigen::Dynamic> eigen = detail::eigen_of_symmetric(A);
+    values_ = std::move(eigen.values);
+    vectors_ = std::move(eigen.vectors);
     SemidefiniteFactor factor(static_cast<int>(size_));
     const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = A;
     factor.compute(rows.data(), 0.0);

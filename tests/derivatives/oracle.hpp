@@ -110,10 +110,26 @@ class DifferenceOracle {
   /// The difference and how far it is from the next best.
   template <class F>
   static std::pair<std::vector<double>, double> best_difference(F&& f) {
+    static constexpr double weight[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
+    const auto apart = [&](double t) {
+      std::vector<double> a = f(t);
+      const std::vector<double> b = f(-t);
+      for (std::size_t i = 0; i < a.size(); ++i) a[i] -= b[i];
+      return a;
+    };
+    constexpr double first = 1.6e-2;
+    // f(t) - f(-t) at one to four steps. Steps halve: two and four are one and two of those before.
+    std::vector<double> at[4];
+    at[0] = apart(2 * first), at[1] = apart(4 * first);
     std::vector<double> best, last;
     double least = HUGE_VAL;
-    for (double h = 1.6e-2; h > 6e-5; h *= 0.5) {
-      std::vector<double> now = difference(f, h);
+    for (double h = first; h > 6e-5; h *= 0.5) {
+      at[3] = std::move(at[1]), at[1] = std::move(at[0]);
+      at[0] = apart(h), at[2] = apart(3 * h);
+      std::vector<double> now(at[0].size(), 0.0);
+      for (int k = 0; k < 4; ++k) {
+        for (std::size_t i = 0; i < now.size(); ++i) now[i] += weight[k] * at[k][i] / h;
+      }
       if (!last.empty()) {
         const double change = largest_difference(now, last);
         if (change < least) least = change, best = now;
@@ -124,17 +140,6 @@ class DifferenceOracle {
   }
   /// Of the last matrix(), relative to its largest entry.
   double uncertainty() const { return uncertainty_; }
-  template <class F>
-  static std::vector<double> difference(F&& f, double h) {
-    static constexpr double weight[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
-    std::vector<double> sum;
-    for (int k = 1; k <= 4; ++k) {
-      const std::vector<double> a = f(k * h), b = f(-k * h);
-      if (sum.empty()) sum.assign(a.size(), 0.0);
-      for (std::size_t i = 0; i < a.size(); ++i) sum[i] += weight[k - 1] * (a[i] - b[i]) / h;
-    }
-    return sum;
-  }
 
   std::vector<double> dtau_dq(const State& s) {
     return matrix([&](double t, int k) { return tau(moved(s.q, k, t), s.v, s.vdot); });
