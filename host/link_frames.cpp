@@ -44,6 +44,12 @@ void LinkFrames::update(In<double> q, In<double> v) {
   updated_ = true;
 }
 
+void LinkFrames::update(const State& state) {
+  kinematics_->evaluate(state, rest_);
+  jacobians_->evaluate(state);
+  updated_ = true;
+}
+
 const Link& LinkFrames::placed(std::string_view name) const {
   const Link& link = model_->link(name);
   if (updated_) return link;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "espalier/host/host.hpp"
+#include "espalier/kernel/model/state.hpp"
 #include "espalier/kernel/problems/kinematics/forward_kinematics.hpp"
 #include "espalier/kernel/problems/kinematics/jacobian.hpp"
 
@@ -40,6 +41,8 @@ class ESPALIER_API LinkFrames {
   /// @param v  independent rates, size nv
   /// @throws SizeMismatch
   void update(In<double> q, In<double> v);
+  /// The same at a state of the model. @throws SingularMechanism where its loops are open
+  void update(const State& state);
 
   /// Link to world: rotation and the link's origin [m].
   /// @throws UnknownName listing the links; Unsupported before the first update(), as the following

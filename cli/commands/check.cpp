@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/session.hpp"
+#include "espalier/host/link_frames.hpp"
 #include "espalier/kernel/model/law.hpp"
 #include "espalier/kernel/model/mesh_files.hpp"
 
@@ -19,8 +20,8 @@ class Check final : public Command {
     app.footer(R"(
 Reports everything that a model is refused for, and what to do about it: massless leaves, impossible
 inertias, duplicate names, disconnected bodies, unknown joint types, missing meshes and more.
-Warns of limits that look like degrees, masses that nothing moves, and couplings and laws that repeat
-what others say (if there are at most 100).
+Warns of limits that look like degrees, masses that nothing moves, loops that hold their links
+as if welded, and couplings and laws that repeat what others say (if there are at most 100).
 Refuses what other commands only warn of (as --strict does there), unless --lenient is given.
 Exit code 1 if the model cannot be used, 0 if there are at most warnings.)");
   }
@@ -76,6 +77,7 @@ Exit code 1 if the model cannot be used, 0 if there are at most warnings.)");
       }
       doubt_limits(description, *model, findings);
       doubt_point_masses(description, *model, findings);
+      doubt_loops(host, description, model, findings);
       doubt_ties(host, description, *model, findings);
     } catch (const Error& error) {
       findings.push_back({Finding::Severity::error, error.what(), ""});
@@ -139,6 +141,41 @@ Exit code 1 if the model cannot be used, 0 if there are at most warnings.)");
                        "centre of mass, or its moments of inertia)",
                        link->name, joint.name, about, link->inertial->mass),
            link->where.text()});
+    }
+  }
+
+  /// Loop joints whose ends never move against each other: the others of the loop do not turn about
+  /// its axis, so that it takes a freedom more than was meant.
+  static void doubt_loops(const Host& host, const Description& description, const ModelPtr& model,
+                          std::vector<Finding>& findings) {
+    if (description.loops.empty()) return;
+    constexpr int states = 3;          // at one alone ends may stand still
+    constexpr double rounding = 1e-9;  // of rates for unit rates
+    LinkFrames links(host, model);
+    std::vector<double> q(model->nq()), most(description.loops.size(), 0.0);
+    const std::vector<double> at_rest(model->nv(), 0.0);
+    for (int seed = 1; seed <= states; ++seed) {
+      model->random(seed, q.data());
+      links.update(q, at_rest);
+      for (std::size_t i = 0; i < most.size(); ++i) {
+        const LoopDescription& loop = description.loops[i];
+        const AngularLinearJacobian apart = links.jacobian(loop.successor, Frame::world) -
+                                            links.jacobian(loop.predecessor, Frame::world);
+        // What is not finite, as at a dead point, moves.
+        if (apart.size() > 0) most[i] = std::fmax(most[i], apart.cwiseAbs().maxCoeff());
+        if (!apart.allFinite()) most[i] = HUGE_VAL;
+      }
+    }
+    for (std::size_t i = 0; i < most.size(); ++i) {
+      const LoopDescription& loop = description.loops[i];
+      if (loop.type == "fixed" || most[i] > rounding) continue;
+      findings.push_back(
+          {Finding::Severity::warning,
+           fmt::format("loop '{}': motion of link '{}' on link '{}' is none, expected some: it "
+                       "holds them as if welded (its axis points as those of the joints around it "
+                       "do, and is 1 0 0 where the file gives none)",
+                       loop.name, loop.successor, loop.predecessor),
+           loop.where.text()});
     }
   }
 

@@ -85,7 +85,13 @@ std::span<const double> State::rate(std::string_view joint) const {
 
 void State::put(const Joint& j, In<double> values) {
   expect_size("state", ("position of joint '" + j.name + "'").c_str(), values.size(), j.nq);
-  std::copy_n(values.data(), j.nq, q_.data() + j.q);
+  const bool turns = j.type == "floating" || j.type == "spherical";
+  const double* const end = values.data() + j.nq;
+  if (turns && std::all_of(end - 4, end, [](double x) { return x == 0.0; })) {
+    throw InvalidModel("state: length of the quaternion of joint '" + j.name +
+                       "' is 0, expected x y z w of length 1");
+  }
+  std::copy(values.data(), end, q_.data() + j.q);
   model_->normalize(q_.data());
 }
 

@@ -45,12 +45,13 @@ class ESPALIER_API State {
   /// Where a loop ties it, the state is open until close().
   /// @param joint   any that follows no other
   /// @param values  as many as the joint has; a quaternion is normalised
-  /// @throws UnknownName, SizeMismatch; Unsupported for a joint that follows others
+  /// @throws UnknownName, SizeMismatch; Unsupported for a joint that follows others; InvalidModel
+  ///         for a quaternion of length 0
   void set_position(std::string_view joint, In<double> values);
   /// The same for a joint of one number.
   void set_position(std::string_view joint, double value) { set_position(joint, {&value, 1}); }
   /// Sets the position of any joint and moves no other: a guess from which close() or assemble()
-  /// starts. @throws UnknownName, SizeMismatch
+  /// starts. @throws UnknownName, SizeMismatch, InvalidModel as above
   void set_raw(std::string_view joint, In<double> values);
   /// The same for a joint of one number.
   void set_raw(std::string_view joint, double value) { set_raw(joint, {&value, 1}); }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -146,6 +147,8 @@ class Problem:
         lines = []
         found = _docs().get(self.name)
         lines.append(found if found else f"The problem {self.name}.")
+        lines.append("")
+        lines.append(inspect.cleandoc(Problem.__doc__ or "").partition("\n\n")[2])
         lines.append("")
         lines.append("Algorithms:")
         for a in self.model.host.algorithms(self.name, self.model._core):

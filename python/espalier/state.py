@@ -82,6 +82,11 @@ class State(OnlyKnown):
                     "'independent: true' in the robot's file chooses it instead)"
                 )
             q[j["q"] : j["q"] + j["nq"]] = _numbers(value, j["nq"], f"position of '{name}'")
+            if j["type"] in ("floating", "spherical") and not np.any(q[j["q"] + j["nq"] - 4 :][:4]):
+                raise InvalidState(
+                    f"state of '{self.model.name}': length of the quaternion of joint '{name}' is "
+                    "0, expected x y z w of length 1"
+                )
         if not np.all(np.isfinite(q)):
             raise InvalidState(
                 f"state of '{self.model.name}': a position is not finite, expected numbers"

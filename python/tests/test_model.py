@@ -18,6 +18,7 @@ def test_every_problem_is_a_function_with_a_docstring(tello):
         assert name in dir(tello)
         document = getattr(tello, name).__doc__
         assert "Algorithms:" in document
+        assert "end_effectors" in document and "local_world_aligned" in document
         for a in esp.algorithms(problem):
             assert a["name"] in document
 

@@ -220,7 +220,9 @@ void ContactSimulation::expect_finite() const {
   for (const Joint& joint : model().joints()) {
     for (int k = 0; k < joint.nq; ++k) {
       if (std::isfinite(state_.q[joint.q + k])) continue;
-      refuse(t_, "position of joint '" + joint.name + "' is not finite, expected a number");
+      refuse(t_, "position of joint '" + joint.name +
+                     "' is not finite, expected a number (take shorter steps or smaller "
+                     "gains: forces of controllers act from the start of a step to its end)");
     }
   }
   for (const Coordinate& c : model().coordinates()) {

@@ -207,6 +207,37 @@ subsystems:
   EXPECT_NE(check("crank_com: [0.05, 0, 0], ").find("0 warnings"), std::string::npos);
 }
 
+TEST(CheckTest, LoopsThatWeldAreDoubted) {
+  // Five joints about y: two freedoms with a pin about y, one with a pin about another axis.
+  const auto check = [](const std::string& axis) {
+    const TemporaryFile file(".yaml", R"(espalier: 1
+name: five_bar
+links:
+  base: {}
+  left: {mass: 1, com: [0, 0, -0.2], inertia: [0.02, 0.02, 0.001, 0, 0, 0]}
+  coupler: {mass: 0.5, com: [0.15, 0, 0], inertia: [0.001, 0.01, 0.01, 0, 0, 0]}
+  right: {mass: 1, com: [0, 0, -0.2], inertia: [0.02, 0.02, 0.001, 0, 0, 0]}
+  link: {mass: 0.5, com: [-0.1, 0, 0], inertia: [0.001, 0.01, 0.01, 0, 0, 0]}
+joints:
+  a: {type: revolute, parent: base, child: left, axis: [0, 1, 0]}
+  b: {type: revolute, parent: left, child: coupler, axis: [0, 1, 0], xyz: [0, 0, -0.4]}
+  c: {type: revolute, parent: base, child: right, axis: [0, 1, 0], xyz: [0.5, 0, 0]}
+  d: {type: revolute, parent: right, child: link, axis: [0, 1, 0], xyz: [0, 0, -0.4]}
+loops:
+  pin: {type: revolute, )" + axis +
+                                          R"(predecessor: {link: coupler, xyz: [0.3, 0, 0]},
+        successor: {link: link, xyz: [-0.2, 0, 0]}}
+)");
+    return run("check '" + file.path() + "'").out;
+  };
+  const std::string told = check("");
+  for (const char* word : {"loop 'pin'", "'link' on link 'coupler' is none", "1 warning"}) {
+    EXPECT_NE(told.find(word), std::string::npos) << word << "\n" << told;
+  }
+  const std::string right = check("axis: [0, 1, 0], ");
+  EXPECT_NE(right.find("0 warnings"), std::string::npos) << right;
+}
+
 TEST(CheckTest, TiesThatSayWhatOthersSayAreDoubted) {
   const std::string robot = R"(espalier: 1
 name: two

@@ -54,6 +54,23 @@ TEST_F(LinkFramesTest, BeforeTheFirstUpdateNothingIsToldOfLinks) {
   EXPECT_THROW(LinkFrames(host(), nullptr), InvalidModel);
 }
 
+TEST_F(LinkFramesTest, AStateIsTakenWhereItsLoopsAreClosed) {
+  State state(robot_);
+  state.q() = q_, state.v() = v_;
+  frames_.update(state);
+  const auto of_state = frames_.velocity("flange", Frame::local_world_aligned, point_).linear;
+  frames_.update(q_, v_);
+  EXPECT_EQ(of_state, frames_.velocity("flange", Frame::local_world_aligned, point_).linear);
+
+  const ModelPtr tello = host().load(ESPALIER_SOURCE_DIR "/robots/tello.yaml");
+  State turned(tello);
+  LinkFrames frames(host(), tello);
+  turned["left.hip.rotor1"] = 0.4;
+  EXPECT_THROW(frames.update(turned), SingularMechanism);
+  ASSERT_EQ(turned.close().verdict, Closure::Verdict::closed);
+  frames.update(turned);
+}
+
 TEST_F(LinkFramesTest, LocalIsAlignedInTheLinksAxes) {
   frames_.update(q_, v_);
   const Eigen::Matrix3d R = frames_.pose("flange").linear();

@@ -53,6 +53,14 @@ TEST(StateTest, QuaternionsAreNormalised) {
   EXPECT_DOUBLE_EQ(state.position("joint1")[3], 0.8);
 }
 
+TEST(StateTest, AQuaternionWithoutDirectionIsRefused) {
+  espalier::State state(robot());
+  const std::vector<double> before = state.q();
+  EXPECT_THROW(state.set_position("joint1", std::vector<double>{0, 0, 0, 0}), InvalidModel);
+  EXPECT_THROW(state.set_raw("joint1", std::vector<double>{0, 0, 0, 0}), InvalidModel);
+  EXPECT_EQ(state.q(), before);
+}
+
 TEST(StateTest, WrongNamesSizesAndDependentJointsAreRefusedByName) {
   espalier::State state(robot());
   const std::vector<double> before = state.q();
