@@ -6,11 +6,11 @@
 #include "espalier/host/batches/batch_loops.hpp"
 #include "espalier/host/batches/batch_projector.hpp"
 #include "espalier/host/batches/block_threads.hpp"
+#include "espalier/host/batches/packed_numbers.hpp"
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 #include "espalier/simulation/batch_simulation.hpp"
-#include "espalier/simulation/packed_numbers.hpp"
 #include "espalier/simulation/reselection.hpp"
 
 namespace espalier {

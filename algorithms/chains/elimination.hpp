@@ -2,7 +2,7 @@
 
 #include "algorithms/chains/kernels.hpp"
 #include "algorithms/chains/pairs.hpp"
-#include "algorithms/chains/unit.hpp"
+#include "algorithms/chains/units/unit.hpp"
 
 /// The joint of a chain's body is eliminated from the articulated inertia I and the wrench p of
 /// what it carries, which go to the body before: ChainSweeps, inward.  Source: Featherstone

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/chains/elimination.hpp"
-#include "algorithms/chains/units.hpp"
+#include "algorithms/chains/units/units.hpp"
 
 namespace espalier {
 

@@ -5,10 +5,10 @@
 #include "espalier/host/batches/batch_loops.hpp"
 #include "espalier/host/batches/batch_projector.hpp"
 #include "espalier/host/batches/block_threads.hpp"
+#include "espalier/host/batches/packed_numbers.hpp"
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/simulation/contact/contact_batch.hpp"
 #include "espalier/simulation/contact/gathered_robots.hpp"
-#include "espalier/simulation/packed_numbers.hpp"
 
 /// What a batch keeps, and how its packs go through a step. Not for plugins.
 

@@ -8,7 +8,7 @@
 #include "algorithms/chains/columns/wrench_columns.hpp"
 #include "algorithms/chains/composites/composite_moments.hpp"
 #include "algorithms/chains/composites/composite_plan.hpp"
-#include "algorithms/chains/units.hpp"
+#include "algorithms/chains/units/units.hpp"
 
 namespace espalier {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "algorithms/chains/plan.hpp"
-#include "algorithms/chains/unit.hpp"
+#include "algorithms/chains/units/unit.hpp"
 
 namespace espalier {
 

@@ -8,7 +8,7 @@
 #include "algorithms/chains/attachments.hpp"
 #include "algorithms/chains/columns/row_lanes.hpp"
 #include "algorithms/chains/model_frame.hpp"
-#include "algorithms/chains/unit_layout.hpp"
+#include "algorithms/chains/units/unit_layout.hpp"
 
 namespace espalier {
 
