@@ -167,6 +167,16 @@ def test_open_loops_are_refused(tello):
     assert algo(q).shape == (tello.nv,)
 
 
+def test_a_quaternion_without_direction_is_refused(tello):
+    x = tello.state()
+    before = x.q.copy()
+    with pytest.raises(esp.InvalidState, match="quaternion of joint 'root' is 0"):
+        x["root"] = [0, 0, 1, 0, 0, 0, 0]
+    assert np.array_equal(x.q, before)
+    x["root"] = [0, 0, 1, 0, 0, 0, 5]
+    assert x["root"][6] == 1
+
+
 def test_unknown_names_are_key_errors_with_suggestions(arm, x):
     with pytest.raises(KeyError, match="did you mean 'aba'") as caught:
         arm.forward_dynamics(x.q, x.v, algorithm="abaa")
