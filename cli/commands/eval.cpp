@@ -162,8 +162,13 @@ Examples:
       std::string problems;
       for (const Entry* entry : entries)
         problems += (problems.empty() ? "" : ", ") + entry->problem;
-      session.print(fmt::format("{}: {} by {}, gravity {:g} {:g} {:g}\n\n{}{}", model->name(),
-                                problems, algorithm_, g.x, g.y, g.z, subsystem_table_,
+      std::string passive;  // simulations have them unless told
+      if (PassiveForces(model).any()) {
+        passive = passive_ ? ", with damping, friction and springs of the joints"
+                           : ", without damping, friction and springs of the joints (--passive)";
+      }
+      session.print(fmt::format("{}: {} by {}, gravity {:g} {:g} {:g}{}\n\n{}{}", model->name(),
+                                problems, algorithm_, g.x, g.y, g.z, passive, subsystem_table_,
                                 describe(setup, results)));
     }
     return ok;

@@ -81,6 +81,11 @@ TEST(EvalTest, PassiveForcesActOnlyWhenAskedFor) {
   const Json needed = eval(inverse + " --passive", state);
   EXPECT_NEAR(needed["tau"]["swing"].get<double>(), 0.6 - passive, exact);
   EXPECT_NEAR(needed["bias"]["swing"].get<double>(), -passive, exact);
+  // Simulations have them unless told, so tables say that these do not.
+  const char* has = "damping, friction and springs of the joints";
+  EXPECT_NE(run("eval " + forward).out.find(std::string(", without ") + has), std::string::npos);
+  EXPECT_NE(run("eval " + forward + " --passive").out.find(std::string(", with ") + has),
+            std::string::npos);
 }
 
 TEST(EvalTest, KinematicsGivesEveryLinkByName) {
