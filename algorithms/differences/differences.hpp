@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/differences/halved_steps.hpp"
 #include "algorithms/oracles/dense.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/motion/spanning_variation.hpp"
@@ -53,33 +54,16 @@ class ClosedDifferences {
   /// Derivative of f(t), a vector, by t at 0.
   template <class F>
   static std::vector<double> along(F&& f) {
-    static constexpr double weight[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
-    const auto apart = [&](double t) {
-      std::vector<double> a = f(t);
-      const std::vector<double> b = f(-t);
-      for (std::size_t j = 0; j < a.size(); ++j) a[j] -= b[j];
-      return a;
-    };
-    constexpr double first = 1.6e-2;
-    // f(t) - f(-t) at one to four steps. Steps halve: two and four are one and two of those before.
-    std::vector<double> at[4];
-    at[0] = apart(2 * first), at[1] = apart(4 * first);
     std::vector<double> last, best;
     double least = HUGE_VAL;
-    for (double h = first; h > 6e-5; h *= 0.5) {
-      at[3] = std::move(at[1]), at[1] = std::move(at[0]);
-      at[0] = apart(h), at[2] = apart(3 * h);
-      std::vector<double> now(at[0].size(), 0.0);
-      for (int i = 0; i < 4; ++i) {
-        for (std::size_t j = 0; j < now.size(); ++j) now[j] += weight[i] * at[i][j] / h;
-      }
+    differences_at_halved_steps(f, [&](std::vector<double> now) {
       double change = 0.0;
       for (std::size_t j = 0; j < last.size(); ++j) {
         change = std::max(change, std::abs(now[j] - last[j]));
       }
       if (!last.empty() && change <= least) least = change, best = now;
       last = std::move(now);
-    }
+    });
     return best.empty() ? last : best;
   }
   /// Matrix of `rows` rows whose column k is the derivative of f(t, k) by t.

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/differences/halved_steps.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/passive.hpp"
 #include "espalier/kernel/problems/derivatives/derivatives.hpp"
@@ -110,32 +111,15 @@ class DifferenceOracle {
   /// The difference and how far it is from the next best.
   template <class F>
   static std::pair<std::vector<double>, double> best_difference(F&& f) {
-    static constexpr double weight[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
-    const auto apart = [&](double t) {
-      std::vector<double> a = f(t);
-      const std::vector<double> b = f(-t);
-      for (std::size_t i = 0; i < a.size(); ++i) a[i] -= b[i];
-      return a;
-    };
-    constexpr double first = 1.6e-2;
-    // f(t) - f(-t) at one to four steps. Steps halve: two and four are one and two of those before.
-    std::vector<double> at[4];
-    at[0] = apart(2 * first), at[1] = apart(4 * first);
     std::vector<double> best, last;
     double least = HUGE_VAL;
-    for (double h = first; h > 6e-5; h *= 0.5) {
-      at[3] = std::move(at[1]), at[1] = std::move(at[0]);
-      at[0] = apart(h), at[2] = apart(3 * h);
-      std::vector<double> now(at[0].size(), 0.0);
-      for (int k = 0; k < 4; ++k) {
-        for (std::size_t i = 0; i < now.size(); ++i) now[i] += weight[k] * at[k][i] / h;
-      }
+    differences_at_halved_steps(f, [&](std::vector<double> now) {
       if (!last.empty()) {
         const double change = largest_difference(now, last);
         if (change < least) least = change, best = now;
       }
       last = std::move(now);
-    }
+    });
     return {best, least};
   }
   /// Of the last matrix(), relative to its largest entry.
