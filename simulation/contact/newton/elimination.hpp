@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "espalier/kernel/scalar/reciprocal.hpp"
+
 namespace espalier::contact {
 
 /// Entries [first, first + p) of row i once the rows above are taken off: factors left of the
@@ -37,7 +39,7 @@ inline void eliminate(int n, T* A, int columns, T* x) {
     for (; first + 4 <= n; first += 4) eliminate_entries<4>(n, A, i, first);
     for (; first < n; ++first) eliminate_entries<1>(n, A, i, first);
     T* row = A + static_cast<std::size_t>(i) * n;
-    row[i] = T(1.0) / row[i];
+    row[i] = reciprocal(row[i]);
     for (int c = 0; c < columns; ++c) {
       T sum = x[i * columns + c];
       for (int k = 0; k < i; ++k) sum -= row[k] * x[k * columns + c];

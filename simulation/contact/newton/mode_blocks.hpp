@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "espalier/kernel/scalar/reciprocal.hpp"
 #include "espalier/simulation/contact/problems/lanes.hpp"
 
 namespace espalier::contact {
@@ -28,7 +29,7 @@ class ModeBlocks {
       invert_contact(Q + 9 * c, D + 9 * c, compliance[c], x + 3 * c, W_.data() + 9 * c);
     }
     for (int k = 0; k < scalars; ++k) {
-      const T inverse = T(1.0) / D[9 * contacts + k];
+      const T inverse = reciprocal(D[9 * contacts + k]);
       W_[9 * contacts + k] = inverse * Q[9 * contacts + k];
       x[3 * contacts + k] *= inverse;
     }
@@ -37,9 +38,9 @@ class ModeBlocks {
  private:
   static void invert_contact(const T* Q, const T* D, const T& compliance, T* y, T* W) {
     // D + Q R = [a 0 0; c t; .] with t symmetric: normal first, then t = L diag(t1, s) L^T.
-    const T a = T(1.0) / (D[0] + Q[0] * compliance);
+    const T a = reciprocal(D[0] + Q[0] * compliance);
     const T c1 = D[3] + Q[3] * compliance, c2 = D[6] + Q[6] * compliance;
-    const T t = T(1.0) / D[4], l = D[5] * t, s = T(1.0) / (D[8] - l * D[5]);
+    const T t = reciprocal(D[4]), l = D[5] * t, s = reciprocal(D[8] - l * D[5]);
     const auto solve = [&](T& n, T& x1, T& x2) {
       n *= a;
       x1 -= c1 * n, x2 -= c2 * n;

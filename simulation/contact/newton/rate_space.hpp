@@ -187,7 +187,7 @@ class RateSpace final : public RowWay<T> {
       for (const int k : below_[i]) sum -= upper_[start_[k] + d] * f_[k];
       f_[i] = sum;
       T *lower = lower_.data() + start_[i], *upper = upper_.data() + start_[i];
-      lower[d] = T(1.0) / lower[d];
+      lower[d] = reciprocal(lower[d]);
       for (int b = 0; b < d; ++b) upper[b] *= lower[d];
     }
     for (int i = 0; i < n_; ++i) {

@@ -26,19 +26,19 @@ class BlockSweeps {
       // Planar mechanisms have blocks of rank 1 or 2: a proximal term, without bias in solve().
       b.prox = larger(T(1e-9) * (D(0, 0) + D(1, 1) + D(2, 2)), T(1e-300));
       b.n = D(0, 0) + b.prox;
-      b.inverse_n = T(1.0) / b.n;
+      b.inverse_n = reciprocal(b.n);
       const T S11 = D(1, 1) + b.prox - D(1, 0) * D(0, 1) * b.inverse_n;
       const T S22 = D(2, 2) + b.prox - D(2, 0) * D(0, 2) * b.inverse_n;
       const T S12 = D(1, 2) - D(1, 0) * D(0, 2) * b.inverse_n;
       // Jacobi's rotation.
       const T tau = T(0.5) * (S22 - S11);
-      const T root = abs(tau) + sqrt(tau * tau + S12 * S12);
-      const T t = select(less(tau, T(0.0)), -S12, S12) / larger(root, T(1e-300));
-      b.cosine = T(1.0) / sqrt(T(1.0) + t * t);
+      const T root = abs(tau) + Length<T>(tau * tau + S12 * S12).length;
+      const T t = select(less(tau, T(0.0)), -S12, S12) * reciprocal(larger(root, T(1e-300)));
+      b.cosine = reciprocal_root(T(1.0) + t * t);
       b.sine = t * b.cosine;
       b.s[0] = larger(S11 - t * S12, T(1e-3) * b.prox);
       b.s[1] = larger(S22 + t * S12, T(1e-3) * b.prox);
-      for (int k = 0; k < 2; ++k) b.inverse_s[k] = T(1.0) / b.s[k];
+      for (int k = 0; k < 2; ++k) b.inverse_s[k] = reciprocal(b.s[k]);
       b.d[0] = b.cosine * D(0, 1) - b.sine * D(0, 2);
       b.d[1] = b.sine * D(0, 1) + b.cosine * D(0, 2);
     }
@@ -77,7 +77,8 @@ class BlockSweeps {
       rates<1>(p, product, row, lam, &u);
       const T diagonal = p.G[static_cast<std::size_t>(row) * (p.size() + 1)];
       const Bounds<T> within = bounds(p, i - contacts, lam);
-      const T next = clip(lam[row] - u / larger(diagonal, T(1e-300)), within.low, within.high);
+      const T next =
+          clip(lam[row] - u * reciprocal(larger(diagonal, T(1e-300))), within.low, within.high);
       set(product, live, row, &next, lam);
     }
   }
@@ -122,8 +123,8 @@ class BlockSweeps {
     if (slides.any()) {
       T a = slide(k, mu, b_n, c1, c2, slides, slip);
       slip = select(slides, a, slip);
-      l1 = select(slides, -c1 / (k.s[0] + a), l1);
-      l2 = select(slides, -c2 / (k.s[1] + a), l2);
+      l1 = select(slides, -c1 * reciprocal(k.s[0] + a), l1);
+      l2 = select(slides, -c2 * reciprocal(k.s[1] + a), l2);
       n = -(b_n + k.d[0] * l1 + k.d[1] * l2) * k.inverse_n;
     }
     l1 = select(rough, l1, T(0.0));
@@ -141,28 +142,31 @@ class BlockSweeps {
   /// The root a > 0 of 1 - mu n(a) / |lam_t(a)|, by Newton's method within a bracket.
   T slide(const Block& k, const T& mu, const T& b_n, const T& c1, const T& c2, Mask<T> live,
           const T& start) const {
-    const T c = sqrt(c1 * c1 + c2 * c2), d = sqrt(k.d[0] * k.d[0] + k.d[1] * k.d[1]);
+    const T c = Length<T>(c1 * c1 + c2 * c2).length;
+    const T d = Length<T>(k.d[0] * k.d[0] + k.d[1] * k.d[1]).length;
     T low(0.0);
     const T push = larger(-mu * b_n, T(1e-300));
-    T high =
-        larger(c * (T(1.0) + mu * d * k.inverse_n) * k.n / push - smaller(k.s[0], k.s[1]), T(0.0)) +
-        smaller(k.s[0], k.s[1]) * T(1e-6);
+    T high = larger(c * (T(1.0) + mu * d * k.inverse_n) * k.n * reciprocal(push) -
+                        smaller(k.s[0], k.s[1]),
+                    T(0.0)) +
+             smaller(k.s[0], k.s[1]) * T(1e-6);
     T a = select(less(T(0.0), start) & less(start, high), start, T(0.0));
     for (int iteration = 0; iteration < 60; ++iteration) {
-      const T i1 = T(1.0) / (k.s[0] + a), i2 = T(1.0) / (k.s[1] + a);
+      const T i1 = reciprocal(k.s[0] + a), i2 = reciprocal(k.s[1] + a);
       const T l1 = -c1 * i1, l2 = -c2 * i2;
-      const T q = larger(sqrt(l1 * l1 + l2 * l2), T(1e-300));
+      const Length<T> of(l1 * l1 + l2 * l2);
+      const T &q = of.length, &inverse_q = of.inverse;
       const T n = -(b_n + k.d[0] * l1 + k.d[1] * l2) * k.inverse_n;
-      const T F = T(1.0) - mu * n / q;
+      const T F = T(1.0) - mu * n * inverse_q;
       live = live & less(T(1e-13), abs(F));
       if (!live.any()) break;
-      const T dq = -(l1 * l1 * i1 + l2 * l2 * i2) / q;
+      const T dq = -(l1 * l1 * i1 + l2 * l2 * i2) * inverse_q;
       const T dn = (k.d[0] * l1 * i1 + k.d[1] * l2 * i2) * k.inverse_n;
-      const T dF = -mu * (dn * q - n * dq) / (q * q);
+      const T dF = -mu * (dn * q - n * dq) * (inverse_q * inverse_q);
       const Mask<T> above = less(T(0.0), F);
       low = select(above & live, a, low);
       high = select(~above & live, a, high);
-      const T newton = a - F / select(less(T(1e-300), abs(dF)), dF, T(1e300));
+      const T newton = a - F * reciprocal(select(less(T(1e-300), abs(dF)), dF, T(1e300)));
       const Mask<T> inside = less(low, newton) & less(newton, high);
       const T next = select(inside, newton, T(0.5) * (low + high));
       live = live & (less(next, a) | less(a, next));  // until rounding

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "espalier/kernel/scalar/reciprocal.hpp"
 #include "simulation/contact/solvers/row_products.hpp"
 
 /// Cones, residuals and sweeps that all solvers share.
@@ -20,17 +21,23 @@ void scales(const ImpulseProblem<T>& p, T* d) {
   }
 }
 
+/// Length of a vector by the sum of squares, and its reciprocal, which is finite for all vectors.
+template <class T>
+struct Length {
+  explicit Length(const T& squares)
+      : inverse(reciprocal_root(larger(squares, T(1e-300)))), length(squares * inverse) {}
+  T inverse, length;
+};
+
 /// The point of the cone |t| <= mu n that is nearest to a.
 template <class T>
 inline void project(const T& mu, const T* a, T* lam) {
-  const T q = sqrt(a[1] * a[1] + a[2] * a[2]);
+  const Length<T> of(a[1] * a[1] + a[2] * a[2]);
+  const T& q = of.length;
   // Without friction the cone is a ray, and q <= mu a_n holds on both sides of its tip.
   const Mask<T> inside = less_equal(q, mu * a[0]) & less_equal(T(0.0), a[0]);
   const Mask<T> polar = less_equal(mu * q, -a[0]);
-  // One division for both n = (a_n + mu q) / (1 + mu^2) and t = mu n / q.
-  const T length = larger(q, T(1e-300));
-  const T part = (a[0] + mu * q) / ((T(1.0) + mu * mu) * length);
-  const T n = part * length, t = mu * part;
+  const T n = (a[0] + mu * q) * reciprocal(T(1.0) + mu * mu), t = mu * n * of.inverse;
   lam[0] = select(inside, a[0], select(polar, T(0.0), n));
   for (int k = 1; k < 3; ++k) {
     lam[k] = select(inside, a[k], select(polar, T(0.0), t * a[k]));
@@ -41,8 +48,9 @@ inline void project(const T& mu, const T* a, T* lam) {
 template <class T>
 inline void clip_contact(const T& mu, T* lam) {
   lam[0] = larger(lam[0], T(0.0));
-  const T q = sqrt(lam[1] * lam[1] + lam[2] * lam[2]), most = mu * lam[0];
-  const T s = select(less_equal(q, most), T(1.0), most / larger(q, T(1e-300)));
+  const Length<T> of(lam[1] * lam[1] + lam[2] * lam[2]);
+  const T most = mu * lam[0];
+  const T s = select(less_equal(of.length, most), T(1.0), most * of.inverse);
   lam[1] *= s, lam[2] *= s;
 }
 
@@ -79,7 +87,7 @@ T residual(const ImpulseProblem<T>& p, const T* d, const T* lam, const T* u) {
   for (int c = 0; c < p.contacts; ++c) {
     const T* v = u + 3 * c;
     const T l[3] = {d[c] * lam[3 * c], d[c] * lam[3 * c + 1], d[c] * lam[3 * c + 2]};
-    const T slide = p.mu[c] * sqrt(v[1] * v[1] + v[2] * v[2]);
+    const T slide = p.mu[c] * Length<T>(v[1] * v[1] + v[2] * v[2]).length;
     const T a[3] = {l[0] - (v[0] + slide), l[1] - v[1], l[2] - v[2]};
     T nearest[3];
     project(p.mu[c], a, nearest);

@@ -102,7 +102,8 @@ class NewtonRounds {
       // d a: modes and directions are those of a.
       const T a_n = d * lam[i] - u_[i];
       const T a1 = d * lam[i + 1] - u_[i + 1], a2 = d * lam[i + 2] - u_[i + 2];
-      const T q = larger(sqrt(a1 * a1 + a2 * a2), T(1e-300)), inverse = one / q;
+      const Length<T> of(a1 * a1 + a2 * a2);
+      const T &q = of.length, &inverse = of.inverse;
       const T e1 = a1 * inverse, e2 = a2 * inverse, k = mu * a_n * inverse;
       const Mask<T> apart = less_equal(a_n, zero), stick = ~apart & less_equal(q, mu * a_n);
       const Mask<T> slip = ~(apart | stick);

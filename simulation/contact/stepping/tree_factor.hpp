@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/kernel/scalar/reciprocal.hpp"
 #include "espalier/simulation/contact/plan.hpp"
 
 namespace espalier::contact {
@@ -129,7 +130,7 @@ class TreeFactor {
     for (int k = 1; k <= t; ++k) {
       const int r = t - k;
       T* row = L + b.start[r] + b.depth;
-      const T inverse = sqrt(B[r][r]) * (T(1.0) / B[r][r]);  // root and quotient at once
+      const T inverse = reciprocal_root(B[r][r]);
       row[r] = inverse;
       y[b.first + r] = v[r] = v[r] * inverse;
       for (int c = 0; c < t; ++c) {

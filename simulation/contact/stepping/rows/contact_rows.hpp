@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/scalar/reciprocal.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
 #include "simulation/contact/solvers/cones.hpp"
 #include "simulation/contact/stepping/rows/contact_points.hpp"
@@ -21,7 +22,7 @@ inline void contact_tangents(const Vec3<T>& n, Vec3<T>& t1, Vec3<T>& t2) {
   const Vec3<T> t(select(by_x, zero, select(by_y, -n.z, n.y)),
                   select(by_x, n.z, select(by_y, zero, -n.x)),
                   select(by_x, -n.y, select(by_y, n.x, zero)));
-  const T inverse = T(1.0) / sqrt(dot(t, t));
+  const T inverse = reciprocal_root(dot(t, t));
   t1 = scale(inverse, t);
   t2 = cross(n, t1);
 }
