@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "batch_simulation_impl.hpp"
+#include "espalier/kernel/model/motion/quaternions.hpp"
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/plugins/registry.hpp"
@@ -121,6 +122,10 @@ void BatchSimulation::Impl::start(int N, In<double> q, In<double> v, double t) {
   }
   expect_size("batch simulation", "q", q.size(), static_cast<long>(model_->nq()) * N);
   expect_size("batch simulation", "v", v.size(), static_cast<long>(model_->nv()) * N);
+  for (int robot = 0; robot < N; ++robot) {
+    expect_directions("batch simulation: robot " + std::to_string(robot), *model_, q.data() + robot,
+                      N);
+  }
   N_ = N, t_ = t;
   q_.assign(q.data(), q.data() + q.size());
   v_.assign(v.data(), v.data() + v.size());

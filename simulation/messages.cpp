@@ -28,6 +28,16 @@ void refuse_controller(const std::string& who, const Model& model, std::span<con
   }
 }
 
+void expect_countable(const std::string& who, double duration, double h) {
+  // Beyond, times of neighbouring steps are the same number.
+  constexpr double most_steps = 0x1.0p50;
+  if (duration / h <= most_steps) return;
+  throw InvalidModel(who + ": duration of " + text::number(duration) + " s takes " +
+                     text::number(duration / h, 3) + " steps of " + text::number(h) +
+                     " s, expected at most 1.1e15, which time in double precision can tell apart "
+                     "(take longer steps, or a shorter duration)");
+}
+
 void expect_finite_tau(const std::string& who, const Model& model, std::span<const double> tau) {
   for (const Coordinate& c : model.coordinates()) {
     for (int k = c.start; k < c.start + c.size; ++k) {

@@ -24,6 +24,12 @@ ESPALIER_API void refuse_controller(const std::string& who, const Model& model,
 ESPALIER_API void expect_finite_tau(const std::string& who, const Model& model,
                                     std::span<const double> tau);
 
+/// Refuses a run of more steps than time can tell apart.
+/// @param who       for the message
+/// @param duration  [s]. @param h  the step [s]
+/// @throws InvalidModel
+ESPALIER_API void expect_countable(const std::string& who, double duration, double h);
+
 /// Whether all coordinates of these names are the model's.
 ESPALIER_API bool are_independent(const Model& model, std::span<const std::string> names);
 

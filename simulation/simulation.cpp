@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/motion/quaternions.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/simulation/messages.hpp"
 
@@ -80,6 +81,7 @@ Simulation::~Simulation() = default;
 void Simulation::start(In<double> q, In<double> v, double t) {
   expect_size("simulation", "q", q.size(), model_->nq());
   expect_size("simulation", "v", v.size(), model_->nv());
+  expect_directions("simulation", *model_, q.data());
   std::copy_n(q.data(), q.size(), q_.begin());
   std::copy_n(v.data(), v.size(), v_.begin());
   own_v_ = v_;
@@ -250,15 +252,8 @@ void Simulation::run(double duration, double h, int every,
                        " s, " + number(h) + " s and " + std::to_string(every) +
                        ", expected numbers not below zero, above zero and above zero");
   }
+  detail::expect_countable("simulation", duration, h);
   const double begin = t_;
-  // Beyond, times of neighbouring steps are the same number.
-  constexpr double most_steps = 0x1.0p50;
-  if (!(duration / h <= most_steps)) {
-    throw InvalidModel("simulation: duration of " + number(duration) + " s takes " +
-                       number(duration / h, 3) + " steps of " + number(h) +
-                       " s, expected at most 1.1e15, which time in double precision can tell apart "
-                       "(take longer steps, or a shorter duration)");
-  }
   // A last step of a millionth is rounding of duration / h.
   const auto steps = static_cast<long long>(std::ceil(duration / h - 1e-6));
   if (!output(sample())) return;

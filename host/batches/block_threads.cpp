@@ -46,6 +46,12 @@ int checked(int threads) {
     throw SizeMismatch("batch: number of threads is " + std::to_string(threads) +
                        ", expected at least 1, or 0 for all cores");
   }
+  constexpr int most = 1024;  // each has an algorithm of its own
+  if (threads > most) {
+    throw SizeMismatch("batch: number of threads is " + std::to_string(threads) +
+                       ", expected at most " + std::to_string(most) +
+                       " (more than there are cores take longer)");
+  }
   return threads > 0 ? threads : tbb::info::default_concurrency();
 }
 

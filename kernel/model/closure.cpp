@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "espalier/kernel/model/loops/cluster_equations.hpp"
+#include "espalier/kernel/model/motion/quaternions.hpp"
 #include "espalier/kernel/uniform.hpp"
 
 namespace espalier {
@@ -226,6 +227,7 @@ std::string Closure::text() const {
 Closure close(const Model& model, const double* start, double* q, const CloseOptions& options) {
   Closure closure;
   if (!all_finite(q, model.nq()) || !all_finite(start, model.nq())) return refusal();
+  expect_directions("close", model, q);
   model.normalize(q);
   model.apply_couplings(q);
   Loops loops(model, options);

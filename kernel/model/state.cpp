@@ -6,6 +6,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/loops/constraint.hpp"
+#include "espalier/kernel/model/motion/quaternions.hpp"
 #include "espalier/kernel/model/motion/tree_kinematics.hpp"
 #include "espalier/kernel/text.hpp"
 
@@ -85,13 +86,12 @@ std::span<const double> State::rate(std::string_view joint) const {
 
 void State::put(const Joint& j, In<double> values) {
   expect_size("state", ("position of joint '" + j.name + "'").c_str(), values.size(), j.nq);
-  const bool turns = j.type == "floating" || j.type == "spherical";
-  const double* const end = values.data() + j.nq;
-  if (turns && std::all_of(end - 4, end, [](double x) { return x == 0.0; })) {
+  const int quaternion = quaternion_of(j);
+  if (quaternion >= 0 && without_direction(values.data() + quaternion)) {
     throw InvalidModel("state: length of the quaternion of joint '" + j.name +
                        "' is 0, expected x y z w of length 1");
   }
-  std::copy(values.data(), end, q_.data() + j.q);
+  std::copy_n(values.data(), j.nq, q_.data() + j.q);
   model_->normalize(q_.data());
 }
 

@@ -5,6 +5,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/model/motion/quaternions.hpp"
 #include "espalier/kernel/problems/open_loops.hpp"
 #include "espalier/kernel/problems/position_guard.hpp"
 #include "espalier/kernel/text.hpp"
@@ -87,20 +88,6 @@ Count Algorithm::look_at_inertia(std::string_view /*who*/, const Count* /*q*/) {
   return Count(0.0);
 }
 
-namespace {
-/// Where an answer is not finite. @throws SingularMechanism for a quaternion without direction
-void expect_quaternions(std::string_view who, const Model& model, const double* q) {
-  for (const Joint& joint : model.joints()) {
-    if (joint.type != "floating" && joint.type != "spherical") continue;
-    const double* quaternion = q + joint.q + joint.nq - 4;
-    if (std::any_of(quaternion, quaternion + 4, [](double x) { return x != 0.0; })) continue;
-    throw SingularMechanism(std::string(who) + ": length of the quaternion of joint '" +
-                            joint.name +
-                            "' is 0, expected x y z w of length 1 (neutral() and State have one)");
-  }
-}
-}  // namespace
-
 void Algorithm::refuse_answer(std::string_view who, std::initializer_list<In<double>> inputs,
                               const Wrenches<double>* wrenches, In<double> answer) const {
   // Numbers so large that their squares overflow are no state of a robot: NaN in, NaN out.
@@ -116,7 +103,10 @@ void Algorithm::refuse_answer(std::string_view who, std::initializer_list<In<dou
   long at = 0;
   while (at < answer.size() && std::isfinite(answer[at])) ++at;
   if (at == answer.size()) return;  // their sum alone overflowed
-  expect_quaternions(who, *model_, inputs.begin()->data());
+  if (const std::string fault = fault_of_quaternions(*model_, inputs.begin()->data());
+      !fault.empty()) {
+    throw SingularMechanism(std::string(who) + ": " + fault);
+  }
   const Closure closure = examine(*model_, inputs.begin()->data());
   const std::string cause = closure.verdict == Closure::Verdict::closed
                                 ? "the mechanism is singular in this state, or numbers overflow"

@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "espalier/kernel/graph/mechanism_graphs.hpp"
+#include "espalier/kernel/model/motion/quaternions.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/model/passive.hpp"
 #include "espalier/kernel/uniform.hpp"
@@ -14,9 +15,12 @@ Asker asker_of(const Robot& robot, const char* what) {
   return {std::string(what) + " of '" + robot.model->name() + "'"};
 }
 
-/// Position q of the robot as a vector. @throws SizeMismatch
+/// Position q of the robot as a vector. @throws SizeMismatch; InvalidModel for a quaternion of
+/// zeros
 std::vector<double> position(const Robot& robot, const char* what, py::handle q) {
-  return vector_of(q, "q", robot.model->nq(), asker_of(robot, what));
+  std::vector<double> x = vector_of(q, "q", robot.model->nq(), asker_of(robot, what));
+  expect_directions(asker_of(robot, what).who, *robot.model, x.data());
+  return x;
 }
 
 py::array_t<double> array_of(const std::vector<double>& x) {

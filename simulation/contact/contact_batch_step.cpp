@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/motion/quaternions.hpp"
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/simulation/contact/contact_batch_impl.hpp"
@@ -52,6 +53,9 @@ void ContactBatch::Impl::start(int N, In<double> q, In<double> v, double t) {
   const std::size_t n = N;
   expect_size("contact batch", "q", q.size(), static_cast<long>(model.nq()) * N);
   expect_size("contact batch", "v", v.size(), static_cast<long>(model.nv()) * N);
+  for (int k = 0; k < N; ++k) {
+    expect_directions("contact batch: robot " + std::to_string(k), model, q.data() + k, N);
+  }
   N_ = N, t_ = t, last_step_ = 0.0;
   q_.assign(model.nq(), N), v_.assign(model.nv(), N);
   q_rows_.resize(q.size()), v_rows_.resize(v.size());
@@ -84,6 +88,7 @@ void ContactBatch::Impl::reset(int robot, In<double> q, In<double> v) {
   expect_robot(robot);
   expect_size("contact batch", "q of one robot", q.size(), model.nq());
   expect_size("contact batch", "v of one robot", v.size(), model.nv());
+  expect_directions("contact batch: robot " + std::to_string(robot), model, q.data());
   Worker& w = *workers_.front();
   std::copy_n(q.data(), q.size(), w.one.begin());
   moved();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/motion/quaternions.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/simulation/messages.hpp"
 
@@ -129,6 +130,7 @@ ContactSimulation::~ContactSimulation() = default;
 void ContactSimulation::start(In<double> q, In<double> v, double t) {
   expect_size("contact simulation", "q", q.size(), model().nq());
   expect_size("contact simulation", "v", v.size(), model().nv());
+  expect_directions("contact simulation", model(), q.data());
   std::copy_n(q.data(), q.size(), state_.q.begin());
   std::copy_n(v.data(), v.size(), state_.v.begin());
   std::fill(state_.memory.begin(), state_.memory.end(), 0.0);
@@ -357,6 +359,7 @@ void ContactSimulation::run(double duration, double h, int every,
                        number(duration) + " s, " + number(h) + " s and " + std::to_string(every) +
                        ", expected numbers not below zero, above zero and above zero");
   }
+  detail::expect_countable("contact simulation", duration, h);
   const double begin = t_;
   // A last step of a millionth is rounding of duration / h.
   const auto steps = static_cast<long long>(std::ceil(duration / h - 1e-6));

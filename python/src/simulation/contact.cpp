@@ -6,6 +6,7 @@
 #include "espalier/simulation/contact/contact_batch.hpp"
 #include "espalier/simulation/contact/world.hpp"
 #include "python/src/arrays.hpp"
+#include "recorded_run.hpp"
 
 // Many robots on rigid ground (ContactBatch).
 
@@ -121,7 +122,8 @@ class ContactRobots {
   void step(double h, int steps) {
     alone([&] {
       expect_started();
-      for (int k = 0; k < steps; ++k) run_->step(h);
+      Signals signals;
+      for (int k = 0; k < steps; ++k, signals.look()) run_->step(h);
     });
   }
 

@@ -173,7 +173,8 @@ class ManyRobots {
       tau_ = columns_of(tau, "tau", robot_.model->nv(), count_, asker_);
     }
     WithoutGil released;
-    for (int k = 0; k < steps; ++k) run_->step(h);
+    Signals signals;
+    for (int k = 0; k < steps; ++k, signals.look()) run_->step(h);
   }
 
   py::array q() const { return rows_of(run_->sample().q, robot_.model->nq(), count_); }
