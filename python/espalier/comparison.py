@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
+from .errors import expect_whole
 
 if TYPE_CHECKING:
     from .model import Model
@@ -62,6 +63,7 @@ def compare(
     model: Model, problem: str, samples: int, seed: int, tolerance: float, setup: dict[str, Any]
 ) -> Comparison:
     """See Model.compare."""
+    samples = expect_whole(f"compare '{model.name}'", "samples", samples, 1)
     problem = model._problem(problem)
     entries = model.host.algorithms(problem, model._core)
     refused = {a["name"]: a["obstacle"] for a in entries if not a["can"]}

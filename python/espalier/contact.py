@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .errors import InvalidModel, SizeMismatch, unknown
+from .errors import InvalidModel, SizeMismatch, expect_vector, expect_whole, unknown
 from .model import Model
 
 Array = NDArray[np.float64]
@@ -114,8 +114,13 @@ class ContactBatch:
 
         q and v have a row for each of them, or one for all. What randomize() set stays.
         """
-        chosen = np.asarray(mask, dtype=bool)
+        chosen = np.asarray(mask)
         N = len(self._core.status)
+        if chosen.dtype != bool:
+            raise TypeError(
+                f"contact batch of '{self.model.name}': mask is {mask!r}, expected {N} times True "
+                "or False"
+            )
         if chosen.shape != (N,):
             raise SizeMismatch(
                 f"contact batch of '{self.model.name}': shape of mask is {chosen.shape}, "
@@ -177,11 +182,13 @@ class ContactBatch:
 
     def set_gravity(self, gravity: Sequence[float]) -> None:
         """Gravity for what follows [m/s^2], world axes."""
-        self._core.set_gravity([float(x) for x in gravity])
+        who = f"contact batch of '{self.model.name}'"
+        self._core.set_gravity(expect_vector(who, "gravity", gravity))
 
     def step(self, dt: float, steps: int = 1) -> None:
         """Steps of length dt [s]; other Python threads run meanwhile."""
-        self._core.step(float(dt), int(steps))
+        count = expect_whole(f"contact batch of '{self.model.name}'", "steps", steps, 1)
+        self._core.step(float(dt), count)
 
     @property
     def q(self) -> Array:

@@ -53,6 +53,30 @@ def unknown(who: str, what: str, name: str, known: list[str]) -> UnknownName:
     return UnknownName(f"{who}: {what} is '{name}'{_core._suggest(name, list(known))}")
 
 
+def expect_whole(who: str, what: str, value: Any, least: int) -> int:
+    """The value as an int. Raises TypeError for what is no whole number from `least` on."""
+    import operator
+
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        whole = least - 1
+    if whole < least or isinstance(value, bool):
+        raise TypeError(f"{who}: {what} is {value!r}, expected a whole number from {least}")
+    return whole
+
+
+def expect_vector(who: str, what: str, value: Any) -> list[float]:
+    """The value as x, y, z. Raises TypeError for anything else."""
+    try:
+        numbers = [float(x) for x in value]
+    except (TypeError, ValueError):
+        numbers = []
+    if len(numbers) != 3:
+        raise TypeError(f"{who}: {what} is {value!r}, expected three numbers x, y, z")
+    return numbers
+
+
 def expect_word(who: str, what: str, value: Any, known: list[str]) -> None:
     """Raises TypeError for what is no text, UnknownName for another one than the known."""
     if not isinstance(value, str):

@@ -91,6 +91,12 @@ class Node:
     def __ge__(self, other: Any) -> Condition:
         return Condition(self.graph.lift(other), self)
 
+    def __eq__(self, other: object) -> bool:  # as `if`, `in` and `!=` ask
+        self.__float__()
+        return False
+
+    __hash__ = object.__hash__
+
     def __float__(self) -> float:
         raise TypeError(
             "traced expression: a number is wanted of what is only known at run time, expected "
@@ -320,6 +326,8 @@ class Graph:
     def divide(self, a: Node, b: Node) -> Node:
         if _both(a, b) and b.value != 0:
             return self.number(a.value / b.value)
+        if _is(b, 0):
+            raise Unsupported("traced expression: divisor is 0, expected another number")
         if _is(a, 0) or _is(b, 1):
             return a
         if a.operation == "negate":

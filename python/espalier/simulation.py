@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .errors import InvalidModel, Unsupported, file_name, unknown
+from .errors import InvalidModel, Unsupported, expect_vector, expect_whole, file_name, unknown
 from .results import PlainNumbers
 from .viewer import View, view
 
@@ -310,8 +310,9 @@ def simulate(
                 "f(t, q, v), Pd or Constant"
             )
     show = _bar(f"simulate {model.name}", progress)
-    start = (model._core, state.q, state.v, float(duration), float(dt), int(every), controllers, tau)
-    weight = None if gravity is None else [float(x) for x in gravity]
+    rows = expect_whole(who, "every", every, 1)
+    start = (model._core, state.q, state.v, float(duration), float(dt), rows, controllers, tau)
+    weight = None if gravity is None else expect_vector(who, "gravity", gravity)
     if ground is None:
         arrays = _core.simulate(
             *start, algorithm or "c-aba", integrator or "rk4", dict(options or {}), passive,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core
-from .errors import Unsupported, unknown
+from .errors import Unsupported, expect_vector, unknown
 from .facts import Facts
 from .parts import (
     ControlContact,
@@ -88,7 +88,7 @@ class Solving(Facts):
             [variant._core for variant in variants],
         )
         if gravity is not None:
-            bound.gravity = [float(x) for x in gravity]
+            bound.gravity = expect_vector(f"{name} of '{self.name}'", "gravity", gravity)
         return bound
 
     def task_control(

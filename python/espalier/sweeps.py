@@ -6,6 +6,7 @@ generator of its own, so that results are the same bits for any number of worker
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 import sys
@@ -14,7 +15,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from multiprocessing import current_process, get_context
 from pathlib import Path
 from typing import Any
@@ -170,9 +171,10 @@ def _wants_random(function: Callable[..., Any]) -> bool:
 class _Checkpoint:
     """Results on disk, written as a whole and put in place at once, so that none is half there."""
 
-    def __init__(self, path: str | os.PathLike[str] | None, count: int, seed: int):
+    def __init__(self, path: str | os.PathLike[str] | None, count: int, seed: int, calls: Any):
         self.path = None if path is None else Path(path)
         self.count, self.seed = count, seed
+        self.calls = "" if path is None else _digest(calls)
         self._last = time.monotonic()
 
     def load(self) -> dict[int, Any]:
@@ -183,10 +185,12 @@ class _Checkpoint:
 
             with h5py.File(self.path, "r") as file:
                 found = (int(file.attrs["count"]), int(file.attrs["seed"]))
+                calls = str(file.attrs.get("calls", ""))
                 values = {k: bytes(file["results"][str(k)][()]) for k in map(int, file["results"])}
         else:
             with np.load(self.path) as file:
                 found = (int(file["count"]), int(file["seed"]))
+                calls = str(file["calls"]) if "calls" in file else ""
                 items, ends = file["items"], file["ends"]
                 data = file["data"].tobytes()
                 starts = np.concatenate([[0], ends[:-1]]) if len(ends) else []
@@ -195,6 +199,11 @@ class _Checkpoint:
             raise InvalidModel(
                 f"sweep: {self.path}: checkpoint is of {found[0]} items and seed {found[1]}, "
                 f"expected {self.count} and {self.seed} (another sweep: remove it)"
+            )
+        if calls != self.calls:
+            raise InvalidModel(
+                f"sweep: {self.path}: checkpoint is of another function, or other parameters or "
+                "states, expected these (another sweep: remove it, or take another file)"
             )
         return {k: _decode(x) for k, x in values.items()}
 
@@ -209,6 +218,7 @@ class _Checkpoint:
 
             with h5py.File(part, "w") as file:
                 file.attrs["count"], file.attrs["seed"] = self.count, self.seed
+                file.attrs["calls"] = self.calls
                 group = file.create_group("results")
                 for k, x in encoded.items():
                     group[str(k)] = np.void(x)
@@ -217,8 +227,38 @@ class _Checkpoint:
             ends = np.cumsum([len(x) for x in encoded.values()], dtype=np.int64)
             data = np.frombuffer(b"".join(encoded.values()), dtype=np.uint8)
             with open(part, "wb") as file:
-                np.savez(file, count=self.count, seed=self.seed, items=items, ends=ends, data=data)
+                np.savez(file, count=self.count, seed=self.seed, calls=self.calls, items=items,
+                         ends=ends, data=data)
         os.replace(part, self.path)
+
+
+def _digest(x: Any) -> str:
+    """A fingerprint, the same in every process: of numbers, texts, arrays, robots and states,
+    functions by name, and what is made of these; of other objects, of their types alone."""
+    found = hashlib.sha256()
+
+    def add(x: Any) -> None:
+        kind = type(x)
+        found.update(f"({kind.__module__}.{kind.__qualname__} ".encode())
+        if isinstance(x, (bool, int, float, complex, str, bytes, type(None))):
+            found.update(repr(x).encode())
+        elif isinstance(x, (np.ndarray, np.generic)) and x.dtype != object:
+            found.update(f"{x.dtype.str} {x.shape} ".encode() + np.ascontiguousarray(x).tobytes())
+        elif isinstance(x, (list, tuple, np.ndarray)):
+            for each in x:
+                add(each)
+        elif isinstance(x, Mapping):
+            add(list(x.items()))
+        elif kind.__module__.startswith("espalier."):
+            add(list(x.__reduce__()[1]))
+        elif is_dataclass(x):
+            add(vars(x))
+        elif callable(x):
+            found.update(f"{x.__module__}.{getattr(x, '__qualname__', '')}".encode())
+        found.update(b")")
+
+    add(x)
+    return found.hexdigest()
 
 
 def _encode(x: Any) -> bytes:
@@ -286,7 +326,7 @@ def sweep(
     own, made of `seed` and i. client: a dask.distributed Client; without one all cores of this
     machine, each a process. workers: their number without a client (1: in this process).
     shard_size: items that are sent at once. checkpoint: a .npz or .h5 file; items that it has are
-    not computed again. partial: called with the results so far. A shard that fails, or whose worker
+    not computed again, and one of another function, parameters, states or seed is refused. partial: called with the results so far. A shard that fails, or whose worker
     is killed, is run again; one that fails three times is reported in `failures`.
     """
     _expect_no_import_by_workers()
@@ -296,12 +336,14 @@ def sweep(
         raise InvalidModel(
             f"sweep: number of states is {len(states)}, expected {count} as of the parameters"
         )
-    if shard_size is not None and shard_size < 1:
-        raise InvalidModel(f"sweep: shard_size is {shard_size}, expected at least 1")
-    saved = _Checkpoint(checkpoint, count, seed)
+    for what, number, least in (("shard_size", shard_size, 1), ("workers", workers, 1),
+                                ("seed", seed, 0)):
+        if number is not None and number < least:
+            raise InvalidModel(f"sweep: {what} is {number}, expected at least {least}")
+    saved = _Checkpoint(checkpoint, count, seed, [function, items, states])
     results = saved.load()
     todo = [k for k in range(count) if k not in results]
-    workers = workers or os.cpu_count() or 1
+    workers = workers if workers is not None else os.cpu_count() or 1
     size = shard_size or max(1, min(256, len(todo) // (8 * workers) or 1))
     shards = [
         _Shard(part, [items[k] for k in part], part, seed)

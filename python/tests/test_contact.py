@@ -1,7 +1,13 @@
 """Many robots on rigid ground, each with masses, friction and ground of its own."""
 
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import espalier as esp
 
@@ -187,6 +193,40 @@ def test_targets_are_actions(solo):
     assert batch.q[1, joint] > 0.1 > abs(batch.q[0, joint])
 
 
+LONG_RUNS = {
+    "contact batch": """
+batch = esp.ContactBatch(robot, threads=1)
+batch.start(np.tile(robot.state().q, (8, 1)))
+run = lambda: batch.step(1e-3, 10**8)""",
+    "batch simulation": """
+robots = esp._core.ManyRobots(robot._core, threads=1)
+robots.start(np.tile(robot.state().q, (8, 1)), np.zeros((8, robot.nv)))
+run = lambda: robots.step(None, 1e-3, 10**8)""",
+}
+
+
+@pytest.mark.parametrize("kind", LONG_RUNS)
+def test_interrupt_ends_many_steps(kind):
+    program = f"""
+import numpy as np, espalier as esp
+robot = esp.load({str(ROOT / "robots" / "ur5.urdf")!r})
+{LONG_RUNS[kind]}
+print("runs", flush=True)
+try:
+    run()
+except KeyboardInterrupt:
+    print("ended")
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout.readline() == b"runs\n"
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=60)[0] == b"ended\n"
+        finally:
+            process.kill()
+
+
 def test_bad_input_is_refused_by_name(solo):
     batch = batch_of(solo)
     with pytest.raises(esp.Error, match="number of robots is 0, expected start"):
@@ -212,6 +252,21 @@ def test_bad_input_is_refused_by_name(solo):
             batch.randomize(**options)
     with pytest.raises(esp.SizeMismatch, match="shape of mask"):
         batch.reset([True], standing(solo, 1))
+    with pytest.raises(TypeError, match=r"mask is \[1\], expected 2 times True or False"):
+        batch.reset([1], standing(solo, 1))
+    for steps in (-4, 0, 1.7, None):
+        with pytest.raises(TypeError, match="steps is .*, expected a whole number from 1"):
+            batch.step(1e-3, steps)
+    for gravity in ([0, 0], 9.81, "down"):
+        with pytest.raises(TypeError, match="gravity is .*, expected three numbers"):
+            batch.set_gravity(gravity)
+    turned = standing(solo, 2)
+    turned[1, 3:7] = 0.0
+    text = "robot {}: length of the quaternion of joint 'root' is 0"
+    with pytest.raises(esp.InvalidModel, match=text.format(1)):
+        batch.start(turned)
+    with pytest.raises(esp.InvalidModel, match=text.format(0)):
+        batch.reset([True, False], turned[1])
     with pytest.raises(esp.InvalidModel, match="ground is 'plain', expected 'plane'"):
         esp.ContactBatch(solo, ground="plain")
     with pytest.raises(esp.UnknownName, match="did you mean 'kp'"):

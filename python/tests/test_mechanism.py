@@ -198,6 +198,11 @@ def define(**members):
 def test_what_cannot_be_traced_is_refused():
     with pytest.raises(TypeError, match="espalier.where"):
         define(positions=2, phi=lambda self, q: q[0] if q[0] < q[1] else q[1])
+    for asks in (lambda x: x == 0, lambda x: x != 0, lambda x: x in (0, 1)):
+        with pytest.raises(TypeError, match="espalier.where"):
+            define(positions=2, phi=lambda self, q, asks=asks: q[0] if asks(q[1]) else q[1])
+    with pytest.raises(NotImplementedError, match="divisor is 0, expected another"):
+        define(positions=2, phi=lambda self, q: q[0] / 0 - q[1])
     with pytest.raises(TypeError, match="np.sin, not math.sin"):
         import math
 

@@ -172,6 +172,9 @@ def test_compare_finds_agreement(tello):
     assert found and found.reference == "dense" and len(found.differences) >= 5
     assert "aba" in found.refused and "agree" in repr(found)
     assert "unconstrained-rnea" in tello.compare("inverse-dynamics", samples=2).approximate
+    for samples in (0, -1, 1.5):
+        with pytest.raises(TypeError, match="samples is .*, expected a whole number from 1"):
+            tello.compare(samples=samples)
 
 
 def test_passive_forces_are_those_of_the_joints():

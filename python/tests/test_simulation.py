@@ -230,3 +230,38 @@ def test_progress_goes_to_standard_error(models, capfd):
     models("ur5.urdf").simulate(duration=0.01, dt=1e-3, progress=True)
     caught = capfd.readouterr()
     assert "100 %" in caught.err and caught.out == ""
+
+
+@pytest.mark.parametrize("ground", [None, {"shapes": [{"link": "trunk", "sphere": 0.1}]}])
+def test_bad_numbers_are_refused_by_name(models, ground):
+    robot = models("solo12.urdf", root="floating")
+    x = robot.state()
+    with pytest.raises(esp.InvalidModel, match="takes 1e.20 steps of 0.001 s, expected at most"):
+        robot.simulate(x, duration=1e17, dt=1e-3, ground=ground)
+    with pytest.raises(TypeError, match="every is 1.5, expected a whole number from 1"):
+        robot.simulate(x, duration=0.01, dt=1e-3, every=1.5, ground=ground)
+    with pytest.raises(TypeError, match=r"gravity is \[0, 0\], expected three numbers"):
+        robot.simulate(x, duration=0.01, dt=1e-3, gravity=[0, 0], ground=ground)
+    x.q[3:7] = 0.0
+    with pytest.raises(esp.InvalidModel, match="length of the quaternion of joint 'root' is 0"):
+        robot.simulate(x, duration=0.01, dt=1e-3, ground=ground)
+
+
+def test_quaternion_without_direction_is_refused_where_positions_are_moved(models):
+    robot = models("solo12.urdf", root="floating")
+    q = robot.state().q
+    q[3:7] = 0.0
+    dq, text = np.zeros(robot.nv), "length of the quaternion of joint 'root' is 0"
+    for call in (lambda: robot.integrate(q, dq), lambda: robot.difference(q, q),
+                 lambda: robot.close(q)):
+        with pytest.raises(esp.InvalidModel, match=text):
+            call()
+
+
+def test_more_threads_than_any_machine_has_are_refused(models):
+    robot = models("ur5.urdf")
+    q = np.zeros((17, 6))
+    with pytest.raises(esp.SizeMismatch, match="number of threads is 1000000, expected at most"):
+        robot.forward_dynamics(q, q, q, threads=10**6)
+    with pytest.raises(TypeError, match="gravity is .*, expected three numbers"):
+        robot.forward_dynamics(q[0], q[0], q[0], gravity=[0, 0])

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import espalier as esp
 
@@ -95,24 +96,20 @@ def test_shard_that_always_kills_its_worker_is_the_only_one_lost():
 def test_checkpoint_is_taken_up_again(tmp_path, name):
     path = tmp_path / name
     whole = esp.sweep(functions.draw, ITEMS, workers=1)
-    calls = []
+    calls, stops_at = [], 10
 
-    def interrupted(parameters, random):
+    def counted(parameters, random):
         calls.append(parameters)
-        if len(calls) == 10:
+        if len(calls) == stops_at:
             raise KeyboardInterrupt
         return functions.draw(parameters, random)
 
     with pytest.raises(KeyboardInterrupt):
-        esp.sweep(interrupted, ITEMS, workers=1, shard_size=1, checkpoint=path,
+        esp.sweep(counted, ITEMS, workers=1, shard_size=1, checkpoint=path,
                   partial=lambda done: None)
     # What was done at the last saving is there; the rest is computed.
     calls.clear()
-
-    def counted(parameters, random):
-        calls.append(parameters)
-        return functions.draw(parameters, random)
-
+    stops_at = None
     again = esp.sweep(counted, ITEMS, workers=1, shard_size=1, checkpoint=path)
     same(whole, again)
     assert len(calls) == 14
@@ -121,6 +118,31 @@ def test_checkpoint_is_taken_up_again(tmp_path, name):
     assert not calls
     with pytest.raises(esp.InvalidModel, match="checkpoint is of 23 items and seed 0"):
         esp.sweep(counted, ITEMS, workers=1, seed=4, checkpoint=path)
+    others = [{"a": item["a"] + 1.0} for item in ITEMS]
+    for function, items in ((counted, others), (functions.draw, ITEMS)):
+        with pytest.raises(esp.InvalidModel, match="checkpoint is of another function, or other"):
+            esp.sweep(function, items, workers=1, checkpoint=path)
+
+
+def test_checkpoint_tells_robots_and_states_apart(tmp_path, models):
+    ur5 = models("ur5.urdf")
+    heavier = ur5.description
+    heavier.links["tool0" if "tool0" in ur5.links else ur5.links[-1]].mass += 1.0
+    states = [(ur5.state().q, ur5.state().v)]
+    moved = [(ur5.state().q + 0.1, ur5.state().v)]
+    path = tmp_path / "robots.npz"
+    esp.sweep(functions.dynamics, [ur5], states, workers=1, checkpoint=path)
+    again = esp.load(ROOT / "robots" / "ur5.urdf")
+    esp.sweep(functions.dynamics, [again], states, workers=1, checkpoint=path)
+    for robot, its in ((heavier.compile(), states), (ur5, moved)):
+        with pytest.raises(esp.InvalidModel, match="other parameters or states"):
+            esp.sweep(functions.dynamics, [robot], its, workers=1, checkpoint=path)
+
+
+@pytest.mark.parametrize("what", ["workers", "seed", "shard_size"])
+def test_numbers_below_zero_are_refused_by_name(what):
+    with pytest.raises(esp.InvalidModel, match=f"{what} is -1, expected at least"):
+        esp.sweep(functions.draw, ITEMS, **{what: -1})
 
 
 def test_partial_results_while_it_runs():
