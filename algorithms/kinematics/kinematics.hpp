@@ -56,9 +56,9 @@ class BodyMotions {
       motion.update(q, v_independent);
       rates_ = motion.qd();
     }
+    // The ground's too: a choice makes a copy, which waits for numbers that were just written.
     for (int i = 1; i <= model.body_count(); ++i) {
-      const int parent = model.body(i).parent;
-      X[i] = parent == 0 ? motion.joints.X[i] : motion.joints.X[i] * X[parent];
+      X[i] = motion.joints.X[i] * X[model.body(i).parent];
     }
   }
   void pass(const Model& model) {
