@@ -4,14 +4,13 @@
 #include <cstring>
 #include <vector>
 
-#include "algorithms/chains/columns/row_lanes.hpp"
-#include "algorithms/input_matrix/acting_columns.hpp"
-#include "espalier/kernel/spatial/spatial.hpp"
+#include "algorithms/input_matrix/contact_points.hpp"
 
 namespace espalier {
 
 /// Columns of an input matrix for contacts on links that have many: combinations of the columns of
-/// six unit wrenches, row by row of the answer, several columns in the lanes of a V.
+/// six unit wrenches, row by row of the answer, several columns in the lanes of a V. Point contacts
+/// take a way of their own.
 /// Source: theory/input-matrix 3.6.
 template <class T>
 class CrowdedLinks {
@@ -26,8 +25,13 @@ class CrowdedLinks {
       link.body = crowd.body, link.place = place[crowd.first], link.world = crowd.world;
       const int count = static_cast<int>(crowd.rows.size());
       for (int k = 0, end = 0; k < count; k = end) {
-        for (end = k + 1;
-             end < count && crowd.rows[end].column == crowd.rows[end - 1].column + 1;) {
+        if (const auto points = ContactPoints<T>::at(crowd.rows, k)) {
+          link.points.push_back(*points);
+          end = k + ContactPoints<T>::columns;
+          continue;
+        }
+        for (end = k + 1; end < count && crowd.rows[end].column == crowd.rows[end - 1].column + 1 &&
+                          !ContactPoints<T>::at(crowd.rows, end);) {
           ++end;
         }
         // The last pack of columns that stand side by side may overlap the one before it.
@@ -49,6 +53,7 @@ class CrowdedLinks {
       for (Pack& pack : link.packs) {
         pack.K.n = pack.row.n + cross(transpose_times(E, pack.point), pack.row.f);
       }
+      for (ContactPoints<T>& c : link.points) c.p = c.arm + transpose_times(E, c.point);
     }
   }
 
@@ -66,6 +71,9 @@ class CrowdedLinks {
       for (; k < link.packs.size(); ++k) {
         combine_part(link.packs[k], units, stride, rows, width, out);
       }
+      for (const ContactPoints<T>& points : link.points) {
+        points.combine(units, stride, rows, width, out);
+      }
     }
   }
 
@@ -82,6 +90,7 @@ class CrowdedLinks {
     bool world;
     std::size_t full;  ///< packs whose lanes are all used; they come first
     std::vector<Pack> packs;
+    std::vector<ContactPoints<T>> points;
   };
 
   /// Of a row of the unit wrenches, in all lanes.

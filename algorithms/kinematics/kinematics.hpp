@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "algorithms/kinematics/world_motions.hpp"
 #include "algorithms/segments/articulated/joint_supplied_dynamics.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
@@ -54,32 +56,54 @@ class BodyMotions {
       motion.update(q, v_independent);
       rates_ = motion.qd();
     }
+    // The ground's too: a choice makes a copy, which waits for numbers that were just written.
     for (int i = 1; i <= model.body_count(); ++i) {
-      const int parent = model.body(i).parent;
-      X[i] = parent == 0 ? motion.joints.X[i] : motion.joints.X[i] * X[parent];
+      X[i] = motion.joints.X[i] * X[model.body(i).parent];
     }
   }
   void pass(const Model& model) {
     for (const BodyRun& run : model.runs()) {
-      with_subspace(run, [&](auto ops) {
-        for (int k = 0; k < run.count; ++k) {
-          const int i = run.first + k;
-          move(ops, i, model.body(i).parent, run.v + k * decltype(ops)::n);
-        }
-      });
+      with_subspace(run, [&](auto ops) { pass(ops, model, run); });
     }
   }
-  /// @param at  first spanning rate of the body's joint
   template <class Ops>
-  void move(Ops, int i, int parent, int at) {
+  void pass(Ops, const Model& model, const BodyRun& run) {
+    // Read once: compilers hold every number that is written for one of the members.
     const TreeKinematics<T>& joints = motion.joints;
-    const Motion<T>* S = joints.S.data() + at;
-    Motion<T> vJ = Motion<T>::zero();
-    Ops::add(vJ, S, rates_ + at);
-    v[i] = parent == 0 ? vJ : joints.X[i] * v[parent] + vJ;
-    a[i] = parent == 0 ? Motion<T>::zero() : joints.X[i] * a[parent] + cross(v[i], vJ);
-    Ops::add(a[i], S, accelerations_ + at);
-    if constexpr (Ops::dense) a[i] += joints.bias[i];
+    const Transform<T>* const XJ = joints.X.data();
+    const Motion<T>* S = joints.S.data() + run.v;
+    const T *rate = rates_ + run.v, *acceleration = accelerations_ + run.v;
+    Motion<T>*const twists = v.data(), *const accelerations = a.data();
+    const Body* const bodies = &model.body(run.first);
+    for (int k = 0; k < run.count; ++k, S += Ops::n, rate += Ops::n, acceleration += Ops::n) {
+      const int i = run.first + k, parent = bodies[k].parent;
+      Motion<T> twist = Motion<T>::zero(), sum = Motion<T>::zero();
+      if (parent == 0) {
+        Ops::add(twist, S, rate);
+      } else {
+        twist = XJ[i] * twists[parent];
+        Ops::add(twist, S, rate);
+        sum = XJ[i] * accelerations[parent];
+        add_velocity_product<Ops>(sum, twist, S, rate);
+      }
+      Ops::add(sum, S, acceleration);
+      if constexpr (Ops::dense) sum += joints.bias[i];
+      twists[i] = twist;
+      accelerations[i] = sum;
+    }
+  }
+  /// v x vJ, of which a joint about z has four numbers.
+  template <class Ops>
+  static void add_velocity_product(Motion<T>& sum, const Motion<T>& twist, const Motion<T>* S,
+                                   const T* rate) {
+    if constexpr (std::is_same_v<Ops, SubspaceOps<RevoluteAxes>>) {
+      sum.w.x += twist.w.y * rate[0], sum.w.y -= twist.w.x * rate[0];
+      sum.v.x += twist.v.y * rate[0], sum.v.y -= twist.v.x * rate[0];
+    } else {
+      Motion<T> vJ = Motion<T>::zero();
+      Ops::add(vJ, S, rate);
+      sum += cross(twist, vJ);
+    }
   }
 
   bool tree_;           ///< spanning rates are the independent ones
