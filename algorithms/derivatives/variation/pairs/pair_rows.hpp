@@ -260,7 +260,8 @@ class PairRows {
   }
   /// Entries of a rate's row in columns that carry it. @param own  numbers of the rate
   template <int matrices>
-  void with_ancestors(const double* own, const Stretch& s, const Out<matrices>& out) const {
+  [[gnu::always_inline]] void with_ancestors(const double* own, const Stretch& s,
+                                             const Out<matrices>& out) const {
     const double* columns = numbers_.data() + s.address;
     const int size = s.end - s.begin;
     int j = 0;
@@ -289,7 +290,8 @@ class PairRows {
   }
   /// Entries of a rate's row in columns that it carries.
   template <int matrices>
-  void with_descendants(const double* own, const Stretch& s, const Out<matrices>& out) const {
+  [[gnu::always_inline]] void with_descendants(const double* own, const Stretch& s,
+                                               const Out<matrices>& out) const {
     const double* terms = numbers_.data() + s.address;
     const int size = s.end - s.begin;
     int j = 0;
