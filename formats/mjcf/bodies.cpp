@@ -274,6 +274,7 @@ void Reader::read_geom_of(const XmlNode& node, int body, const std::string& chil
   LinkDescription& link = robot_.links[bodies_[body].index];
   if (geom.visual) link.visuals.push_back(geom.shape);
   if (geom.collision) link.collisions.push_back(geom.shape);
+  geoms_.push_back(touching_geom(e, link.name, body));
   if (!bodies_[body].by_geoms || geom.group < compiler_.first_group ||
       geom.group > compiler_.last_group) {
     return;

@@ -64,6 +64,7 @@ Description Reader::read(std::string_view text) {
   each("equality", [&](const XmlNode& n) { read_equalities(n); });
   resolve_mimics();
   each("contact", [&](const XmlNode& n) { read_contact(n); });
+  warn_of_friction();
   each("actuator", [&](const XmlNode& n) { read_actuators(n); });
   each("keyframe", [&](const XmlNode& n) { read_keyframes(n); });
   each("custom", [&](const XmlNode& n) { read_custom(n); });
@@ -261,11 +262,49 @@ void Reader::read_contact(const XmlNode& node) {
       const int first = body_named(e, "body1"), second = body_named(e, "body2");
       robot_.excluded_contacts.push_back({bodies_[first].link, bodies_[second].link, child.where});
     } else if (child.name == "pair") {
-      robot_.contact_pairs.push_back({e.name("geom1"), e.name("geom2"), child.where});
+      read_pair(child);
     } else {
       lose(child, "<" + child.name + "> of <contact> has no counterpart", false);
     }
   }
+}
+
+void Reader::read_pair(const XmlNode& node) {
+  const Element e = element(node, node.name, "");
+  const std::string first = e.name("geom1"), second = e.name("geom2");
+  robot_.contact_pairs.push_back({first, second, node.where});
+  pairs_.insert({first, second}), pairs_.insert({second, first});
+  const auto named = [&](const std::string& name) {
+    return std::find_if(geoms_.begin(), geoms_.end(),
+                        [&](const auto& g) { return g.name == name; });
+  };
+  const auto a = named(first), b = named(second);
+  if (a == geoms_.end() || b == geoms_.end()) return;  // names are looked at when it is compiled
+  if (const auto found = other_friction(e, *a, *b)) robot_.findings.push_back(*found);
+}
+
+/// Friction that MuJoCo has of two geoms together, and shapes cannot say each for itself.
+void Reader::warn_of_friction() {
+  std::vector<bool> moves(bodies_.size(), false);
+  for (const ReadJoint& joint : joints_) moves[joint.body] = true;
+  // Bodies without joints are one with those that carry them; each touches none that carries it.
+  const auto rigid = [&](int body) {
+    while (body > 0 && !moves[body]) body = bodies_[body].parent;
+    return body;
+  };
+  std::set<std::pair<std::string, std::string>> excluded;
+  for (const PairDescription& pair : robot_.excluded_contacts) {
+    excluded.insert({pair.first, pair.second}), excluded.insert({pair.second, pair.first});
+  }
+  const auto carries = [&](int a, int b) {
+    return a != 0 && b != 0 && rigid(bodies_[b].parent) == a;
+  };
+  const auto found = other_friction(geoms_, [&](const TouchingGeom& a, const TouchingGeom& b) {
+    const int x = rigid(a.body), y = rigid(b.body);
+    return x != y && !carries(x, y) && !carries(y, x) && !excluded.contains({a.link, b.link}) &&
+           !pairs_.contains({a.name, b.name});
+  });
+  if (found) robot_.findings.push_back(*found);
 }
 
 // --- pieces -------------------------------------------------------------------------------------

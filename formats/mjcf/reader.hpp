@@ -8,6 +8,7 @@
 
 #include "formats/mjcf/elements.hpp"
 #include "formats/mjcf/geoms.hpp"
+#include "formats/mjcf/pair_friction.hpp"
 
 namespace espalier::mjcf {
 
@@ -51,6 +52,8 @@ class Reader {
   void read_mesh(const XmlNode& child, const Element& e, const std::string& file);
   void read_assets(const XmlNode& node);
   void read_contact(const XmlNode& node);
+  void read_pair(const XmlNode& node);
+  void warn_of_friction();
   void refuse_unknown(const XmlNode& root);
 
   // bodies.cpp: bodies, joints, inertias, frames
@@ -121,6 +124,8 @@ class Reader {
   std::map<std::string, std::size_t, std::less<>> joint_number_;
   std::map<std::string, FixedTendon, std::less<>> tendons_;
   std::map<std::string, std::pair<std::string, std::string>, std::less<>> rods_;  ///< by tendon
+  std::vector<TouchingGeom> geoms_;
+  std::set<std::pair<std::string, std::string>> pairs_;  ///< explicit ones, by geoms, both ways
   struct Site {
     int body = 0;
     Transform<double> X = Transform<double>::identity();

@@ -7,6 +7,12 @@ file(COPY ${SOURCE}/cli/commands DESTINATION ${clone}/cli)
 file(COPY ${SOURCE}/kernel/problems DESTINATION ${clone}/kernel)
 file(COPY ${SOURCE}/algorithms DESTINATION ${clone})
 set(ENV{ESPALIER_PLUGIN_PATH} "")
+# What would install, configure or compile fails here.
+foreach(program dpkg-query apt-get sudo cmake ninja)
+  file(WRITE ${FOLDER}/refusing/${program} "#!/bin/sh\necho $0 was called\nexit 1\n")
+  file(CHMOD ${FOLDER}/refusing/${program} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endforeach()
+set(ENV{PATH} "${FOLDER}/refusing:$ENV{PATH}")
 
 # answers(CODE TEXT WORDS...): exits with CODE and says TEXT, a regular expression.
 function(answers code text)
@@ -33,3 +39,15 @@ answers(2 "problem 'forward_dynamics' is unknown .did you mean 'forward-dynamics
 answers(2 "algorithm 'ABA' is unknown .did you mean 'aba'" eval robot.yaml --algorithm ABA)
 answers(2 "time is 'long', expected a number of seconds from 1" fuzz long)
 answers(2 "'adress' is given, expected address, threads, quick or a number of seconds" sanitize adress)
+
+# Help of one command of the launcher: its lines and no others.
+foreach(command demo test view-test pictures record-instructions fuzz torture sanitize docs install
+    package lint bench-suite python)
+  foreach(word --help -h)
+    answers(0 "^(  \./espalier ${command} [^\n]*\n(          [^\n]*\n)*)+$" ${command} ${word})
+  endforeach()
+endforeach()
+answers(0 "all tests .release.*test variants.*test bsd" test asan --help)
+answers(0 "clang-format alone" lint layout --help)
+answers(0 "loops . clusters . accuracy" bench-suite --help)
+answers(0 "loops . clusters . accuracy" bench-suite contact --help)

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "algorithms/derivatives/variation/lanes/lane_derivatives.hpp"
 #include "espalier/kernel/problems/derivatives/derivatives.hpp"
 #include "tests/derivatives/oracle.hpp"
@@ -65,6 +68,45 @@ TEST(LaneDerivativesTest, LimbsAsLanesAreBodiesOneByOne) {
     lanes += LaneDerivatives::pays(*model);
   }
   EXPECT_GT(lanes, 20);
+}
+
+ModelPtr serial_arm(int bodies) {
+  RobotOptions options;
+  options.seed = bodies, options.bodies = bodies, options.shape = RobotOptions::Shape::chain;
+  options.types = {"revolute", "revolute", "prismatic"};
+  return host().compile(random_robot(host().registry(), options));
+}
+
+TEST(LaneDerivativesTest, ArmsOfAnyLengthAreBodiesOneByOne) {
+  int lanes = 0;
+  // Registers have four numbers; a block of columns ends behind 64.
+  for (const int bodies : {2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 31, 63, 64, 65}) {
+    SCOPED_TRACE(std::to_string(bodies) + " bodies");
+    const ModelPtr model = serial_arm(bodies);
+    ASSERT_EQ(model->nv(), bodies);
+    expect_lanes_to_change_nothing(model, bodies);
+    lanes += LaneDerivatives::pays(*model);
+  }
+  EXPECT_GE(lanes, 13);
+}
+
+TEST(LaneDerivativesTest, NothingIsWrittenBehindTheMatricesOfAnArm) {
+  constexpr double untouched = 12345.0;
+  for (const int n : {2, 3, 4, 5, 6, 7, 8, 9, 64, 65}) {
+    const ModelPtr model = serial_arm(n);
+    const State s = random_state(*model, n);
+    std::vector<double> tau(n);
+    std::array<std::vector<double>, 3> of;
+    for (auto& x : of) x.assign(n * n + 16, untouched);
+    host()
+        .create<InverseDynamicsDerivatives<double>>("rnea-derivatives", model)
+        ->evaluate(s.q, s.v, s.vdot, tau, OutMatrix<double>(of[0].data(), n * n),
+                   OutMatrix<double>(of[1].data(), n * n), OutMatrix<double>(of[2].data(), n * n));
+    for (const auto& x : of) {
+      EXPECT_EQ(std::count(x.begin(), x.begin() + n * n, untouched), 0) << n;
+      EXPECT_EQ(std::count(x.begin() + n * n, x.end(), untouched), 16) << n;
+    }
+  }
 }
 
 TEST(LaneDerivativesTest, InverseMassMatrixIsThatOfForwardDynamics) {

@@ -53,6 +53,8 @@ class PairRows {
       ways[j.slot] = stretches(j.rate, j.rate + 1, way);
     }
     for (auto& x : spare_) x.assign(n_ + Pack::size, 0.0);
+    is_chain_ = plan.roots().empty() && n_ >= Quad::size && n_ <= block_columns;
+    for (int i = 0; i < n_; ++i) is_chain_ = is_chain_ && carries_what_follows(i);
   }
 
   double* at(int number, int rate) { return numbers_.data() + address_[rate] + number * stride; }
@@ -104,6 +106,7 @@ class PairRows {
   }
   /// The same where rows are `apart` numbers and a Pack may be written behind the last.
   void write(double* Dq, double* Dv, long apart) const {
+    if (is_chain_) return write_chain<2>({Dq, Dv}, apart);
     for (int i = 0; i < n_; ++i) write_row<2>(i, {Dq + i * apart, Dv + i * apart});
   }
 
@@ -163,6 +166,10 @@ class PairRows {
   std::span<const Stretch> list(const Part& part) const {
     return {stretches_.data() + part.begin, stretches_.data() + part.end};
   }
+  /// Whether a rate follows that which carries it, and columns stand side by side.
+  bool carries_what_follows(int i) const {
+    return rows_[i].end == n_ && address_[i] == address_[0] + i;
+  }
   const double* from(int rate) const { return numbers_.data() + address_[rate]; }
   template <class P, int number>
   static P some(const double* rate, int k) {
@@ -177,6 +184,7 @@ class PairRows {
 
   template <int matrices>
   void write_rows(const Out<matrices>& all) {
+    if (is_chain_) return write_chain<matrices>(all, n_);
     for (int i = 0; i < n_; ++i) {
       // Registers that are longer than a row go on in the next ones, which are written later.
       const long at = static_cast<long>(i) * n_;
@@ -186,6 +194,26 @@ class PairRows {
       write_row<matrices>(i, out);
       for (int m = 0; last && m < matrices; ++m) std::copy_n(out[m], n_, all[m] + at);
     }
+  }
+  /// Rows of a chain, whose columns are one stretch: nothing is zero, and nothing is written behind
+  /// the last row.
+  template <int matrices>
+  void write_chain(const Out<matrices>& all, long apart) const {
+    const int last = n_ - 1, tail = n_ - Quad::size, first = address_[0];
+    for (int i = 0; i <= last; ++i) {
+      const double* own = from(i);
+      Out<matrices> out;
+      for (int m = 0; m < matrices; ++m) out[m] = all[m] + i * apart;
+      with_ancestors<matrices>(own, {0, i < last ? i : tail, first}, out);
+      if (i == last) with_ancestors<matrices>(own, {tail, last, first + tail}, out);
+      write_own<matrices>(i, own, out);
+      with_descendants<matrices>(own, {i + 1, n_, first + i + 1}, out);
+    }
+  }
+  template <int matrices>
+  static void write_own(int i, const double* own, const Out<matrices>& out) {
+    constexpr int with_itself[3] = {own_q, own_v, own_mass};
+    for (int m = 0; m < matrices; ++m) out[m][i] = own[with_itself[m] * stride];
   }
   template <int matrices>
   static void clear(int begin, int end, const Out<matrices>& out) {
@@ -208,8 +236,7 @@ class PairRows {
         at = s.end;
       }
       clear<matrices>(at, i, out);
-      constexpr int with_itself[3] = {own_q, own_v, own_mass};
-      for (int m = 0; m < matrices; ++m) out[m][i] = own[with_itself[m] * stride];
+      write_own<matrices>(i, own, out);
       for (const Stretch& s : list(row.descendants)) with_descendants<matrices>(own, s, out);
     }
     clear<matrices>(row.end, n_, out);
@@ -233,7 +260,8 @@ class PairRows {
   }
   /// Entries of a rate's row in columns that carry it. @param own  numbers of the rate
   template <int matrices>
-  void with_ancestors(const double* own, const Stretch& s, const Out<matrices>& out) const {
+  [[gnu::always_inline]] void with_ancestors(const double* own, const Stretch& s,
+                                             const Out<matrices>& out) const {
     const double* columns = numbers_.data() + s.address;
     const int size = s.end - s.begin;
     int j = 0;
@@ -262,7 +290,8 @@ class PairRows {
   }
   /// Entries of a rate's row in columns that it carries.
   template <int matrices>
-  void with_descendants(const double* own, const Stretch& s, const Out<matrices>& out) const {
+  [[gnu::always_inline]] void with_descendants(const double* own, const Stretch& s,
+                                               const Out<matrices>& out) const {
     const double* terms = numbers_.data() + s.address;
     const int size = s.end - s.begin;
     int j = 0;
@@ -286,6 +315,7 @@ class PairRows {
   }
 
   int n_;
+  bool is_chain_ = false;     ///< whether every rate carries all that follow
   std::vector<int> address_;  ///< of rates: their first numbers
   std::vector<double> numbers_;
   std::vector<RootPairs> blocks_;
