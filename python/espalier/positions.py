@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .errors import InvalidState
+from .errors import InvalidState, expect_whole
 from .facts import Facts
 from .results import Results
 
@@ -18,6 +18,8 @@ class Positions(Facts):
 
     def random_states(self, count: int, seed: int = 1) -> tuple[Array, Array]:
         """Positions (count, nq) and rates (count, nv) of random states of seeds from `seed` on."""
+        who = f"random_states of '{self.name}'"
+        count, seed = expect_whole(who, "count", count, 0), expect_whole(who, "seed", seed, 0)
         q = np.empty((count, self.nq))
         v = np.empty((count, self.nv))
         for k in range(count):

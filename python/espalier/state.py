@@ -38,6 +38,12 @@ class State(OnlyKnown):
         rates = np.zeros(core.nv) if v is None else v
         self.v: NDArray[np.float64] = _own(rates, core.nv, "v", model)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("q", "v"):
+            value = np.asarray(value, dtype=float)  # itself, if it is such an array
+            _expect_shape(value, getattr(self.model, f"n{name}"), name, self.model)
+        super().__setattr__(name, value)
+
     # Positions by name.
 
     def _joint(self, name: str) -> dict[str, Any]:
@@ -186,8 +192,12 @@ def _numbers(value: Any, size: int, what: str) -> NDArray[np.float64]:
 
 def _own(given: ArrayLike, size: int, what: str, model: Model) -> NDArray[np.float64]:
     x = np.array(given, dtype=float)
+    _expect_shape(x, size, what, model)
+    return x
+
+
+def _expect_shape(x: NDArray[np.float64], size: int, what: str, model: Model) -> None:
     if x.shape != (size,):
         raise SizeMismatch(
             f"state of '{model.name}': shape of {what} is {x.shape}, expected ({size},)"
         )
-    return x

@@ -56,6 +56,9 @@ template <>
 constexpr const char* wanted<std::optional<double>> = "a number or None";
 template <>
 constexpr const char* wanted<std::optional<bool>> = "True, False or None";
+using Follows = std::tuple<std::string, double, double>;
+template <>
+constexpr const char* wanted<std::optional<Follows>> = "(joint, multiplier, offset) or None";
 
 /// A value from Python for what is called `name` of a part.
 /// @throws py::type_error
@@ -253,7 +256,8 @@ void bind_joint(py::module_& module) {
         if (!m) return py::none();
         return py::make_tuple(m->joint, m->multiplier, m->offset);
       },
-      [](const JointPart& p, std::optional<std::tuple<std::string, double, double>> m) {
+      [](const JointPart& p, const py::object& x) {
+        const auto m = taken<std::optional<Follows>>(p.name, "mimic", x);
         p.get().mimic.reset();
         if (m) p.get().mimic = Mimic{std::get<0>(*m), std::get<1>(*m), std::get<2>(*m)};
       },
@@ -304,7 +308,11 @@ void bind_description(py::module_& module) {
           return out;
         }),
         py::arg("name"));
-  d.def_readwrite("name", &Description::name);
+  d.def_property(
+      "name", [](const Description& x) { return x.name; },
+      [](Description& x, const py::object& name) {
+        x.name = taken<std::string>(x.name, "name", name);
+      });
   d.def_property(
       "gravity", [](const Description& x) { return triple(x.gravity); },
       [](Description& x, const py::object& g) {

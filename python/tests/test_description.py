@@ -158,3 +158,15 @@ def test_doctor_finds_what_is_wrong():
     assert any(severity == "error" and "leaf" in text for severity, text, _ in found)
     with pytest.raises(esp.InvalidModel, match="leaf"):
         d.compile()
+
+
+def test_wrong_types_are_named(models):
+    d = models("ur5.urdf").description
+    joint = next(iter(d.joints))
+    for value in ("wrist_1_joint", {"joint": "wrist_1_joint"}, 2.0):
+        with pytest.raises(TypeError, match=r"mimic is .*, expected \(joint, multiplier, offset\)"):
+            d.joints[joint].mimic = value
+    with pytest.raises(TypeError, match="'ur5': name is 5, expected a text"):
+        d.name = 5
+    d.name = "another"
+    assert d.name == "another" and d.joints[joint].mimic is None

@@ -229,3 +229,21 @@ def test_what_is_left_out_of_a_file_is_a_warning(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         esp.load(ROOT / "robots" / "ur5.urdf")
+
+
+def test_state_takes_arrays_of_its_sizes_only(models):
+    robot = models("solo12.urdf", root="floating")
+    x = robot.state()
+    q = x.q
+    x.q[2] = 0.5
+    x.q += 0.0
+    assert x.q is q and q[2] == 0.5
+    x.v = [0.1] * robot.nv
+    assert x.v.dtype == float and x.v[3] == 0.1
+    for name, value in (("q", np.zeros(3)), ("v", np.zeros(robot.nq)), ("v", 1.0)):
+        with pytest.raises(esp.SizeMismatch, match=f"shape of {name} is .*, expected"):
+            setattr(x, name, value)
+    assert x.q is q and x.v[3] == 0.1
+    for count, seed in ((-1, 1), (2, -1), (1.5, 1)):
+        with pytest.raises(TypeError, match="random_states of 'solo12': (count|seed) is"):
+            robot.random_states(count, seed)

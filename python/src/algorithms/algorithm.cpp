@@ -96,7 +96,7 @@ BoundAlgorithm::Call BoundAlgorithm::parse(PyObject* args, PyObject* kwargs) con
     for (const std::string& name : argument_names()) names += (names.empty() ? "" : ", ") + name;
     throw py::type_error(asker_.who + ": number of arrays is " + std::to_string(count - at) +
                          ", expected at most " + std::to_string(order_.size()) + " (" + names +
-                         "; others by name)");
+                         (names.empty() ? "" : "; ") + "others by name)");
   }
   for (std::size_t k = 0; at < count; ++at, ++k) {
     call.role(order_[k]) = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(args, at));
