@@ -48,11 +48,13 @@ TouchingGeom touching_geom(const Element& e, const std::string& link, int body) 
   TouchingGeom g;
   if (e.has("name")) g.name = e.text("name");
   g.link = link, g.body = body, g.where = e.node().where;
-  const auto bits = [&](const char* attribute) {
-    return static_cast<unsigned>(static_cast<long long>(e.number(attribute, 1.0)));
+  const auto whole = [&](const char* attribute, double usual) {
+    constexpr double most = 0x1.0p31 - 1.0;  // as MuJoCo keeps them
+    return static_cast<int>(std::clamp(e.number(attribute, usual), -most, most));
   };
-  g.type = bits("contype"), g.affinity = bits("conaffinity");
-  g.condim = dimensions(e), g.priority = static_cast<int>(e.number("priority", 0.0));
+  g.type = static_cast<unsigned>(whole("contype", 1.0));
+  g.affinity = static_cast<unsigned>(whole("conaffinity", 1.0));
+  g.condim = dimensions(e), g.priority = whole("priority", 0.0);
   g.friction = {1.0, usual_torsional_friction, usual_rolling_friction};
   if (e.has("friction")) {
     const std::vector<double> given = e.numbers("friction", 0);
