@@ -24,9 +24,12 @@ void Writer::actuators() {
     } else {
       text("tendon", "tendon of " + actuator.name, "tendon");
     }
-    if (actuator.lower && actuator.upper) {
+    if (actuator.lower && actuator.upper && *actuator.lower < *actuator.upper) {
       xml_.PushAttribute("ctrllimited", "true");
       numbers("ctrlrange", {*actuator.lower, *actuator.upper});
+    } else if (actuator.lower || actuator.upper) {
+      lose("actuator " + in_quotes(actuator.name) +
+           ": bounds, which are not two with room between");
     }
     close();
   }
