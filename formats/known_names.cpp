@@ -45,7 +45,8 @@ class KnownNames {
 }  // namespace
 
 void expect_known_names(const Description& robot) {
-  const KnownNames links("link", robot.links), joints("joint", robot.joints);
+  const KnownNames links("link", robot.links);
+  KnownNames joints("joint", robot.joints);
   KnownNames constraints("constraint", robot.loops);
   constraints.add(robot.couplings);
   constraints.add(robot.laws);
@@ -70,6 +71,8 @@ void expect_known_names(const Description& robot) {
       joints.expect("law " + text::quoted(l.name), joint, l.where);
     }
   }
+  // States and inputs may name the joint that a floating root hangs on.
+  if (robot.floating.value_or(false)) joints.add(std::vector{JointDescription{.name = "root"}});
   for (const NamedState& s : robot.states) {
     for (const auto* values : {&s.positions, &s.velocities}) {
       for (const auto& [joint, numbers] : *values) {

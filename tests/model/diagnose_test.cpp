@@ -278,6 +278,21 @@ TEST(NameFindingTest, JointNamedRootMeetsTheFloatingRoot) {
   EXPECT_THROW(host().compile(robot, options), InvalidModel);
 }
 
+TEST(NameFindingTest, StatesAndActuatorsMayNameTheFloatingRoot) {
+  Description robot = arm();
+  robot.links[0].inertial = robot.links[1].inertial;
+  robot.floating = true;
+  robot.states = {{"up", {{"root", {0, 0, 0.4, 0, 0, 0, 1}}}, {{"root", {0, 0, 0, 0, 0, 0}}}, {}}};
+  robot.actuators = {{"thruster", {{"root", {0, 0, 0, 0, 0, 1}}}, {}, {}, {}}};
+  EXPECT_EQ(host().compile(robot)->nv(), 8);
+  CompileOptions held;
+  held.root = CompileOptions::Root::fixed;
+  EXPECT_EQ(host().compile(robot, held)->nv(), 2);
+  robot.floating.reset();
+  robot.states[0].velocities.clear(), robot.actuators.clear();
+  expect_error(robot, {"state 'up'", "joint 'root' is unknown", "--root floating"});
+}
+
 TEST(NameFindingTest, UnknownLinksListTheKnownOnes) {
   Description robot = arm();
   robot.joints[1].parent = "hand";

@@ -360,9 +360,12 @@ class Validation {
   template <class Values>
   void expect_joints(const std::string& who, const Values& values, const SourceLocation& where) {
     for (const auto& [joint, numbers] : values) {
-      if (by_name_.contains(joint)) continue;
-      findings_.error(where,
-                      who + ": joint '" + joint + "' is unknown" + one_of(joint, joints_.names()));
+      if (joints_.has(joint)) continue;  // the floating root among them
+      const bool root = joint == "root";
+      if (root && robot_.floating.value_or(false)) continue;  // --root fixed holds it
+      findings_.error(where, who + ": joint '" + joint + "' is unknown" +
+                                 (root ? " (the root is fixed: add --root floating)" : "") +
+                                 one_of(joint, joints_.names()));
     }
   }
 
