@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "espalier/kernel/model/joint.hpp"
+#include "espalier/kernel/utf8.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/simple_robot.hpp"
@@ -257,6 +258,29 @@ TEST(NameFindingTest, EmptyNamesAreErrors) {
   Description robot = arm();
   robot.joints[1].name = "";
   expect_error(robot, {"name is empty"}, "robot.test:201");
+}
+
+TEST(NameFindingTest, NamesThatAreNoUtf8AreErrorsThatAreUtf8) {
+  Description robot = arm();
+  robot.links[2].name = robot.joints[1].child = "gr\xfc\xdf";
+  robot.name = "\xff";
+  const std::vector<Finding> findings = diagnosis(robot);
+  ASSERT_EQ(findings.size(), 3u) << all(findings);
+  EXPECT_NE(findings[0].text.find("robot '\\xff'"), std::string::npos) << findings[0].text;
+  EXPECT_NE(findings[1].text.find("link 'gr\\xfc\\xdf' (number 3 of these): name"),
+            std::string::npos)
+      << findings[1].text;
+  EXPECT_NE(findings[2].text.find("joint 'joint2' (number 2 of these): child"), std::string::npos)
+      << findings[2].text;
+  try {
+    host().compile(robot);
+    FAIL() << "compiled";
+  } catch (const InvalidModel& error) {
+    EXPECT_TRUE(text::is_utf8(error.what())) << error.what();
+  }
+  robot = arm();
+  robot.links[2].name = robot.joints[1].child = "gr\xc3\xbc\xc3\x9f";  // the same in UTF-8
+  EXPECT_NO_THROW(host().compile(robot));
 }
 
 TEST(NameFindingTest, NamesThatTheCompilerUsesItselfAreFree) {

@@ -9,6 +9,7 @@
 #include "espalier/kernel/guard.hpp"
 #include "espalier/kernel/model/law.hpp"
 #include "espalier/kernel/suggest.hpp"
+#include "espalier/kernel/utf8.hpp"
 
 namespace espalier::detail {
 
@@ -173,7 +174,7 @@ void Findings::throw_if_failed(const std::string& robot) const {
     ++others;
   }
   if (first == nullptr) return;
-  std::string text = "robot '" + robot + "': " + first->text;
+  std::string text = "robot '" + text::shown(robot) + "': " + first->text;
   if (!first->where.empty()) text += " [" + first->where + "]";
   if (others > 0) {
     text += " (and " + std::to_string(others) + " more error" + (others > 1 ? "s" : "") +
@@ -386,6 +387,8 @@ void validate(const Description& robot, const ModelTypes& types, const CompileOp
     findings.error(robot.where, "robot has no links, expected at least one");
     return;
   }
+  check_texts(robot, findings);
+  if (findings.failed()) return;  // the messages of other checks repeat names
   Validation(robot, types, options, findings).run();
 }
 
