@@ -472,6 +472,15 @@ TEST(JointFindingTest, LimitsThatAreNoneAreErrorsAndCrossedOnesWarnings) {
   expect_warning(robot, {"joint 'joint1'", "lower limit is 1"});
 }
 
+TEST(JointFindingTest, NegativeLimitsOfEffortAndVelocityAreWarnings) {
+  Description robot = arm();
+  robot.joints[1].limits.effort = -2.5;
+  expect_warning(robot, {"joint 'joint2'", "effort limit is -2.5"}, "robot.test:201");
+  robot.joints[1].limits = {};
+  robot.joints[1].limits.velocity = -1.5;
+  expect_warning(robot, {"joint 'joint2'", "velocity limit is -1.5"}, "robot.test:201");
+}
+
 TEST(JointFindingTest, DependentJointWithoutCouplingIsAWarning) {
   Description robot = arm();
   robot.joints[0].independent = false;

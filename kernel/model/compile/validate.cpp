@@ -84,6 +84,12 @@ void check_passive(const JointDescription& joint, Findings& findings) {
       findings.error(joint.where, who + ": a limit is not a number, expected one");
     }
   }
+  for (const auto& [limit, what] : {std::pair{l.velocity, "velocity"}, {l.effort, "effort"}}) {
+    if (limit && *limit < 0.0) {
+      findings.warning(joint.where, who + ": " + what + " limit is " + number(*limit) +
+                                        ", expected a number that is not negative");
+    }
+  }
   // Limits that exclude nothing are often huge; those that exclude everything else are wrong.
   if ((l.lower && *l.lower > most_number) || (l.upper && *l.upper < -most_number)) {
     findings.error(
