@@ -72,7 +72,11 @@ void expect_known_names(const Description& robot) {
     }
   }
   // States and inputs may name the joint that a floating root hangs on.
-  if (robot.floating.value_or(false)) joints.add(std::vector{JointDescription{.name = "root"}});
+  if (robot.floating.value_or(false)) {
+    JointDescription root;
+    root.name = "root";
+    joints.add(std::vector{root});
+  }
   for (const NamedState& s : robot.states) {
     for (const auto* values : {&s.positions, &s.velocities}) {
       for (const auto& [joint, numbers] : *values) {
