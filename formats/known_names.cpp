@@ -45,7 +45,8 @@ class KnownNames {
 }  // namespace
 
 void expect_known_names(const Description& robot) {
-  const KnownNames links("link", robot.links), joints("joint", robot.joints);
+  const KnownNames links("link", robot.links);
+  KnownNames joints("joint", robot.joints);
   KnownNames constraints("constraint", robot.loops);
   constraints.add(robot.couplings);
   constraints.add(robot.laws);
@@ -69,6 +70,12 @@ void expect_known_names(const Description& robot) {
     for (const std::string& joint : l.joints) {
       joints.expect("law " + text::quoted(l.name), joint, l.where);
     }
+  }
+  // States and inputs may name the joint that a floating root hangs on.
+  if (robot.floating.value_or(false)) {
+    JointDescription root;
+    root.name = "root";
+    joints.add(std::vector{root});
   }
   for (const NamedState& s : robot.states) {
     for (const auto* values : {&s.positions, &s.velocities}) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/utf8.hpp"
 
 namespace espalier::formats {
 
@@ -152,6 +153,10 @@ bool is_name(std::string_view text) {
 }
 
 void require_writable_name(std::string_view name, const std::string& who) {
+  if (!text::is_utf8(name)) {
+    throw Unsupported(text::shown(who) + ": name is " + in_quotes(text::shown(name)) +
+                      ", which is not UTF-8, expected UTF-8");
+  }
   if (is_name(name)) return;
   throw Unsupported(who + ": name is " + in_quotes(name) +
                     ", expected one or more characters without control characters");

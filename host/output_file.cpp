@@ -34,6 +34,11 @@ OutputError::~OutputError() = default;
 
 OutputFile::OutputFile(const std::string& path, const std::vector<std::string>& inputs)
     : path_(path), target_(path) {
+  if (path == "-") {
+    throw OutputError(
+        "-: output file is '-', expected the name of a file (/dev/stdout is standard output, and "
+        "./- a file of that name)");
+  }
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) {

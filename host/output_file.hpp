@@ -24,8 +24,8 @@ class ESPALIER_API OutputFile {
  public:
   /// @param path    of the file
   /// @param inputs  files that were read; none of them may be replaced
-  /// @throws OutputError naming the path: it is one of the inputs (by whatever name), a folder, or
-  ///         nothing can be written beside it
+  /// @throws OutputError naming the path: it is "-", or one of the inputs (by whatever name), or a
+  ///         folder, or nothing can be written beside it
   explicit OutputFile(const std::string& path, const std::vector<std::string>& inputs = {});
   /// Forgets what was not committed.
   ~OutputFile();

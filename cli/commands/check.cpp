@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/command.hpp"
+#include "cli/files/state.hpp"
 #include "cli/session.hpp"
 #include "espalier/host/link_frames.hpp"
 #include "espalier/kernel/model/law.hpp"
@@ -20,6 +21,7 @@ class Check final : public Command {
     app.footer(R"(
 Reports everything that a model is refused for, and what to do about it: massless leaves, impossible
 inertias, duplicate names, disconnected bodies, unknown joint types, missing meshes and more.
+Named states are judged as --state of other commands does.
 Warns of limits that look like degrees, masses that nothing moves, loops that hold their links
 as if welded, and couplings and laws that repeat what others say (if there are at most 100).
 Refuses what other commands only warn of (as --strict does there), unless --lenient is given.
@@ -75,6 +77,7 @@ Exit code 1 if the model cannot be used, 0 if there are at most warnings.)");
       for (Finding& f : missing_meshes(description, model_.reading)) {
         findings.push_back(std::move(f));
       }
+      judge_states(model, findings);
       doubt_limits(description, *model, findings);
       doubt_point_masses(description, *model, findings);
       doubt_loops(host, description, model, findings);
@@ -83,6 +86,23 @@ Exit code 1 if the model cannot be used, 0 if there are at most warnings.)");
       findings.push_back({Finding::Severity::error, error.what(), ""});
     }
     return findings;
+  }
+
+  /// Named states that `--state` refuses: as errors those that no robot could be in, as warnings
+  /// those off its couplings and loops, as pictures' often are.
+  static void judge_states(const ModelPtr& model, std::vector<Finding>& findings) {
+    using Severity = Finding::Severity;
+    for (const NamedState& state : model->extras().states) {
+      for (const bool tied : {false, true}) {
+        try {
+          read_named_state(model, state, tied);
+        } catch (const Error& error) {
+          findings.push_back(
+              {tied ? Severity::warning : Severity::error, error.what(), state.where.text()});
+          break;
+        }
+      }
+    }
   }
 
   /// Limits that exclude the neutral position, and those that look like degrees.

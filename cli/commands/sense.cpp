@@ -83,6 +83,9 @@ Examples:
   int run(Session& session) override {
     const ModelPtr model = model_.load(session);
     const SensorFile file = read_sensors(sensors_, *model);
+    const State state = state_  ? read_state(model, *state_)  // refused even if nothing is solved
+                        : seed_ ? random_state(model, *seed_, {})
+                                : neutral_state(model);
     const SensorVerdict verdict = judge(*model, file.sensors);
     Json out{{"model", model->name()}, {"verdict", to_json(verdict)}};
     std::string text = model->name() + ": " + verdict.text();
@@ -90,13 +93,13 @@ Examples:
     const bool compute = !verdict_only_ && verdict.well_posed() && (seed_ || file.measured());
     if (compute) {
       text += '\n';
-      solve(session, model, file, verdict, out, text);
+      solve(session, model, file, state, verdict, out, text);
     }
     session.json ? session.print(out) : session.print(text);
     return verdict.well_posed() ? ok : unusable;
   }
 
-  void solve(Session& session, const ModelPtr& model, const SensorFile& file,
+  void solve(Session& session, const ModelPtr& model, const SensorFile& file, State state,
              const SensorVerdict& verdict, Json& out, std::string& text) {
     if (algorithm_.empty()) {
       algorithm_ = verdict.equations == verdict.unknowns && !variances_ ? "sparse-lu" : "map";
@@ -106,9 +109,6 @@ Examples:
     if (symbolic_) setup.symbolic = text_file(*symbolic_);
     const auto algorithm = session.host().create<SensorDynamics<double>>(algorithm_, setup);
     if (variances_) algorithm->set_variances(true);
-    State state = state_  ? read_state(model, *state_)
-                  : seed_ ? random_state(model, *seed_, {})
-                          : neutral_state(model);
     algorithm->set_gravity(state.gravity);
     std::unique_ptr<SensorDynamics<double>> truth;
     if (seed_) {

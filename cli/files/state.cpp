@@ -35,7 +35,7 @@ class StateReader {
         given_(model->joints().size(), false),
         wrenches_(std::make_shared<Wrenches<double>>(model)) {}
 
-  State read(const Json& document) {
+  State read(const Json& document, bool tied = true) {
     using Field = void (StateReader::*)(const Json&);
     static const std::vector<std::pair<std::string, Field>> fields{
         {"q", &StateReader::positions},
@@ -55,8 +55,10 @@ class StateReader {
         if (key == item.key()) (this->*read)(item.value());
       }
     }
-    couple();
-    close_loops();
+    if (tied) {
+      couple();
+      close_loops();
+    }
     state_.wrenches = wrenches_;
     if (!state_.external_wrenches.empty()) state_.inputs.wrenches = wrenches_.get();
     return std::move(state_);
@@ -292,13 +294,15 @@ Json document_of(const Model& model, const NamedState& state) {
 
 }  // namespace
 
+State read_named_state(const ModelPtr& model, const NamedState& state, bool tied) {
+  return StateReader(model, "state '" + state.name + "'").read(document_of(*model, state), tied);
+}
+
 State read_state(const ModelPtr& model, const std::string& file) {
   if (file != "-" && !std::filesystem::exists(file)) {
     std::vector<std::string> names;
     for (const NamedState& state : model->extras().states) {
-      if (state.name == file) {
-        return StateReader(model, "state '" + file + "'").read(document_of(*model, state));
-      }
+      if (state.name == file) return read_named_state(model, state);
       names.push_back(state.name);
     }
     if (!names.empty()) {

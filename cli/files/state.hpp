@@ -44,6 +44,10 @@ State neutral_state(const ModelPtr& model);
 /// @throws Failure (wrong form: exit code 2; impossible numbers: 1), UnknownName, SizeMismatch
 State read_state(const ModelPtr& model, const std::string& file);
 
+/// The same of a state that the robot's file names.
+/// @param tied  whether positions follow from couplings and loops and must agree with them
+State read_named_state(const ModelPtr& model, const NamedState& state, bool tied = true);
+
 /// q by Model::random; v, tau, vdot and accelerations of the end-effectors uniform in [-1, 1];
 /// inputs as default_inputs() has them.
 /// @param with_wrenches  whether each link gets a wrench too, components uniform in [-1, 1]

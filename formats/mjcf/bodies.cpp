@@ -223,9 +223,8 @@ void Reader::read_joint_terms(const Element& e, ReadJoint::Type type, JointDescr
       joint.limits.lower = range[0] * k, joint.limits.upper = range[1] * k;
     }
   }
-  if (e.has("actuatorfrcrange")) {
-    const auto range = e.numbers("actuatorfrcrange", 2);
-    joint.limits.effort = std::max(std::abs(range[0]), std::abs(range[1]));
+  if (const auto effort = e.bounds("actuatorfrcrange", "actuatorfrclimited")) {
+    joint.limits.effort = std::max(std::abs(effort->first), std::abs(effort->second));
   }
   joint.armature = e.number("armature", 0.0);
   if (type == Type::free && joint.armature != 0.0) {

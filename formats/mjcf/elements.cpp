@@ -164,6 +164,17 @@ std::string Element::word(std::string_view attribute, const std::string& fallbac
   return value;
 }
 
+std::optional<std::pair<double, double>> Element::bounds(std::string_view range,
+                                                         std::string_view limited) const {
+  const std::string asked = word(limited, "auto", {"auto", "true", "false"});
+  if (asked == "false" || (asked == "auto" && !(options_.autolimits && has(range)))) return {};
+  const auto v = has(range) ? numbers(range, 2) : std::vector<double>{0.0, 0.0};
+  if (v[0] < v[1]) return std::pair(v[0], v[1]);
+  if (asked == "auto") return {};  // as in MuJoCo
+  fail("attribute " + in_quotes(range) + " leaves no room and " + in_quotes(limited) +
+       " is true, expected a lower bound and a larger upper one");
+}
+
 Mat3<double> Element::orientation() const {
   std::string_view used;
   for (const std::string_view o : orientations) {

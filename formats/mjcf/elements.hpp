@@ -71,6 +71,10 @@ class Element {
   /// One of the words. @throws InvalidModel listing them
   std::string word(std::string_view attribute, const std::string& fallback,
                    const std::vector<std::string>& words) const;
+  /// Bounds by an attribute, if its companion ("true", "false", "auto") says that they hold.
+  /// @throws InvalidModel if they are asked for and leave no room
+  std::optional<std::pair<double, double>> bounds(std::string_view range,
+                                                  std::string_view limited) const;
   /// `pos` and quat, axisangle, xyaxes, zaxis or euler: from the parent's frame.
   Transform<double> frame() const;
   Mat3<double> orientation() const;

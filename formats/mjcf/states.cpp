@@ -2,6 +2,7 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
+#include <tuple>
 
 #include "formats/mjcf/reader.hpp"
 #include "formats/text.hpp"
@@ -64,10 +65,15 @@ void Reader::read_actuators(const XmlNode& node) {
       lose(child, "gains of <" + child.name + "> belong to a controller; its input is a force",
            false);
     }
-    const char* range = motor && !e.has("forcerange") ? "ctrlrange" : "forcerange";
-    if (e.has(range)) {
-      const auto v = e.numbers(range, 2);
-      actuator.lower = v[0], actuator.upper = v[1];
+    // MuJoCo clamps the control, which is the force of a motor, then the force, both before gears.
+    if (motor) {
+      if (const auto control = e.bounds("ctrlrange", "ctrllimited"))
+        std::tie(actuator.lower, actuator.upper) = *control;
+    }
+    if (const auto force = e.bounds("forcerange", "forcelimited")) {
+      const auto [lower, upper] = *force;
+      actuator.lower = std::clamp(actuator.lower.value_or(lower), lower, upper);
+      actuator.upper = std::clamp(actuator.upper.value_or(upper), lower, upper);
     }
     robot_.actuators.push_back(std::move(actuator));
   }

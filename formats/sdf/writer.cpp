@@ -261,6 +261,7 @@ class SdfWriter {
       }
       element("thread_pitch", text(-1.0 / pitch->second[0]));
     }
+    if (joint.type == "spherical") lose_terms(joint);
     if (joint.type != "fixed" && joint.type != "spherical") axis("axis", joint, joint.axis, true);
     if (joint.type == "universal") {
       const auto second = joint.parameters.find("axis2");
@@ -285,12 +286,22 @@ class SdfWriter {
     }
   }
 
+  /// A ball has no <axis>, which holds the terms of others.
+  void lose_terms(const JointDescription& ball) {
+    const PassiveDynamics& p = ball.passive;
+    const Limits& l = ball.limits;
+    const std::string who = "joint " + in_quotes(ball.name);
+    if (p.damping != 0.0 || p.friction != 0.0) lose(who + ": damping and friction of a ball");
+    if (l.lower || l.upper || l.effort || l.velocity) lose(who + ": limits of a ball");
+  }
+
+  /// Damping and friction stand at each axis, limits at the first.
   void axis(const char* which, const JointDescription& joint, const Vec3<double>& direction,
-            bool terms) {
+            bool limited) {
     open(which);
     element("xyz", list({direction.x, direction.y, direction.z}));
     const Limits& l = joint.limits;
-    if (terms && (l.lower || l.upper || l.effort || l.velocity)) {
+    if (limited && (l.lower || l.upper || l.effort || l.velocity)) {
       open("limit");
       if (l.lower) element("lower", text(*l.lower));
       if (l.upper) element("upper", text(*l.upper));
@@ -298,8 +309,9 @@ class SdfWriter {
       if (l.velocity) element("velocity", text(*l.velocity));
       close();
     }
-    const PassiveDynamics& p = joint.passive;
-    if (terms && (p.damping != 0.0 || p.friction != 0.0 || p.stiffness != 0.0 || p.rest != 0.0)) {
+    PassiveDynamics p = joint.passive;
+    if (joint.type == "universal") p.stiffness = p.rest = 0.0;  // springs act on single positions
+    if (p.damping != 0.0 || p.friction != 0.0 || p.stiffness != 0.0 || p.rest != 0.0) {
       open("dynamics");
       element("damping", text(p.damping)), element("friction", text(p.friction));
       element("spring_reference", text(p.rest)), element("spring_stiffness", text(p.stiffness));

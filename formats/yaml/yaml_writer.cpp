@@ -6,6 +6,7 @@
 #include <set>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/utf8.hpp"
 #include "formats/text.hpp"
 #include "formats/yaml/yaml.hpp"
 
@@ -14,28 +15,6 @@ namespace espalier {
 namespace {
 
 using formats::in_quotes;
-
-/// Length of the sequence of UTF-8 at the beginning of a text, or 0 if it is none (RFC 3629).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto between = [&](std::size_t i, unsigned low, unsigned high) {
-    return byte(i) >= low && byte(i) <= high;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return between(1, 0x80, 0xbf) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef) {
-    const unsigned low = first == 0xe0 ? 0xa0 : 0x80, high = first == 0xed ? 0x9f : 0xbf;
-    return between(1, low, high) && between(2, 0x80, 0xbf) ? 3 : 0;
-  }
-  if (first >= 0xf0 && first <= 0xf4) {
-    const unsigned low = first == 0xf0 ? 0x90 : 0x80, high = first == 0xf4 ? 0x8f : 0xbf;
-    return between(1, low, high) && between(2, 0x80, 0xbf) && between(3, 0x80, 0xbf) ? 4 : 0;
-  }
-  return 0;
-}
 
 class YamlWriter {
  public:
@@ -335,10 +314,7 @@ class YamlWriter {
     formats::require_writable_name(value, who_);
     bool plain = true;
     for (std::size_t i = 0; i < value.size();) {
-      const std::size_t length = utf8_length(std::string_view(value).substr(i));
-      if (length == 0) {
-        throw Unsupported(who_ + ": name " + in_quotes(value) + " is not UTF-8, expected UTF-8");
-      }
+      const std::size_t length = text::utf8_length(std::string_view(value).substr(i));
       const char c = value[i];
       const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
       plain = plain && (letter || (i > 0 && ((c >= '0' && c <= '9') || c == '-' || c == '.')));

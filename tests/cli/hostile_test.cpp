@@ -51,6 +51,30 @@ TEST(HostileTest, TablesMayBeginWithAByteOrderMark) {
                  2, {":2: cell is 'nan', expected a finite number"});
 }
 
+TEST(HostileTest, NamesAreUtf8InEveryFormat) {
+  const auto text_of = [](const std::string& format, const std::string& name) -> std::string {
+    if (format == ".urdf") return "<robot name='r'><link name='" + name + "'/></robot>";
+    if (format == ".sdf") {
+      return "<sdf version='1.9'><model name='m'><link name='" + name + "'/></model></sdf>";
+    }
+    if (format == ".xml") {
+      return "<mujoco><worldbody><body name='" + name +
+             "'><joint name='j'/><geom size='0.1'/></body></worldbody></mujoco>";
+    }
+    return "espalier: 1\nname: r\nlinks: {\"" + name +
+           "\": {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n";
+  };
+  for (const std::string format : {".urdf", ".sdf", ".xml", ".yaml"}) {
+    const TemporaryFile good(format, text_of(format, "b\xc3\xa9"));
+    EXPECT_EQ(run("check " + good.path()).code, 0) << format;
+    const TemporaryFile bad(format, text_of(format, "b\xe9"));
+    const Answer a = run("check " + bad.path());
+    EXPECT_EQ(a.code, 1) << format;
+    EXPECT_NE(a.out.find("name 'b\\xe9' is not UTF-8, expected UTF-8"), std::string::npos) << a.out;
+    EXPECT_EQ(run("convert " + bad.path() + " -o " + good.path() + ".urdf").code, 1) << format;
+  }
+}
+
 TEST(HostileTest, NothingIsShownOfAFileThatIsNotOurs) {
   const TemporaryFile secret(".txt", "root:x:0:0:secret words\nespalier:x:100:100::/\n");
   const std::string name = std::filesystem::path(secret.path()).filename();

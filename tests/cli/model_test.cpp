@@ -285,6 +285,39 @@ TEST(CheckTest, FilesThatCannotBeReadAreFindings) {
   }
 }
 
+TEST(CheckTest, NamedStatesAreJudgedAsEvalDoes) {
+  const auto robot = [](const std::string& states) {
+    const std::string solid = ": {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}";
+    return "espalier: 1\nname: r\nlinks: {base: {}, a" + solid + ", b" + solid + ", c" + solid +
+           "}\njoints:\n"
+           "  ball: {type: spherical, parent: base, child: a}\n"
+           "  lead: {type: revolute, parent: base, child: c}\n"
+           "  follow: {type: revolute, parent: base, child: b, mimic: {joint: lead}}\n"
+           "states: {s: " +
+           states + "}\n";
+  };
+  for (const auto& [states, words] : std::vector<std::pair<std::string, std::string>>{
+           {"{positions: {ball: [0, 0, 1]}}", "q of joint 'ball'"},
+           {"{positions: {ball: [0, 0, 0, 0]}}", "off its manifold"},
+           {"{velocities: {ball: [1, 2]}}", "v of joint 'ball'"}}) {
+    const TemporaryFile file(".yaml", robot(states));
+    const Answer check = run("check " + file.path());
+    EXPECT_EQ(check.code, 1) << check.out;
+    const Answer eval = run("eval " + file.path() + " --state s");
+    EXPECT_NE(eval.code, 0);
+    EXPECT_NE(eval.err.find(words), std::string::npos) << eval.err;
+    const std::string said = eval.err.substr(std::string("espalier: ").size());
+    EXPECT_NE(check.out.find(said), std::string::npos) << check.out << said;
+  }
+  const TemporaryFile off(".yaml", robot("{positions: {lead: 1, follow: 2}}"));
+  const Answer doubted = run("check " + off.path());
+  EXPECT_EQ(doubted.code, 0) << doubted.out;
+  EXPECT_NE(doubted.out.find("warning: "), std::string::npos) << doubted.out;
+  const TemporaryFile good(".yaml", robot("{positions: {ball: [0, 0, 0.6, 0.8]}}"));
+  EXPECT_NE(run("check " + good.path()).out.find("usable, 0 errors, 0 warnings"),
+            std::string::npos);
+}
+
 TEST(CheckTest, MissingMeshesAreWarningsThatNameLinkFileAndLine) {
   const TemporaryFile mesh(".stl", "solid nothing\nendsolid nothing\n");
   const std::string name = std::filesystem::path(mesh.path()).filename();

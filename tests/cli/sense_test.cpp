@@ -146,6 +146,9 @@ TEST(SenseTest, BadInputIsRefusedByName) {
       2, {"sensors[0]", "0", "expected 1"});
   expect_refused(sense, 2, {"sensors"}, "{}");
   expect_refused(sense, 2, {"JSON"}, "{");
+  // Sensors without values tell a verdict alone, and the state has to be one nevertheless.
+  expect_refused(sense + " --state /no/such/state.json", 2, {"/no/such/state.json"},
+                 sensors(R"({"kind": "torque", "joint": "swing"})"));
 }
 
 }  // namespace

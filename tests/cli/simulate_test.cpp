@@ -127,6 +127,7 @@ TEST(SimulateTest, WrongUsageIsRefused) {
   expect_refused(start + "--duration 1 --dt 0.1 --loop-error=-1", 2, {"--loop-error is -1"});
   expect_refused(start + "--duration 1 --dt 0.1 --output /no/such/folder/a.csv", 1,
                  {"/no/such/folder/a.csv", "not writable"});
+  expect_refused(start + "--duration 1 --dt 0.1 --output -", 1, {"'-'", "/dev/stdout"});
 }
 
 TEST(SimulateTest, WrongControllersAreRefused) {

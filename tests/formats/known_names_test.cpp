@@ -68,6 +68,28 @@ TEST(KnownNamesTest, JointsThatAStateOrActuatorNamesAndLinksOfPairs) {
   expect_refused(robot, {"excluded contact", "link 'nobody' is unknown", "expected"});
 }
 
+TEST(KnownNamesTest, TheFloatingRootIsKnownToStatesAndActuatorsOnly) {
+  Description robot = arm();
+  robot.floating = true;
+  using Positions = std::map<std::string, std::vector<double>>;
+  const Positions up{{"root", {0, 0, 0.4, 0, 0, 0, 1}}, {"joint1", {0.3}}};
+  robot.states.push_back({"up", up, {}, {}});
+  robot.actuators.push_back({"thruster", {{"root", {0, 0, 0, 0, 0, 1}}}, {}, {}, {}});
+  robot.actuators.push_back({"both", {{"root", {0, 0, 0, 0, 0, 1}}, {"joint1", {1}}}, {}, {}, {}});
+  EXPECT_EQ(refusal(SdfFormat(), robot, false), "written");
+  EXPECT_EQ(refusal(MjcfFormat(), robot, false), "written");
+  // MJCF has no such joint: its part is said to be lost, and the rest comes back.
+  std::string lost;
+  for (const std::string& loss : MjcfFormat().losses(robot)) lost += loss + "\n";
+  expect_in(lost, {"state 'up': position of the floating root", "actuator 'thruster'", "'both'"});
+  const Description back = MjcfFormat().read(MjcfFormat().write(robot), "written");
+  EXPECT_TRUE(back.actuators.empty());
+  ASSERT_EQ(back.states.size(), 1u);
+  EXPECT_EQ(back.states[0].positions, (Positions{{"joint1", {0.3}}}));
+  robot.joints.back().mimic = Mimic{"root", 1.0, 0.0};
+  expect_refused(robot, {"joint 'joint2'", "joint 'root' is unknown"});
+}
+
 TEST(KnownNamesTest, NamesThatAreGivenTwice) {
   Description robot = arm();
   robot.links.push_back(robot.links.back());

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "espalier/kernel/model/joint.hpp"
+#include "espalier/kernel/utf8.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/simple_robot.hpp"
@@ -259,6 +260,29 @@ TEST(NameFindingTest, EmptyNamesAreErrors) {
   expect_error(robot, {"name is empty"}, "robot.test:201");
 }
 
+TEST(NameFindingTest, NamesThatAreNoUtf8AreErrorsThatAreUtf8) {
+  Description robot = arm();
+  robot.links[2].name = robot.joints[1].child = "gr\xfc\xdf";
+  robot.name = "\xff";
+  const std::vector<Finding> findings = diagnosis(robot);
+  ASSERT_EQ(findings.size(), 3u) << all(findings);
+  EXPECT_NE(findings[0].text.find("robot '\\xff'"), std::string::npos) << findings[0].text;
+  EXPECT_NE(findings[1].text.find("link 'gr\\xfc\\xdf' (number 3 of these): name"),
+            std::string::npos)
+      << findings[1].text;
+  EXPECT_NE(findings[2].text.find("joint 'joint2' (number 2 of these): child"), std::string::npos)
+      << findings[2].text;
+  try {
+    host().compile(robot);
+    FAIL() << "compiled";
+  } catch (const InvalidModel& error) {
+    EXPECT_TRUE(text::is_utf8(error.what())) << error.what();
+  }
+  robot = arm();
+  robot.links[2].name = robot.joints[1].child = "gr\xc3\xbc\xc3\x9f";  // the same in UTF-8
+  EXPECT_NO_THROW(host().compile(robot));
+}
+
 TEST(NameFindingTest, NamesThatTheCompilerUsesItselfAreFree) {
   Description robot = arm();
   for (const char* name : {"ground", "world", "ground'", "root"}) {
@@ -276,6 +300,21 @@ TEST(NameFindingTest, JointNamedRootMeetsTheFloatingRoot) {
   options.root = CompileOptions::Root::floating;
   EXPECT_NO_THROW(host().compile(robot));
   EXPECT_THROW(host().compile(robot, options), InvalidModel);
+}
+
+TEST(NameFindingTest, StatesAndActuatorsMayNameTheFloatingRoot) {
+  Description robot = arm();
+  robot.links[0].inertial = robot.links[1].inertial;
+  robot.floating = true;
+  robot.states = {{"up", {{"root", {0, 0, 0.4, 0, 0, 0, 1}}}, {{"root", {0, 0, 0, 0, 0, 0}}}, {}}};
+  robot.actuators = {{"thruster", {{"root", {0, 0, 0, 0, 0, 1}}}, {}, {}, {}}};
+  EXPECT_EQ(host().compile(robot)->nv(), 8);
+  CompileOptions held;
+  held.root = CompileOptions::Root::fixed;
+  EXPECT_EQ(host().compile(robot, held)->nv(), 2);
+  robot.floating.reset();
+  robot.states[0].velocities.clear(), robot.actuators.clear();
+  expect_error(robot, {"state 'up'", "joint 'root' is unknown", "--root floating"});
 }
 
 TEST(NameFindingTest, UnknownLinksListTheKnownOnes) {
@@ -431,6 +470,15 @@ TEST(JointFindingTest, LimitsThatAreNoneAreErrorsAndCrossedOnesWarnings) {
   expect_error(robot, {"joint 'joint1'", "limit"});
   robot.joints[0].limits = {1.0, -1.0, {}, {}};
   expect_warning(robot, {"joint 'joint1'", "lower limit is 1"});
+}
+
+TEST(JointFindingTest, NegativeLimitsOfEffortAndVelocityAreWarnings) {
+  Description robot = arm();
+  robot.joints[1].limits.effort = -2.5;
+  expect_warning(robot, {"joint 'joint2'", "effort limit is -2.5"}, "robot.test:201");
+  robot.joints[1].limits = {};
+  robot.joints[1].limits.velocity = -1.5;
+  expect_warning(robot, {"joint 'joint2'", "velocity limit is -1.5"}, "robot.test:201");
 }
 
 TEST(JointFindingTest, DependentJointWithoutCouplingIsAWarning) {

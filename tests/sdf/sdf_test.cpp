@@ -179,6 +179,32 @@ TEST(SdfTest, SpringsOfJointsOfSeveralRatesAreRefused) {
   }
 }
 
+TEST(SdfTest, DampingOfJointsOfSeveralRatesIsWrittenForEachAxisOrSaidToBeLost) {
+  Description robot;
+  robot.links.resize(2);
+  robot.links[0].name = "world", robot.links[1].name = "cross";
+  robot.joints.resize(1);
+  robot.joints[0].name = "j", robot.joints[0].type = "universal";
+  robot.joints[0].parent = "world", robot.joints[0].child = "cross";
+  robot.joints[0].passive.damping = 0.5, robot.joints[0].passive.friction = 0.25;
+  robot.joints[0].passive.stiffness = 2.0;  // acts on single positions only
+  robot.joints[0].limits.effort = 3.0;
+  const Description back = read(SdfFormat().write(robot));
+  EXPECT_TRUE(back.findings.empty());
+  EXPECT_EQ(joint(back, "j").passive.damping, 0.5);
+  EXPECT_EQ(joint(back, "j").passive.friction, 0.25);
+  EXPECT_EQ(joint(back, "j").limits.effort, 3.0);
+  EXPECT_TRUE(SdfFormat().losses(robot).empty());
+
+  robot.joints[0].type = "spherical";
+  const std::vector<std::string> lost = SdfFormat().losses(robot);
+  ASSERT_EQ(lost.size(), 2u);
+  expect_in(lost[0], {"joint 'j'", "damping"});
+  expect_in(lost[1], {"joint 'j'", "limits"});
+  robot.joints[0].passive = {}, robot.joints[0].limits = {};
+  EXPECT_TRUE(SdfFormat().losses(robot).empty());
+}
+
 TEST(SdfTest, WhatASimulatorAddsIsAWarning) {
   const Description robot = read(
       "<sdf version='1.9'><world name='w'><model name='m'><link name='a'>\n<velocity_decay/></link>"

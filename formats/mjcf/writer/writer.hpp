@@ -85,6 +85,8 @@ class Writer {
 
   // writer_states.cpp: inputs, contacts, named states, texts
   void actuators();
+  bool is_floating_root(const std::string& joint) const;
+  bool drives_root(const ActuatorDescription& actuator) const;
   void contacts();
   void keyframes();
   void key(const NamedState& state);

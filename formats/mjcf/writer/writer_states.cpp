@@ -1,5 +1,7 @@
 // Writes MJCF: inputs, rules of contact, named states, and the texts of what MJCF cannot say.
 
+#include <algorithm>
+
 #include "espalier/kernel/errors.hpp"
 #include "formats/mjcf/writer/writer.hpp"
 #include "formats/text.hpp"
@@ -8,12 +10,27 @@ namespace espalier::mjcf {
 
 using formats::in_quotes;
 
+/// Whether it is the joint that a floating root hangs on: it is no part of the description, and
+/// commands on the output add it.
+bool Writer::is_floating_root(const std::string& joint) const {
+  const auto is_root = [](const JointDescription& j) { return j.name == "root"; };
+  return joint == "root" && std::none_of(robot_.joints.begin(), robot_.joints.end(), is_root);
+}
+
+bool Writer::drives_root(const ActuatorDescription& actuator) const {
+  return actuator.gear.contains("root") && is_floating_root("root");
+}
+
 void Writer::actuators() {
   if (robot_.actuators.empty()) return;
   open("actuator");
   for (const ActuatorDescription& actuator : robot_.actuators) {
     if (actuator.gear.empty()) {
       lose("actuator " + in_quotes(actuator.name) + ": drives nothing");
+      continue;
+    }
+    if (drives_root(actuator)) {
+      lose("actuator " + in_quotes(actuator.name) + ": drives the floating root");
       continue;
     }
     open("motor");
@@ -24,9 +41,12 @@ void Writer::actuators() {
     } else {
       text("tendon", "tendon of " + actuator.name, "tendon");
     }
-    if (actuator.lower && actuator.upper) {
+    if (actuator.lower && actuator.upper && *actuator.lower < *actuator.upper) {
       xml_.PushAttribute("ctrllimited", "true");
       numbers("ctrlrange", {*actuator.lower, *actuator.upper});
+    } else if (actuator.lower || actuator.upper) {
+      lose("actuator " + in_quotes(actuator.name) +
+           ": bounds, which are not two with room between");
     }
     close();
   }
@@ -103,6 +123,10 @@ void Writer::keep_states() {
     for (const auto& [element, values] :
          {std::pair{"position", &state.positions}, std::pair{"velocity", &state.velocities}}) {
       for (const auto& [joint, numbers] : *values) {
+        if (is_floating_root(joint)) {
+          lose("state " + in_quotes(state.name) + ": " + element + " of the floating root");
+          continue;
+        }
         said += std::string("<") + element + " joint=" + quoted(joint) + " value='" +
                 list(numbers) + "'/>";
       }
@@ -114,6 +138,7 @@ void Writer::keep_states() {
 /// Inputs that drive several joints, or none, or are bounded on one side.
 void Writer::keep_actuators() {
   for (const ActuatorDescription& actuator : robot_.actuators) {
+    if (drives_root(actuator)) continue;
     std::string said = "<actuator name=" + quoted(actuator.name);
     if (actuator.lower) said += " lower='" + list({*actuator.lower}) + "'";
     if (actuator.upper) said += " upper='" + list({*actuator.upper}) + "'";

@@ -9,6 +9,7 @@
 #include "espalier/kernel/guard.hpp"
 #include "espalier/kernel/model/law.hpp"
 #include "espalier/kernel/suggest.hpp"
+#include "espalier/kernel/utf8.hpp"
 
 namespace espalier::detail {
 
@@ -81,6 +82,12 @@ void check_passive(const JointDescription& joint, Findings& findings) {
   for (const std::optional<double>& limit : {l.lower, l.upper, l.velocity, l.effort}) {
     if (limit && std::isnan(*limit)) {
       findings.error(joint.where, who + ": a limit is not a number, expected one");
+    }
+  }
+  for (const auto& [limit, what] : {std::pair{l.velocity, "velocity"}, {l.effort, "effort"}}) {
+    if (limit && *limit < 0.0) {
+      findings.warning(joint.where, who + ": " + what + " limit is " + number(*limit) +
+                                        ", expected a number that is not negative");
     }
   }
   // Limits that exclude nothing are often huge; those that exclude everything else are wrong.
@@ -173,7 +180,7 @@ void Findings::throw_if_failed(const std::string& robot) const {
     ++others;
   }
   if (first == nullptr) return;
-  std::string text = "robot '" + robot + "': " + first->text;
+  std::string text = "robot '" + text::shown(robot) + "': " + first->text;
   if (!first->where.empty()) text += " [" + first->where + "]";
   if (others > 0) {
     text += " (and " + std::to_string(others) + " more error" + (others > 1 ? "s" : "") +
@@ -360,9 +367,12 @@ class Validation {
   template <class Values>
   void expect_joints(const std::string& who, const Values& values, const SourceLocation& where) {
     for (const auto& [joint, numbers] : values) {
-      if (by_name_.contains(joint)) continue;
-      findings_.error(where,
-                      who + ": joint '" + joint + "' is unknown" + one_of(joint, joints_.names()));
+      if (joints_.has(joint)) continue;  // the floating root among them
+      const bool root = joint == "root";
+      if (root && robot_.floating.value_or(false)) continue;  // --root fixed holds it
+      findings_.error(where, who + ": joint '" + joint + "' is unknown" +
+                                 (root ? " (the root is fixed: add --root floating)" : "") +
+                                 one_of(joint, joints_.names()));
     }
   }
 
@@ -383,6 +393,8 @@ void validate(const Description& robot, const ModelTypes& types, const CompileOp
     findings.error(robot.where, "robot has no links, expected at least one");
     return;
   }
+  check_texts(robot, findings);
+  if (findings.failed()) return;  // the messages of other checks repeat names
   Validation(robot, types, options, findings).run();
 }
 

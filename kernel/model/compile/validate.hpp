@@ -62,6 +62,9 @@ std::string list_of(const std::vector<std::string>& names);
 void validate(const Description& robot, const ModelTypes& types, const CompileOptions& options,
               Findings& findings);
 
+/// Names and other texts are UTF-8: what prints them, JSON and Python among them, expects it.
+void check_texts(const Description& robot, Findings& findings);
+
 /// Masses and moments of inertia of links, by themselves.
 void check_inertias(const Description& robot, const CompileOptions& options, Findings& findings);
 
