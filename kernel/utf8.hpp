@@ -32,6 +32,10 @@ inline std::size_t utf8_length(std::string_view text) {
 
 inline bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
+    if (static_cast<unsigned char>(text[i]) < 0x80) {  // as nearly all are
+      ++i;
+      continue;
+    }
     const std::size_t length = utf8_length(text.substr(i));
     if (length == 0) return false;
     i += length;

@@ -13,14 +13,14 @@ class TextCheck {
   /// The next part of a list. @param number  from 1, as it stands in the description
   void part(const char* kind, std::size_t number, const std::string& name,
             const SourceLocation& where) {
-    where_ = &where;
-    who_ = std::string(kind) + " '" + text::shown(name) + "' (number " + std::to_string(number) +
-           " of these)";
+    kind_ = kind, number_ = number, name_ = &name, where_ = &where;
     look("name", name);
   }
   void look(const char* what, const std::string& text) {
     if (text::is_utf8(text)) return;
-    findings_.error(*where_, who_ + ": " + what + " '" + text::shown(text) +
+    findings_.error(*where_, std::string(kind_) + " '" + text::shown(*name_) + "' (number " +
+                                 std::to_string(number_) + " of these): " + what + " '" +
+                                 text::shown(text) +
                                  "' is not UTF-8, expected UTF-8 (save the file in that encoding)");
   }
   template <class Values>
@@ -30,8 +30,10 @@ class TextCheck {
 
  private:
   Findings& findings_;
+  const char* kind_ = "";
+  std::size_t number_ = 0;
+  const std::string* name_ = nullptr;
   const SourceLocation* where_ = nullptr;
-  std::string who_;
 };
 
 template <class Parts, class Look>
