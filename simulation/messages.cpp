@@ -1,6 +1,7 @@
 #include "espalier/simulation/messages.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/problems/algorithm.hpp"
@@ -28,14 +29,23 @@ void refuse_controller(const std::string& who, const Model& model, std::span<con
   }
 }
 
-void expect_countable(const std::string& who, double duration, double h) {
+long long steps_of_run(const std::string& who, double duration, double h, int every) {
+  using text::number;
+  if (!(h > 0.0) || !(duration >= 0.0) || every < 1) {
+    throw InvalidModel(who + ": duration, step and output interval are " + number(duration) +
+                       " s, " + number(h) + " s and " + std::to_string(every) +
+                       ", expected numbers not below zero, above zero and above zero");
+  }
   // Beyond, times of neighbouring steps are the same number.
   constexpr double most_steps = 0x1.0p50;
-  if (duration / h <= most_steps) return;
-  throw InvalidModel(who + ": duration of " + text::number(duration) + " s takes " +
-                     text::number(duration / h, 3) + " steps of " + text::number(h) +
-                     " s, expected at most 1.1e15, which time in double precision can tell apart "
-                     "(take longer steps, or a shorter duration)");
+  if (!(duration / h <= most_steps)) {
+    throw InvalidModel(who + ": duration of " + number(duration) + " s takes " +
+                       number(duration / h, 3) + " steps of " + number(h) +
+                       " s, expected at most 1.1e15, which time in double precision can tell apart "
+                       "(take longer steps, or a shorter duration)");
+  }
+  // A last step of a millionth is rounding of duration / h.
+  return static_cast<long long>(std::ceil(duration / h - 1e-6));
 }
 
 void expect_finite_tau(const std::string& who, const Model& model, std::span<const double> tau) {

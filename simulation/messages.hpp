@@ -24,11 +24,12 @@ ESPALIER_API void refuse_controller(const std::string& who, const Model& model,
 ESPALIER_API void expect_finite_tau(const std::string& who, const Model& model,
                                     std::span<const double> tau);
 
-/// Refuses a run of more steps than time can tell apart.
+/// Steps of a run, the last of which may be shorter.
 /// @param who       for the message
-/// @param duration  [s]. @param h  the step [s]
-/// @throws InvalidModel
-ESPALIER_API void expect_countable(const std::string& who, double duration, double h);
+/// @param duration  [s]. @param h  the step [s]. @param every  steps from output to output
+/// @throws InvalidModel  for numbers below what they may be, and more steps than time can tell
+/// apart
+ESPALIER_API long long steps_of_run(const std::string& who, double duration, double h, int every);
 
 /// Whether all coordinates of these names are the model's.
 ESPALIER_API bool are_independent(const Model& model, std::span<const std::string> names);

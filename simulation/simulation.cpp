@@ -247,15 +247,8 @@ void Simulation::damped_step(double h) {
 
 void Simulation::run(double duration, double h, int every,
                      const std::function<bool(const Sample&)>& output) {
-  if (!(h > 0.0) || !(duration >= 0.0) || every < 1) {
-    throw InvalidModel("simulation: duration, step and output interval are " + number(duration) +
-                       " s, " + number(h) + " s and " + std::to_string(every) +
-                       ", expected numbers not below zero, above zero and above zero");
-  }
-  detail::expect_countable("simulation", duration, h);
+  const long long steps = detail::steps_of_run("simulation", duration, h, every);
   const double begin = t_;
-  // A last step of a millionth is rounding of duration / h.
-  const auto steps = static_cast<long long>(std::ceil(duration / h - 1e-6));
   if (!output(sample())) return;
   for (long long k = 1; k <= steps; ++k) {
     const double end = k == steps ? begin + duration : begin + static_cast<double>(k) * h;

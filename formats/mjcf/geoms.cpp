@@ -114,15 +114,17 @@ void read_friction(const Element& e, ShapeDescription& shape) {
   const std::vector<double> given =
       e.has("friction") ? e.numbers("friction", 0) : std::vector<double>();
   if (!given.empty()) shape.friction = given[0];
-  const std::string rows = e.word("condim", "3", {"1", "3", "4", "6"});
+  const int rows = condim_of(e);
   const auto length = [&](std::size_t i, double usual) {
     return given.size() > i ? given[i] : usual;
   };
-  if (rows == "4" || rows == "6") shape.torsional_friction = length(1, usual_torsional_friction);
-  if (rows == "6") shape.rolling_friction = length(2, usual_rolling_friction);
+  if (rows >= 4) shape.torsional_friction = length(1, usual_torsional_friction);
+  if (rows == 6) shape.rolling_friction = length(2, usual_rolling_friction);
 }
 
 }  // namespace
+
+int condim_of(const Element& e) { return std::stoi(e.word("condim", "3", {"1", "3", "4", "6"})); }
 
 Geom read_geom(const Element& e, const Assets& assets) {
   Geom geom;

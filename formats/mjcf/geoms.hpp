@@ -33,6 +33,9 @@ struct Geom {
   int group = 0;
 };
 
+/// `condim`: how many dimensions its contacts have, 1, 3, 4 or 6.
+int condim_of(const Element& e);
+
 /// The geom's shape in its body's frame.
 Geom read_geom(const Element& e, const Assets& assets);
 

@@ -12,7 +12,6 @@ using formats::in_quotes;
 
 namespace {
 
-int dimensions(const Element& e) { return std::stoi(e.word("condim", "3", {"1", "3", "4", "6"})); }
 /// Numbers that count where there are so many dimensions.
 Friction counted(int condim, const Friction& f) {
   return {condim >= 3 ? f[0] : 0.0, condim >= 4 ? f[1] : 0.0, condim >= 6 ? f[2] : 0.0};
@@ -54,7 +53,7 @@ TouchingGeom touching_geom(const Element& e, const std::string& link, int body) 
   };
   g.type = static_cast<unsigned>(whole("contype", 1.0));
   g.affinity = static_cast<unsigned>(whole("conaffinity", 1.0));
-  g.condim = dimensions(e), g.priority = whole("priority", 0.0);
+  g.condim = condim_of(e), g.priority = whole("priority", 0.0);
   g.friction = {1.0, usual_torsional_friction, usual_rolling_friction};
   if (e.has("friction")) {
     const std::vector<double> given = e.numbers("friction", 0);
@@ -83,7 +82,7 @@ Friction explicit_friction(const Element& pair) {
     given.insert(given.end(), usual.begin() + std::min(given.size(), usual.size()), usual.end());
     f = {given[0], given[2], given[3]};
   }
-  return counted(dimensions(pair), f);
+  return counted(condim_of(pair), f);
 }
 
 std::optional<Finding> other_friction(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -55,8 +56,6 @@ def unknown(who: str, what: str, name: str, known: list[str]) -> UnknownName:
 
 def expect_whole(who: str, what: str, value: Any, least: int) -> int:
     """The value as an int. Raises TypeError for what is no whole number from `least` on."""
-    import operator
-
     try:
         whole = operator.index(value)
     except TypeError:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .comparison import Comparison, compare
 from .description import Description
-from .errors import InvalidState, Unsupported, expect_options, unknown
+from .errors import InvalidState, Unsupported, expect_options, expect_whole, unknown
 from .host import Host
 from .positions import Positions
 from .problem import Problem
@@ -82,10 +82,7 @@ class Model(Positions, Solving):
 
     def random_state(self, seed: int = 1) -> State:
         """A random state of the seed, the same as that of ``espalier eval --random``."""
-        if not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise TypeError(
-                f"random_state of '{self.name}': seed is {seed!r}, expected a whole number from 0"
-            )
+        seed = expect_whole(f"random_state of '{self.name}'", "seed", seed, 0)
         return State(self, self._core.random(seed), _core.uniform(seed, self.nv))
 
     def pose(self, link: str, q: ArrayLike) -> Array:

@@ -34,14 +34,18 @@ class State(OnlyKnown):
     def __init__(self, model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None):
         self.model = model
         core = model._core
-        self.q: NDArray[np.float64] = _own(core.neutral() if q is None else q, core.nq, "q", model)
-        rates = np.zeros(core.nv) if v is None else v
-        self.v: NDArray[np.float64] = _own(rates, core.nv, "v", model)
+        self.q: NDArray[np.float64] = np.array(core.neutral() if q is None else q, dtype=float)
+        self.v: NDArray[np.float64] = np.array(np.zeros(core.nv) if v is None else v, dtype=float)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("q", "v"):
             value = np.asarray(value, dtype=float)  # itself, if it is such an array
-            _expect_shape(value, getattr(self.model, f"n{name}"), name, self.model)
+            size = self.model.nq if name == "q" else self.model.nv
+            if value.shape != (size,):
+                raise SizeMismatch(
+                    f"state of '{self.model.name}': shape of {name} is {value.shape}, "
+                    f"expected ({size},)"
+                )
         super().__setattr__(name, value)
 
     # Positions by name.
@@ -188,16 +192,3 @@ def _numbers(value: Any, size: int, what: str) -> NDArray[np.float64]:
     if x.shape != (size,):
         raise SizeMismatch(f"state: shape of {what} is {x.shape}, expected ({size},)")
     return x
-
-
-def _own(given: ArrayLike, size: int, what: str, model: Model) -> NDArray[np.float64]:
-    x = np.array(given, dtype=float)
-    _expect_shape(x, size, what, model)
-    return x
-
-
-def _expect_shape(x: NDArray[np.float64], size: int, what: str, model: Model) -> None:
-    if x.shape != (size,):
-        raise SizeMismatch(
-            f"state of '{model.name}': shape of {what} is {x.shape}, expected ({size},)"
-        )

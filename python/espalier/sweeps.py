@@ -6,22 +6,21 @@ generator of its own, so that results are the same bits for any number of worker
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import sys
-import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field
 from multiprocessing import current_process, get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .checkpoint import Checkpoint, plain
 from .errors import InvalidModel
 
 #: How often a shard is tried before it is given up.
@@ -104,7 +103,7 @@ class Sweep:
                 rows = csv.writer(text, lineterminator="\n")
                 rows.writerow([*columns, "error"])
                 for k, error in enumerate(errors):
-                    cells = ["" if _is_nan(x[k]) else repr(_plain(x[k])) for x in columns.values()]
+                    cells = ["" if _is_nan(x[k]) else repr(plain(x[k])) for x in columns.values()]
                     rows.writerow([*cells, error])
         else:
             raise InvalidModel(
@@ -168,124 +167,6 @@ def _wants_random(function: Callable[..., Any]) -> bool:
     return "random" in found or any(p.kind is p.VAR_KEYWORD for p in found.values())
 
 
-class _Checkpoint:
-    """Results on disk, written as a whole and put in place at once, so that none is half there."""
-
-    def __init__(self, path: str | os.PathLike[str] | None, count: int, seed: int, calls: Any):
-        self.path = None if path is None else Path(path)
-        self.count, self.seed = count, seed
-        self.calls = "" if path is None else _digest(calls)
-        self._last = time.monotonic()
-
-    def load(self) -> dict[int, Any]:
-        if self.path is None or not self.path.exists():
-            return {}
-        if self.path.suffix in (".h5", ".hdf5"):
-            import h5py
-
-            with h5py.File(self.path, "r") as file:
-                found = (int(file.attrs["count"]), int(file.attrs["seed"]))
-                calls = str(file.attrs.get("calls", ""))
-                values = {k: bytes(file["results"][str(k)][()]) for k in map(int, file["results"])}
-        else:
-            with np.load(self.path) as file:
-                found = (int(file["count"]), int(file["seed"]))
-                calls = str(file["calls"]) if "calls" in file else ""
-                items, ends = file["items"], file["ends"]
-                data = file["data"].tobytes()
-                starts = np.concatenate([[0], ends[:-1]]) if len(ends) else []
-                values = {int(k): data[a:b] for k, a, b in zip(items, starts, ends)}
-        if found != (self.count, self.seed):
-            raise InvalidModel(
-                f"sweep: {self.path}: checkpoint is of {found[0]} items and seed {found[1]}, "
-                f"expected {self.count} and {self.seed} (another sweep: remove it)"
-            )
-        if calls != self.calls:
-            raise InvalidModel(
-                f"sweep: {self.path}: checkpoint is of another function, or other parameters or "
-                "states, expected these (another sweep: remove it, or take another file)"
-            )
-        return {k: _decode(x) for k, x in values.items()}
-
-    def save(self, results: Mapping[int, Any], force: bool = False) -> None:
-        if self.path is None or not (force or time.monotonic() - self._last > 2.0):
-            return
-        self._last = time.monotonic()
-        encoded = {k: _encode(x) for k, x in results.items()}
-        part = self.path.with_name(self.path.name + ".part")
-        if self.path.suffix in (".h5", ".hdf5"):
-            import h5py
-
-            with h5py.File(part, "w") as file:
-                file.attrs["count"], file.attrs["seed"] = self.count, self.seed
-                file.attrs["calls"] = self.calls
-                group = file.create_group("results")
-                for k, x in encoded.items():
-                    group[str(k)] = np.void(x)
-        else:
-            items = np.array(list(encoded), dtype=np.int64)
-            ends = np.cumsum([len(x) for x in encoded.values()], dtype=np.int64)
-            data = np.frombuffer(b"".join(encoded.values()), dtype=np.uint8)
-            with open(part, "wb") as file:
-                np.savez(file, count=self.count, seed=self.seed, calls=self.calls, items=items,
-                         ends=ends, data=data)
-        os.replace(part, self.path)
-
-
-def _digest(x: Any) -> str:
-    """A fingerprint, the same in every process: of numbers, texts, arrays, robots and states,
-    functions by name, and what is made of these; of other objects, of their types alone."""
-    found = hashlib.sha256()
-
-    def add(x: Any) -> None:
-        kind = type(x)
-        found.update(f"({kind.__module__}.{kind.__qualname__} ".encode())
-        if isinstance(x, (bool, int, float, complex, str, bytes, type(None))):
-            found.update(repr(x).encode())
-        elif isinstance(x, (np.ndarray, np.generic)) and x.dtype != object:
-            found.update(f"{x.dtype.str} {x.shape} ".encode() + np.ascontiguousarray(x).tobytes())
-        elif isinstance(x, (list, tuple, np.ndarray)):
-            for each in x:
-                add(each)
-        elif isinstance(x, Mapping):
-            add(list(x.items()))
-        elif kind.__module__.startswith("espalier."):
-            add(list(x.__reduce__()[1]))
-        elif is_dataclass(x):
-            add(vars(x))
-        elif callable(x):
-            found.update(f"{x.__module__}.{getattr(x, '__qualname__', '')}".encode())
-        found.update(b")")
-
-    add(x)
-    return found.hexdigest()
-
-
-def _encode(x: Any) -> bytes:
-    """A result as bytes without pickle, so that a checkpoint of others can be read safely."""
-    import io
-
-    out = io.BytesIO()
-    if isinstance(x, Mapping):
-        np.savez(out, **{f"m:{name}": np.asarray(value) for name, value in x.items()})
-    else:
-        np.savez(out, value=np.asarray(x))
-    return out.getvalue()
-
-
-def _decode(data: bytes) -> Any:
-    import io
-
-    with np.load(io.BytesIO(data)) as file:
-        if file.files == ["value"]:
-            return _plain(file["value"])
-        return {name[2:]: _plain(file[name]) for name in file.files}
-
-
-def _plain(x: Any) -> Any:
-    return x.item() if x.ndim == 0 else x
-
-
 class _Progress:
     """A bar on standard error, and the caller's function."""
 
@@ -340,7 +221,7 @@ def sweep(
                                 ("seed", seed, 0)):
         if number is not None and number < least:
             raise InvalidModel(f"sweep: {what} is {number}, expected at least {least}")
-    saved = _Checkpoint(checkpoint, count, seed, [function, items, states])
+    saved = Checkpoint(checkpoint, count, seed, [function, items, states])
     results = saved.load()
     todo = [k for k in range(count) if k not in results]
     workers = workers if workers is not None else os.cpu_count() or 1
