@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/cli/run.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 /// Files that the command line writes: whole or not at all, and never over an input.
 
@@ -12,38 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of this process that is removed with the object.
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("espalier_out_" + std::to_string(getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name, std::ios::binary) << text;
-    return *this / name;
-  }
-  /// Names of all files.
-  std::vector<std::string> names() const {
-    std::vector<std::string> all;
-    for (const auto& entry : fs::directory_iterator(path_)) all.push_back(entry.path().filename());
-    std::sort(all.begin(), all.end());
-    return all;
-  }
-
- private:
-  fs::path path_;
-};
-
 std::string pendulum() { return contents(ESPALIER_CLI_DATA "/pendulum.urdf"); }
 
 TEST(OutputTest, NoOutputReplacesAnInput) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string robot = folder.write("robot.urdf", pendulum());
   fs::create_symlink(robot, folder / "link.urdf");
   for (const std::string& output : {robot, folder / "link.urdf", folder / "./robot.urdf"}) {
@@ -61,7 +34,7 @@ TEST(OutputTest, NoOutputReplacesAnInput) {
 }
 
 TEST(OutputTest, NoOutputReplacesAFileThatARobotIncludes) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string part = folder.write("part.yaml", R"(espalier: 1
 definitions:
   leg:
@@ -83,7 +56,7 @@ subsystems:
 }
 
 TEST(OutputTest, ConvertSaysThatItFlattensWhatAFileComposes) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string robot = "'" ESPALIER_SOURCE_DIR "/robots/tello.yaml'";
   const Answer a = run("convert " + robot + " -o " + folder / "flat.yaml");
   EXPECT_EQ(a.code, 0) << a.err;
@@ -95,7 +68,7 @@ TEST(OutputTest, ConvertSaysThatItFlattensWhatAFileComposes) {
 }
 
 TEST(OutputTest, AFullDiskLeavesWhatStoodThere) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string robot = folder.write("robot.urdf", pendulum());
   const std::string out = folder.write("out.yaml", "precious\n");
   // A limit of the size of files tells what a full disk tells, at the same place.
@@ -116,7 +89,7 @@ TEST(OutputTest, AFullDiskLeavesWhatStoodThere) {
 }
 
 TEST(OutputTest, ModesOfFilesAreKept) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string robot = folder.write("robot.urdf", pendulum());
   const std::string out = folder.write("out.yaml", "secret\n");
   fs::permissions(out, fs::perms::owner_read | fs::perms::owner_write);
@@ -167,7 +140,7 @@ long whole_rows(const std::string& text) {
 }
 
 TEST(OutputTest, CtrlCClosesTheFileAndSaysHowFarItCame) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string robot = folder.write("robot.urdf", pendulum());
   const std::string out = folder / "out.csv";
   EXPECT_EQ(interrupt(robot, out, folder / "err", SIGINT), 130) << contents(folder / "err");
@@ -184,7 +157,7 @@ std::string up_to_the_last_end(const std::string& text) {
 }
 
 TEST(OutputTest, AKilledRunLeavesTheOldFileAndItsRowsBeside) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string robot = folder.write("robot.urdf", pendulum());
   const std::string out = folder.write("out.csv", "old\n");
   EXPECT_EQ(interrupt(robot, out, folder / "err", SIGKILL), 128 + SIGKILL);

@@ -1,6 +1,7 @@
 #include <sstream>
 
 #include "tests/cli/run.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 /// Words that are wrong, help, exit codes.
 
@@ -100,13 +101,10 @@ TEST(UsageTest, MissingPluginFoldersAreRefused) {
 }
 
 TEST(UsageTest, RefusedPluginsAreWarningsAndTheRestWorks) {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("espalier_cli_plugins_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "broken.so") << "no library";
+  const TemporaryFolder folder;
+  folder.write("broken.so", "no library");
   const Answer a =
-      run("--plugins '" + folder.string() + "' eval " + pendulum + " --algorithm aba --json");
-  std::filesystem::remove_all(folder);
+      run("--plugins '" + folder.path() + "' eval " + pendulum + " --algorithm aba --json");
   EXPECT_EQ(a.code, 0);
   EXPECT_NE(a.err.find("broken.so"), std::string::npos) << a.err;
   EXPECT_TRUE(a.json().contains("vdot"));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <numbers>
 
@@ -11,6 +10,7 @@
 #include "espalier/simulation/contact/meshes/mesh_shape.hpp"
 #include "espalier/simulation/contact/world.hpp"
 #include "tests/contact/robots.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 /// Meshes that touch: as convex hulls.
 
@@ -83,9 +83,6 @@ Triangles sphere(double r, int rings, int segments) {
 class MeshFile {
  public:
   MeshFile(const Points& points, const std::vector<std::array<int, 3>>& faces) {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("espalier_mesh_" + std::to_string(reinterpret_cast<std::uintptr_t>(this)));
-    std::filesystem::create_directories(folder_);
     std::ofstream out(path());
     out.precision(17);
     for (const auto& x : points) out << "v " << x.x << ' ' << x.y << ' ' << x.z << '\n';
@@ -93,11 +90,10 @@ class MeshFile {
       out << "f " << f[0] + 1 << ' ' << f[1] + 1 << ' ' << f[2] + 1 << '\n';
     }
   }
-  ~MeshFile() { std::filesystem::remove_all(folder_); }
-  std::string path() const { return (folder_ / "mesh.obj").string(); }
+  std::string path() const { return folder_ / "mesh.obj"; }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 const std::vector<std::array<int, 3>> cube_faces = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6},

@@ -1,12 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
-#include <filesystem>
-#include <fstream>
 
 #include "formats/urdf/urdf.hpp"
 #include "tests/formats/support.hpp"
 #include "tests/support/host.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 // Loops in the dialects of URDF that others use: Gepetto's YAML beside it, urdfdom's <constraint>.
 
@@ -38,25 +37,6 @@ const char* const tips = R"(
     <child link="rocker_tip"/><axis xyz="0 1 0"/></joint>
 )";
 
-class Folder {
- public:
-  Folder() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::temp_directory_path() /
-            ("espalier_closed_loops_" + std::string(test->name()));
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return (path_ / name).string();
-  }
-
- private:
-  std::filesystem::path path_;
-};
-
 std::string with_tips(const std::string& inside = "") {
   return std::string(open_four_bar) + tips + inside + "</robot>";
 }
@@ -78,12 +58,12 @@ constexpr const char* pin =
     "<axis xyz='0 1 0'/></loop>";
 
 /// The same mechanism by URDF+'s own loop.
-double by_a_pin(const Folder& folder) {
+double by_a_pin(const TemporaryFolder& folder) {
   return acceleration(folder.write("pin.urdf", std::string(open_four_bar) + pin + "</robot>"));
 }
 
 TEST(GepettoYamlTest, WeldsAndBallsBesideAUrdfAreTheMechanismThatAPinMakes) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const double wanted = by_a_pin(folder);
   EXPECT_GT(std::abs(wanted), 1.0);  // gravity moves it
   const std::string urdf = folder.write("robot.urdf", with_tips());
@@ -101,7 +81,7 @@ TEST(GepettoYamlTest, WeldsAndBallsBesideAUrdfAreTheMechanismThatAPinMakes) {
 }
 
 TEST(GepettoYamlTest, MotorsAreInputsAndTypesOfJointsAreReplaced) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string urdf = folder.write("robot.urdf", with_tips());
   folder.write("robot.yaml",
                "closed_loop: [[end, top]]\ntype: ['6d']\nname_mot: [motor]\n"
@@ -122,7 +102,7 @@ TEST(GepettoYamlTest, MotorsAreInputsAndTypesOfJointsAreReplaced) {
 }
 
 TEST(GepettoYamlTest, MistakesAreNamedWithFileAndLine) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string urdf = folder.write("robot.urdf", with_tips());
   const auto refused = [&](const std::string& yaml) {
     folder.write("robot.yaml", yaml);
@@ -144,7 +124,7 @@ TEST(GepettoYamlTest, MistakesAreNamedWithFileAndLine) {
 }
 
 TEST(GepettoYamlTest, OtherYamlBesideAUrdfIsNotTouched) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string urdf = folder.write("robot.urdf", with_tips());
   folder.write("robot.yaml", "espalier: 1\nlinks: {a: {}}\n");
   EXPECT_TRUE(host().read(urdf).loops.empty());
@@ -158,7 +138,7 @@ std::string constraint(const std::string& type, const std::string& axes = "") {
 }
 
 TEST(UrdfConstraintTest, ClosesALoopAsAJointDoes) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const double wanted = by_a_pin(folder);
   const auto with = [&](const std::string& element) {
     return acceleration(

@@ -6,6 +6,7 @@
 #include "formats/yaml/yaml.hpp"
 #include "formats/yaml/yaml_compose.hpp"
 #include "tests/formats/support.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace espalier::yaml_subsystem_test {
 namespace {
@@ -25,29 +26,13 @@ const JointDescription& joint(const Description& d, const std::string& name) {
   throw std::out_of_range("no joint " + name);
 }
 
-/// A folder that is removed in the end.
-class Folder {
+/// A folder with files in YAML.
+class Folder : public test::TemporaryFolder {
  public:
-  Folder() {
-    std::string path = (std::filesystem::temp_directory_path() / "espalier_XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = path;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  void write(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << text;
-  }
-  std::string path(const std::string& name) const { return (path_ / name).string(); }
   Description read(const std::string& name, const ReadOptions& options = {}) const {
-    return YamlFormat().read(test::contents(path_ / name), path(name), Registry(), options);
+    const std::string file = *this / name;
+    return YamlFormat().read(test::contents(file), file, Registry(), options);
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 const std::string leg = R"(definitions:
@@ -228,7 +213,7 @@ TEST(YamlIncludeTest, FilesAreRelativeToTheOneThatNamesThem) {
   folder.write("parts/foot.yaml",
                "espalier: 1\ndefinitions:\n  foot: {ports: {inputs: [at]}, links: {plate: {}}}\n");
   const Description d = folder.read("robot.yaml");
-  EXPECT_EQ(joint(d, "l.hip").where.file, folder.path("parts/leg.yaml"));
+  EXPECT_EQ(joint(d, "l.hip").where.file, folder / "parts/leg.yaml");
   EXPECT_FALSE(link(d, "f.plate").inertial);
 }
 
@@ -247,7 +232,7 @@ TEST(YamlIncludeTest, FilesThatCannotBeReadAreNamed) {
   const Folder folder;
   folder.write("robot.yaml", "espalier: 1\ninclude:\n  - missing.yaml\n");
   test::expect_in(test::message_of([&] { folder.read("robot.yaml"); }),
-                  {"robot.yaml:3", "'missing.yaml'", folder.path("missing.yaml")});
+                  {"robot.yaml:3", "'missing.yaml'", folder / "missing.yaml"});
   folder.write("robot.yaml", "espalier: 1\ninclude: [/dev/zero]\n");
   test::expect_in(test::message_of([&] { folder.read("robot.yaml"); }), {"'/dev/zero'"});
   folder.write("robot.yaml", "espalier: 1\ninclude: [.]\n");
@@ -265,7 +250,7 @@ TEST(YamlIncludeTest, NothingOutsideOfTheRobotsFolderIsOpenedUnlessAsked) {
   ReadOptions outside, named;
   outside.outside = true;
   EXPECT_EQ(joint(folder.read("robots/robot.yaml", outside), "l.hip").parent, "torso");
-  named.search_paths = {folder.path("parts")};
+  named.search_paths = {folder / "parts"};
   EXPECT_EQ(joint(folder.read("robots/robot.yaml", named), "l.hip").parent, "torso");
   // Search paths hold what is not beside the robot; paths that lead within its folder are inside.
   folder.write("robots/other.yaml",
@@ -273,9 +258,9 @@ TEST(YamlIncludeTest, NothingOutsideOfTheRobotsFolderIsOpenedUnlessAsked) {
                "subsystems:\n  l: {type: leg, parameters: {side: 1}, connect: {base: torso}}\n");
   folder.write("robots/foot.yaml", "espalier: 1\ndefinitions: {foot: {links: {sole: {}}}}\n");
   EXPECT_EQ(joint(folder.read("robots/other.yaml", named), "l.hip").where.file,
-            folder.path("parts/leg.yaml"));
+            folder / "parts/leg.yaml");
   folder.write("robots/absolute.yaml",
-               "espalier: 1\ninclude: [" + folder.path("parts/leg.yaml") + "]\nlinks: {a: {}}\n");
+               "espalier: 1\ninclude: [" + folder / "parts/leg.yaml" + "]\nlinks: {a: {}}\n");
   test::expect_in(test::message_of([&] { folder.read("robots/absolute.yaml"); }),
                   {"inside the folder"});
 }

@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "formats/mjcf/mjcf.hpp"
 #include "tests/mjcf/mujoco.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 // Forces that MuJoCo clamps a motor's control to are the bounds of its input.
 
@@ -28,10 +27,8 @@ void expect_bounds(const std::string& compiler, const std::vector<std::string>& 
   const Description robot = MjcfFormat().read(text, "robot.xml");
   ASSERT_EQ(robot.actuators.size(), motors.size());
 
-  const auto file = std::filesystem::temp_directory_path() / "espalier_mujoco_actuator_test.xml";
-  std::ofstream(file) << text;
-  Mujoco mujoco(file.string());
-  std::filesystem::remove(file);
+  const TemporaryFolder folder;
+  Mujoco mujoco(folder.write("robot.xml", text));
   constexpr double huge = 1e6;
   const auto force = [&](std::size_t i, double control) {
     for (int k = 0; k < mujoco.model().nu; ++k) mujoco.data().ctrl[k] = control;
@@ -58,25 +55,21 @@ TEST(MujocoActuatorTest, BoundsAreThoseOfControlAndForceWhereTheyHold) {
 }
 
 TEST(MujocoActuatorTest, BoundsThatLeaveNoRoomAreRefusedByBoth) {
-  const auto file = std::filesystem::temp_directory_path() / "espalier_mujoco_actuator_test.xml";
+  const TemporaryFolder folder;
   for (const std::string attributes :
        {"ctrllimited='true'", "ctrlrange='1 -1' ctrllimited='true'", "forcelimited='true'"}) {
     const std::string text = pendulum("autolimits='true'", motor(attributes));
     EXPECT_THROW(MjcfFormat().read(text, "robot.xml"), Error) << attributes;
-    std::ofstream(file) << text;
-    EXPECT_THROW(Mujoco(file.string()), std::runtime_error) << attributes;
+    EXPECT_THROW(Mujoco(folder.write("robot.xml", text)), std::runtime_error) << attributes;
   }
-  std::filesystem::remove(file);
 }
 
 TEST(MujocoActuatorTest, BoundsThatMujocoRefusesAreNotWrittenAsItsOwn) {
   Description robot = MjcfFormat().read(pendulum("", motor("name='m'")), "robot.xml");
   robot.actuators[0].lower = robot.actuators[0].upper = 1.0;  // always pushes
-  const auto file = std::filesystem::temp_directory_path() / "espalier_mujoco_actuator_test.xml";
   const std::string text = MjcfFormat().write(robot);
-  std::ofstream(file) << text;
-  EXPECT_EQ(Mujoco(file.string()).model().nu, 1);
-  std::filesystem::remove(file);
+  const TemporaryFolder folder;
+  EXPECT_EQ(Mujoco(folder.write("robot.xml", text)).model().nu, 1);
   EXPECT_EQ(MjcfFormat().read(text, "robot.xml").actuators[0].lower, 1.0);
   const std::vector<std::string> lost = MjcfFormat().losses(robot);
   EXPECT_TRUE(std::any_of(lost.begin(), lost.end(), [](const std::string& l) {

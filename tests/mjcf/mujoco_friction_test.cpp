@@ -1,11 +1,10 @@
-#include <filesystem>
-#include <fstream>
 
 #include "formats/mjcf/mjcf.hpp"
 #include "formats/mjcf/pair_friction.hpp"
 #include "formats/xml/node.hpp"
 #include "tests/mjcf/mujoco.hpp"
 #include "tests/support/host.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 // MuJoCo reads the friction that is written: condim, and a coefficient with two lengths.
 
@@ -27,12 +26,11 @@ Description ball_with(const ShapeDescription& friction) {
 }
 
 TEST(MujocoFrictionTest, LengthsAndDimensionsAreThoseOfTheDescription) {
-  const auto file = std::filesystem::temp_directory_path() / "espalier_mujoco_friction_test.xml";
+  const TemporaryFolder folder;
   ShapeDescription shape;
   shape.shape = Sphere{0.2}, shape.friction = 0.8;
   const auto expect = [&](int dimensions, double torsional, double rolling) {
-    std::ofstream(file) << MjcfFormat().write(ball_with(shape));
-    Mujoco mujoco(file.string());
+    Mujoco mujoco(folder.write("ball.xml", MjcfFormat().write(ball_with(shape))));
     const mjModel& m = mujoco.model();
     ASSERT_EQ(m.ngeom, 2);
     EXPECT_EQ(m.geom_condim[0], 3);
@@ -50,15 +48,12 @@ TEST(MujocoFrictionTest, LengthsAndDimensionsAreThoseOfTheDescription) {
   expect(6, 0.02, 0.003);
   shape.torsional_friction.reset();
   expect(6, 0.0, 0.003);
-  std::filesystem::remove(file);
 }
 
 /// Friction of the only contact of a file; numbers that its dimension leaves out are zero.
 mjcf::Friction of_contact(const std::string& text) {
-  const auto file = std::filesystem::temp_directory_path() / "espalier_mujoco_contact_test.xml";
-  std::ofstream(file) << text;
-  Mujoco mujoco(file.string());
-  std::filesystem::remove(file);
+  const TemporaryFolder folder;
+  Mujoco mujoco(folder.write("contact.xml", text));
   mujoco.model().opt.disableflags &= ~mjDSBL_CONTACT;
   mj_forward(&mujoco.model(), &mujoco.data());
   EXPECT_EQ(mujoco.data().ncon, 1);

@@ -1,9 +1,7 @@
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "tests/mjcf/mujoco.hpp"
 #include "tests/support/host.hpp"
-
-#include <filesystem>
-#include <fstream>
+#include "tests/support/temporary_folder.hpp"
 
 // MuJoCo's constraints are soft. At rest, as they stiffen, its accelerations tend to the exact
 // ones.
@@ -61,11 +59,9 @@ std::string geared(double softness) {
 }
 
 /// Largest difference of accelerations at rest from the exact ones.
-double difference(const std::string& text, const std::string& name) {
-  const auto folder = std::filesystem::temp_directory_path() / "espalier_mujoco_loop";
-  std::filesystem::create_directories(folder);
-  const std::string file = (folder / (name + ".xml")).string();
-  std::ofstream(file) << text;
+double difference(const std::string& text) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("robot.xml", text);
   Mujoco mujoco(file);
   const ModelPtr robot = host().load(file);
   EXPECT_EQ(robot->nv(), 1);
@@ -96,9 +92,9 @@ double difference(const std::string& text, const std::string& name) {
 }
 
 TEST(MujocoLoopTest, ConnectOfAFourBarTendsToTheExactMechanism) {
-  double before = difference(four_bar(0.1), "four_bar");
+  double before = difference(four_bar(0.1));
   for (const double softness : {0.01, 0.001}) {
-    const double now = difference(four_bar(softness), "four_bar");
+    const double now = difference(four_bar(softness));
     EXPECT_LT(now, 0.15 * before);  // in proportion to the softness, a tenth each time
     before = now;
   }
@@ -106,9 +102,9 @@ TEST(MujocoLoopTest, ConnectOfAFourBarTendsToTheExactMechanism) {
 }
 
 TEST(MujocoLoopTest, JointEqualityTendsToTheExactGear) {
-  double before = difference(geared(0.1), "geared");
+  double before = difference(geared(0.1));
   for (const double softness : {0.01, 0.001}) {
-    const double now = difference(geared(softness), "geared");
+    const double now = difference(geared(softness));
     EXPECT_LT(now, 0.15 * before);
     before = now;
   }
@@ -116,11 +112,8 @@ TEST(MujocoLoopTest, JointEqualityTendsToTheExactGear) {
 }
 
 TEST(MujocoLoopTest, ConnectInAPlaneIsThePinThatItIs) {
-  const auto folder = std::filesystem::temp_directory_path() / "espalier_mujoco_loop";
-  std::filesystem::create_directories(folder);
-  const std::string file = (folder / "pin.xml").string();
-  std::ofstream(file) << four_bar(0.1);
-  const Description robot = host().read(file);
+  const TemporaryFolder folder;
+  const Description robot = host().read(folder.write("pin.xml", four_bar(0.1)));
   ASSERT_EQ(robot.loops.size(), 1u);
   EXPECT_EQ(robot.loops[0].type, "revolute");
   EXPECT_NEAR(std::abs(robot.loops[0].axis.y), 1.0, 1e-15);

@@ -2,11 +2,11 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "espalier/kernel/format.hpp"
 #include "espalier/kernel/model/description.hpp"
 #include "espalier/kernel/model/mesh_files.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 // Where meshes are looked for, and that no name leads out of the folders that may be read.
 
@@ -18,35 +18,28 @@ namespace fs = std::filesystem;
 class MeshFilesTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string path = (fs::temp_directory_path() / "espalier_XXXXXX").string();
-    ASSERT_NE(mkdtemp(path.data()), nullptr);
-    root_ = fs::canonical(path);
     for (const char* file : {"secret.stl", "ws/secret.stl", "ws/arm/meshes/a.stl",
                              "ws/arm/urdf/own.stl", "ws/hand/package.xml", "ws/hand/b.stl",
                              "ws/plain/c.stl", "lib/d.stl", "lib/tool/e.stl"}) {
-      fs::create_directories((root_ / file).parent_path());
-      std::ofstream(root_ / file) << "x";
+      folder_.write(file, "x");
     }
     unsetenv("ROS_PACKAGE_PATH");
   }
-  void TearDown() override {
-    unsetenv("ROS_PACKAGE_PATH");
-    fs::remove_all(root_);
-  }
+  void TearDown() override { unsetenv("ROS_PACKAGE_PATH"); }
 
   /// The file found for a name in ws/arm/urdf/arm.urdf, relative to the root.
   std::string found(const std::string& uri, const ReadOptions& options = {}) const {
-    const auto file = find_mesh(uri, (root_ / "ws/arm/urdf/arm.urdf").string(), options);
-    return file ? fs::path(*file).lexically_relative(root_).string() : "none";
+    const auto file = find_mesh(uri, folder_ / "ws/arm/urdf/arm.urdf", options);
+    return file ? fs::path(*file).lexically_relative(folder_.path()).string() : "none";
   }
 
-  fs::path root_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(MeshFilesTest, PathsAreRelativeToTheRobotsFile) {
   EXPECT_EQ(found("own.stl"), "ws/arm/urdf/own.stl");
   EXPECT_EQ(found("file://own.stl"), "ws/arm/urdf/own.stl");
-  EXPECT_EQ(found((root_ / "ws/arm/urdf/own.stl").string()), "ws/arm/urdf/own.stl");
+  EXPECT_EQ(found(folder_ / "ws/arm/urdf/own.stl"), "ws/arm/urdf/own.stl");
   EXPECT_EQ(found("absent.stl"), "none");
   EXPECT_EQ(found(""), "none");
 }
@@ -61,12 +54,12 @@ TEST_F(MeshFilesTest, PackagesAreThoseAboveTheRobotAndBesideIt) {
 
 TEST_F(MeshFilesTest, SearchPathsAndRosPackagePathHoldMore) {
   ReadOptions lib;
-  lib.search_paths = {(root_ / "lib").string()};
+  lib.search_paths = {folder_ / "lib"};
   EXPECT_EQ(found("d.stl", lib), "lib/d.stl");
   EXPECT_EQ(found("package://tool/e.stl", lib), "lib/tool/e.stl");
   EXPECT_EQ(found("package://tool/e.stl"), "none");
   for (const char* folder : {"lib", "lib/tool", "lib/tool/"}) {  // of packages, or the package
-    setenv("ROS_PACKAGE_PATH", (root_ / folder).c_str(), 1);
+    setenv("ROS_PACKAGE_PATH", (folder_ / folder).c_str(), 1);
     EXPECT_EQ(found("package://tool/e.stl"), "lib/tool/e.stl") << folder;
     EXPECT_EQ(found("package://tool/../../secret.stl"), "none") << folder;
   }

@@ -11,6 +11,7 @@
 #include "espalier/host/espalier.hpp"
 #include "tests/support/contents.hpp"
 #include "tests/support/environment_variable.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace espalier::test {
 
@@ -18,38 +19,6 @@ namespace espalier::test {
 inline std::string plugin_file(const std::string& name) {
   return (std::filesystem::canonical(ESPALIER_TEST_PLUGIN_DIR) / ("test_" + name + ".so")).string();
 }
-
-/// A new empty folder, removed at the end of its life.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "espalier-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = std::filesystem::canonical(name);
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string path() const { return path_.string(); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  /// Writes a file and gives its path.
-  std::string write(const std::string& name, const std::string& contents) const {
-    std::ofstream(path_ / name, std::ios::binary) << contents;
-    return *this / name;
-  }
-  /// Copies a file and gives the copy's path.
-  std::string copy(const std::string& file, const std::string& name) const {
-    std::filesystem::copy_file(file, path_ / name);
-    return *this / name;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// What an error of type E says that `action` throws.
 template <class E, class F>

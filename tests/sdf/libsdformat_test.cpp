@@ -1,11 +1,10 @@
 #include <Eigen/Dense>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <sdf/sdf.hh>
 
 #include "formats/sdf/sdf.hpp"
 #include "tests/support/host.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 // libsdformat, which Gazebo reads SDF with, against our reader: where links and joints are, what
 // they join and turn about, and what links weigh.
@@ -271,14 +270,11 @@ std::pair<Matrix, Eigen::VectorXd> numbers(const ModelPtr& robot) {
 TEST(LibsdformatTest, RobotsOfUrdfAreTheSameInSdf) {
   for (const char* name : {"ur5.urdf", "panda.urdf", "humanoid.urdf", "solo12.urdf"}) {
     const Description robot = host().read(std::string(ESPALIER_SOURCE_DIR "/robots/") + name);
-    const std::string file =
-        (std::filesystem::temp_directory_path() / (std::string("espalier_") + name + ".sdf"))
-            .string();
-    std::ofstream(file) << SdfFormat().write(robot);
+    const test::TemporaryFolder folder;
+    const std::string file = folder.write("robot.sdf", SdfFormat().write(robot));
     compare(file);
     const auto [M, h] = numbers(host().compile(robot));
     const auto [N, g] = numbers(host().load(file));
-    std::filesystem::remove(file);
     ASSERT_EQ(M.rows(), N.rows()) << name;
     EXPECT_LT((M - N).cwiseAbs().maxCoeff(), 1e-12 * M.cwiseAbs().maxCoeff()) << name;
     EXPECT_LT((h - g).cwiseAbs().maxCoeff(), 1e-12 * h.cwiseAbs().maxCoeff()) << name;

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "espalier/kernel/sub_mechanism.hpp"
 #include "tests/formats/support.hpp"
 #include "tests/support/host.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace espalier::sdf_test {
 namespace {
@@ -312,15 +312,14 @@ TEST(SdfIncludeTest, NothingOutsideOfNamedFoldersIsOpened) {
 }
 
 TEST(SdfIncludeTest, FilesThatIncludeThemselvesAreRefused) {
-  const auto folder = std::filesystem::temp_directory_path() / "espalier_sdf_include";
-  std::filesystem::create_directories(folder);
-  const std::string file = (folder / "again.sdf").string();
-  std::ofstream(file) << "<sdf version='1.9'><model name='m'><link name='a'/>"
-                         "<include><uri>again.sdf</uri><name>x</name></include>"
-                         "<include><uri>again.sdf</uri><name>y</name></include></model></sdf>";
+  const test::TemporaryFolder folder;
+  const std::string file =
+      folder.write("again.sdf",
+                   "<sdf version='1.9'><model name='m'><link name='a'/>"
+                   "<include><uri>again.sdf</uri><name>x</name></include>"
+                   "<include><uri>again.sdf</uri><name>y</name></include></model></sdf>");
   expect_in(test::message_of([&] { SdfFormat().read(test::contents(file), file); }),
             {"include", "too deep or too often"});
-  std::filesystem::remove_all(folder);
 }
 
 TEST(SdfIncludeTest, WhatWouldChangeTheMotionIsSaid) {

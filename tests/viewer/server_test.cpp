@@ -2,15 +2,14 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <random>
 #include <thread>
 
 #include "tests/support/host.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "viewer/server/server.hpp"
 
 namespace espalier::test::server_test {
@@ -22,18 +21,15 @@ using viewer::Server;
 using viewer::Stage;
 
 /// A folder with a robot whose meshes lie inside, outside, and behind links that lead outside.
-class Folder {
+class Folder : public TemporaryFolder {
  public:
-  Folder() : root_(fs::temp_directory_path() / ("espalier_viewer_" + std::to_string(::getpid()))) {
-    fs::remove_all(root_);
-    fs::create_directories(root_ / "package/urdf/meshes");
-    fs::create_directories(root_ / "package/meshes");
+  Folder() {
     write("package/urdf/meshes/inside.stl", "inside");
     write("package/meshes/beside.obj", "beside");
     write("package/urdf/notes.txt", "secret");
     write("outside.stl", "secret");
-    fs::create_symlink(root_ / "outside.stl", root_ / "package/urdf/meshes/link.stl");
-    fs::create_symlink(root_ / "package/urdf/notes.txt", root_ / "package/urdf/meshes/notes.stl");
+    fs::create_symlink(*this / "outside.stl", *this / "package/urdf/meshes/link.stl");
+    fs::create_symlink(*this / "package/urdf/notes.txt", *this / "package/urdf/meshes/notes.stl");
     write("package/urdf/robot.yaml", R"(espalier: 1
 name: meshes
 links:
@@ -42,15 +38,7 @@ links:
 joints: {hinge: {type: revolute, parent: base, child: arm, axis: [0, 0, 1]}}
 )");
   }
-  ~Folder() { fs::remove_all(root_); }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(root_ / name, std::ios::binary) << text;
-  }
-  std::string robot() const { return root_ / "package/urdf/robot.yaml"; }
-  const fs::path& root() const { return root_; }
-
- private:
-  fs::path root_;
+  std::string robot() const { return *this / "package/urdf/robot.yaml"; }
 };
 
 /// A server in a thread of its own.
@@ -281,9 +269,9 @@ TEST_F(ViewerServerTest, OnlyMeshesInsideTheRobotsFoldersAreServed) {
 }
 
 TEST_F(ViewerServerTest, FilePutBehindALinkLaterIsNotServed) {
-  const fs::path inside = folder.root() / "package/urdf/meshes/inside.stl";
+  const fs::path inside = folder / "package/urdf/meshes/inside.stl";
   fs::remove(inside);
-  fs::create_symlink(folder.root() / "outside.stl", inside);
+  fs::create_symlink(folder / "outside.stl", inside);
   EXPECT_EQ(request(server, base(server) + "mesh/0", server.host()).status, 404);
 }
 
