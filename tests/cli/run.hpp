@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -23,6 +21,7 @@ inline void assert_json(bool holds, const char* text) {
 #include <nlohmann/json.hpp>
 
 #include "tests/support/contents.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 /// Runs the command line as a shell does.
 
@@ -37,22 +36,17 @@ struct Answer {
   Json json() const { return Json::parse(out); }
 };
 
-/// A file of this process that is removed with the object.
+/// A file that is removed with the object; without text there is none yet.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& ending, const std::string& text = "") {
-    static int count = 0;
-    path_ = (std::filesystem::temp_directory_path() /
-             ("espalier_cli_" + std::to_string(getpid()) + "_" + std::to_string(count++) + ending))
-                .string();
-    if (!text.empty()) std::ofstream(path_, std::ios::binary) << text;
+  explicit TemporaryFile(const std::string& ending, const std::string& text = "")
+      : path_(folder_ / ("file" + ending)) {
+    if (!text.empty()) folder_.write("file" + ending, text);
   }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
   const std::string& path() const { return path_; }
 
  private:
+  TemporaryFolder folder_;
   std::string path_;
 };
 

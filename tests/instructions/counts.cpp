@@ -2,7 +2,6 @@
 
 #include <gnu/libc-version.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <cmath>
@@ -18,6 +17,7 @@
 #include "espalier/host/output_file.hpp"
 #include "tests/instructions/calls.hpp"
 #include "tests/instructions/marks.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace espalier::test {
 
@@ -92,9 +92,8 @@ Conditions conditions_here() {
 
 Counts count_instructions() {
   Counts counts{conditions_here(), {}};
-  const std::string file = (std::filesystem::temp_directory_path() /
-                            ("espalier_instructions_" + std::to_string(getpid())))
-                               .string();
+  const TemporaryFolder folder;
+  const std::string file = folder / "counts";
   const Answer answer =
       run("valgrind -q --tool=callgrind --instr-atstart=no --combine-dumps=yes "
           "--callgrind-out-file='" +
@@ -104,7 +103,6 @@ Counts count_instructions() {
                              ", expected 0; it says: " + answer.text);
   }
   const std::string text = contents(file);
-  std::filesystem::remove(file);
   counts.per_call = read_dumps(text, counted_calls);
   return counts;
 }

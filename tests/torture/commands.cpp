@@ -10,12 +10,13 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
 
+#include "tests/support/contents.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/torture/sandbox.hpp"
 
 namespace espalier::torture {
@@ -23,6 +24,7 @@ namespace espalier::torture {
 namespace {
 
 namespace fs = std::filesystem;
+using test::contents;
 
 constexpr const char* program = ESPALIER_CLI;
 constexpr double patience = 5.0;  ///< seconds; long work is no defect, and is interrupted
@@ -35,11 +37,6 @@ struct Finished {
   bool interrupted = false;
   std::string out, err;
 };
-
-std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// Runs the program in a folder, with nothing on its standard input.
 Finished execute(const std::vector<std::string>& words, const fs::path& folder) {
@@ -91,7 +88,7 @@ struct Command {
 
 /// A folder with robots and files that options may name.
 struct Scene {
-  fs::path root = fs::temp_directory_path() / ("espalier_torture_" + std::to_string(getpid()));
+  test::TemporaryFolder root;
   fs::path folder = root / "files";
   std::vector<std::string> robots, files;
   std::vector<Command> commands;
@@ -105,10 +102,6 @@ struct Scene {
       const Finished help = execute({name, "--help"}, folder);
       if (help.code == 0) commands.push_back({name, options_in(help.out)});
     }
-  }
-  ~Scene() {
-    std::error_code ignored;
-    fs::remove_all(root, ignored);
   }
 
   /// Puts the files there anew.
