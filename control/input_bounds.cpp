@@ -51,7 +51,7 @@ InputBounds::InputBounds(const Model& model, const TaskControlSetup& setup) {
   C = Eigen::MatrixXd::Zero(rows, columns);
   lower = Eigen::VectorXd::Constant(rows, -infinity);
   upper = Eigen::VectorXd::Constant(rows, infinity);
-  scale.resize(columns);
+  weights.resize(columns);
   for (const ControlMotor& motor : setup.motors) add(motor, model);
   for (const ControlContact& contact : setup.contacts) add(contact);
 }
@@ -67,7 +67,7 @@ void InputBounds::add(const ControlMotor& motor, const Model& model) {
     C(row_, column_) = 1.0;
     lower[row_] = least;
     upper[row_] = most;
-    scale[column_] = 1.0 / std::sqrt(motor.weight);
+    weights[column_] = motor.weight;
   }
 }
 
@@ -89,7 +89,7 @@ void InputBounds::add(const ControlContact& contact) {
   if (!(length > 0.0) || !std::isfinite(length)) {
     refuse(who, "length of the normal is " + number(length), "a vector with a direction");
   }
-  const Vec3<double> normal = espalier::scale(1.0 / length, contact.normal);
+  const Vec3<double> normal = scale(1.0 / length, contact.normal);
   const auto put = [&](const Vec3<double>& direction, double least, double most) {
     C.block<1, 3>(row_, column_) << direction.x, direction.y, direction.z;
     lower[row_] = least;
@@ -102,11 +102,10 @@ void InputBounds::add(const ControlContact& contact) {
   const double step = 2.0 * std::numbers::pi / contact.sides;
   const double slope = contact.friction * std::cos(0.5 * step);
   for (int k = 0; k < contact.sides; ++k) {
-    put(espalier::scale(std::cos(k * step), t) + espalier::scale(std::sin(k * step), s) -
-            espalier::scale(slope, normal),
+    put(scale(std::cos(k * step), t) + scale(std::sin(k * step), s) - scale(slope, normal),
         -infinity, 0.0);
   }
-  scale.segment<3>(column_).setConstant(1.0 / std::sqrt(contact.weight));
+  weights.segment<3>(column_).setConstant(contact.weight);
   column_ += 3;
 }
 

@@ -9,10 +9,10 @@ namespace espalier {
 /// What motors and contacts can give, as rows of a program: lower <= C u <= upper. A row for each
 /// motor's input; for each contact one for the normal force and one for each side of its pyramid.
 struct ESPALIER_API InputBounds {
-  Eigen::MatrixXd C;      ///< rows x inputs
-  Eigen::VectorXd lower;  ///< by row
-  Eigen::VectorXd upper;  ///< likewise
-  Eigen::VectorXd scale;  ///< u = scale * x with squares of x that weigh the same
+  Eigen::MatrixXd C;        ///< rows x inputs
+  Eigen::VectorXd lower;    ///< by row
+  Eigen::VectorXd upper;    ///< likewise
+  Eigen::VectorXd weights;  ///< of the squares of inputs
 
   /// @throws InvalidModel naming motor or contact; UnknownName
   InputBounds(const Model& model, const TaskControlSetup& setup);

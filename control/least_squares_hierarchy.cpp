@@ -6,6 +6,18 @@
 
 namespace espalier {
 
+namespace {
+
+/// By how much x misses a limit; below 0: none is missed.
+double violation(const Eigen::VectorXd& x, const LeastSquaresHierarchy::Limits& limits) {
+  const Eigen::VectorXd values = limits.C * x;
+  return values.size() == 0
+             ? 0.0
+             : std::max((limits.lower - values).maxCoeff(), (values - limits.upper).maxCoeff());
+}
+
+}  // namespace
+
 long LeastSquaresHierarchy::split(const Eigen::MatrixXd& A) {
   const long free = basis_.cols();
   const Eigen::MatrixXd B = A * basis_;
@@ -53,57 +65,105 @@ void LeastSquaresHierarchy::set_up(const Eigen::MatrixXd& A, const Eigen::Vector
   }
 }
 
-Eigen::MatrixXd LeastSquaresHierarchy::pressed_rows(
+LeastSquaresHierarchy::Level LeastSquaresHierarchy::pressed(
     const QuadraticProgramSolver::Solution& solution, const Limits& limits) const {
-  std::vector<long> pressed;
+  std::vector<long> rows;
+  std::vector<double> bounds;
   const Eigen::Map<const Eigen::VectorXd> z(solution.x.data(), basis_.cols());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const double multiplier = solution.row_multipliers[i];
     const double value = limits.C.row(rows_[i]).dot(basis_ * z);
-    const double room =
-        multiplier > 0.0 ? program_.row_upper[i] - value : value - program_.row_lower[i];
-    if (std::abs(multiplier) > std::max(least_press, room)) pressed.push_back(rows_[i]);
+    const bool above = multiplier > 0.0;
+    const double room = above ? program_.row_upper[i] - value : value - program_.row_lower[i];
+    if (!(std::abs(multiplier) > std::max(least_press, room))) continue;
+    rows.push_back(rows_[i]);
+    bounds.push_back(above ? limits.upper[rows_[i]] : limits.lower[rows_[i]]);
   }
-  return limits.C(pressed, Eigen::all);
+  return {limits.C(rows, Eigen::all), Eigen::Map<Eigen::VectorXd>(bounds.data(), bounds.size())};
 }
 
 void LeastSquaresHierarchy::drop(long columns) {
   basis_ = basis_.rightCols(basis_.cols() - columns).eval();
 }
 
+Eigen::VectorXd LeastSquaresHierarchy::least(const Level& level, long rank) const {
+  if (rank == 0) return x_;
+  const Eigen::MatrixXd M = basis_.leftCols(rank);
+  return x_ + M * (level.A * M).colPivHouseholderQr().solve(level.b - level.A * x_);
+}
+
+void LeastSquaresHierarchy::settle(const Level& level) {
+  const long rank = split(level.A);
+  x_ = least(level, rank);
+  drop(rank);
+}
+
+void LeastSquaresHierarchy::finish(const Level& level, long rank, const Level& pressed,
+                                   const Limits& limits) {
+  const auto missed = [&](const Eigen::VectorXd& x) { return (level.A * x - level.b).norm(); };
+  const Eigen::VectorXd start = x_;
+  const Eigen::MatrixXd basis = basis_;
+  // Rounding beside the numbers that were subtracted.
+  const double rounding = 1e-13 * (1.0 + start.cwiseAbs().maxCoeff());
+  const double most = std::max(violation(start, limits), rounding);
+  Eigen::VectorXd best = start;
+  // Limits that the way from the program's solution to the exact one meets, with their bounds.
+  std::vector<long> met;
+  std::vector<double> bounds;
+  for (long tries = 0; tries <= basis.cols(); ++tries) {
+    x_ = start;
+    basis_ = basis;
+    settle(pressed);
+    settle({limits.C(met, Eigen::all), Eigen::Map<Eigen::VectorXd>(bounds.data(), bounds.size())});
+    settle(level);
+    if (!(missed(x_) <= (1.0 + least_press) * missed(start) + rounding * level.A.norm())) break;
+    if (violation(x_, limits) <= most) {
+      best = x_;
+      break;
+    }
+    const Eigen::VectorXd values = limits.C * x_;
+    for (long k = 0; k < values.size(); ++k) {
+      const bool below = limits.lower[k] - values[k] > most;
+      if (!below && !(values[k] - limits.upper[k] > most)) continue;
+      met.push_back(k);
+      bounds.push_back(below ? limits.lower[k] : limits.upper[k]);
+    }
+  }
+  x_ = best;
+  basis_ = basis;
+  drop(rank);
+  drop(split(pressed.A));
+}
+
 LeastSquaresHierarchy::Outcome LeastSquaresHierarchy::solve(const std::vector<Level>& levels,
+                                                            const Eigen::VectorXd& weights,
                                                             const Limits& limits,
                                                             QuadraticProgramSolver* solver) {
   const long m = limits.C.cols();
   Outcome outcome;
   x_ = Eigen::VectorXd::Zero(m);
   basis_ = Eigen::MatrixXd::Identity(m, m);
-  const Level effort{Eigen::MatrixXd::Identity(m, m), Eigen::VectorXd::Zero(m)};
+  const Level effort{weights.cwiseSqrt().asDiagonal(), Eigen::VectorXd::Zero(m)};
   for (outcome.level = 0; outcome.level <= levels.size() && basis_.cols() > 0; ++outcome.level) {
-    const bool last = outcome.level == levels.size();
-    if (last && solver == nullptr) break;  // x has no part in the null space yet
-    const auto& [A, b] = last ? effort : levels[outcome.level];
-    const long rank = split(A);
-    Eigen::VectorXd best = x_;
-    if (rank > 0) {
-      const Eigen::MatrixXd M = basis_.leftCols(rank);
-      best += M * (A * M).colPivHouseholderQr().solve(b - A * x_);
+    const Level& level = outcome.level == levels.size() ? effort : levels[outcome.level];
+    if (solver == nullptr) {
+      settle(level);
+      continue;
     }
-    const Eigen::VectorXd values = limits.C * best;
-    if (solver == nullptr || ((values.array() >= limits.lower.array()).all() &&
-                              (values.array() <= limits.upper.array()).all())) {
+    const long rank = split(level.A);
+    const Eigen::VectorXd best = least(level, rank);
+    if (violation(best, limits) <= 0.0) {
       x_ = best;  // no limit is in the way
     } else if (rank > 0 || outcome.level == 0) {
-      set_up(A, b, rank, limits, outcome.level == 0);
+      set_up(level.A, level.b, rank, limits, outcome.level == 0);
       const QuadraticProgramSolver::Solution& solution = solver->solve(program_);
       outcome.verdict = solution.verdict;
       outcome.iterations += solution.iterations;
       outcome.residual = std::max(outcome.residual, solution.residual);
       if (solution.verdict != QuadraticProgramSolver::Verdict::solved) return outcome;
-      const Eigen::MatrixXd pressed = pressed_rows(solution, limits);
+      const Level holding = pressed(solution, limits);
       x_ += basis_ * Eigen::Map<const Eigen::VectorXd>(solution.x.data(), basis_.cols());
-      drop(rank);
-      drop(split(pressed));
+      finish(level, rank, holding, limits);
       continue;
     }
     drop(rank);

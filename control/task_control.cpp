@@ -307,8 +307,7 @@ void TaskControl::set_up_levels() {
       const Rows& rows = rows_[k];
       if (rows.level != level) continue;
       const double root = std::sqrt(rows.weight);
-      l.A.middleRows(row, rows.count) =
-          root * n.response.middleRows(rows.first, rows.count) * n.bounds.scale.asDiagonal();
+      l.A.middleRows(row, rows.count) = root * n.response.middleRows(rows.first, rows.count);
       l.b.segment(row, rows.count) = root * (n.wanted.segment(rows.first, rows.count) -
                                              n.free.segment(rows.first, rows.count));
       row += rows.count;
@@ -321,7 +320,6 @@ void TaskControl::set_up_limits() {
   const long inputs = n.bounds.C.rows(), limits = n.rows - n.task_rows;
   n.limits.C.resize(inputs + limits, n.response.cols());
   n.limits.C << n.bounds.C, n.response.bottomRows(limits);
-  n.limits.C *= n.bounds.scale.asDiagonal();
   n.limits.lower.resize(inputs + limits);
   n.limits.upper.resize(inputs + limits);
   n.limits.lower << n.bounds.lower, n.lower - n.free.tail(limits);
@@ -342,7 +340,7 @@ const TaskControl::Answer& TaskControl::evaluate(In<double> q, In<double> v, In<
   update_rows(q, v, answer);
   set_up_levels();
   set_up_limits();
-  const auto outcome = n.hierarchy.solve(n.levels, n.limits, parts_.solver.get());
+  const auto outcome = n.hierarchy.solve(n.levels, n.bounds.weights, n.limits, parts_.solver.get());
   answer_.iterations = outcome.iterations;
   if (outcome.verdict != QpVerdict::solved) {
     const bool last = outcome.level == priorities_.size();
@@ -363,7 +361,7 @@ const TaskControl::Answer& TaskControl::evaluate(In<double> q, In<double> v, In<
 
 void TaskControl::report(const InputMatrix<double>::Answer& answer) {
   const Numbers& n = *numbers_;
-  const Eigen::VectorXd u = n.bounds.scale.cwiseProduct(n.hierarchy.x());
+  const Eigen::VectorXd& u = n.hierarchy.x();
   Eigen::Map<Eigen::VectorXd>(answer_.inputs.data(), u.size()) = u;
   const std::size_t m = answer_.inputs.size();
   for (std::size_t i = 0; i < answer_.vdot.size(); ++i) {

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "espalier/kernel/model/compile/limits.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/sensing/sensor_system.hpp"
 
@@ -43,6 +45,31 @@ std::vector<Reading> wrench_readings(Reading r, const Transform<double>& X,
     readings.push_back(r);
   }
   return readings;
+}
+
+bool moved(const Pose& frame) {
+  const Vec3<double>&x = frame.xyz, &r = frame.rpy;
+  return dot(x, x) != 0.0 || dot(r, r) != 0.0;
+}
+
+/// Whether noise can have it: rows with zeros alone are exact, and no sum of the others is. R is
+/// symmetric, without numbers below 0 on its diagonal; the rows become those of L D L^T.
+bool is_covariance(std::vector<double> R, int n) {
+  std::vector<double> variance(n);
+  for (int i = 0; i < n; ++i) variance[i] = R[i * n + i];
+  for (int k = 0; k < n; ++k) {
+    const double d = R[k * n + k];
+    const bool exact = variance[k] == 0.0;
+    if (!exact && !(d > n * std::numeric_limits<double>::epsilon() * variance[k])) return false;
+    for (int i = 0; i < n; ++i) {
+      if (exact && R[i * n + k] != 0.0) return false;
+    }
+    for (int i = k + 1; i < n && !exact; ++i) {
+      const double l = R[i * n + k] / d;
+      for (int j = k + 1; j < n; ++j) R[i * n + j] -= l * R[k * n + j];
+    }
+  }
+  return true;
 }
 
 /// Which of six components a kind can measure.
@@ -142,14 +169,15 @@ void SensorSystem::read(const Sensor& s) {
     throw InvalidModel(who(s) + ": joint is " + text::quoted(s.joint) +
                        ", expected none (it stands on a link)");
   }
-  if (reads_rates(s.kind) && (!s.link.empty() || !s.rows.empty())) {
+  if (reads_rates(s.kind) && (!s.link.empty() || !s.rows.empty() || moved(s.frame))) {
     throw InvalidModel(who(s) +
-                       ": it has a link or rows, expected neither (it speaks of a joint's "
-                       "rates; \"joint[k]\" is one of several)");
+                       ": it has a link, rows or a frame, expected none of them (it speaks of a "
+                       "joint's rates; \"joint[k]\" is one of several)");
   }
-  for (int i = 0; i < 3; ++i) {
-    if (std::isfinite(s.frame.xyz[i]) && std::isfinite(s.frame.rpy[i])) continue;
-    throw InvalidModel(who(s) + ": frame holds numbers that are not finite, expected a pose");
+  if (!detail::placed(s.frame)) {
+    throw InvalidModel(who(s) +
+                       ": frame holds a number that is not finite, or a length beyond 1e8, "
+                       "expected metres");
   }
   switch (s.kind) {
     case Kind::acceleration:
@@ -337,6 +365,11 @@ void SensorSystem::add_rows(const Sensor& s, const std::vector<Reading>& reading
                          "), expected a symmetric matrix of finite numbers, none below 0 on its "
                          "diagonal");
     }
+  }
+  if (!is_covariance(R.values, R.size)) {
+    throw InvalidModel(who(s) +
+                       ": covariance is not positive definite, expected one that noise can have "
+                       "(rows of zeros are exact)");
   }
   covariance_.push_back(std::move(R));
   const std::size_t first = measurement_names_.size();

@@ -58,7 +58,7 @@ Sensor file (JSON, SI units):
   {"sensors": [{"kind": KIND, "joint": name or "name[k]", "link": name, "name": of the sensor,
                 "xyz": [3], "rpy": [3],            frame of the sensor in its link
                 "rows": ["fz", "mx"] or [[6 numbers], ...],   components, sensor axes; default: all
-                "covariance": number or list,      of the noise; 0: exact; default: 1
+                "covariance": number, list or matrix,   of the noise; 0: exact; default: 1
                 "value": number or list}, ...]}    measured; for all sensors or for none
 Kinds: acceleration and torque (of a joint's rates and motor), wrench (external, on a link),
 joint-wrench (what a joint transmits), accelerometer (proper acceleration of a point), angular-

@@ -21,6 +21,22 @@ std::vector<double> numbers(const Json& value, const std::string& what, const Js
   return out;
 }
 
+/// A number, one for each row, or a matrix: its rows one after the other or a list of them.
+std::vector<double> covariance(const Json& value, const std::string& what, const JsonForm& form) {
+  if (!value.is_array() || value.empty() || !value.front().is_array()) {
+    return numbers(value, what, form);
+  }
+  std::vector<double> out;
+  for (const Json& row : value) {
+    if (!row.is_array() || row.size() != value.size()) {
+      form.refuse(what, value, "a number, one for each row, or a square matrix");
+    }
+    const std::vector<double> values = numbers(row, "row of " + what, form);
+    out.insert(out.end(), values.begin(), values.end());
+  }
+  return out;
+}
+
 Vec3<double> vector(const Json& item, const char* key, const std::string& who,
                     const JsonForm& form) {
   if (!item.contains(key)) return {0, 0, 0};
@@ -67,7 +83,7 @@ Sensor read_sensor(const Json& item, const std::string& who, const JsonForm& for
   s.frame = {vector(item, "xyz", who, form), vector(item, "rpy", who, form)};
   if (item.contains("rows")) s.rows = rows(item["rows"], who, form);
   if (item.contains("covariance")) {
-    s.covariance = numbers(item["covariance"], "covariance of " + who, form);
+    s.covariance = covariance(item["covariance"], "covariance of " + who, form);
   }
   return s;
 }

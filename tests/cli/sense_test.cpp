@@ -95,6 +95,20 @@ TEST(SenseTest, RedundantSensorsAreWeighedByTheirCovariance) {
   EXPECT_NEAR(out["variance"]["acceleration of swing"].get<double>(), 0.5, 1e-9);
 }
 
+TEST(SenseTest, CovarianceMayBeAListOfRows) {
+  const auto answer = [](const std::string& covariance) {
+    return run(sense + "--json --variances",
+               sensors(R"({"kind": "torque", "joint": "swing", "value": 1.2},
+      {"kind": "accelerometer", "link": "tip", "rows": ["ax", "az"], "value": [-3, 9.81],
+       "covariance": )" + covariance + "}"));
+  };
+  const Answer list = answer("[2, 0.5, 0.5, 1]");
+  EXPECT_EQ(list.code, 0) << list.err;
+  EXPECT_EQ(answer("[[2, 0.5], [0.5, 1]]").out, list.out);
+  EXPECT_NE(answer("[[2, 0.5]]").err.find("square matrix"), std::string::npos);
+  EXPECT_NE(answer("[[2, 0.5], [0.5, \"x\"]]").err.find("row of covariance"), std::string::npos);
+}
+
 TEST(SenseTest, VerdictNamesWhatNobodySeesAndWhatWouldCureIt) {
   const Answer a = run(sense + "--json", sensors(R"({"kind": "contact", "link": "tip"},
     {"kind": "acceleration", "joint": "swing", "value": 1})"));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/host.hpp"
+#include "tests/support/random.hpp"
 
 namespace espalier::test::least_squares_hierarchy_test {
 namespace {
@@ -19,8 +20,11 @@ Level level(Eigen::MatrixXd A, Eigen::VectorXd b) { return {std::move(A), std::m
 class Hierarchy : public testing::TestWithParam<bool> {
  protected:
   const Eigen::VectorXd& solve(const std::vector<Level>& levels,
-                               const LeastSquaresHierarchy::Limits& limits) {
-    const auto outcome = hierarchy_.solve(levels, limits, GetParam() ? solver_.get() : nullptr);
+                               const LeastSquaresHierarchy::Limits& limits,
+                               Eigen::VectorXd weights = {}) {
+    if (weights.size() == 0) weights = Eigen::VectorXd::Ones(limits.C.cols());
+    const auto outcome =
+        hierarchy_.solve(levels, weights, limits, GetParam() ? solver_.get() : nullptr);
     EXPECT_EQ(outcome.verdict, Verdict::solved);
     return hierarchy_.x();
   }
@@ -75,24 +79,23 @@ TEST(HierarchyInLimits, FirstLevelDecidesWhatTheSecondCannotHave) {
   const auto outcome =
       hierarchy.solve({level(Eigen::RowVector2d(1, 1), Eigen::VectorXd::Constant(1, 2)),
                        level(Eigen::RowVector2d(1, 0), Eigen::VectorXd::Constant(1, -5))},
-                      box(2, 1), solver.get());
+                      Eigen::Vector2d::Ones(), box(2, 1), solver.get());
   ASSERT_EQ(outcome.verdict, Verdict::solved);
-  // At a corner without forces, interior points come near with the root of their tolerance, 1e-12.
-  EXPECT_NEAR(hierarchy.x()[0], 1.0, 2e-6);
-  EXPECT_NEAR(hierarchy.x()[1], 1.0, 2e-6);
+  EXPECT_NEAR(hierarchy.x()[0], 1.0, 1e-12);
+  EXPECT_NEAR(hierarchy.x()[1], 1.0, 1e-12);
 }
 
 TEST(HierarchyInLimits, WhatNoLimitHoldsBackIsAsWithoutLimits) {
   LeastSquaresHierarchy hierarchy;
   const auto solver = host().registry().create_qp_solver("alglib");
-  const auto outcome = hierarchy.solve(
-      {level(Eigen::Matrix3d::Identity(), Eigen::Vector3d(3, 5, 1000))}, box(3, 100), solver.get());
+  const auto outcome =
+      hierarchy.solve({level(Eigen::Matrix3d::Identity(), Eigen::Vector3d(3, 5, 1000))},
+                      Eigen::Vector3d::Ones(), box(3, 100), solver.get());
   ASSERT_EQ(outcome.verdict, Verdict::solved);
   EXPECT_GT(outcome.iterations, 0);
-  // The solver's tolerance, times numbers of 100.
-  EXPECT_NEAR(hierarchy.x()[0], 3.0, 1e-6);
-  EXPECT_NEAR(hierarchy.x()[1], 5.0, 1e-6);
-  EXPECT_NEAR(hierarchy.x()[2], 100.0, 1e-6);
+  EXPECT_NEAR(hierarchy.x()[0], 3.0, 1e-12);
+  EXPECT_NEAR(hierarchy.x()[1], 5.0, 1e-12);
+  EXPECT_NEAR(hierarchy.x()[2], 100.0, 1e-12);
 }
 
 TEST(HierarchyInLimits, OutOfReachIsAsNearAsTheLimitsAllow) {
@@ -101,9 +104,49 @@ TEST(HierarchyInLimits, OutOfReachIsAsNearAsTheLimitsAllow) {
   const auto outcome =
       hierarchy.solve({level(Eigen::RowVector2d(1, 1), Eigen::VectorXd::Constant(1, 10)),
                        level(Eigen::RowVector2d(1, 0), Eigen::VectorXd::Constant(1, -5))},
-                      box(2, 1), solver.get());
+                      Eigen::Vector2d::Ones(), box(2, 1), solver.get());
   ASSERT_EQ(outcome.verdict, Verdict::solved);
-  EXPECT_NEAR(hierarchy.x().sum(), 2.0, 1e-7);
+  EXPECT_NEAR(hierarchy.x().sum(), 2.0, 1e-12);
+}
+
+TEST(HierarchyInLimits, RowsOfAnySizeAreReached) {
+  // Squares of these rows span ten orders of ten: by the program alone the small ones are missed.
+  const auto solver = host().registry().create_qp_solver("alglib");
+  int in_the_way = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    Rng rng(seed);
+    Eigen::MatrixXd A(4, 7);
+    Eigen::VectorXd x(7);
+    for (int j = 0; j < 7; ++j) {
+      x[j] = std::clamp(rng.uniform(-1.5, 1.5), -1.0, 1.0);
+      for (int i = 0; i < 4; ++i) A(i, j) = rng.uniform(-1, 1);
+    }
+    for (int i = 0; i < 4; ++i) A.row(i) *= std::pow(10.0, rng.uniform(0, 5));
+    const Eigen::VectorXd b = A * x;
+    LeastSquaresHierarchy hierarchy;
+    const auto outcome =
+        hierarchy.solve({level(A, b)}, Eigen::VectorXd::Ones(7), box(7, 1), solver.get());
+    ASSERT_EQ(outcome.verdict, Verdict::solved) << seed;
+    in_the_way += outcome.iterations > 0;
+    EXPECT_LE(hierarchy.x().cwiseAbs().maxCoeff(), 1.0 + 1e-12) << seed;
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_NEAR(A.row(i) * hierarchy.x(), b[i], 1e-10 * A.row(i).norm()) << seed << ": " << i;
+    }
+  }
+  EXPECT_GT(in_the_way, 50);
+}
+
+TEST_P(Hierarchy, WeightsDecideWhatIsLeftNotWhatIsReached) {
+  const auto& x = solve({level(Eigen::RowVector2d(1, 1), Eigen::VectorXd::Constant(1, 2))},
+                        box(2, 100), Eigen::Vector2d(3, 1));
+  EXPECT_NEAR(x[0], 0.5, tolerance_);
+  EXPECT_NEAR(x[1], 1.5, tolerance_);
+  for (const double weight : {1e-20, 1e20}) {
+    const auto& y = solve({level(Eigen::Matrix2d{{1, 2}, {1e4, 1}}, Eigen::Vector2d(5, 4))},
+                          box(2, 100), Eigen::Vector2d(weight, 1));
+    EXPECT_NEAR(y[0] + 2 * y[1], 5.0, tolerance_) << weight;
+    EXPECT_NEAR(1e4 * y[0] + y[1], 4.0, tolerance_) << weight;
+  }
 }
 
 TEST(HierarchyInLimits, NamesTheLevelThatCannotBe) {
@@ -113,7 +156,7 @@ TEST(HierarchyInLimits, NamesTheLevelThatCannotBe) {
                                        Eigen::Vector2d(2, -2)};
   limits.C << 1, 1, 1, 1;
   const auto outcome = hierarchy.solve({level(Eigen::Matrix2d::Identity(), Eigen::Vector2d(3, 5))},
-                                       limits, solver.get());
+                                       Eigen::Vector2d::Ones(), limits, solver.get());
   EXPECT_EQ(outcome.verdict, Verdict::infeasible);
   EXPECT_EQ(outcome.level, 0u);
 }

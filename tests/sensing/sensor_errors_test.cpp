@@ -69,13 +69,18 @@ TEST(SensorErrorsTest, WrongFrames) {
       {"link is 'link3'", "on either side of joint 'joint1'", "'base'", "'link1'"});
   Sensor s{.kind = Kind::accelerometer, .link = "link1"};
   s.frame.rpy.x = std::nan("");
-  expect_words(refusal<InvalidModel>({s}), {"frame holds numbers that are not finite"});
+  expect_words(refusal<InvalidModel>({s}), {"frame holds a number that is not finite"});
+  s.frame = {.xyz = {1e9, 0, 0}};
+  expect_words(refusal<InvalidModel>({s}), {"length beyond 1e8", "metres"});
   expect_words(refusal<InvalidModel>({{.kind = Kind::contact, .link = "base"}}),
                {"'base' is welded to the ground"});
   expect_words(refusal<InvalidModel>({{.kind = Kind::accelerometer, .link = "base"}}),
                {"'base' is welded to the ground"});
   expect_words(refusal<InvalidModel>({{.kind = Kind::torque, .joint = "joint1", .link = "link1"}}),
-               {"has a link or rows, expected neither"});
+               {"has a link, rows or a frame, expected none of them"});
+  s = {.kind = Kind::torque, .joint = "joint1"};
+  s.frame.rpy = {0, 0, 0.1};
+  expect_words(refusal<InvalidModel>({s}), {"a frame, expected none of them"});
   expect_words(refusal<InvalidModel>({{.kind = Kind::wrench, .joint = "joint1", .link = "link1"}}),
                {"joint is 'joint1', expected none"});
 }
@@ -97,11 +102,20 @@ TEST(SensorErrorsTest, WrongRowsAndCovariances) {
   expect_words(
       refusal<InvalidModel>({{.kind = Kind::motor, .joint = "joint1", .covariance = {1.0}}}),
       {"measures nothing"});
-  // A covariance that no noise can have.
-  std::vector<Sensor> sensors = forward_sensors(*arm());
-  s.covariance = {1, 2, 0, 2, 1, 0, 0, 0, 1};
-  sensors.push_back(s);
-  expect_words(refusal<InvalidModel>(sensors, "dense"), {"not positive definite"});
+  // Covariances that no noise can have: indefinite, a sum without any, an exact row that varies.
+  for (const std::vector<double>& R :
+       std::vector<std::vector<double>>{{1, 2, 0, 2, 1, 0, 0, 0, 1},
+                                        {1, 1, 0, 1, 1, 0, 0, 0, 1},
+                                        {1, 0, 1, 0, 1, 0, 1, 0, 0},
+                                        {0, 0, 1, 0, 1, 0, 1, 0, 1},
+                                        {1, 0.1, 0.9, 0.1, 1, -0.9, 0.9, -0.9, 1}}) {
+    s.covariance = R;
+    for (const char* algorithm : {"map", "dense"}) {
+      std::vector<Sensor> sensors = forward_sensors(*arm());
+      sensors.push_back(s);
+      expect_words(refusal<InvalidModel>(sensors, algorithm), {"not positive definite"});
+    }
+  }
 }
 
 TEST(SensorErrorsTest, TwoOfOneName) {

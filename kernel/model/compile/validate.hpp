@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/kernel/model/compile/limits.hpp"
 #include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/model.hpp"
 
@@ -39,20 +40,6 @@ class Findings {
   std::vector<Finding> list_;
   bool doubted_ = false;
 };
-
-/// Products of larger numbers, mass times length and ratio squared, overflow: no robot is so large.
-constexpr double most_number = 1e60;
-inline bool finite(double x) { return std::abs(x) <= most_number; }
-inline bool finite(const Vec3<double>& v) { return finite(v.x) && finite(v.y) && finite(v.z); }
-/// Lengths of placements [m]: beyond, moments of inertia about a far point drown those about a near
-/// one; what is meant is another unit.
-constexpr double most_length = 1e8;
-inline bool near(double x) { return std::abs(x) <= most_length; }
-inline bool placed(const Pose& p) {
-  return near(p.xyz.x) && near(p.xyz.y) && near(p.xyz.z) && finite(p.rpy);
-}
-/// Of rotors and other armatures [kg·m², kg]: more holds a joint, which is what "fixed" is for.
-constexpr double most_armature = 1e15;
 
 /// "'a', 'b', 'c'", cut after a dozen names.
 std::string list_of(const std::vector<std::string>& names);
