@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "espalier/kernel/model/compile/limits.hpp"
+#include "espalier/kernel/spatial/limits.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/sensing/sensor_system.hpp"
 
@@ -174,7 +174,7 @@ void SensorSystem::read(const Sensor& s) {
                        ": it has a link, rows or a frame, expected none of them (it speaks of a "
                        "joint's rates; \"joint[k]\" is one of several)");
   }
-  if (!detail::placed(s.frame)) {
+  if (!detail::near(s.frame.xyz) || !detail::finite(s.frame.rpy)) {
     throw InvalidModel(who(s) +
                        ": frame holds a number that is not finite, or a length beyond 1e8, "
                        "expected metres");

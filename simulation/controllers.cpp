@@ -90,7 +90,13 @@ ForceTable::ForceTable(const Model& model, const std::vector<std::string>& joint
                        std::vector<double> times, std::vector<std::vector<double>> rows)
     : times_(std::move(times)), rows_(std::move(rows)) {
   const std::string who = "force table";
-  for (const std::string& name : joints) rates_.push_back(rate_named(who, model, name));
+  for (const std::string& name : joints) {
+    const int rate = rate_named(who, model, name);
+    if (std::find(rates_.begin(), rates_.end(), rate) != rates_.end()) {
+      throw DuplicateName(who + ": column '" + name + "' is given twice, expected once");
+    }
+    rates_.push_back(rate);
+  }
   if (times_.empty()) throw InvalidModel(who + ": is empty, expected at least one row");
   expect_size(who.c_str(), "rows", static_cast<long>(rows_.size()),
               static_cast<long>(times_.size()));

@@ -8,11 +8,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <iostream>
 #include <sstream>
 
 #include "cli/command.hpp"
 #include "cli/files/controller_file.hpp"
+#include "cli/files/json_form.hpp"
 #include "cli/files/state.hpp"
 #include "cli/session.hpp"
 #include "cli/temporary_folder.hpp"
@@ -51,10 +53,11 @@ std::string read_page() {
 std::string read_token(const std::string& path) {
   std::ifstream file(path);
   if (!file) return "";
+  // A character more than either may have: a device has no end.
   std::string token, rest;
-  file >> token;
+  file >> std::setw(129) >> token;
   const bool hexadecimal = token.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (token.size() < 32 || token.size() > 128 || !hexadecimal || file >> rest) {
+  if (token.size() < 32 || token.size() > 128 || !hexadecimal || file >> std::setw(1) >> rest) {
     throw usage_error("view: token in '" + path +
                       "' is no secret of this program, expected 32 hexadecimal digits or more "
                       "(remove the file: a new one is made)");
@@ -155,7 +158,11 @@ Examples: espalier view robots/four_bar_leg.yaml
     if (state_) stage.start = read_state(stage.model, *state_).inputs.q;
     std::optional<viewer::Trajectory> trajectory;
     if (trajectory_) {
-      trajectory = viewer::read_trajectory(*stage.model, *trajectory_);
+      trajectory = viewer::read_trajectory(
+          *stage.model, text_of(*trajectory_, "trajectory", "a CSV of 'espalier simulate'"),
+          *trajectory_);
+      const std::string doubts = viewer::doubts_of(stage.model, *trajectory);
+      if (!doubts.empty()) std::cerr << "espalier: " << doubts << '\n';
       if (!state_) stage.start = trajectory->positions.front();
     }
     if (html_ || png_)

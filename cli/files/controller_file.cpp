@@ -16,22 +16,16 @@ namespace {
 
 class ControllerReader {
  public:
-  ControllerReader(const Model& model, const std::string& file) : model_(model), file_(file) {}
+  ControllerReader(const Model& model, const std::string& file)
+      : model_(model), file_(file), form_{file} {}
 
   std::vector<std::unique_ptr<Controller>> read() {
-    Json document;
-    try {
-      document = Json::parse(text_of(file_, "controller file", "a JSON file"));
-    } catch (const nlohmann::json::exception& error) {
-      const std::string what = error.what();  // begins with "[json.exception.<name>] "
-      throw usage_error(file_ + ": " + what.substr(std::min(what.size(), what.find("] ") + 2)) +
-                        ", expected a JSON object");
-    }
+    const Json document = parse_json(file_, "controller");
     std::vector<std::unique_ptr<Controller>> all;
     if (document.is_object() && document.contains("controllers")) {
       expect_keys(document, "controller file", {"controllers"});
       const Json& list = document["controllers"];
-      if (!list.is_array()) refuse("'controllers'", list, "a list of objects");
+      if (!list.is_array()) form_.refuse("'controllers'", list, "a list of objects");
       for (const Json& item : list) all.push_back(one(item));
     } else {
       all.push_back(one(document));
@@ -40,41 +34,14 @@ class ControllerReader {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& what, const Json& got,
-                           const std::string& expected) const {
-    throw usage_error(file_ + ": " + what + " is of type " + got.type_name() + ", expected " +
-                      expected);
-  }
-  const Json& object(const Json& value, const std::string& what) const {
-    if (!value.is_object()) refuse(what, value, "an object {name: ...}");
-    return value;
-  }
-  void expect_keys(const Json& value, const std::string& what,
+  void expect_keys(const Json& value, const std::string& who,
                    const std::vector<std::string>& known) const {
-    for (const auto& item : object(value, what).items()) {
-      if (std::find(known.begin(), known.end(), item.key()) != known.end()) continue;
-      throw UnknownName(file_ + ": key '" + item.key() + "' of " + what + " is unknown" +
-                        suggest(item.key(), known));
-    }
-  }
-  double number(const Json& value, const std::string& what) const {
-    if (!value.is_number()) refuse(what, value, "a number");
-    return value.get<double>();
-  }
-  std::vector<double> numbers(const Json& value, const std::string& what) const {
-    if (!value.is_array()) return {number(value, what)};
-    std::vector<double> out;
-    for (const Json& x : value) out.push_back(number(x, what));
-    return out;
-  }
-  const Json& member(const Json& value, const std::string& who, const char* key) const {
-    if (value.contains(key)) return value[key];
-    throw usage_error(file_ + ": '" + key + "' of " + who + " is missing, expected it");
+    form_.expect_keys(form_.object(value, who), " of " + who, known);
   }
 
   std::unique_ptr<Controller> one(const Json& value) {
-    const Json& type = member(object(value, "controller"), "a controller", "type");
-    if (!type.is_string()) refuse("type of a controller", type, "a name");
+    const Json& type = form_.member(form_.object(value, "controller"), "a controller", "type");
+    if (!type.is_string()) form_.refuse("type of a controller", type, "a name");
     const std::string name = type.get<std::string>();
     try {
       if (name == "constant") return constant(value);
@@ -101,8 +68,8 @@ class ControllerReader {
     expect_keys(value, "constant", {"type", "tau"});
     std::vector<std::pair<std::string, std::vector<double>>> forces;
     for (const auto& [joint, x] :
-         object(member(value, "constant", "tau"), "'tau' of constant").items()) {
-      forces.emplace_back(joint, numbers(x, "force on joint '" + joint + "'"));
+         form_.object(form_.member(value, "constant", "tau"), "'tau' of constant").items()) {
+      forces.emplace_back(joint, form_.list(x, "force on joint '" + joint + "'"));
     }
     return std::make_unique<ConstantForces>(model_, forces);
   }
@@ -111,14 +78,14 @@ class ControllerReader {
     expect_keys(value, "pd", {"type", "joints"});
     std::vector<std::pair<std::string, PdControl::Gains>> joints;
     for (const auto& [joint, gains] :
-         object(member(value, "pd", "joints"), "'joints' of pd").items()) {
+         form_.object(form_.member(value, "pd", "joints"), "'joints' of pd").items()) {
       const std::string who = "joint '" + joint + "'";
       expect_keys(gains, who, {"kp", "kd", "target", "target_rate"});
       PdControl::Gains g;
       for (const auto& [key, place] :
            {std::pair{"kp", &g.kp}, std::pair{"kd", &g.kd}, std::pair{"target", &g.target},
             std::pair{"target_rate", &g.target_rate}}) {
-        if (gains.contains(key)) *place = number(gains[key], key + (" of " + who));
+        if (gains.contains(key)) *place = form_.number(gains[key], key + (" of " + who));
       }
       joints.emplace_back(joint, g);
     }
@@ -131,16 +98,18 @@ class ControllerReader {
       if (value.contains("time") || value.contains("tau")) {
         throw usage_error(file_ + ": table has 'file' and numbers, expected one of them");
       }
-      if (!value["file"].is_string()) refuse("'file' of table", value["file"], "a path");
+      if (!value["file"].is_string()) form_.refuse("'file' of table", value["file"], "a path");
       const std::filesystem::path path(value["file"].get<std::string>());
       return csv(
           (path.is_absolute() ? path : std::filesystem::path(file_).parent_path() / path).string());
     }
-    const std::vector<double> times = numbers(member(value, "table", "time"), "'time' of table");
+    const std::vector<double> times =
+        form_.list(form_.member(value, "table", "time"), "'time' of table");
     std::vector<std::string> joints;
     std::vector<std::vector<double>> rows(times.size());
-    for (const auto& [joint, x] : object(member(value, "table", "tau"), "'tau' of table").items()) {
-      const std::vector<double> column = numbers(x, "forces on joint '" + joint + "'");
+    for (const auto& [joint, x] :
+         form_.object(form_.member(value, "table", "tau"), "'tau' of table").items()) {
+      const std::vector<double> column = form_.list(x, "forces on joint '" + joint + "'");
       joints.push_back(joint);
       expect_size(file_.c_str(), ("forces on joint '" + joint + "'").c_str(),
                   static_cast<long>(column.size()), static_cast<long>(times.size()));
@@ -201,6 +170,7 @@ class ControllerReader {
 
   const Model& model_;
   std::string file_;
+  JsonForm form_;
 };
 
 }  // namespace

@@ -19,15 +19,11 @@ EndEffector named_rows(const std::string& name, const std::string& link) {
 
 EndEffector read_end_effector(const Json& item, const std::string& list, const std::string& who,
                               const JsonForm& form, const Model& model) {
-  const auto member = [&](const char* key) -> const Json& {
-    if (item.contains(key)) return item[key];
-    throw usage_error(form.file + ": '" + key + "' of " + who + " is missing, expected it");
-  };
-  const Json& link = member("link");
+  const Json& link = form.member(item, who, "link");
   if (!link.is_string()) form.refuse("link of " + who, link, "a name");
   const std::string name = form.link(model, list, link).name;
 
-  const Json& rows = member("rows");
+  const Json& rows = form.member(item, who, "rows");
   const std::string wanted = "\"6d\", \"3d\" or a list of rows of six numbers";
   EndEffector out;
   if (rows.is_string()) {

@@ -128,6 +128,23 @@ void JsonForm::expect_keys(const Json& object, const std::string& of,
   }
 }
 
+const Json& JsonForm::member(const Json& object, const std::string& who, const char* key) const {
+  if (object.contains(key)) return object[key];
+  throw usage_error(file + ": '" + key + "' of " + who + " is missing, expected it");
+}
+
+double JsonForm::number(const Json& value, const std::string& what) const {
+  if (!value.is_number()) refuse(what, value, "a number");
+  return value.get<double>();
+}
+
+std::vector<double> JsonForm::list(const Json& value, const std::string& what) const {
+  if (!value.is_array()) return {number(value, what)};
+  std::vector<double> out;
+  for (const Json& x : value) out.push_back(number(x, what));
+  return out;
+}
+
 void JsonForm::numbers(const Json& value, const std::string& what, int size, double* out) const {
   const bool single = !value.is_array();
   const int got = single ? 1 : static_cast<int>(value.size());

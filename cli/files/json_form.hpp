@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/session.hpp"
 
@@ -26,6 +27,11 @@ struct JsonForm {
   /// @throws UnknownName with a suggestion
   void expect_keys(const Json& object, const std::string& of,
                    const std::vector<std::string>& known) const;
+  /// @throws Failure with exit code 2 where an object has no such key
+  const Json& member(const Json& object, const std::string& who, const char* key) const;
+  double number(const Json& value, const std::string& what) const;
+  /// A number, or a list of any size.
+  std::vector<double> list(const Json& value, const std::string& what) const;
   /// A number, or a list of `size` numbers.
   /// @throws Failure with exit code 2; SizeMismatch
   void numbers(const Json& value, const std::string& what, int size, double* out) const;

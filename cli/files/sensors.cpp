@@ -15,23 +15,17 @@ std::string name(const Json& item, const char* key, const std::string& who, cons
   return value;
 }
 
-std::vector<double> numbers(const Json& value, const std::string& what, const JsonForm& form) {
-  std::vector<double> out(value.is_array() ? value.size() : 1);
-  form.numbers(value, what, static_cast<int>(out.size()), out.data());
-  return out;
-}
-
 /// A number, one for each row, or a matrix: its rows one after the other or a list of them.
 std::vector<double> covariance(const Json& value, const std::string& what, const JsonForm& form) {
   if (!value.is_array() || value.empty() || !value.front().is_array()) {
-    return numbers(value, what, form);
+    return form.list(value, what);
   }
   std::vector<double> out;
   for (const Json& row : value) {
     if (!row.is_array() || row.size() != value.size()) {
       form.refuse(what, value, "a number, one for each row, or a square matrix");
     }
-    const std::vector<double> values = numbers(row, "row of " + what, form);
+    const std::vector<double> values = form.list(row, "row of " + what);
     out.insert(out.end(), values.begin(), values.end());
   }
   return out;
@@ -140,7 +134,7 @@ SensorFile read_sensors(const std::string& file, const Model& model) {
   for (std::size_t k = 0; k < list.size(); ++k) {
     out.sensors.push_back(read_sensor(list[k], who_of(k), form, model));
     out.values.push_back(list[k].contains("value")
-                             ? numbers(list[k]["value"], "value of " + who_of(k), form)
+                             ? form.list(list[k]["value"], "value of " + who_of(k))
                              : std::vector<double>{});
   }
   return out;

@@ -12,7 +12,7 @@ file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/tests/*.cpp ${ROOT}/tests/*.hpp
 list(FILTER files EXCLUDE REGEX "^tests/architecture/fixture/")
 list(REMOVE_ITEM files tests/support/temporary_folder.hpp)
 foreach(file IN LISTS files)
-  file(STRINGS ${ROOT}/${file} lines REGEX "temp_directory_path|mkdtemp|mkstemp|tmpnam|tmpfile")
+  file(STRINGS ${ROOT}/${file} lines REGEX "temp_directory_path|TempDir|mkdtemp|mkstemp|tmpnam")
   if(lines)
     list(APPEND violations ${file})
   endif()

@@ -4,6 +4,7 @@
 #include "benchmarks/operations/report.hpp"
 #include "benchmarks/sensors/tables.hpp"
 #include "tests/support/host.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 // Counts of operations do not depend on the machine: what docs/ prints is what comes out.
 
@@ -31,8 +32,8 @@ TEST(CountTablesTest, SensorsAreThoseOfTheDocs) {
 }
 
 TEST(CountTablesTest, ADifferentLineIsNamed) {
-  const std::string path = testing::TempDir() + "espalier_sections.md";
-  std::remove(path.c_str());
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "sections.md";
   replace_section(path, "counts", "one\ntwo\n");
   EXPECT_EQ(section_of(path, "counts"), "one\ntwo\n");
   EXPECT_EQ(where_different(path, "counts", "one\ntwo\n", "it"), "");
@@ -41,7 +42,6 @@ TEST(CountTablesTest, ADifferentLineIsNamed) {
   EXPECT_NE(where_different(path, "counts", "one\n", "it"), "");
   EXPECT_NE(where_different(path, "counts", "one\ntwo\nthree\n", "it"), "");
   EXPECT_THROW(section_of(path, "times"), std::runtime_error);
-  std::remove(path.c_str());
 }
 
 }  // namespace

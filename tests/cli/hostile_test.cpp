@@ -44,6 +44,11 @@ TEST(HostileTest, TablesMayBeginWithAByteOrderMark) {
   const Answer a = run("simulate " + data("pendulum.urdf") +
                        " --duration 0.01 --dt 0.001 --json --controller " + controller.path());
   EXPECT_EQ(a.code, 0) << a.err;
+  const TemporaryFile twice(".csv", "time,swing,swing\n0,1,2\n");
+  const TemporaryFile both(".json", R"({"type": "table", "file": ")" + twice.path() + "\"}");
+  expect_refused("simulate " + data("pendulum.urdf") + " --duration 0.01 --dt 0.001 --controller " +
+                     both.path(),
+                 1, {"column 'swing' is given twice"});
   const TemporaryFile wrong(".csv", "time,swing\n0,nan\n");
   const TemporaryFile other(".json", R"({"type": "table", "file": ")" + wrong.path() + "\"}");
   expect_refused("simulate " + data("pendulum.urdf") + " --duration 0.01 --dt 0.001 --controller " +

@@ -36,17 +36,21 @@ struct Answer {
   Json json() const { return Json::parse(out); }
 };
 
-/// A file that is removed with the object; without text there is none yet.
+/// A file that is removed with the object; without text there is none yet. All stand in one folder.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& ending, const std::string& text = "")
-      : path_(folder_ / ("file" + ending)) {
-    if (!text.empty()) folder_.write("file" + ending, text);
+  explicit TemporaryFile(const std::string& ending, const std::string& text = "") {
+    static const TemporaryFolder folder;
+    static int count = 0;
+    const std::string name = "file" + std::to_string(count++) + ending;
+    path_ = text.empty() ? folder / name : folder.write(name, text);
   }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
   const std::string& path() const { return path_; }
 
  private:
-  TemporaryFolder folder_;
   std::string path_;
 };
 

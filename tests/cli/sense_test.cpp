@@ -97,8 +97,8 @@ TEST(SenseTest, RedundantSensorsAreWeighedByTheirCovariance) {
 
 TEST(SenseTest, CovarianceMayBeAListOfRows) {
   const auto answer = [](const std::string& covariance) {
-    return run(sense + "--json --variances",
-               sensors(R"({"kind": "torque", "joint": "swing", "value": 1.2},
+    return run(
+        sense + "--json --variances", sensors(R"({"kind": "torque", "joint": "swing", "value": 1.2},
       {"kind": "accelerometer", "link": "tip", "rows": ["ax", "az"], "value": [-3, 9.81],
        "covariance": )" + covariance + "}"));
   };
@@ -127,7 +127,8 @@ TEST(SenseTest, RandomMotionIsFoundAgain) {
 }
 
 TEST(SenseTest, SymbolicResultsAreSavedAndReadBack) {
-  const std::string file = ::testing::TempDir() + "sense_symbolic.txt";
+  const TemporaryFile saved(".txt");
+  const std::string& file = saved.path();
   const std::string list = sensors(R"({"kind": "torque", "joint": "swing", "value": 1.2})");
   const Answer a = run(sense + "--json --save " + file, list);
   ASSERT_EQ(a.code, 0) << a.err;
@@ -137,7 +138,6 @@ TEST(SenseTest, SymbolicResultsAreSavedAndReadBack) {
   // Of other sensors it is refused.
   expect_refused(sense + "--symbolic " + file, 1, {"symbolic"},
                  sensors(R"({"kind": "acceleration", "joint": "swing", "value": 1})"));
-  std::remove(file.c_str());
 }
 
 TEST(SenseTest, BadInputIsRefusedByName) {

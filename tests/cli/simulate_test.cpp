@@ -149,6 +149,8 @@ TEST(SimulateTest, WrongControllersAreRefused) {
   refused(R"({"type": "pd", "joints": {"rail": {"ki": 1}}})", 2, {"ki", "did you mean 'k"});
   refused(R"({"type": "table", "time": [0, 0], "tau": {"rail": [1, 2]}})", 1, {"time", "increase"});
   refused(R"({"type": "table", "time": [0, 1], "tau": {"rail": [1]}})", 2, {"rail", "size"});
+  refused(R"({"type": "constant", "tau": {"rail": 1, "rail": 2}})", 2, {"'rail'", "given twice"});
+  refused(R"({"controllers": [], "controllers": []})", 2, {"'controllers'", "given twice"});
   refused(R"({"type": "table", "file": "/no/such.csv"})", 2, {"/no/such.csv", "missing"});
   expect_refused("simulate " + pendulum + short_run + " --controller /no/such.json", 2,
                  {"/no/such.json"});

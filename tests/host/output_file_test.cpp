@@ -5,16 +5,18 @@
 #include <filesystem>
 
 #include "tests/support/contents.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace espalier::test::output_file_test {
 namespace {
 
 // Small pieces wait in a buffer, large ones go past it.
 TEST(OutputFileTest, PiecesOfAllSizesComeInTheirOrder) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "output_file_test.txt";
+  const TemporaryFolder folder;
+  const std::string path = folder / "file.txt";
   std::string expected;
   {
-    OutputFile file(path.string());
+    OutputFile file(path);
     for (int k = 0; k < 40; ++k) {
       const std::size_t size = k % 7 == 3 ? 200000u + k : k % 5 == 0 ? 0u : 1000u * k;
       const std::string piece(size, static_cast<char>('a' + k % 26));
@@ -25,14 +27,14 @@ TEST(OutputFileTest, PiecesOfAllSizesComeInTheirOrder) {
     file.commit();
   }
   EXPECT_EQ(contents(path), expected);
-  std::filesystem::remove(path);
 }
 
 TEST(OutputFileTest, WhatIsNotCommittedLeavesNothing) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "output_file_test_left.txt";
+  const TemporaryFolder folder;
+  const std::string path = folder / "left.txt";
   std::string beside;
   {
-    OutputFile file(path.string());
+    OutputFile file(path);
     beside = file.beside();
     file.write(std::string(100000, 'x'));
     EXPECT_TRUE(std::filesystem::exists(beside));

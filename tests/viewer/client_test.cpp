@@ -322,26 +322,52 @@ TEST(ViewerExportTest, FileIsSelfContainedSmallAndSafeAgainstNames) {
 TEST(ViewerExportTest, WrongTrajectoriesNameFileLineAndColumn) {
   const Stage stage = four_bar();
   const auto error = [&](const std::string& text) -> std::string {
-    const std::string path = testing::TempDir() + "espalier_trajectory.csv";
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    std::fwrite(text.data(), 1, text.size(), file);
-    std::fclose(file);
     try {
-      viewer::read_trajectory(*stage.model, path);
-    } catch (const InvalidModel& e) {
+      viewer::read_trajectory(*stage.model, text, "run.csv");
+    } catch (const Error& e) {
       return e.what();
     }
     return "";
   };
   const std::string header = "time,q.bar.crank,q.bar.rocker,q.bar.coupler,energy\n";
   EXPECT_EQ(error(header + "0,0,0,0,1\n1,0,0,0,1\n"), "");
-  EXPECT_NE(error("").find("not readable"), std::string::npos);
+  EXPECT_NE(error("").find("'q.bar.crank' is missing"), std::string::npos);
   EXPECT_NE(error(header).find("no rows"), std::string::npos);
   EXPECT_NE(error(header + "0,0,0\n").find(":2: number of fields is 3"), std::string::npos);
   EXPECT_NE(error(header + "0,0,x,0,1\n").find("column 'q.bar.rocker' is 'x'"), std::string::npos);
   EXPECT_NE(error(header + "1,0,0,0,1\n0,0,0,0,1\n").find("time is 0"), std::string::npos);
+  EXPECT_NE(error(header + std::string("0,0\0,0,0,1\n", 11)).find("'q.bar.crank'"),
+            std::string::npos);
+  EXPECT_NE(error(header + "0,\"0,5\",0,0,1\n").find("'0,5'"), std::string::npos);
+  EXPECT_NE(error("time,q.bar.crank,q.bar.crank\n").find("given twice"), std::string::npos);
+  EXPECT_NE(error("time,time\n").find("given twice"), std::string::npos);
   EXPECT_NE(error("time,q.knee\n0,0\n").find("'q.knee'"), std::string::npos);
   EXPECT_NE(error("time,q.bar.crank\n0,0\n").find("missing"), std::string::npos);
+}
+
+TEST(ViewerExportTest, TrajectoriesWithOpenLoopsAreTold) {
+  const Stage stage = four_bar();
+  const auto doubts = [&](const std::vector<double>& q) {
+    return viewer::doubts_of(stage.model, {{0.0, 0.5}, {stage.start, q}, {}, {}});
+  };
+  std::vector<double> q = stage.start;
+  EXPECT_EQ(doubts(q), "");
+  q[0] += 0.3;
+  EXPECT_NE(doubts(q).find("open by"), std::string::npos);
+  EXPECT_NE(doubts(q).find("at 0.5 s"), std::string::npos);
+}
+
+TEST(ViewerExportTest, TrajectoriesHaveQuaternionsWithADirection) {
+  const Stage stage{host(), ESPALIER_SOURCE_DIR "/robots/tello.yaml", {}};
+  std::string header = "time", row = "0";
+  for (const Joint& joint : stage.model->joints()) {
+    for (int k = 0; k < joint.nq; ++k) {
+      header += ",q." + joint.name + (joint.nq > 1 ? "[" + std::to_string(k) + "]" : "");
+      row += ",0";
+    }
+  }
+  EXPECT_THROW(viewer::read_trajectory(*stage.model, header + "\n" + row + "\n", "run.csv"),
+               InvalidModel);
 }
 
 }  // namespace

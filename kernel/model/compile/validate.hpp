@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/kernel/model/compile/limits.hpp"
 #include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/spatial/limits.hpp"
 
 /// What the passes of the model compiler share: the list of findings, and checks of single links
 /// and joints that need no other.
@@ -40,6 +40,8 @@ class Findings {
   std::vector<Finding> list_;
   bool doubted_ = false;
 };
+
+inline bool placed(const Pose& p) { return near(p.xyz) && finite(p.rpy); }
 
 /// "'a', 'b', 'c'", cut after a dozen names.
 std::string list_of(const std::vector<std::string>& names);

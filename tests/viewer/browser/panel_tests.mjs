@@ -259,6 +259,8 @@ export function panelTests({test, serve, open, until, idle, slide, pose, picture
   test('wrong options are told by name', async () => {
     const html = join(folder, 'no.html');
     for (const [options, status, words] of [
+      [['--trajectory', '/dev/zero', '--html', '/dev/null'], 2, /trajectory is larger than .* at most so many \(256 MB\)/],
+      [['--token-file', '/dev/zero'], 2, /'\/dev\/zero' is no secret of this program/],
       [['--sweep', 'bar.crank'], 2, /--sweep is given alone, expected --html/],
       [['--sweep', 'bar.rocker', '--html', html], 2, /'bar\.rocker', expected an independent one \(bar\.crank\)/],
       [['--compare', 'abba'], 2, /--compare is 'abba', expected a robot file or an algorithm.*c-aba/],

@@ -1,9 +1,11 @@
 #include <spdlog/fmt/fmt.h>
 
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
+#include <sstream>
 
+#include "espalier/kernel/model/loops/loop_projector.hpp"
+#include "espalier/kernel/model/motion/quaternions.hpp"
 #include "viewer/server/scene/export.hpp"
 
 namespace espalier::viewer {
@@ -29,24 +31,33 @@ std::vector<std::string> fields_of(const std::string& line) {
   return out;
 }
 
+/// NaN where a field holds more or less than a number.
+double number_in(const std::string& field) {
+  const char* const end = field.data() + field.size();
+  double x = 0.0;
+  const auto [stop, error] = std::from_chars(field.data(), end, x);
+  return error == std::errc() && stop == end ? x : std::nan("");
+}
+
 }  // namespace
 
-Trajectory read_trajectory(const Model& model, const std::string& file) {
-  std::ifstream stream(file);
+Trajectory read_trajectory(const Model& model, const std::string& text, const std::string& file) {
+  std::istringstream stream(text);
   std::string line;
-  if (!stream || !std::getline(stream, line)) {
-    throw InvalidModel(file +
-                       ": trajectory is not readable, expected a CSV of 'espalier simulate'");
-  }
-  if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // the mark that Windows puts first
+  std::getline(stream, line);
   const std::vector<std::string> header = fields_of(line);
   std::vector<int> position(header.size(), -1), chart(header.size(), -1);
   int time = -1;
+  const auto expect_once = [&](bool given, const std::string& name) {
+    if (!given) return;
+    throw DuplicateName(file + ": column '" + name + "' is given twice, expected once");
+  };
   std::vector<bool> seen(model.nq(), false);
   Trajectory out;
   for (std::size_t c = 0; c < header.size(); ++c) {
     const std::string& name = header[c];
     if (name == "time") {
+      expect_once(time >= 0, name);
       time = static_cast<int>(c);
     } else if (name.starts_with("q.")) {
       for (const Joint& joint : model.joints()) {
@@ -63,6 +74,7 @@ Trajectory read_trajectory(const Model& model, const std::string& file) {
                         name.starts_with("q.root") ? "its root floats: add --root floating"
                                                    : "was it written for another robot?"));
       }
+      expect_once(seen[position[c]], name);
       seen[position[c]] = true;
     } else if (!name.starts_with("v.")) {
       chart[c] = static_cast<int>(out.columns.size());
@@ -88,9 +100,8 @@ Trajectory read_trajectory(const Model& model, const std::string& file) {
     for (std::size_t c = 0; c < fields.size(); ++c) {
       const bool needed = static_cast<int>(c) == time || position[c] >= 0 || chart[c] >= 0;
       if (!needed) continue;
-      char* end = nullptr;
-      const double x = std::strtod(fields[c].c_str(), &end);
-      if (fields[c].empty() || *end != '\0' || !std::isfinite(x)) {
+      const double x = number_in(fields[c]);
+      if (!std::isfinite(x)) {
         throw InvalidModel(fmt::format("{}:{}: column '{}' is '{}', expected a number", file,
                                        number, header[c], fields[c]));
       }
@@ -98,6 +109,7 @@ Trajectory read_trajectory(const Model& model, const std::string& file) {
       if (position[c] >= 0) q[position[c]] = x;
       if (chart[c] >= 0) charted[chart[c]] = x;
     }
+    expect_directions(fmt::format("{}:{}", file, number), model, q.data());
     out.positions.push_back(std::move(q)), out.charts.push_back(std::move(charted));
   }
   if (out.times.empty()) throw InvalidModel(file + ": trajectory has no rows, expected some");
@@ -108,6 +120,22 @@ Trajectory read_trajectory(const Model& model, const std::string& file) {
     }
   }
   return out;
+}
+
+std::string doubts_of(const ModelPtr& model, const Trajectory& trajectory) {
+  // What closed loops miss by after numbers were written with six digits.
+  constexpr double open = 1e-4;
+  LoopProjector loops(model);
+  double worst = 0.0, when = 0.0;
+  for (std::size_t i = 0; i < trajectory.times.size(); ++i) {
+    const double residual = loops.residual(trajectory.positions[i].data());
+    if (residual > worst) worst = residual, when = trajectory.times[i];
+  }
+  if (!(worst > open)) return "";
+  return fmt::format(
+      "trajectory: loops are open by {:.3g} at {:.6g} s, expected closed ones (it is drawn as "
+      "written)",
+      worst, when);
 }
 
 }  // namespace espalier::viewer

@@ -16,8 +16,12 @@ struct Trajectory {
 };
 
 /// Reads what `espalier simulate --output` writes: time, q.<joint>, and columns to chart.
-/// @throws InvalidModel naming file, line and column
-Trajectory read_trajectory(const Model& model, const std::string& file);
+/// @param file  its name, for messages
+/// @throws InvalidModel naming file, line and column; DuplicateName
+Trajectory read_trajectory(const Model& model, const std::string& text, const std::string& file);
+
+/// What a viewer of a motion has to know beside it: a sentence where loops are open, else "".
+std::string doubts_of(const ModelPtr& model, const Trajectory& trajectory);
 
 /// Poses along the independent coordinates of each cluster, from a position on: a line, a net of
 /// two, or one line for each of more. Those that do not close are left out.

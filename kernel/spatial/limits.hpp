@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "espalier/kernel/model/geometry.hpp"
+#include "espalier/kernel/spatial/vec3.hpp"
 
 /// How large the numbers of a robot may be, and of what is fixed to its links.
 
@@ -17,9 +17,6 @@ inline bool finite(const Vec3<double>& v) { return finite(v.x) && finite(v.y) &&
 constexpr double most_length = 1e8;
 inline bool near(double x) { return std::abs(x) <= most_length; }
 inline bool near(const Vec3<double>& v) { return near(v.x) && near(v.y) && near(v.z); }
-inline bool placed(const Pose& p) {
-  return near(p.xyz) && finite(p.rpy);
-}
 /// Of rotors and other armatures [kg·m², kg]: more holds a joint, which is what "fixed" is for.
 constexpr double most_armature = 1e15;
 
