@@ -26,6 +26,9 @@ class KnownNames {
     }
   }
 
+  /// A name that several parts may have.
+  void also(const std::string& name) { names_.insert(name); }
+
   void expect(const std::string& who, const std::string& name, const SourceLocation& where) const {
     if (names_.contains(name)) return;
     throw InvalidModel(who + in_brackets(where) + ": " + kind_ + " " + text::quoted(name) +
@@ -53,6 +56,11 @@ void expect_known_names(const Description& robot) {
   for (const JointDescription& j : robot.joints) {
     for (const std::string& link : {j.parent, j.child}) {
       links.expect("joint " + text::quoted(j.name), link, j.where);
+    }
+    if (j.child == "world") {
+      throw InvalidModel("link 'world', which hangs on joint " + text::quoted(j.name) +
+                         ": has the name of the ground in this format, expected another one "
+                         "(rename it)");
     }
     if (j.mimic) joints.expect("joint " + text::quoted(j.name), j.mimic->joint, j.where);
   }
@@ -92,6 +100,15 @@ void expect_known_names(const Description& robot) {
   for (const PairDescription& pair : robot.excluded_contacts) {
     for (const std::string& link : {pair.first, pair.second}) {
       links.expect("excluded contact", link, pair.where);
+    }
+  }
+  KnownNames shapes("collision shape", std::vector<ShapeDescription>{});
+  for (const LinkDescription& link : robot.links) {
+    for (const ShapeDescription& shape : link.collisions) shapes.also(shape.name);
+  }
+  for (const PairDescription& pair : robot.contact_pairs) {
+    for (const std::string& shape : {pair.first, pair.second}) {
+      shapes.expect("contact pair", shape, pair.where);
     }
   }
 }

@@ -281,6 +281,11 @@ void SensorSystem::read_gyroscope(const Sensor& s) {
   if (!s.rows.empty()) {
     throw Unsupported(who(s) + ": it has rows of its own, expected none: all three components");
   }
+  if (!s.covariance.empty()) {
+    throw Unsupported(who(s) +
+                      ": it has a covariance, expected none (what it measures replaces the "
+                      "angular velocity, as if it were exact)");
+  }
   Gyroscope g;
   g.body = link.body;
   for (int i = link.body; i != 0; i = model_.body(i).parent) {

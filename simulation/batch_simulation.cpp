@@ -9,6 +9,7 @@
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/plugins/registry.hpp"
+#include "espalier/simulation/messages.hpp"
 
 namespace espalier {
 
@@ -310,16 +311,11 @@ void BatchSimulation::step(double h) { impl_->step(h); }
 
 void BatchSimulation::run(double duration, double h, int every,
                           const std::function<bool(const BatchSample&)>& output) {
-  if (!(h > 0.0) || !(duration >= 0.0) || every < 1) {
-    throw InvalidModel("batch simulation: duration, step and output interval are " +
-                       number(duration) + " s, " + number(h) + " s and " + std::to_string(every) +
-                       ", expected numbers not below zero, above zero and above zero");
-  }
+  const long long steps =
+      detail::steps_of_run("batch simulation", duration, h, every, output != nullptr);
   const double begin = impl_->t_;
-  // A last step of a millionth is rounding of duration / h.
-  const auto steps = static_cast<std::int64_t>(std::ceil(duration / h - 1e-6));
   if (!output(sample())) return;
-  for (std::int64_t k = 1; k <= steps; ++k) {
+  for (long long k = 1; k <= steps; ++k) {
     const double end = k == steps ? begin + duration : begin + static_cast<double>(k) * h;
     step(end - impl_->t_);
     impl_->t_ = end;  // without the rounding of many sums

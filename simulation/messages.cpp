@@ -29,8 +29,9 @@ void refuse_controller(const std::string& who, const Model& model, std::span<con
   }
 }
 
-long long steps_of_run(const std::string& who, double duration, double h, int every) {
+long long steps_of_run(const std::string& who, double duration, double h, int every, bool output) {
   using text::number;
+  if (!output) throw InvalidModel(who + ": output is empty, expected a function");
   if (!(h > 0.0) || !(duration >= 0.0) || every < 1) {
     throw InvalidModel(who + ": duration, step and output interval are " + number(duration) +
                        " s, " + number(h) + " s and " + std::to_string(every) +

@@ -29,7 +29,8 @@ ESPALIER_API void expect_finite_tau(const std::string& who, const Model& model,
 /// @param duration  [s]. @param h  the step [s]. @param every  steps from output to output
 /// @throws InvalidModel  for numbers below what they may be, and more steps than time can tell
 /// apart
-ESPALIER_API long long steps_of_run(const std::string& who, double duration, double h, int every);
+ESPALIER_API long long steps_of_run(const std::string& who, double duration, double h, int every,
+                                    bool output);
 
 /// Whether all coordinates of these names are the model's.
 ESPALIER_API bool are_independent(const Model& model, std::span<const std::string> names);

@@ -101,6 +101,13 @@ void Simulation::start(In<double> q, In<double> v, double t) {
                             ", expected at most 0.001 (see close() and assemble())");
   }
   start_loops();
+  started_ = true;
+}
+
+void Simulation::start_if_new() {
+  if (started_) return;
+  const std::vector<double> q = q_, v = v_;
+  start(q, v, t_);
 }
 
 void Simulation::set_gravity(const Vec3<double>& gravity) {
@@ -204,6 +211,7 @@ void Simulation::step(double h) {
   if (!(h > 0.0) || !std::isfinite(h)) {
     throw InvalidModel("simulation: step is " + number(h) + " s, expected a positive number");
   }
+  start_if_new();
   if (options_.passive && steps_ % 64 == 0) watch_damping(h);
   last_step_ = h;
   const double begin = t_;
@@ -247,7 +255,7 @@ void Simulation::damped_step(double h) {
 
 void Simulation::run(double duration, double h, int every,
                      const std::function<bool(const Sample&)>& output) {
-  const long long steps = detail::steps_of_run("simulation", duration, h, every);
+  const long long steps = detail::steps_of_run("simulation", duration, h, every, output != nullptr);
   const double begin = t_;
   if (!output(sample())) return;
   for (long long k = 1; k <= steps; ++k) {
@@ -259,6 +267,7 @@ void Simulation::run(double duration, double h, int every,
 }
 
 Sample Simulation::sample() {
+  start_if_new();
   Sample s;
   s.t = t_, s.q = q_, s.v = own_v_;
   if (form_->energy != nullptr) {

@@ -183,6 +183,7 @@ class ESPALIER_API Simulation final : private EquationsOfMotion {
   void drive(double t, const double* q, const double* qd);
   const Wrenches<double>* all_wrenches(double t, const double* q, const double* qd);
   void take_gravity(Form& form) const;
+  void start_if_new();
   void attempt(double h);
   void damped_step(double h);
   void expect_finite() const;
@@ -212,6 +213,7 @@ class ESPALIER_API Simulation final : private EquationsOfMotion {
   ModelPtr model_;
   std::vector<std::unique_ptr<Form>> forms_;      ///< the model's own first
   Form* form_ = nullptr;                          ///< at present
+  bool started_ = false;                          ///< at a position of the user's, or neutral
   std::vector<std::vector<int>> rates_of_forms_;  ///< independent ones, by number, for text()
   std::vector<double> levels_;  ///< margins of loops at which other joints are looked for
   PassiveForces passive_;

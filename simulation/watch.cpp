@@ -19,6 +19,9 @@ using Event = SimulationEvent::Kind;
 /// with it the rate of decay, changes with the position.
 constexpr double near_limit = 0.5;
 
+/// Energy [J] that no dead point brings into a robot in one step.
+constexpr double most_jump = 1e6;
+
 }  // namespace
 
 void Simulation::note(SimulationEvent event) {
@@ -85,7 +88,10 @@ std::string Simulation::text(const SimulationEvent& e) const {
     case Event::singularity:
       return "the mechanism is singular" + when +
              ", expected a regular one (it went on along its branch; energy changed by " +
-             number(e.value, 3) + " J there)";
+             number(e.value, 3) + " J there" +
+             (std::abs(e.value) > most_jump ? ": this is no motion of a robot: take shorter steps, "
+                                              "or smaller gains of controllers)"
+                                            : ")");
     case Event::limit: {
       const Limits& limits = model_->joints()[e.joint].limits;
       const bool low = limits.lower && e.value < *limits.lower;

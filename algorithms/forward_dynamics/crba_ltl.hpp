@@ -18,6 +18,7 @@ class CrbaLtl final : public ForwardDynamics<T> {
       : ForwardDynamics<T>(model),
         rnea_(model, Rnea<T>::Joints::all),
         crba_(this->model(), CompositeBodies<T>::Rates::independent),
+        bias_(model->nv()),
         H_(static_cast<std::size_t>(model->nv()) * model->nv()) {}
 
  private:
@@ -25,8 +26,8 @@ class CrbaLtl final : public ForwardDynamics<T> {
                const Wrenches<T>* wrenches) override {
     const int nv = this->model().nv();
     rnea_.set_gravity(this->gravity());
-    rnea_.compute(q, v, nullptr, vdot, wrenches);
-    for (int k = 0; k < nv; ++k) vdot[k] = tau[k] - vdot[k];
+    rnea_.compute(q, v, nullptr, bias_.data(), wrenches);
+    for (int k = 0; k < nv; ++k) vdot[k] = tau[k] - bias_[k];
     crba_.compute(q, rnea_.motion(), H_.data());
     const auto parent = this->model().rate_parents();
     ltl(H_.data(), parent);
@@ -36,7 +37,7 @@ class CrbaLtl final : public ForwardDynamics<T> {
 
   Rnea<T> rnea_;
   CompositeBodies<T> crba_;
-  std::vector<T> H_;
+  std::vector<T> bias_, H_;
 };
 
 }  // namespace espalier

@@ -20,16 +20,17 @@ class Projection final : public ForwardDynamics<T> {
         motion_(this->model()),
         rnea_(this->model()),
         inertia_(this->model()),
-        bias_(this->model().spanning_nv()) {}
+        spanning_(this->model().spanning_nv()),
+        bias_(this->model().nv()) {}
 
  private:
   void compute(const T* q, const T* v, const T* tau, T* vdot,
                const Wrenches<T>* wrenches) override {
     const int nv = this->model().nv();
     motion_.update(q, v);
-    rnea_.compute(motion_, this->gravity(), motion_.g(), wrenches, bias_.data());
-    motion_.reduce(bias_.data(), vdot);
-    for (int j = 0; j < nv; ++j) vdot[j] = tau[j] - vdot[j];
+    rnea_.compute(motion_, this->gravity(), motion_.g(), wrenches, spanning_.data());
+    motion_.reduce(spanning_.data(), bias_.data());
+    for (int j = 0; j < nv; ++j) vdot[j] = tau[j] - bias_[j];
     T* M = inertia_.compute(q, motion_);
     large_ldlt(M, nv);
     large_ldlt_solve(M, nv, vdot);
@@ -38,7 +39,7 @@ class Projection final : public ForwardDynamics<T> {
   SpanningMotion<T> motion_;
   SpanningRnea<T> rnea_;
   ProjectedInertia<T> inertia_;
-  std::vector<T> bias_;
+  std::vector<T> spanning_, bias_;
 };
 
 }  // namespace espalier

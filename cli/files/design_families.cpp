@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cli/files/robot_numbers.hpp"
+#include "espalier/kernel/text.hpp"
 
 namespace espalier::cli {
 
@@ -45,6 +46,23 @@ void DesignOption::add_to(CLI::App& app) {
       ->type_name("DESIGN");
 }
 
+void DesignOption::take(const std::string& text, Design& design) {
+  const auto refuse = [&](const std::string& why) {
+    throw usage_error("--design is '" + text + "'" + why);
+  };
+  const std::size_t equals = text.find('=');
+  design.name = text.substr(0, equals);
+  std::istringstream rest(equals == std::string::npos ? text : text.substr(equals + 1));
+  for (std::string target; std::getline(rest, target, ',');) {
+    const auto& all = design.targets;
+    if (std::find(all.begin(), all.end(), target) != all.end()) {
+      refuse(": target '" + target + "' is given twice, expected once");
+    }
+    design.targets.push_back(target);
+  }
+  if (design.targets.empty() || design.name.empty()) refuse(", expected [NAME=]TARGET[,TARGET...]");
+}
+
 void DesignOption::compile(Session& session, const ModelArguments& model) {
   if (std::exchange(compiled_, true)) return;
   const Host& host = session.host();
@@ -52,12 +70,10 @@ void DesignOption::compile(Session& session, const ModelArguments& model) {
   const bool asked = !texts_.empty();
   for (const std::string& text : asked ? texts_ : default_targets(robot)) {
     Design design;
-    const std::size_t equals = text.find('=');
-    design.name = text.substr(0, equals);
-    std::istringstream rest(equals == std::string::npos ? text : text.substr(equals + 1));
-    for (std::string target; std::getline(rest, target, ',');) design.targets.push_back(target);
-    if (design.targets.empty()) {
-      throw usage_error("--design is '" + text + "', expected [NAME=]TARGET[,TARGET...]");
+    if (asked) {
+      take(text, design);
+    } else {
+      design.name = text, design.targets = {text};  // names may hold commas
     }
     double size = 0.0;
     Description copy = robot;
@@ -71,10 +87,19 @@ void DesignOption::compile(Session& session, const ModelArguments& model) {
       return host.compile(other, model.options);
     };
     try {
-      design.less = neighbour(-h), design.more = neighbour(h), design.apart = 2.0 * h;
-    } catch (const Error&) {
-      if (asked) throw;
-      continue;  // a number that selects, or at the end of its range
+      design.more = neighbour(h), design.apart = 2.0 * h;
+      try {
+        design.less = neighbour(-h);
+      } catch (const Error&) {
+        // At the lower end of its range, as an armature of 0. Numbers that have such an end enter
+        // the dynamics linearly, where a difference to one side is exact.
+        design.less = host.compile(robot, model.options), design.apart = h;
+      }
+    } catch (const Error& error) {
+      if (!asked) continue;  // a number that selects, or at the upper end of its range
+      throw usage_error("--design is '" + text + "': no robot has the number " +
+                        espalier::text::number(h) +
+                        " above the file's, expected one that may vary: " + error.what());
     }
     designs_.push_back(std::move(design));
   }

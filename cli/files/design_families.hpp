@@ -28,6 +28,8 @@ class DesignOption {
     ModelPtr less, more;
     double apart = 0.0;
   };
+  /// Reads [NAME=]TARGET[,TARGET...].
+  static void take(const std::string& text, Design& design);
   void compile(Session& session, const ModelArguments& model);
 
   std::vector<std::string> texts_;

@@ -278,7 +278,9 @@ void Reader::read_geom_of(const XmlNode& node, int body, const std::string& chil
       geom.group > compiler_.last_group) {
     return;
   }
-  bodies_[body].inertia += inertia_of(e, geom, options_, origin_);
+  std::string doubt;
+  bodies_[body].inertia += inertia_of(e, geom, options_, origin_, doubt);
+  if (!doubt.empty()) tell(e.node(), doubt);
 }
 
 void Reader::read_site(const XmlNode& node, int body, const std::string& childclass,

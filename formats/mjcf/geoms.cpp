@@ -169,7 +169,7 @@ Geom read_geom(const Element& e, const Assets& assets) {
 }
 
 RigidInertia<double> inertia_of(const Element& e, const Geom& geom, const ReadOptions& options,
-                                const std::string& robot_file) {
+                                const std::string& robot_file, std::string& doubt) {
   const double density = e.number("density", 1000.0);
   const std::optional<double> mass =
       e.has("mass") ? std::optional<double>(e.number("mass", 0.0)) : std::nullopt;
@@ -186,7 +186,18 @@ RigidInertia<double> inertia_of(const Element& e, const Geom& geom, const ReadOp
       e.fail("mass comes from the mesh " + in_quotes(mesh->file) +
              ", which is missing, expected its file (or an <inertial>)");
     }
-    I = solid_inertia(load_mesh(*file, mesh->scale), 1.0);
+    const TriangleMesh solid = load_mesh(*file, mesh->scale);
+    I = solid_inertia(solid, 1.0);
+    // Of a cube, the root of the surface is 2.4 times the third root of the volume.
+    if (!(std::abs(I.m) > 1e-12 * std::pow(surface_of(solid), 1.5))) {
+      e.fail("mass comes from the mesh " + in_quotes(mesh->file) +
+             ", which encloses nothing, expected a solid (or an <inertial>)");
+    }
+    if (!is_closed(solid)) {
+      doubt = "mesh " + in_quotes(mesh->file) +
+              " has holes or turned triangles: its mass is that of the solid that they and their "
+              "middle enclose, expected a closed surface (or an <inertial>)";
+    }
     if (I.m < 0.0) I = {-I.m, -I.h, {-I.I.xx, -I.I.xy, -I.I.xz, -I.I.yy, -I.I.yz, -I.I.zz}};
   } else {
     const Volume solid = std::visit(VolumeOf{}, geom.shape.shape);

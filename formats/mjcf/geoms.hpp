@@ -41,9 +41,10 @@ Geom read_geom(const Element& e, const Assets& assets);
 
 /// Mass properties from `mass`, or `density` and volume, about the body's origin, body axes.
 /// @param robot_file, options  for meshes, which are opened
-/// @throws InvalidModel where a mesh is missing
+/// @param[out] doubt  what is to be told of a mesh, or ""
+/// @throws InvalidModel where a mesh is missing, or encloses nothing
 RigidInertia<double> inertia_of(const Element& e, const Geom& geom, const ReadOptions& options,
-                                const std::string& robot_file);
+                                const std::string& robot_file, std::string& doubt);
 
 /// Inertia about the centre of mass from that about the origin.
 Inertial inertial_of(const RigidInertia<double>& I);

@@ -118,6 +118,15 @@ void Reader::refuse_unknown(const XmlNode& root) {
   }
 }
 
+/// A warning of something that is computed as it is written.
+void Reader::tell(const XmlNode& node, const std::string& what) {
+  const std::string* name = node.find("name");
+  robot_.findings.push_back(
+      {Finding::Severity::warning,
+       node.name + (name ? " " + in_quotes(*name) : "") + " (" + node.where.text() + "): " + what,
+       node.where.text(), false});
+}
+
 void Reader::lose(const XmlNode& node, const std::string& what, bool changes) {
   const std::string* name = node.find("name");
   const std::string who = node.name + (name ? " " + in_quotes(*name) : "");

@@ -110,6 +110,7 @@ class Reader {
   const ReadJoint& joint_named(const Element& e, const std::string& name) const;
   std::string unused(const std::string& wanted, std::set<std::string>& used) const;
   /// What has no counterpart. @param changes  whether dynamics would change silently
+  void tell(const XmlNode& node, const std::string& what);
   void lose(const XmlNode& node, const std::string& what, bool changes);
 
   const std::string& origin_;

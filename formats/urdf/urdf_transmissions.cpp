@@ -43,13 +43,18 @@ class Reader {
     double product = 1.0;
     for (const XMLElement* e = parent.FirstChildElement(); e; e = e->NextSiblingElement()) {
       if (!in_.is(*e, "mechanicalReduction") && !in_.is(*e, "mechanical_reduction")) continue;
-      const auto ratio = formats::parse_number(e->GetText() ? e->GetText() : "");
-      if (!ratio || *ratio == 1.0) continue;
+      const std::string text = e->GetText() ? e->GetText() : "";
+      const auto ratio = formats::parse_number(text);
+      if (!ratio) {
+        in_.fail(who_, *e,
+                 "<" + std::string(e->Name()) + "> is " + in_quotes(text) + ", expected a number" +
+                     formats::advice_on_number(text));
+      }
+      if (*ratio == 1.0) continue;
       if (*ratio != 0.0) product *= *ratio;
       findings_.push_back(
           {Finding::Severity::warning,
-           who_ + " (" + in_.at(*e).text() + "): <" + e->Name() + "> is " +
-               in_quotes(e->GetText()) +
+           who_ + " (" + in_.at(*e).text() + "): <" + e->Name() + "> is " + in_quotes(text) +
                ", expected 1: the rotor behind it is no part of the dynamics (give the rotor as a "
                "link and the gear as <coupling>, or what it adds to the joint as 'armature' of "
                "<espalier>)",

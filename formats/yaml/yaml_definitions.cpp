@@ -145,10 +145,10 @@ void Definitions::include(const std::string& name, const Fields& from, int line)
   const bool regular = std::filesystem::is_regular_file(path, error);
   const auto size = regular ? std::filesystem::file_size(path, error) : 0;
   std::ifstream stream;
-  if (regular && !error && size <= max_file_size) stream.open(path, std::ios::binary);
+  if (regular && !error && size <= max_yaml_size) stream.open(path, std::ios::binary);
   if (!stream.is_open()) {
     from.fail(line, "file " + in_quotes(name) + " cannot be read, expected a file of at most " +
-                        std::to_string(max_file_size) + " bytes at " + in_quotes(path.string()) +
+                        std::to_string(max_yaml_size) + " bytes at " + in_quotes(path.string()) +
                         " (paths are relative to the file that includes them)");
   }
   std::ostringstream text;

@@ -14,9 +14,8 @@ namespace espalier::formats {
 
 namespace {
 
-constexpr std::size_t max_values = 2'000'000;    // a robot of 500 bodies has about 20 000
-constexpr std::size_t max_depth = 40;            // the schema needs 7
-constexpr std::size_t max_yaml_size = 4u << 20;  // which the parser takes some seconds for
+constexpr std::size_t max_values = 2'000'000;  // a robot of 500 bodies has about 20 000
+constexpr std::size_t max_depth = 40;          // the schema needs 7
 
 [[noreturn]] void fail(const std::string& origin, int line, const std::string& what) {
   throw InvalidModel("yaml: file (" + origin + (line > 0 ? ":" + std::to_string(line) : "") + ") " +

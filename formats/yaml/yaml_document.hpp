@@ -34,6 +34,9 @@ struct YamlValue {
   const char* kind_name() const;
 };
 
+/// Bytes of a document: the parser takes some seconds for these.
+inline constexpr std::size_t max_yaml_size = 4u << 20;
+
 /// Parses one YAML document.
 /// @throws InvalidModel naming the line if it is no YAML, too large or too deep, holds no or
 /// several

@@ -38,12 +38,13 @@ inline Strides strides(BatchLayout layout, long numbers, int N) {
 class Batch::Impl {
  public:
   Impl(const Entry& algorithm, const Setup& setup, const BatchOptions& options)
-      : model_(setup.model),
+      : model_(detail::expect_model("batch of " + algorithm.about.name, setup.model)),
         who_("batch of " + algorithm.about.name),
         options_(options),
         threads_(options.threads) {
     int number = 0;
     for (const ModelPtr& variant : options_.variants) {
+      detail::expect_model(who_ + ": variant " + std::to_string(number), variant);
       detail::expect_alike(who_, *model_, *variant, number++);
     }
     if (options_.variants.empty()) options_.variants.push_back(model_);

@@ -5,7 +5,7 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/model/compile/validate.hpp"
+#include "espalier/kernel/model/compile/validation/validate.hpp"
 #include "espalier/kernel/suggest.hpp"
 #include "espalier/kernel/uniform.hpp"
 

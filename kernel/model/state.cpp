@@ -74,17 +74,25 @@ State::State(ModelPtr model)
   closed_ = q_;
 }
 
+void State::expect_whole() const {
+  expect_size("state", "q", static_cast<long>(q_.size()), model_->nq());
+  expect_size("state", "v", static_cast<long>(v_.size()), model_->nv());
+}
+
 std::span<const double> State::position(std::string_view joint) const {
+  expect_whole();
   const Joint& j = model_->joint(joint);
   return std::span(q_).subspan(j.q, j.nq);
 }
 
 std::span<const double> State::rate(std::string_view joint) const {
+  expect_whole();
   const Joint& j = independent(joint, "rate");
   return std::span(v_).subspan(j.independent, j.nv);
 }
 
 void State::put(const Joint& j, In<double> values) {
+  expect_whole();
   expect_size("state", ("position of joint '" + j.name + "'").c_str(), values.size(), j.nq);
   const int quaternion = quaternion_of(j);
   if (quaternion >= 0 && without_direction(values.data() + quaternion)) {
@@ -105,12 +113,14 @@ void State::set_raw(std::string_view joint, In<double> values) {
 }
 
 void State::set_rate(std::string_view joint, In<double> values) {
+  expect_whole();
   const Joint& j = independent(joint, "rate");
   expect_size("state", ("rate of joint '" + j.name + "'").c_str(), values.size(), j.nv);
   std::copy_n(values.data(), j.nv, v_.data() + j.independent);
 }
 
 Closure State::close(const CloseOptions& options) {
+  expect_whole();
   const Closure closure = espalier::close(*model_, closed_.data(), q_.data(), options);
   if (closure.verdict == Closure::Verdict::closed) closed_ = q_;
   return closure;
@@ -118,6 +128,7 @@ Closure State::close(const CloseOptions& options) {
 
 bool State::is_closed() const {
   if (q_ == closed_) return true;
+  expect_whole();
   for (const double x : q_) {
     if (!std::isfinite(x)) return false;
   }
@@ -129,6 +140,7 @@ bool State::is_closed() const {
 
 void State::expect_closed(std::string_view who) const {
   if (q_ == closed_) return;
+  expect_whole();
   detail::expect_closed(who, *model_, q_.data());
   closed_ = q_;
 }

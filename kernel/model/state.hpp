@@ -25,7 +25,7 @@ class ESPALIER_API State {
   const Model& model() const { return *model_; }
 
   /// Spanning positions, size nq [rad, m, quaternions x y z w]. What is written here is looked at
-  /// when the state is next used.
+  /// when the state is next used, which throws SizeMismatch where it has another size.
   std::vector<double>& q() { return q_; }
   /// Spanning positions, to be read.
   const std::vector<double>& q() const { return q_; }
@@ -113,6 +113,8 @@ class ESPALIER_API State {
   static constexpr double tolerance = 1e-6;
 
  private:
+  /// Its vectors are the user's to write, and to give another size.
+  void expect_whole() const;
   const Joint& independent(std::string_view joint, const char* what) const;
   void put(const Joint& joint, In<double> values);
 

@@ -40,6 +40,17 @@ void Algorithm::expect_closed(std::string_view who, In<double> q) const {
   detail::expect_closed(who, *model_, q.data());
 }
 
+void detail::expect_same_bodies(const char* who, const Model& of_wrenches, const Model& model) {
+  expect_size(who, "wrenches", of_wrenches.body_count() + 1, model.body_count() + 1);
+  const auto others = of_wrenches.body_names(), own = model.body_names();
+  for (int i = 1; i <= model.body_count(); ++i) {
+    if (others[i] == own[i]) continue;
+    throw Unsupported(std::string(who) + ": wrenches are of the robot '" + of_wrenches.name() +
+                      "', expected those of '" + model.name() + "' (body " + std::to_string(i) +
+                      " is '" + others[i] + "' there and '" + own[i] + "' here)");
+  }
+}
+
 void Algorithm::expect_state(std::string_view who, const State& state) const {
   if (&state.model() == model_.get()) {
     state.expect_closed(who);

@@ -38,7 +38,11 @@ class Wrenches {
  public:
   /// None yet.
   explicit Wrenches(ModelPtr model)
-      : model_(std::move(model)), of_body_(model_->body_count() + 1, Force<T>::zero()) {}
+      : model_(detail::expect_model("wrenches", model)),
+        of_body_(model_->body_count() + 1, Force<T>::zero()) {}
+
+  /// The model on whose links they act.
+  const Model& model() const { return *model_; }
 
   /// Takes all wrenches off.
   void clear() { of_body_.assign(of_body_.size(), Force<T>::zero()); }
@@ -138,11 +142,15 @@ inline bool is_finite_sum(const double* x, long n) {
   return is_finite(sum);
 }
 
-/// @throws SizeMismatch if the wrenches were made for another model
+/// Wrenches of another model act where its bodies have the same names.
+/// @throws SizeMismatch, Unsupported naming the first body that differs
+ESPALIER_API void expect_same_bodies(const char* who, const Model& of_wrenches, const Model& model);
+
+/// @throws SizeMismatch, Unsupported if the wrenches were made for a model with other bodies
 template <class T>
 void expect_wrenches(const char* who, const Wrenches<T>* wrenches, const Model& model) {
-  if (wrenches == nullptr) return;
-  expect_size(who, "wrenches", wrenches->size(), model.body_count() + 1);
+  if (wrenches == nullptr || &wrenches->model() == &model) return;
+  expect_same_bodies(who, wrenches->model(), model);
 }
 }  // namespace detail
 

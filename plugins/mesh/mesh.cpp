@@ -5,6 +5,7 @@
 #include <assimp/scene.h>
 
 #include <boost/dll/shared_library.hpp>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -82,18 +83,56 @@ TriangleMesh load_mesh(const std::string& path, const Vec3<double>& scale) {
   }
   TriangleMesh mesh;
   collect(*scene, *scene->mRootNode, aiMatrix4x4(), scale, mesh);
+  for (const Vec3<double>& p : mesh.vertices) {
+    if (std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) continue;
+    throw InvalidModel(path + ": mesh has a vertex that is not finite, expected numbers");
+  }
   return mesh;
 }
 
+namespace {
+
+/// Sums over the triangles of a mesh.
+struct Areas {
+  Vec3<double> vector{0, 0, 0};  ///< of areas along their normals
+  Vec3<double> moment{0, 0, 0};  ///< of areas
+  double area = 0.0;
+
+  explicit Areas(const TriangleMesh& mesh) {
+    for (std::size_t t = 0; t + 2 < mesh.triangles.size(); t += 3) {
+      const Vec3<double>&a = mesh.vertices[mesh.triangles[t]],
+            &b = mesh.vertices[mesh.triangles[t + 1]], &c = mesh.vertices[mesh.triangles[t + 2]];
+      const Vec3<double> n = scale(0.5, cross(b - a, c - a));
+      const double size = std::sqrt(dot(n, n));
+      vector += n, area += size, moment += scale(size / 3.0, a + b + c);
+    }
+  }
+};
+
+}  // namespace
+
+double surface_of(const TriangleMesh& mesh) { return Areas(mesh).area; }
+
+bool is_closed(const TriangleMesh& mesh) {
+  // Vertices are read in single precision.
+  constexpr double rounding = 1e-5;
+  const Areas all(mesh);
+  return std::sqrt(dot(all.vector, all.vector)) <= rounding * all.area;
+}
+
 RigidInertia<double> solid_inertia(const TriangleMesh& mesh, double density) {
-  // Of the tetrahedron from the origin to a triangle a, b, c: volume V = a·(b x c)/6, first moment
+  // Of the tetrahedron from the middle to a triangle a, b, c: volume V = a·(b x c)/6, first moment
   // V (a + b + c)/4, second moments V/20 (s s^T + a a^T + b b^T + c c^T) with s = a + b + c.
+  const Areas areas(mesh);
+  const Vec3<double> middle =
+      areas.area > 0.0 ? scale(1.0 / areas.area, areas.moment) : Vec3<double>{0, 0, 0};
   double V = 0.0;
   Vec3<double> h{0, 0, 0};
   double second[6] = {0, 0, 0, 0, 0, 0};  // xx, yy, zz, xy, xz, yz
   for (std::size_t t = 0; t + 2 < mesh.triangles.size(); t += 3) {
-    const Vec3<double>&a = mesh.vertices[mesh.triangles[t]],
-          &b = mesh.vertices[mesh.triangles[t + 1]], &c = mesh.vertices[mesh.triangles[t + 2]];
+    const Vec3<double> a = mesh.vertices[mesh.triangles[t]] - middle,
+                       b = mesh.vertices[mesh.triangles[t + 1]] - middle,
+                       c = mesh.vertices[mesh.triangles[t + 2]] - middle;
     const double v = dot(a, cross(b, c)) / 6.0;
     const Vec3<double> s = a + b + c;
     V += v;
@@ -111,7 +150,7 @@ RigidInertia<double> solid_inertia(const TriangleMesh& mesh, double density) {
   I.I.yy = density * (second[0] + second[2]);
   I.I.zz = density * (second[0] + second[1]);
   I.I.xy = -density * second[3], I.I.xz = -density * second[4], I.I.yz = -density * second[5];
-  return I;
+  return congruence(Transform<double>{Mat3<double>::identity(), middle}, I);
 }
 
 }  // namespace espalier

@@ -22,7 +22,15 @@ struct TriangleMesh {
 /// @throws InvalidModel naming the file, also where assimp is not installed
 ESPALIER_API TriangleMesh load_mesh(const std::string& path, const Vec3<double>& scale);
 
-/// Mass properties of what a closed surface encloses, about the origin.
+/// Area of all triangles [m²].
+ESPALIER_API double surface_of(const TriangleMesh& mesh);
+
+/// Whether a surface may enclose something: triangles of a closed one, all seen from outside, have
+/// no area in sum; holes and turned triangles leave some.
+ESPALIER_API bool is_closed(const TriangleMesh& mesh);
+
+/// Mass properties of what a closed surface encloses, about the origin. An open one is closed
+/// towards the middle of its area, so that they do not depend on where the origin is.
 /// Source: Mirtich (1996), by signed tetrahedra.
 ESPALIER_API RigidInertia<double> solid_inertia(const TriangleMesh& mesh, double density);
 

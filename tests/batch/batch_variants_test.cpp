@@ -131,6 +131,10 @@ TEST(BatchVariantsTest, OtherRobotsAndNumbersAreRefused) {
     EXPECT_NE(std::string(error.what()).find("variant 1 ('ur5')"), std::string::npos)
         << error.what();
   }
+  EXPECT_THROW(
+      host().batch<ForwardDynamics>("c-aba", variants[0], {.variants = {variants[0], nullptr}}),
+      InvalidModel);
+  EXPECT_THROW(host().batch<ForwardDynamics>("c-aba", ModelPtr{}), InvalidModel);
   const auto batch =
       host().batch<ForwardDynamics>("c-aba", variants[0], {.threads = 1, .variants = variants});
   const States s = states_of(variants, {0, 1});

@@ -66,6 +66,15 @@ TEST(KnownNamesTest, JointsThatAStateOrActuatorNamesAndLinksOfPairs) {
   robot = arm();
   robot.excluded_contacts.push_back({"link1", "nobody", {}});
   expect_refused(robot, {"excluded contact", "link 'nobody' is unknown", "expected"});
+  robot = arm();
+  robot.contact_pairs.push_back({"link1", "nobody", {}});
+  expect_refused(robot, {"contact pair", "collision shape 'link1' is unknown", "expected"});
+}
+
+TEST(KnownNamesTest, TheGroundsNameIsTheRoots) {
+  Description robot = arm();
+  robot.links.back().name = robot.joints.back().child = "world";
+  expect_refused(robot, {"link 'world'", "joint 'joint2'", "rename it"});
 }
 
 TEST(KnownNamesTest, TheFloatingRootIsKnownToStatesAndActuatorsOnly) {

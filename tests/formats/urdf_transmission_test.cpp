@@ -85,5 +85,16 @@ TEST(UrdfTransmissionTest, UnknownJointsAreLeftOutWithAWarning) {
             {"transmission 't'", "joint 'crnk' is unknown", "did you mean 'crank'?", "left out"});
 }
 
+TEST(UrdfTransmissionTest, ReductionsAreNumbers) {
+  for (const std::string text : {"50,5", "abc", "", "nan", "50 60", "1e400"}) {
+    test::expect_in(test::message_of([&] {
+                      four_bar(transmission(
+                          "crank", "<mechanicalReduction>" + text + "</mechanicalReduction>"));
+                    }),
+                    {"transmission 't' (file.urdf:", "<mechanicalReduction>", "'" + text + "'",
+                     "expected a number"});
+  }
+}
+
 }  // namespace
 }  // namespace espalier::test::urdf_transmission_test

@@ -77,6 +77,21 @@ TEST(StateTest, WrongNamesSizesAndDependentJointsAreRefusedByName) {
   EXPECT_EQ(state.q(), before);
 }
 
+TEST(StateTest, VectorsOfAnotherSizeAreRefused) {
+  espalier::State state(robot());
+  state.q().pop_back();
+  EXPECT_THROW(static_cast<void>(state.position("joint1")), SizeMismatch);
+  EXPECT_THROW(static_cast<void>(state.is_closed()), SizeMismatch);
+  EXPECT_THROW(state.expect_closed("test"), SizeMismatch);
+  EXPECT_THROW(state.close(), SizeMismatch);
+  EXPECT_THROW(state.set_raw("joint2", 0.1), SizeMismatch);
+  EXPECT_THROW(state["joint2"] = 0.1, SizeMismatch);
+  state = espalier::State(robot());
+  state.v().clear();
+  EXPECT_THROW(static_cast<void>(state.rate("joint2")), SizeMismatch);
+  EXPECT_THROW(state.set_rate("joint2", 1.0), SizeMismatch);
+}
+
 // --- loops
 // ------------------------------------------------------------------------------------------
 

@@ -135,6 +135,9 @@ TEST(SensorErrorsTest, Gyroscopes) {
   sensors.pop_back();
   sensors.back().rows = {Sensor::row_of("wx")};
   expect_words(refusal<Unsupported>(sensors, "sparse-lu", model), {"rows of its own"});
+  sensors.back().rows.clear();
+  sensors.back().covariance = {0.1};
+  expect_words(refusal<Unsupported>(sensors, "sparse-lu", model), {"it has a covariance"});
 }
 
 TEST(SensorErrorsTest, TooLittleAndTooMuch) {

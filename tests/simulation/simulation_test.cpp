@@ -230,6 +230,24 @@ TEST(SimulationTest, ConstantForceOnADependentJointIsGeneralized) {
   EXPECT_NEAR(after_step[0][0], after_step[1][0], 1e-14) << "one evaluation at the same state";
 }
 
+TEST(SimulationTest, WithoutStartItBeginsNeutralAndAtRest) {
+  const ModelPtr model = host().load(ESPALIER_SOURCE_DIR "/robots/tello.yaml");
+  const auto begun = make_simulation(host(), model, {.algorithm = "c-aba"});
+  const auto started = make_simulation(host(), model, {.algorithm = "c-aba"});
+  std::vector<double> q(model->nq());
+  model->neutral(q.data());
+  started->start(q, std::vector<double>(model->nv(), 0.0));
+  EXPECT_EQ(begun->sample().residual, started->sample().residual);
+  for (int k = 0; k < 3; ++k) begun->step(1e-3), started->step(1e-3);
+  EXPECT_EQ(begun->q(), started->q());
+  EXPECT_EQ(begun->v(), started->v());
+}
+
+TEST(SimulationTest, RunsNeedAnOutput) {
+  const ModelPtr model = host().compile(pendulum());
+  EXPECT_THROW(make_simulation(host(), model, {})->run(0.1, 0.01, 1, nullptr), InvalidModel);
+}
+
 TEST(SimulationTest, TableIsLinearBetweenItsRowsAndHoldsItsEnds) {
   const ModelPtr model = host().compile(pendulum());
   ForceTable table(*model, {"hinge"}, {1.0, 2.0, 4.0}, {{10.0}, {20.0}, {0.0}});

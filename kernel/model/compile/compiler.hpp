@@ -8,7 +8,7 @@
 #include "espalier/kernel/graph/cluster_tree.hpp"
 #include "espalier/kernel/model/compile/clusters/cluster_compiler.hpp"
 #include "espalier/kernel/model/compile/clusters/ties.hpp"
-#include "espalier/kernel/model/compile/validate.hpp"
+#include "espalier/kernel/model/compile/validation/validate.hpp"
 #include "espalier/kernel/model/inertia/inertia_groups.hpp"
 
 namespace espalier {

@@ -18,7 +18,8 @@ class ESPALIER_API ForwardDynamics : public AlgorithmAt<T> {
   /// @param q          spanning positions, size nq [rad, m, quaternions x y z w]
   /// @param v          independent rates, size nv [rad/s, m/s]
   /// @param tau        generalized forces, size nv [N·m, N]
-  /// @param[out] vdot  accelerations, size nv: derivatives of v's components [rad/s², m/s²]
+  /// @param[out] vdot  accelerations, size nv: derivatives of v's components [rad/s², m/s²]; the
+  ///                   array of v or tau may take them
   /// @param wrenches   external wrenches on bodies, or nullptr
   /// @throws SizeMismatch; at double SingularMechanism where some motion has no inertia or a loop
   ///         is at a dead point (in lanes of packs: NaN). Inputs that are not finite give NaN

@@ -18,7 +18,7 @@ class ESPALIER_API InverseDynamics : public AlgorithmAt<T> {
   /// @param q  spanning positions, size nq [rad, m, quaternions x y z w]
   /// @param v  independent rates, size nv [rad/s, m/s]
   /// @param vdot  accelerations, size nv: derivatives of v's components [rad/s², m/s²]
-  /// @param[out] tau  generalized forces, size nv [N·m, N]
+  /// @param[out] tau  generalized forces, size nv [N·m, N]; the array of v or vdot may take them
   /// @param wrenches  external wrenches on bodies, or nullptr
   /// @throws SizeMismatch; at double SingularMechanism where a loop is at a dead point. Inputs
   ///         that are not finite give NaN

@@ -65,6 +65,51 @@ TEST_F(SizeTest, InverseDynamicsChecksEveryArgument) {
     expect_names(mismatch([&] { f.evaluate(q, v, v, wrong_out); }), "tau", nv + 5, nv);
   }
 }
+TEST(WrenchesTest, OfAnotherRobotAreTakenWhereItsBodiesHaveTheSameNames) {
+  const ModelPtr model = host().compile(chain_of(std::vector<std::string>(2, "revolute")));
+  Description other = chain_of(std::vector<std::string>(2, "revolute"));
+  const ModelPtr same = host().compile(other);
+  for (auto& link : other.links) link.name += "_b";
+  for (auto& joint : other.joints) joint.parent += "_b", joint.child += "_b";
+  const ModelPtr renamed = host().compile(other);
+  const Numbers x(2, 0.3);
+  Numbers out(2);
+  const auto aba = host().create<ForwardDynamics<double>>("aba", model);
+  const Wrenches<double> alike(same), different(renamed);
+  EXPECT_NO_THROW(aba->evaluate(x, x, x, out, &alike));
+  try {
+    aba->evaluate(x, x, x, out, &different);
+    FAIL() << "wrenches on other bodies were taken";
+  } catch (const Unsupported& error) {
+    EXPECT_NE(std::string(error.what()).find("'link1_b'"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(Wrenches<double>{ModelPtr{}}, InvalidModel);
+}
+
+/// Results may go where an input is: every algorithm has read it by then.
+TEST(InPlaceTest, DynamicsMayBeWrittenOverTheirInputs) {
+  for (const char* file : {"/robots/ur5.urdf", "/robots/tello.yaml", "/robots/mini_cheetah.urdf"}) {
+    const ModelPtr model = host().load(std::string(ESPALIER_SOURCE_DIR) + file);
+    const test::State s = random_state(*model, 5);
+    const auto agree = [&](const std::string& name, const Numbers& apart, const Numbers& in_place) {
+      EXPECT_EQ(apart, in_place) << name << " on " << file;
+    };
+    for (const auto& [name, a] : every<ForwardDynamics<double>>(model)) {
+      Numbers out(model->nv()), tau = s.tau, v = s.v;
+      a->evaluate(s.q, s.v, s.tau, out);
+      a->evaluate(s.q, s.v, tau, tau);
+      a->evaluate(s.q, v, s.tau, v);
+      agree(name, out, tau), agree(name, out, v);
+    }
+    for (const auto& [name, a] : every<InverseDynamics<double>>(model)) {
+      Numbers out(model->nv()), vdot = s.tau, v = s.v;
+      a->evaluate(s.q, s.v, s.tau, out);
+      a->evaluate(s.q, s.v, vdot, vdot);
+      a->evaluate(s.q, v, s.tau, v);
+      agree(name, out, vdot), agree(name, out, v);
+    }
+  }
+}
 TEST_F(SizeTest, BiasForceChecksEveryArgument) {
   for (const auto& [name, a] : every<BiasForce<double>>(model)) {
     auto& f = *a;

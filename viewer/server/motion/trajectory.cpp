@@ -42,6 +42,11 @@ double number_in(const std::string& field) {
 }  // namespace
 
 Trajectory read_trajectory(const Model& model, const std::string& text, const std::string& file) {
+  if (text.starts_with("PK")) {
+    throw InvalidModel(file +
+                       ": trajectory is an archive of arrays (NPZ), expected a CSV "
+                       "(simulate --output run.csv)");
+  }
   std::istringstream stream(text);
   std::string line;
   std::getline(stream, line);

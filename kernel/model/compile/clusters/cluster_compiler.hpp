@@ -7,7 +7,7 @@
 
 #include "espalier/kernel/graph/cluster_tree.hpp"
 #include "espalier/kernel/model/compile/clusters/ties.hpp"
-#include "espalier/kernel/model/compile/validate.hpp"
+#include "espalier/kernel/model/compile/validation/validate.hpp"
 #include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/loops/loop_peeling.hpp"
 

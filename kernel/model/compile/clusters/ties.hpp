@@ -7,7 +7,7 @@
 
 #include "espalier/kernel/graph/connectivity_graph.hpp"
 #include "espalier/kernel/graph/spanning_tree.hpp"
-#include "espalier/kernel/model/compile/validate.hpp"
+#include "espalier/kernel/model/compile/validation/validate.hpp"
 #include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/loops/couplings.hpp"
 

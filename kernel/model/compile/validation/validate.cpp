@@ -1,4 +1,4 @@
-#include "espalier/kernel/model/compile/validate.hpp"
+#include "espalier/kernel/model/compile/validation/validate.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -57,10 +57,6 @@ class NameCheck {
 };
 
 /// The end of a sentence about an unknown name.
-std::string one_of(const std::string& name, const std::vector<std::string>& known) {
-  return ", expected one of " + list_of(known) + did_you_mean(name, known);
-}
-
 void check_passive(const JointDescription& joint, Findings& findings) {
   const std::string who = "joint '" + joint.name + "'";
   const auto check = [&](double value, const char* what, double most = most_number,
@@ -189,6 +185,10 @@ void Findings::throw_if_failed(const std::string& robot) const {
   throw InvalidModel(text);
 }
 
+std::string one_of(const std::string& name, const std::vector<std::string>& known) {
+  return ", expected one of " + list_of(known) + did_you_mean(name, known);
+}
+
 std::string list_of(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -233,10 +233,7 @@ class Validation {
     for (const LoopDescription& loop : robot_.loops) check(loop);
     for (const CouplingDescription& coupling : robot_.couplings) check(coupling);
     for (const LawDescription& law : robot_.laws) check(law);
-    for (const NamedState& state : robot_.states) check(state);
-    for (const ActuatorDescription& actuator : robot_.actuators) {
-      expect_joints("actuator '" + actuator.name + "'", actuator.gear, actuator.where);
-    }
+    check_mentions(robot_, types_, options_, findings_);
   }
 
  private:
@@ -263,7 +260,11 @@ class Validation {
     }
     check_type(who, joint, types_, findings_);
     check_passive(joint, findings_);
-    if (joint.mimic && options_.mimic == CompileOptions::MimicRule::honour) {
+    if (joint.mimic && joint.type == "fixed") {
+      findings_.warning(joint.where, who + ": mimics joint '" + joint.mimic->joint +
+                                         "', but is fixed, expected a joint that moves (the "
+                                         "mimic has no effect)");
+    } else if (joint.mimic && options_.mimic == CompileOptions::MimicRule::honour) {
       check_mimic(who, joint, *joint.mimic);
     }
   }
@@ -355,24 +356,6 @@ class Validation {
         findings_.error(law.where,
                         who + ": joint '" + joint + "' is named twice, expected it once");
       }
-    }
-  }
-
-  void check(const NamedState& state) {
-    expect_joints("state '" + state.name + "'", state.positions, state.where);
-    expect_joints("state '" + state.name + "'", state.velocities, state.where);
-  }
-
-  /// @param values  by joints
-  template <class Values>
-  void expect_joints(const std::string& who, const Values& values, const SourceLocation& where) {
-    for (const auto& [joint, numbers] : values) {
-      if (joints_.has(joint)) continue;  // the floating root among them
-      const bool root = joint == "root";
-      if (root && robot_.floating.value_or(false)) continue;  // --root fixed holds it
-      findings_.error(where, who + ": joint '" + joint + "' is unknown" +
-                                 (root ? " (the root is fixed: add --root floating)" : "") +
-                                 one_of(joint, joints_.names()));
     }
   }
 

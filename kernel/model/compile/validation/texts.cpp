@@ -1,4 +1,4 @@
-#include "espalier/kernel/model/compile/validate.hpp"
+#include "espalier/kernel/model/compile/validation/validate.hpp"
 #include "espalier/kernel/utf8.hpp"
 
 namespace espalier::detail {

@@ -2,7 +2,7 @@
 #include <map>
 
 #include "espalier/kernel/linear_algebra/decompositions.hpp"
-#include "espalier/kernel/model/compile/validate.hpp"
+#include "espalier/kernel/model/compile/validation/validate.hpp"
 #include "espalier/kernel/text.hpp"
 
 namespace espalier::detail {

@@ -45,11 +45,17 @@ inline bool placed(const Pose& p) { return near(p.xyz) && finite(p.rpy); }
 
 /// "'a', 'b', 'c'", cut after a dozen names.
 std::string list_of(const std::vector<std::string>& names);
+/// ", expected one of 'a', 'b' (did you mean 'a'?)"
+std::string one_of(const std::string& name, const std::vector<std::string>& known);
 
 /// Names, numbers, types and references of a description: everything that can be said without
 /// knowing what hangs on what.
 void validate(const Description& robot, const ModelTypes& types, const CompileOptions& options,
               Findings& findings);
+
+/// What states, inputs and rules of contact say of joints, links and shapes that are there.
+void check_mentions(const Description& robot, const ModelTypes& types,
+                    const CompileOptions& options, Findings& findings);
 
 /// Names and other texts are UTF-8: what prints them, JSON and Python among them, expects it.
 void check_texts(const Description& robot, Findings& findings);
