@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .errors import OnlyKnown, expect_word, file_name, name_fields, unknown
+from .errors import InvalidModel, OnlyKnown, expect_word, file_name, name_fields, unknown
 from .host import Host, default_host, loaded_by_hand
 from .results import PlainNumbers
 
@@ -173,11 +174,18 @@ class Description(OnlyKnown):
 
     def text(self, format: str = ".yaml") -> str:
         """The robot as text in the format of a file name's ending."""
+        if not isinstance(format, str):
+            raise TypeError(f"text of '{self.name}': format is {format!r}, expected an ending")
         return self.host.write_text(self._core, "robot." + format.removeprefix("."))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes a file in the format of its ending; reading it gives the same description."""
-        text = self.host.write_text(self._core, os.fspath(path))
+        path = file_name(f"write '{self.name}'", path)
+        if re.fullmatch(r"(\.\w+)+", os.path.basename(path)):
+            raise InvalidModel(
+                f"write '{self.name}': file is '{path}', an ending alone, expected a name before it"
+            )
+        text = self.host.write_text(self._core, path)
         # Beside and renamed: a full disk leaves what stood there.
         target = os.path.realpath(path)
         part = f"{target}.{os.getpid()}.part"
@@ -247,8 +255,16 @@ def read(path: str | os.PathLike[str], *, host: Host | None = None) -> Descripti
 def read_text(
     text: str, origin: str = "text.yaml", *, host: Host | None = None
 ) -> Description:
-    """Reads a robot from text; origin's ending says the format, its folder is that of includes."""
+    """Reads a robot from text; origin's ending says the format, its folder is that of includes.
+
+    An ending alone will do: ``esp.read_text(text, ".urdf")``.
+    """
     host = default_host() if host is None else host
+    for what, given in (("text", text), ("origin", origin)):
+        if not isinstance(given, str):
+            raise TypeError(f"read_text: {what} is of type {type(given).__name__}, expected a text")
+    if re.fullmatch(r"(\.\w+)+", origin):  # an ending alone
+        origin = "text" + origin
     return Description(host=host, _core_object=host.read_text(text, origin))
 
 

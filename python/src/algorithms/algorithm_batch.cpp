@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::array<In<double> BatchInputs::*, 4> batch_members{
     &BatchInputs::q, &BatchInputs::v, &BatchInputs::tau, &BatchInputs::vdot};
-constexpr std::array<std::vector<double> Inputs::*, 4> role_members{&Inputs::q, &Inputs::v,
-                                                                    &Inputs::tau, &Inputs::vdot};
 
 std::atomic<int> forks{0};
 
