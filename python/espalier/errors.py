@@ -94,8 +94,15 @@ def expect_number(who: str, what: str, value: Any) -> float:
 def expect_names(who: str, **given: Any) -> None:
     """Raises TypeError for what is neither a text nor None."""
     for what, name in given.items():
-        if name is not None and not isinstance(name, str):
-            raise TypeError(f"{who}: {what} is {name!r}, expected a name")
+        if name is not None:
+            expect_name(who, what, name)
+
+
+def expect_name(who: str, what: str, name: Any) -> str:
+    """The name. Raises TypeError for what is no text."""
+    if not isinstance(name, str):
+        raise TypeError(f"{who}: {what} is {name!r}, expected a name")
+    return name
 
 
 def expect_dict(who: str, what: str, given: Any, of: str) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .errors import (
     InvalidModel, SizeMismatch, Unsupported, expect_array, expect_dict, expect_names, expect_number,
-    expect_vector, expect_whole, file_name, unknown,
+    expect_vector, expect_whole, file_name, is_list, unknown,
 )
 from .results import PlainNumbers
 from .viewer import View, view
@@ -178,6 +178,8 @@ class Run:
         if axes is None:
             _, axes = plt.subplots(2, 1, sharex=True, figsize=(8, 6))
         names = joints
+        if names is not None and not is_list(names):
+            raise TypeError(f"run: joints are {names!r}, expected a list of names")
         if names is None:
             scalar = self.model._joint_by_name
             names = [n for n in dict.fromkeys(c[1] for c in self.model._core.coordinates())

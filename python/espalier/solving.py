@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _core
 from .errors import (
-    Unsupported, expect_names, expect_number, expect_vector, expect_whole, unknown,
+    Unsupported, expect_name, expect_names, expect_number, expect_vector, expect_whole, unknown,
 )
 from .facts import Facts
 from .parts import (
@@ -149,6 +149,7 @@ class Solving(Facts):
 
     def _problem(self, name: str) -> str:
         known = self.host.problems()
+        expect_name(f"model '{self.name}'", "problem", name)
         wanted = name.replace("_", "-")
         if wanted not in known:
             raise unknown(f"model '{self.name}'", "problem", name, known)

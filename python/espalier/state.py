@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import (
-    InvalidState, OnlyKnown, SizeMismatch, Unsupported, expect_array, unknown,
+    InvalidState, OnlyKnown, SizeMismatch, Unsupported, expect_array, expect_dict, unknown,
 )
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class State(OnlyKnown):
 
         Raises InvalidState where the loops do not reach that far; the state then stays as it was.
         """
+        expect_dict(f"state of '{self.model.name}'", "positions", positions, "numbers by joint")
         start = self.q.copy()
         q = self.q.copy()
         for name, value in positions.items():

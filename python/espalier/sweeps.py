@@ -10,7 +10,7 @@ import os
 import pickle
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .checkpoint import Checkpoint, plain
-from .errors import DuplicateName, InvalidModel
+from .errors import DuplicateName, InvalidModel, SizeMismatch
 
 #: How often a shard is tried before it is given up.
 TRIES = 3
@@ -60,9 +60,15 @@ class Sweep:
                 r.get(name, np.nan) if isinstance(r, Mapping) else np.nan if r is None else r
                 for r in self.results
             ]
-            columns[name] = np.array(
-                [np.full_like(_first(values), np.nan) if _is_nan(x) else x for x in values]
-            )
+            try:
+                columns[name] = np.array(
+                    [np.full_like(_first(values), np.nan) if _is_nan(x) else x for x in values]
+                )
+            except ValueError:
+                raise SizeMismatch(
+                    f"sweep: results '{name}' are no numbers or of several shapes, expected numbers "
+                    "or arrays of one shape"
+                ) from None
         return columns
 
     def to_pandas(self) -> Any:
@@ -231,6 +237,9 @@ def sweep(
     is killed, is run again; one that fails three times is reported in `failures`.
     """
     _expect_no_import_by_workers()
+    for what, given in (("parameters", parameters), ("states", states)):
+        if given is not None and not isinstance(given, Iterable):
+            raise TypeError(f"sweep: {what} are {given!r}, expected a list")
     items = list(parameters)
     count = len(items)
     if states is not None and len(states) != count:

@@ -361,6 +361,16 @@ def test_arguments_of_another_type_are_named(arm):
         ("frame", lambda x: arm.jacobian("flange", q, frame=x)),
         ("which", lambda x: arm.graph(x)),
         ("format", lambda x: arm.description.text(x)),
+        ("robot", lambda x: esp.from_dict(x) if not isinstance(x, dict) else esp.from_dict(3)),
+        ("definition", lambda x: esp.Composer("a").define("b", 3)),
+        ("problem", lambda x: esp.algorithms(3)),
+        ("problem", lambda x: arm.compare(x)),
+        ("tolerance", lambda x: arm.compare(tolerance=x)),
+        ("positions", lambda x: arm.state().update(3)),
+        ("link", lambda x: arm.description.links[3]),
+        ("joint", lambda x: arm.description.joints[3]),
+        ("shape", lambda x: esp.Sweep([{"a": np.ones(2)}, {"a": np.ones(3)}]).table()),
+        ("parameters", lambda x: esp.sweep(max, 3)),
     ):
         for value in WRONG:
             try:
