@@ -10,7 +10,7 @@
 #include <span>
 #include <thread>
 
-#include "python/src/batch_arrays.hpp"
+#include "python/src/algorithms/batch_arrays.hpp"
 
 // How batches run: on packs or, what cannot, in a loop, a state after the other on every core.
 

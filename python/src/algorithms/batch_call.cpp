@@ -7,7 +7,7 @@
 
 #include "batch_arrays.hpp"
 #include "espalier/kernel/text.hpp"
-#include "values.hpp"
+#include "python/src/values.hpp"
 
 // A batch as Python calls it: arrays are (batch, n), one state after the other.
 
