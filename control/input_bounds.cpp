@@ -18,6 +18,13 @@ constexpr double infinity = QuadraticProgram::infinity;
   throw InvalidModel("task control: " + who + ": " + is + ", expected " + expected);
 }
 
+/// Sides of a pyramid; 1000 are a cone to 5e-6 of its width.
+void expect_sides(const std::string& who, int sides) {
+  constexpr int least = 3, most = 1000;
+  if (sides >= least && sides <= most) return;
+  refuse(who, "number of the pyramid's sides is " + std::to_string(sides), "3 to 1000");
+}
+
 void expect_weight(const std::string& who, double weight) {
   if (weight > 0.0 && std::isfinite(weight)) return;
   refuse(who, "weight is " + number(weight), "a finite number above 0");
@@ -28,6 +35,10 @@ void expect_range(const std::string& who, double lower, double upper) {
   if (lower <= upper && lower < infinity && upper > -infinity) return;
   refuse(who, "range is " + number(lower) + " to " + number(upper),
          "a lower bound that is not above the upper one");
+}
+
+std::string who_is(const ControlContact& contact) {
+  return "contact " + quoted(contact.name.empty() ? contact.link : contact.name);
 }
 
 /// A unit vector across a unit normal.
@@ -47,7 +58,10 @@ InputBounds::InputBounds(const Model& model, const TaskControlSetup& setup) {
     columns += model.joint(motor.joint).nv;
     rows += model.joint(motor.joint).nv;
   }
-  for (const ControlContact& contact : setup.contacts) rows += 1 + std::max(contact.sides, 0);
+  for (const ControlContact& contact : setup.contacts) {
+    expect_sides(who_is(contact), contact.sides);
+    rows += 1 + contact.sides;
+  }
   C = Eigen::MatrixXd::Zero(rows, columns);
   lower = Eigen::VectorXd::Constant(rows, -infinity);
   upper = Eigen::VectorXd::Constant(rows, infinity);
@@ -72,7 +86,7 @@ void InputBounds::add(const ControlMotor& motor, const Model& model) {
 }
 
 void InputBounds::add(const ControlContact& contact) {
-  const std::string who = "contact " + quoted(contact.name.empty() ? contact.link : contact.name);
+  const std::string who = who_is(contact);
   expect_weight(who, contact.weight);
   if (!(contact.friction >= 0.0) || !std::isfinite(contact.friction)) {
     refuse(who, "friction is " + number(contact.friction), "a finite number not below 0");
@@ -82,9 +96,6 @@ void InputBounds::add(const ControlContact& contact) {
            "a number not below 0 (the ground does not pull)");
   }
   expect_range(who, contact.least, contact.most);
-  if (contact.sides < 3) {
-    refuse(who, "number of the pyramid's sides is " + std::to_string(contact.sides), "at least 3");
-  }
   const double length = std::sqrt(dot(contact.normal, contact.normal));
   if (!(length > 0.0) || !std::isfinite(length)) {
     refuse(who, "length of the normal is " + number(length), "a vector with a direction");

@@ -417,6 +417,10 @@ const Format& Registry::format_for(std::string_view path) const {
   }
   const std::size_t dot = file.find_last_of('.');
   const std::string ending = dot == std::string::npos ? "" : file.substr(dot);
+  if (dot == 0 && endings.contains(ending)) {
+    throw UnknownName(std::string(path) + ": format of file name " + quoted(file) +
+                      " is unknown, expected a name before the ending");
+  }
   throw UnknownName(std::string(path) + ": format of file name ending " + quoted(ending) +
                     " is unknown" + suggest(ending, {endings.begin(), endings.end()}) +
                     std::string(plugin_hint));

@@ -39,7 +39,7 @@ Sweep file:
   algorithm: c-rnea
   seed: 1
   parameters:                  the grid of all lists and ranges; random ones are drawn anew
-    shank: {set: links.shank.mass, range: [1, 2], count: 5}
+    shank: {set: links.shank.mass, range: [1, 2], count: 5}    count 1: the first end
     ratio: {set: couplings.gear.ratio, list: [6, 9, 12]}
     masses: {scale: [links.thigh.mass, links.shank.mass], uniform: [0.8, 1.2]}
     offset: {set: "joints.knee.xyz[2]", normal: [-0.2, 0.001]}
@@ -47,7 +47,7 @@ Sweep file:
   states: {random: 10}         for each design; default: the neutral one
   record:
     knee: {result: tau, row: knee}
-    worst: {result: tau, reduce: max_abs}      or norm
+    worst: {result: tau, reduce: max_abs}      or norm; without row
 Fields: links: mass, com[k]; joints: xyz[k], rpy[k], damping, friction, stiffness, rest, armature;
 couplings: ratio; laws: their parameters, [k] where they are lists; loops: likewise, and
 predecessor_xyz[k], successor_xyz[k].
@@ -67,6 +67,7 @@ and the exit code is 1.)");
     std::exception_ptr error;
     try {
       plan = SweepPlan::read(file_);
+      if (output_ && is_hdf5(*output_)) expect_data_sets(*output_, plan->columns());
       rows = own_rows(session, *plan, *group, failed);
     } catch (...) {
       error = std::current_exception();
@@ -123,9 +124,7 @@ and the exit code is 1.)");
     }
     {  // what is wrong with the targets themselves is said once
       Description probe = robot;
-      for (const SweepParameter& p : plan.parameters) {
-        for (const std::string& t : p.targets) set_parameter(probe, t, 1.0, p.scales);
-      }
+      plan.expect_effect(probe);
     }
     const long first = group.rank(), every = group.size();
     const long count = std::max(0L, (plan.designs() - first + every - 1) / every);
@@ -158,10 +157,9 @@ and the exit code is 1.)");
   }
 
   static std::string header(const SweepPlan& plan) {
-    std::string out = "design,state";
-    for (const SweepParameter& p : plan.parameters) out += "," + csv_cell(p.name);
-    for (const SweepRecord& r : plan.records) out += "," + csv_cell(r.name);
-    return out + ",error\n";
+    std::vector<std::string> cells;
+    for (const std::string& name : plan.columns()) cells.push_back(csv_cell(name));
+    return joined(cells, ",") + "\n";
   }
 
   /// Rows of one design; depends on nothing but the plan and its number.

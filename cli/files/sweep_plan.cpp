@@ -6,7 +6,9 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <numbers>
+#include <set>
 
 #include "cli/command.hpp"
 #include "cli/files/robot_numbers.hpp"
@@ -24,11 +26,25 @@ class PlanReader {
   }
 
   void expect_keys(const std::vector<std::string>& known) const {
-    for (const auto& item : node_) {
-      const auto key = item.first.as<std::string>();
+    for (const std::string& key : keys()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
       throw usage_error(where() + ": key is '" + key + "'" + suggest(key, known));
     }
+  }
+  /// All keys. @throws Failure for one that is given twice, or is no text
+  std::vector<std::string> keys() const {
+    std::vector<std::string> out;
+    for (const auto& item : node_) {
+      if (!item.first.IsScalar()) {
+        refuse("has the key " + YAML::Dump(item.first), "texts as keys");
+      }
+      const std::string& key = item.first.Scalar();
+      if (std::find(out.begin(), out.end(), key) != out.end()) {
+        throw usage_error(at(item.first) + ": key '" + key + "' is given twice, expected once");
+      }
+      out.push_back(key);
+    }
+    return out;
   }
   bool has(const std::string& key) const { return static_cast<bool>(node_[key]); }
   YAML::Node operator[](const std::string& key) const { return node_[key]; }
@@ -61,17 +77,22 @@ class PlanReader {
   [[noreturn]] void refuse(const std::string& is, const std::string& expected) const {
     throw usage_error(where() + ": " + what_ + " " + is + ", expected " + expected);
   }
-  std::string where() const {
-    const int line = node_.Mark().line;
-    return file_ + (line >= 0 ? ":" + std::to_string(line + 1) : "");
-  }
+  std::string where() const { return at(node_); }
 
  private:
+  std::string at(const YAML::Node& node) const {
+    const int line = node.Mark().line;
+    return file_ + (line >= 0 ? ":" + std::to_string(line + 1) : "");
+  }
   template <class T>
   static const char* wanted() {
     if constexpr (std::is_same_v<T, std::string>) return "a text";
-    if constexpr (std::is_arithmetic_v<T>) return "a number";
-    return "a list";
+    if constexpr (std::is_same_v<T, int>) return "a whole number up to 2147483647";
+    if constexpr (std::is_same_v<T, unsigned long long>) {
+      return "a whole number from 0 to 18446744073709551615";
+    }
+    if constexpr (std::is_same_v<T, std::vector<std::string>>) return "a list of texts";
+    return "a list of finite numbers";
   }
 
   std::string file_;
@@ -95,6 +116,7 @@ SweepParameter read_parameter(const std::string& file, const std::string& name,
   } else {
     out.targets = {reader.get<std::string>(key)};
   }
+  if (out.targets.empty()) reader.refuse(std::string("has no target in '") + key + "'", "one");
   using Values = SweepParameter::Values;
   int given = 0;
   if (reader.has("list")) ++given, out.values = reader.numbers("list");
@@ -102,9 +124,9 @@ SweepParameter read_parameter(const std::string& file, const std::string& name,
     ++given;
     const std::vector<double> ends = reader.numbers("range", 2);
     const int count = reader.get<int>("count");
-    if (count < 2) reader.refuse("has count " + std::to_string(count), "at least 2");
-    for (int k = 0; k < count; ++k) {
-      out.values.push_back(ends[0] + (ends[1] - ends[0]) * k / (count - 1));
+    if (count < 1) reader.refuse("has count " + std::to_string(count), "at least 1");
+    for (int k = 0; k < count; ++k) {  // one of one point is its first end
+      out.values.push_back(ends[0] + (ends[1] - ends[0]) * k / std::max(1, count - 1));
     }
   } else if (reader.has("count")) {
     reader.refuse("has 'count' without 'range'", "both");
@@ -141,6 +163,10 @@ SweepRecord read_record(const std::string& file, const std::string& name, const 
   } else {
     throw usage_error(reader.where() + ": reduce is '" + reduce + "'" +
                       suggest(reduce, {"entry", "max_abs", "norm"}));
+  }
+  if (!out.row.empty() && out.reduction != Reduction::entry) {
+    reader.refuse("has row '" + out.row + "' and reduce '" + reduce + "'",
+                  "one of them (a row is one number)");
   }
   return out;
 }
@@ -201,15 +227,51 @@ SweepPlan SweepPlan::read(const std::string& file) {
     if (plan.random_states < 1) states.refuse("are less than one", "at least 1");
   }
   if (reader.has("parameters")) {
-    for (const auto& item : reader["parameters"]) {
-      plan.parameters.push_back(read_parameter(file, item.first.as<std::string>(), item.second));
+    const PlanReader parameters(file, reader["parameters"], "parameters");
+    for (const std::string& name : parameters.keys()) {
+      plan.parameters.push_back(read_parameter(file, name, parameters[name]));
     }
   }
   if (!reader.has("record")) reader.refuse("has no 'record'", "numbers to record");
-  for (const auto& item : reader["record"]) {
-    plan.records.push_back(read_record(file, item.first.as<std::string>(), item.second));
+  const PlanReader records(file, reader["record"], "record");
+  for (const std::string& name : records.keys()) {
+    plan.records.push_back(read_record(file, name, records[name]));
+  }
+  std::vector<std::string> taken;
+  for (const std::string& name : plan.columns()) {
+    if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
+      reader.refuse("has two columns of the name '" + name + "'",
+                    "parameters and records of names that differ (design, state and error are "
+                    "there by themselves)");
+    }
+    taken.push_back(name);
   }
   return plan;
+}
+
+std::vector<std::string> SweepPlan::columns() const {
+  std::vector<std::string> out{"design", "state"};
+  for (const SweepParameter& p : parameters) out.push_back(p.name);
+  for (const SweepRecord& r : records) out.push_back(r.name);
+  out.emplace_back("error");
+  return out;
+}
+
+void SweepPlan::expect_effect(Description& robot) const {
+  std::map<const double*, std::string> driven;
+  for (const SweepParameter& p : parameters) {
+    std::set<const double*> own;
+    for (const std::string& target : p.targets) {
+      const double* number = &number_of(robot, target, "sweep");
+      const bool twice = !own.insert(number).second;
+      const auto [other, is_new] = driven.try_emplace(number, p.name);
+      // Factors may follow a value or other factors: they multiply.
+      if (!twice && (is_new || p.scales)) continue;
+      throw usage_error(file + ": parameter '" + p.name + "': target '" + target + "' is driven " +
+                        (twice ? "twice by it" : "by parameter '" + other->second + "', too") +
+                        ", expected once");
+    }
+  }
 }
 
 long SweepPlan::designs() const {

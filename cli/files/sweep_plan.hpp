@@ -45,6 +45,10 @@ struct SweepPlan {
   /// @throws Failure naming file, line and key
   static SweepPlan read(const std::string& file);
 
+  /// Names of the table's columns, in order; no two are the same.
+  std::vector<std::string> columns() const;
+  /// @throws Failure for a target that does not exist, or whose value is lost to another parameter
+  void expect_effect(Description& robot) const;
   long designs() const;
   /// Values of the parameters of design k: lists by the digits of k, distributions by a generator
   /// of its own, so that no design depends on another.

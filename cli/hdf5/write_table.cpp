@@ -28,8 +28,8 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
-void write(hid_t file, const std::string& name, hid_t kept, hid_t given, std::size_t size,
-           const void* data) {
+void create(hid_t file, const std::string& name, hid_t kept, hid_t given, std::size_t size,
+            const void* data) {
   const hsize_t extent = size;
   const Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose, "no space");
   const Handle set(
@@ -41,11 +41,7 @@ void write(hid_t file, const std::string& name, hid_t kept, hid_t given, std::si
 }
 
 void write_column(hid_t file, const FileColumn& column) {
-  // A slash would make a group.
-  std::string name = column.name;
-  for (char& c : name) {
-    if (c == '/') c = '_';
-  }
+  const std::string name = data_set_of(column.name);
   const std::size_t size = column.cells.size();
   if (column.kind == FileColumn::Kind::text) {
     const Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "no type");
@@ -53,18 +49,18 @@ void write_column(hid_t file, const FileColumn& column) {
     H5Tset_cset(type, H5T_CSET_UTF8);
     std::vector<const char*> texts;
     for (const std::string& cell : column.cells) texts.push_back(cell.c_str());
-    write(file, name, type, type, size, texts.data());
+    create(file, name, type, type, size, texts.data());
   } else if (column.kind == FileColumn::Kind::whole) {
     std::vector<std::int64_t> numbers;
     for (const std::string& cell : column.cells) numbers.push_back(std::atoll(cell.c_str()));
-    write(file, name, H5T_STD_I64LE, H5T_NATIVE_INT64, size, numbers.data());
+    create(file, name, H5T_STD_I64LE, H5T_NATIVE_INT64, size, numbers.data());
   } else {
     std::vector<double> numbers;
     for (const std::string& cell : column.cells) {
       numbers.push_back(cell.empty() ? std::numeric_limits<double>::quiet_NaN()
                                      : std::strtod(cell.c_str(), nullptr));
     }
-    write(file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, size, numbers.data());
+    create(file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, size, numbers.data());
   }
 }
 
@@ -72,18 +68,26 @@ void write_column(hid_t file, const FileColumn& column) {
 
 }  // namespace espalier::cli
 
-extern "C" __attribute__((visibility("default"))) void espalier_write_hdf5(
-    const std::string& file, const std::vector<espalier::cli::FileColumn>& columns,
+/// The bytes of a file with a data set for each column. HDF5 itself writes nothing: its own files
+/// crash the program where the disk is full.
+extern "C" __attribute__((visibility("default"))) void espalier_hdf5_bytes(
+    const std::vector<espalier::cli::FileColumn>& columns, std::string& bytes,
     std::string& problem) {
   using espalier::cli::Handle;
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // what is wrong is told once, by the caller
   try {
     const Handle kind(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "no properties");
     H5Pset_link_creation_order(kind, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-    const Handle out(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, kind, H5P_DEFAULT), H5Fclose,
-                     "no file created");
+    const Handle memory(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "no properties");
+    constexpr std::size_t step = 1 << 20;  // by which the memory grows
+    if (H5Pset_fapl_core(memory, step, /*backing_store=*/0) < 0) throw "no file in memory";
+    const Handle out(H5Fcreate("table", H5F_ACC_TRUNC, kind, memory), H5Fclose, "no file created");
     for (const auto& column : columns) espalier::cli::write_column(out, column);
-    if (H5Fflush(out, H5F_SCOPE_GLOBAL) < 0) problem = "no data flushed";
+    if (H5Fflush(out, H5F_SCOPE_GLOBAL) < 0) throw "no data flushed";
+    const ssize_t size = H5Fget_file_image(out, nullptr, 0);
+    if (size < 0) throw "no bytes";
+    bytes.resize(static_cast<std::size_t>(size));
+    if (H5Fget_file_image(out, bytes.data(), bytes.size()) != size) throw "no bytes";
   } catch (const char* what) {
     problem = what;
   }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
-from .errors import expect_whole
+from .errors import expect_number, expect_seed, expect_whole
 
 if TYPE_CHECKING:
     from .model import Model
@@ -64,6 +64,8 @@ def compare(
 ) -> Comparison:
     """See Model.compare."""
     samples = expect_whole(f"compare '{model.name}'", "samples", samples, 1)
+    seed = expect_seed(f"compare '{model.name}'", seed, samples)
+    tolerance = expect_number(f"compare '{model.name}'", "tolerance", tolerance)
     problem = model._problem(problem)
     entries = model.host.algorithms(problem, model._core)
     refused = {a["name"]: a["obstacle"] for a in entries if not a["can"]}

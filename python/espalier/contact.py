@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .errors import InvalidModel, SizeMismatch, expect_vector, expect_whole, unknown
+from .errors import (
+    InvalidModel, SizeMismatch, expect_array, expect_dict, expect_names, expect_number, expect_numbers,
+    expect_vector, expect_whole, unknown,
+)
 from .model import Model
 
 Array = NDArray[np.float64]
@@ -79,25 +82,32 @@ class ContactBatch:
                     f"{who}: ground is '{ground}', expected 'plane', heights or None"
                 )
         elif ground is not None:
-            ground = np.asarray(ground, dtype=float)
+            ground = expect_array(who, "ground", ground)
             if ground.ndim != 2:
                 raise SizeMismatch(
                     f"{who}: shape of ground is {ground.shape}, expected (rows, columns)"
                 )
+        for what, given, of in (("balls", balls, "radii by link"),
+                                ("drives", drives, "gains by joint")):
+            if given is not None:
+                expect_dict(who, what, given, of)
+                for name in given:
+                    expect_names(who, **{f"a name in {what}": name})
         if dry_friction not in _FRICTION:
             raise unknown(who, "dry_friction", dry_friction, list(_FRICTION))
         self.model = model
         self.drives = list(drives or {})
         self._core = _core.ContactRobots(model._core, {
-            "ground": ground, "spacing": float(spacing), "origin": [float(x) for x in origin],
+            **{name: expect_number(who, name, x) for name, x in {
+                "spacing": spacing, "friction": friction, "restitution": restitution,
+                "stiffness": stiffness, "damping": damping,
+                "torsional_friction": torsional_friction, "rolling_friction": rolling_friction,
+                "tolerance": tolerance}.items()},
+            "ground": ground, "origin": expect_vector(who, "origin", origin),
             "collisions": bool(collisions), "balls": _balls(who, balls or {}),
-            "friction": float(friction), "restitution": float(restitution),
-            "stiffness": float(stiffness), "damping": float(damping),
-            "torsional_friction": float(torsional_friction),
-            "rolling_friction": float(rolling_friction),
             "drives": [(name, _gains(who, name, gains)) for name, gains in (drives or {}).items()],
             "dry_friction": dry_friction, "limits": bool(limits), "passive": bool(passive),
-            "tolerance": float(tolerance), "threads": int(threads),
+            "threads": expect_whole(who, "threads", threads, 0),
         })
 
     def start(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> None:
@@ -105,9 +115,14 @@ class ContactBatch:
 
         What randomize() set stays, unless their number is another.
         """
-        positions = np.asarray(q, dtype=float)
+        who = f"contact batch of '{self.model.name}'"
+        positions = expect_array(who, "q", q)
+        if positions.ndim != 2:
+            raise SizeMismatch(
+                f"{who}: shape of q is {positions.shape}, expected (batch, {self.model.nq})"
+            )
         rates = np.zeros((len(positions), self.model.nv)) if v is None else v
-        self._core.start(positions, rates, t)
+        self._core.start(positions, rates, expect_number(who, "t", t))
 
     def reset(self, mask: ArrayLike, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Puts those elsewhere for which the mask (N,) holds, without impulses from before.
@@ -127,8 +142,9 @@ class ContactBatch:
                 f"expected ({N},)"
             )
         robots = np.flatnonzero(chosen)
-        positions = np.asarray(q, dtype=float)
-        rates = np.zeros(self.model.nv) if v is None else np.asarray(v, dtype=float)
+        who = f"contact batch of '{self.model.name}'"
+        positions = expect_array(who, "q", q)
+        rates = np.zeros(self.model.nv) if v is None else expect_array(who, "v", v)
         if positions.ndim == 1:
             positions = np.tile(positions, (len(robots), 1))
         if rates.ndim == 1:
@@ -154,7 +170,11 @@ class ContactBatch:
             self._core.set_friction(friction)
         if masses is not None:
             N = len(self._core.status)
-            columns = [np.asarray(factors, dtype=float) for factors in masses.values()]
+            expect_dict(who, "masses", masses, "factors by link")
+            columns = [
+                expect_array(who, f"masses of link '{link}'", factors)
+                for link, factors in masses.items()
+            ]
             for link, column in zip(masses, columns):
                 if column.shape != (N,):
                     raise SizeMismatch(
@@ -187,8 +207,8 @@ class ContactBatch:
 
     def step(self, dt: float, steps: int = 1) -> None:
         """Steps of length dt [s]; other Python threads run meanwhile."""
-        count = expect_whole(f"contact batch of '{self.model.name}'", "steps", steps, 1)
-        self._core.step(float(dt), count)
+        who = f"contact batch of '{self.model.name}'"
+        self._core.step(expect_number(who, "dt", dt), expect_whole(who, "steps", steps, 1))
 
     @property
     def q(self) -> Array:
@@ -227,11 +247,14 @@ class ContactBatch:
 
     def save(self, robot: int) -> Array:
         """What one robot's next step depends on besides what is set for it."""
-        return self._core.save(robot)
+        return self._core.save(self._numbered(robot))
 
     def restore(self, robot: int, saved: ArrayLike) -> None:
         """Puts back what save() returned."""
-        self._core.restore(robot, saved)
+        self._core.restore(self._numbered(robot), saved)
+
+    def _numbered(self, robot: int) -> int:
+        return expect_whole(f"contact batch of '{self.model.name}'", "robot", robot, 0)
 
     def __repr__(self) -> str:
         return (f"<espalier.ContactBatch of '{self.model.name}': {len(self._core.status)} robots, "
@@ -239,21 +262,30 @@ class ContactBatch:
 
 
 def _gains(who: str, joint: str, gains: Mapping[str, float]) -> list[float]:
+    drive = f"{who}: drive of joint '{joint}'"
+    if not isinstance(gains, Mapping):
+        raise TypeError(f"{drive}: gains are {gains!r}, expected a dict of {', '.join(_GAINS)}")
     for key in gains:
         if key not in _GAINS:
-            raise unknown(f"{who}: drive of joint '{joint}'", "gain", key, list(_GAINS))
+            raise unknown(drive, "gain", key, list(_GAINS))
     usual = {"most": float("inf")}
-    return [float(gains.get(key, usual.get(key, 0.0))) for key in _GAINS]
+    return [expect_number(drive, key, gains.get(key, usual.get(key, 0.0))) for key in _GAINS]
 
 
 def _balls(who: str, balls: Mapping[str, Any]) -> list[tuple[str, float, list[float]]]:
     out = []
     for link, given in balls.items():
         for ball in given if isinstance(given, list) else [given]:
-            radius, at = ball if isinstance(ball, tuple) else (ball, (0.0, 0.0, 0.0))
-            if len(at) != 3:
+            if isinstance(ball, tuple) and len(ball) != 2:
                 raise SizeMismatch(
-                    f"{who}: place of a ball of link '{link}' has {len(at)} numbers, expected 3"
+                    f"{who}: a ball of link '{link}' is {ball!r}, expected a radius or "
+                    "(radius, (x, y, z))"
                 )
-            out.append((link, float(radius), [float(x) for x in at]))
+            radius, at = ball if isinstance(ball, tuple) else (ball, (0.0, 0.0, 0.0))
+            place = expect_numbers(who, f"place of a ball of link '{link}'", at)
+            if len(place) != 3:
+                raise SizeMismatch(
+                    f"{who}: place of a ball of link '{link}' has {len(place)} numbers, expected 3"
+                )
+            out.append((link, expect_number(who, f"radius of a ball of link '{link}'", radius), place))
     return out

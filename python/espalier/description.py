@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .errors import OnlyKnown, expect_word, file_name, name_fields, unknown
+from .errors import (
+    InvalidModel, OnlyKnown, expect_dict, expect_name, expect_word, file_name, name_fields, unknown,
+)
 from .host import Host, default_host, loaded_by_hand
 from .results import PlainNumbers
 
@@ -30,6 +33,7 @@ class _Parts(Mapping[str, Any]):
         self._core, self._kind = core, kind
 
     def __getitem__(self, name: str) -> Any:
+        expect_name("description", self._kind, name)
         return getattr(self._core, f"_{self._kind}")(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -42,6 +46,7 @@ class _Parts(Mapping[str, Any]):
         return name in getattr(self._core, f"_{self._kind}s")()
 
     def __delitem__(self, name: str) -> None:
+        expect_name("description", self._kind, name)
         getattr(self._core, f"_remove_{self._kind}")(name)
 
     def __repr__(self) -> str:
@@ -120,29 +125,29 @@ class Description(OnlyKnown):
 
     def add_link(self, name: str, **values: Any) -> Any:
         """A new link: ``add_link("foot", mass=1, com=[0, 0, -0.1], inertia=np.eye(3))``."""
-        return _set(self._core._add_link(name), values)
+        return _set(self._core._add_link(expect_name("description", "link", name)), values)
 
     def add_joint(self, name: str, type: str, parent: str, child: str, **values: Any) -> Any:
         """A new joint of a registered type between two links."""
         values = {"type": type, "parent": parent, "child": child, **values}
-        return _set(self._core._add_joint(name), values)
+        return _set(self._core._add_joint(expect_name("description", "joint", name)), values)
 
     def add_loop(
         self, name: str, type: str, predecessor: str, successor: str, **values: Any
     ) -> Any:
         """A new joint that closes a loop."""
         values = {"type": type, "predecessor": predecessor, "successor": successor, **values}
-        return _set(self._core._add_loop(name), values)
+        return _set(self._core._add_loop(expect_name("description", "loop", name)), values)
 
     def add_coupling(self, name: str, predecessor: str, successor: str, ratio: float) -> Any:
         """A new coupling: ratio * (path to predecessor) = (path to successor)."""
         values = {"predecessor": predecessor, "successor": successor, "ratio": ratio}
-        return _set(self._core._add_coupling(name), values)
+        return _set(self._core._add_coupling(expect_name("description", "coupling", name)), values)
 
     def add_law(self, name: str, type: str, joints: list[str], **parameters: Any) -> Any:
         """A new law of a registered type between joint positions."""
         values = {"type": type, "joints": joints, "parameters": parameters}
-        return _set(self._core._add_law(name), values)
+        return _set(self._core._add_law(expect_name("description", "law", name)), values)
 
     def compile(
         self, *, root: str | None = None, mimic: str = "honour", rotors: str = "fold"
@@ -173,11 +178,18 @@ class Description(OnlyKnown):
 
     def text(self, format: str = ".yaml") -> str:
         """The robot as text in the format of a file name's ending."""
+        if not isinstance(format, str):
+            raise TypeError(f"text of '{self.name}': format is {format!r}, expected an ending")
         return self.host.write_text(self._core, "robot." + format.removeprefix("."))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes a file in the format of its ending; reading it gives the same description."""
-        text = self.host.write_text(self._core, os.fspath(path))
+        path = file_name(f"write '{self.name}'", path)
+        if re.fullmatch(r"(\.\w+)+", os.path.basename(path)):
+            raise InvalidModel(
+                f"write '{self.name}': file is '{path}', an ending alone, expected a name before it"
+            )
+        text = self.host.write_text(self._core, path)
         # Beside and renamed: a full disk leaves what stood there.
         target = os.path.realpath(path)
         part = f"{target}.{os.getpid()}.part"
@@ -247,8 +259,16 @@ def read(path: str | os.PathLike[str], *, host: Host | None = None) -> Descripti
 def read_text(
     text: str, origin: str = "text.yaml", *, host: Host | None = None
 ) -> Description:
-    """Reads a robot from text; origin's ending says the format, its folder is that of includes."""
+    """Reads a robot from text; origin's ending says the format, its folder is that of includes.
+
+    An ending alone will do: ``esp.read_text(text, ".urdf")``.
+    """
     host = default_host() if host is None else host
+    for what, given in (("text", text), ("origin", origin)):
+        if not isinstance(given, str):
+            raise TypeError(f"read_text: {what} is of type {type(given).__name__}, expected a text")
+    if re.fullmatch(r"(\.\w+)+", origin):  # an ending alone
+        origin = "text" + origin
     return Description(host=host, _core_object=host.read_text(text, origin))
 
 
@@ -268,6 +288,7 @@ def from_dict(robot: Mapping[str, Any], *, host: Host | None = None) -> Descript
     >>> leg.nv
     1
     """
+    expect_dict("from_dict", "robot", robot, "the YAML schema")
     # JSON is YAML.
     return read_text(json.dumps({"espalier": 1, **robot}, cls=PlainNumbers), "dict.yaml", host=host)
 
@@ -302,6 +323,7 @@ class Composer:
 
     def define(self, name: str, definition: Mapping[str, Any]) -> None:
         """A type of subsystem to be used several times, as under "definitions" in YAML."""
+        expect_dict(f"definition '{name}'", "definition", definition, "a part's keys")
         self._robot.setdefault("definitions", {})[name] = dict(definition)
 
     def add(self, name: str, type: str, **given: Any) -> None:

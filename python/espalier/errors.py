@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: What counts in C++ hold.
+LARGEST_INT = 2**31 - 1
 
 
 class Error(Exception):
@@ -47,29 +53,91 @@ class Unsupported(Error, NotImplementedError):
     """An algorithm is asked for something that it cannot do exactly."""
 
 
-def unknown(who: str, what: str, name: str, known: list[str]) -> UnknownName:
+def unknown(who: str, what: str, name: Any, known: list[str]) -> UnknownName | TypeError:
     """The error for a name that is none of the known ones, with a near one where there is one."""
     from . import _core
 
+    if not isinstance(name, str):
+        return TypeError(f"{who}: {what} is {name!r}, expected a name")
     return UnknownName(f"{who}: {what} is '{name}'{_core._suggest(name, list(known))}")
 
 
-def expect_whole(who: str, what: str, value: Any, least: int) -> int:
-    """The value as an int. Raises TypeError for what is no whole number from `least` on."""
+def expect_whole(
+    who: str, what: str, value: Any, least: int, most: int = LARGEST_INT
+) -> int:
+    """The value as an int. Raises TypeError for what is no whole number from `least` to `most`."""
     try:
         whole = operator.index(value)
     except TypeError:
         whole = least - 1
-    if whole < least or isinstance(value, bool):
-        raise TypeError(f"{who}: {what} is {value!r}, expected a whole number from {least}")
+    if not least <= whole <= most or isinstance(value, bool):
+        limit = f" to {most}" if whole > most else ""
+        raise TypeError(f"{who}: {what} is {value!r}, expected a whole number from {least}{limit}")
     return whole
+
+
+def expect_seed(who: str, seed: Any, count: int = 1) -> int:
+    """The first of `count` seeds of random states, as an int. Raises TypeError."""
+    return expect_whole(who, "seed", seed, 0, 2**64 - max(count, 1))
+
+
+def expect_number(who: str, what: str, value: Any) -> float:
+    """The value as a float. Raises TypeError for what is no number."""
+    try:
+        if not isinstance(value, (str, bytes)):  # which float() would read
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise TypeError(f"{who}: {what} is {value!r}, expected a number")
+
+
+def expect_names(who: str, **given: Any) -> None:
+    """Raises TypeError for what is neither a text nor None."""
+    for what, name in given.items():
+        if name is not None:
+            expect_name(who, what, name)
+
+
+def expect_name(who: str, what: str, name: Any) -> str:
+    """The name. Raises TypeError for what is no text."""
+    if not isinstance(name, str):
+        raise TypeError(f"{who}: {what} is {name!r}, expected a name")
+    return name
+
+
+def expect_dict(who: str, what: str, given: Any, of: str) -> None:
+    """Raises TypeError for what is no dict."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{who}: {what} is {given!r}, expected a dict of {of}")
+
+
+def is_list(values: Any) -> bool:
+    """Whether it has items in an order: no text, no dict, no array that is one number."""
+    return (
+        isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping))
+        and getattr(values, "ndim", 1) > 0
+    )
+
+
+def expect_numbers(who: str, what: str, values: Any) -> list[float]:
+    """The values as floats. Raises TypeError for what is no list of numbers."""
+    if not is_list(values):
+        raise TypeError(f"{who}: {what} is {values!r}, expected a list of numbers")
+    return [expect_number(who, f"{what}[{k}]", x) for k, x in enumerate(values)]
+
+
+def expect_array(who: str, what: str, values: Any) -> NDArray[np.float64]:
+    """The values as an array of float64, themselves if they are one. Raises TypeError."""
+    from . import _core
+
+    return _core._real_array(values, what, who)
 
 
 def expect_vector(who: str, what: str, value: Any) -> list[float]:
     """The value as x, y, z. Raises TypeError for anything else."""
     try:
-        numbers = [float(x) for x in value]
-    except (TypeError, ValueError):
+        numbers = expect_numbers(who, what, value)
+    except TypeError:
         numbers = []
     if len(numbers) != 3:
         raise TypeError(f"{who}: {what} is {value!r}, expected three numbers x, y, z")

@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from . import _core
-from .errors import file_name, name_fields
+from .errors import expect_name, file_name, name_fields
 
 name_fields(_core.Host, lambda host: "host")
 
@@ -53,6 +53,9 @@ def problems() -> list[str]:
 
 def algorithms(problem: str = "", robot: Any = None) -> list[dict[str, Any]]:
     """What is registered for a problem ("": all), and whether it can run on a robot."""
+    expect_name("algorithms", "problem", problem)
+    if robot is not None and not hasattr(robot, "_core"):
+        raise TypeError(f"algorithms: robot is {robot!r}, expected a model")
     core = None if robot is None else robot._core
     host = default_host() if robot is None else robot.host
     return host.algorithms(problem, core)

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .errors import InvalidModel, unknown
+from .errors import (
+    InvalidModel, expect_dict, expect_name, expect_number, expect_whole, unknown,
+)
 from .expressions import NUMBER, PARAMETER, POSITION, RATE, Graph, Node, reachable, where
 from .host import Host, default_host
 
@@ -105,17 +107,40 @@ def _instance(cls: type, values: Mapping[str, Any]) -> Any:
 def _list(x: Any) -> list[Any]:
     if isinstance(x, np.ndarray):
         return list(x.ravel())
-    if isinstance(x, Sequence):
+    if isinstance(x, Sequence) and not isinstance(x, (str, bytes)):
         return [item for part in x for item in _list(part)]
     return [x]
+
+
+def _equations(who: str, law: str, graph: Graph, instance: Any, argument: Any) -> list[Node]:
+    """What phi or gamma computes of an array of expressions."""
+    function = getattr(instance, law, None)
+    if not callable(function):
+        raise TypeError(f"{who}: {law} is {function!r}, expected a method")
+    found = _list(function(argument))
+    for x in found:
+        if x is None or isinstance(x, (str, bytes)):
+            raise TypeError(f"{who}: an equation of {law} is {x!r}, expected an expression")
+    return [graph.lift(x) for x in found]
+
+
+#: Of a mechanism; beyond, its matrices take the memory.
+MOST_POSITIONS = 10_000
 
 
 def trace(cls: type) -> dict[str, Any]:
     """What `_core.register_law` takes: the lists of operations of a class."""
     who = f"mechanism '{cls.__name__}'"
     parameters: Mapping[str, float | None] = getattr(cls, "parameters", {})
-    independent = int(getattr(cls, "independent", 0))
-    positions = int(getattr(cls, "positions", 0))
+    independent, positions = (
+        expect_whole(who, key, getattr(cls, key, 0), 0, MOST_POSITIONS)
+        for key in ("independent", "positions")
+    )
+    expect_dict(who, "parameters", parameters, "numbers by name")
+    for key, value in parameters.items():
+        expect_name(who, "parameter", key)
+        if value is not None:
+            expect_number(who, f"parameter '{key}'", value)
     name = getattr(cls, "name", "") or _snake(cls.__name__)
     if (independent > 0) == (positions > 0):
         raise InvalidModel(
@@ -141,13 +166,13 @@ def trace(cls: type) -> dict[str, Any]:
 
     if independent:
         y = leaves("position", independent, POSITION)
-        gamma = [graph.lift(x) for x in _list(instance.gamma(array(y)))]
+        gamma = _equations(who, "gamma", graph, instance, array(y))
         positions = independent + len(gamma)
         q = leaves("position", positions, POSITION)
         phi = [graph.subtract(q[independent + i], x) for i, x in enumerate(gamma)]
     else:
         q = leaves("position", positions, POSITION)
-        phi = [graph.lift(x) for x in _list(instance.phi(array(q)))]
+        phi = _equations(who, "phi", graph, instance, array(q))
         gamma = []
     if not phi or len(phi) >= positions:
         raise InvalidModel(

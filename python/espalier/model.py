@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .comparison import Comparison, compare
 from .description import Description
-from .errors import InvalidState, Unsupported, expect_options, expect_whole, unknown
+from .errors import InvalidState, Unsupported, expect_options, expect_seed, expect_word, unknown
 from .host import Host
 from .positions import Positions
 from .problem import Problem
@@ -61,6 +61,7 @@ class Model(Positions, Solving):
     ) -> State:
         """A state whose loops are closed: neutral and at rest but for what is given by name."""
         x = State(self, q, v)
+        self._expect_finite("state of", q=q, v=v)
         if q is not None and not self._core.is_tree:
             closure = self._core.examine(x.q)[1]
             if not closure["residual"] <= 1e-6:
@@ -82,7 +83,7 @@ class Model(Positions, Solving):
 
     def random_state(self, seed: int = 1) -> State:
         """A random state of the seed, the same as that of ``espalier eval --random``."""
-        seed = expect_whole(f"random_state of '{self.name}'", "seed", seed, 0)
+        seed = expect_seed(f"random_state of '{self.name}'", seed)
         return State(self, self._core.random(seed), _core.uniform(seed, self.nv))
 
     def pose(self, link: str, q: ArrayLike) -> Array:
@@ -166,6 +167,8 @@ class Model(Positions, Solving):
         impulses. ``run.contact`` has the forces on the robot's shapes.
         """
         x = self.state() if state is None else state
+        if not isinstance(x, State):
+            raise TypeError(f"simulate '{self.name}': state is {x!r}, expected robot.state(...)")
         if x.model != self:
             raise Unsupported(
                 f"simulate '{self.name}': state is of '{x.model.name}', expected one of this robot"
@@ -185,6 +188,8 @@ class Model(Positions, Solving):
 
     def graph(self, which: str = "clusters") -> str:
         """Graphviz of the "connectivity" graph, the spanning "tree" or the "clusters"."""
+        expect_word(f"graph of '{self.name}'", "which", which,
+                    ["clusters", "connectivity", "tree", "subsystems"])
         return self._core.dot(which)
 
     def svg(self) -> str:

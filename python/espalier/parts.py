@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar, Union
 
-from .errors import InvalidModel, expect_options, unknown
+from .errors import (
+    InvalidModel, expect_number, expect_numbers, expect_options, expect_word, is_list, unknown,
+)
 
 Vector = Sequence[float]
 _UNIT = [[1.0 if i == k else 0.0 for i in range(6)] for k in range(6)]
@@ -19,9 +21,45 @@ _KINDS = (
 
 
 def _three(who: str, what: str, x: Vector) -> list[float]:
-    out = [float(value) for value in x]
+    out = expect_numbers(who, what, x)
     if len(out) != 3:
         raise InvalidModel(f"{who}: size of {what} is {len(out)}, expected 3")
+    return out
+
+
+def _six(who: str, row: Any) -> list[float]:
+    out = expect_numbers(who, "row", row)
+    if len(out) != 6:
+        raise InvalidModel(f"{who}: size of a row is {len(out)}, expected 6")
+    return out
+
+
+def _rows(who: str, rows: Any) -> list[Any]:
+    """Rows of six numbers, or texts."""
+    if not is_list(rows):
+        raise TypeError(f"{who}: rows are {rows!r}, expected a list of rows")
+    return [row if isinstance(row, str) else _six(who, row) for row in rows]
+
+
+def _covariance(who: str, given: Any) -> list[float]:
+    """A number, one for each row, or a matrix as one list or a list of its rows."""
+    if not is_list(given):
+        try:
+            return [expect_number(who, "covariance", given)]
+        except TypeError as error:
+            raise TypeError(f"{error}, one for each row, or a square matrix") from None
+    items = list(given)
+    if not any(is_list(item) for item in items):
+        return expect_numbers(who, "covariance", items)
+    out = []
+    for k, item in enumerate(items):
+        row = expect_numbers(who, f"covariance[{k}]", item)
+        if len(row) != len(items):
+            raise InvalidModel(
+                f"{who}: size of covariance[{k}] is {len(row)}, expected {len(items)} (a number, "
+                "one for each row, or a square matrix)"
+            )
+        out += row
     return out
 
 
@@ -58,10 +96,7 @@ class EndEffector(_Part):
             if self.rows not in ("6d", "3d"):
                 raise unknown(who, "rows", self.rows, ["6d", "3d"])
             self.rows = _UNIT if self.rows == "6d" else _UNIT[3:]
-        self.rows = [[float(x) for x in row] for row in self.rows]
-        for row in self.rows:
-            if len(row) != 6:
-                raise InvalidModel(f"{who}: size of a row is {len(row)}, expected 6")
+        self.rows = [_six(who, row) for row in _rows(who, self.rows)]
 
 
 @dataclass
@@ -73,8 +108,8 @@ class Input(_Part):
     name: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.contact, Mapping):
-            self.contact = EndEffector(**self.contact)
+        if self.contact is not None:
+            self.contact = _made(EndEffector, self.contact)
 
 
 @dataclass
@@ -84,7 +119,7 @@ class Sensor(_Part):
     kind: "acceleration", "torque", "wrench", "joint-wrench", "accelerometer",
     "angular-acceleration", "gyroscope", "motor", "contact". joint or link: where it is. xyz, rpy:
     of its frame in the link. rows: components ("fx", "mz", "wx", "ax" ...) or rows of six numbers;
-    none: all of its kind. covariance: of its noise.
+    none: all of its kind. covariance: of its noise, a number, one for each row, or a matrix.
     """
 
     kind: str
@@ -94,16 +129,15 @@ class Sensor(_Part):
     xyz: Vector = (0.0, 0.0, 0.0)
     rpy: Vector = (0.0, 0.0, 0.0)
     rows: Sequence[Any] = ()
-    covariance: Sequence[float] = ()
+    covariance: Any = ()
 
     def __post_init__(self) -> None:
         who = f"sensor of kind '{self.kind}'"
-        if self.kind not in _KINDS:
-            raise unknown("sensor", "kind", self.kind, list(_KINDS))
+        expect_word("sensor", "kind", self.kind, list(_KINDS))
         self.xyz = _three(who, "xyz", self.xyz)
         self.rpy = _three(who, "rpy", self.rpy)
-        self.rows = [row if isinstance(row, str) else [float(x) for x in row] for row in self.rows]
-        self.covariance = [float(x) for x in self.covariance]
+        self.rows = _rows(who, self.rows)
+        self.covariance = _covariance(who, self.covariance)
 
 
 @dataclass
@@ -134,7 +168,7 @@ class ControlContact(_Part):
 
     name: of its inputs, "name[0]", ...; left out: the link's. offset: of the point from the
     link's origin, link axes [m]. normal: towards the robot, world axes. least, most: range of the
-    normal force [N]. sides: of the pyramid inside the friction cone.
+    normal force [N]. sides: of the pyramid inside the friction cone, 3 to 1000.
     """
 
     link: str
@@ -198,8 +232,9 @@ class ControlLimit(_Part):
 
     def __post_init__(self) -> None:
         self.rows = _control_rows(f"limit '{self.name}'", self.rows)
-        self.lower = [float(x) for x in self.lower]
-        self.upper = [float(x) for x in self.upper]
+        who = f"limit '{self.name}'"
+        self.lower = expect_numbers(who, "lower", self.lower)
+        self.upper = expect_numbers(who, "upper", self.upper)
 
 
 Part = TypeVar(
@@ -243,6 +278,9 @@ def parts(kind: type[Part], given: Any) -> list[Part] | None:
     if given is None:
         return None
     if kind is Group and isinstance(given, Mapping):
+        for name, joints in given.items():
+            if not is_list(joints):
+                raise TypeError(f"Group '{name}': joints are {joints!r}, expected a list of names")
         return [Group(name, list(joints)) for name, joints in given.items()]  # type: ignore
     if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
         given = [given]

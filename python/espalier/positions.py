@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .errors import InvalidState, expect_whole
+from .errors import InvalidState, expect_array, expect_seed, expect_whole
 from .facts import Facts
 from .results import Results
 
@@ -19,7 +19,8 @@ class Positions(Facts):
     def random_states(self, count: int, seed: int = 1) -> tuple[Array, Array]:
         """Positions (count, nq) and rates (count, nv) of random states of seeds from `seed` on."""
         who = f"random_states of '{self.name}'"
-        count, seed = expect_whole(who, "count", count, 0), expect_whole(who, "seed", seed, 0)
+        count = expect_whole(who, "count", count, 0)
+        seed = expect_seed(who, seed, count)
         q = np.empty((count, self.nq))
         v = np.empty((count, self.nv))
         for k in range(count):
@@ -37,6 +38,8 @@ class Positions(Facts):
         branches.
         """
         core = self._core
+        branch = expect_whole(f"close '{self.name}'", "branch", branch, 0)
+        self._expect_finite("close", q=q, start=start)
         first, closure = core.close(core.neutral() if start is None else start, q)
         if closure["verdict"] != "closed":
             raise InvalidState(
@@ -46,12 +49,26 @@ class Positions(Facts):
         if branch == 0:
             return first
         found = self._branches(first)
-        if not 0 <= branch < len(found):
+        if branch >= len(found):
             raise InvalidState(
                 f"close '{self.name}': branch is {branch}, expected 0 to {len(found) - 1} (the "
                 "assemblies found at these independent positions)"
             )
         return found[branch]
+
+    def _expect_finite(self, what: str, **arrays: ArrayLike | None) -> None:
+        """Raises InvalidState for positions that are no numbers."""
+        for name, given in arrays.items():
+            if given is None:
+                continue
+            x = expect_array(f"{what} '{self.name}'", name, given)
+            wrong = np.argwhere(~np.isfinite(x))
+            if len(wrong):
+                index = ", ".join(str(k) for k in wrong[0])
+                raise InvalidState(
+                    f"{what} '{self.name}': {name}[{index}] is {x[tuple(wrong[0])]}, expected a "
+                    "finite number"
+                )
 
     def _branches(self, first: Array) -> list[Array]:
         """Assemblies with the independent positions of `first`, by starts from random guesses."""
@@ -83,6 +100,7 @@ class Positions(Facts):
 
     def assemble(self, q: ArrayLike) -> Array:
         """First assembly from any guess; independent positions may move."""
+        self._expect_finite("assemble", q=q)
         out, closure = self._core.assemble(q)
         if closure["verdict"] != "closed":
             raise InvalidState(f"assemble '{self.name}': {closure['text']}, expected a guess nearby")

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import SingularMechanism, SizeMismatch, Unsupported, expect_options, unknown
+from .errors import (
+    SingularMechanism, SizeMismatch, Unsupported, expect_array, expect_options, unknown,
+)
 
 if TYPE_CHECKING:
     from .model import Model
@@ -120,7 +122,7 @@ class Problem:
         """The Jacobian of a link in other axes and about another point than its own."""
         who = f"jacobian on '{self.model.name}'"
         frames = ["local", "local_world_aligned", "world"]
-        if frame not in frames:
+        if not isinstance(frame, str) or frame not in frames:
             raise unknown(who, "frame", frame, frames)
         if not isinstance(link, str) or q is None:
             raise TypeError(f"{who}: link is missing, expected its name before q (with frame, point)")
@@ -129,7 +131,7 @@ class Problem:
                 f"{who}: point is given with frame 'world', expected 'local' or "
                 "'local_world_aligned' (the Jacobian in 'world' is about the world's origin)"
             )
-        p = np.zeros(3) if point is None else np.asarray(point, dtype=float)
+        p = np.zeros(3) if point is None else expect_array(who, "point", point)
         if p.shape != (3,) or not np.all(np.isfinite(p)):
             raise SizeMismatch(f"{who}: point is {point!r}, expected three finite numbers")
         J = np.array(self(link, q, algorithm=algorithm, **setup))

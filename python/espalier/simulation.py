@@ -14,7 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .errors import InvalidModel, Unsupported, expect_vector, expect_whole, file_name, unknown
+from .errors import (
+    InvalidModel, SizeMismatch, Unsupported, expect_array, expect_dict, expect_names, expect_number,
+    expect_vector, expect_whole, file_name, is_list, unknown,
+)
 from .results import PlainNumbers
 from .viewer import View, view
 
@@ -33,6 +36,7 @@ class Pd:
     _fields = ("kp", "kd", "target", "target_rate")
 
     def __init__(self, joints: Mapping[str, Mapping[str, float]]):
+        expect_dict("Pd", "joints", joints, "gains by joint")
         for name, gains in joints.items():
             if not isinstance(gains, Mapping):
                 raise TypeError(
@@ -43,7 +47,10 @@ class Pd:
                 if key not in self._fields:
                     raise unknown(f"Pd: joint '{name}'", "gain", key, list(self._fields))
         self.joints = {
-            name: tuple(float(gains.get(key, 0.0)) for key in self._fields)
+            name: tuple(
+                expect_number(f"Pd: joint '{name}'", key, gains.get(key, 0.0))
+                for key in self._fields
+            )
             for name, gains in joints.items()
         }
 
@@ -55,10 +62,16 @@ class Constant:
     """Constant forces on joints, dependent ones and rotors too: ``Constant({"motor": 0.1})``."""
 
     def __init__(self, forces: Mapping[str, ArrayLike]):
-        self.forces = {
-            name: [float(x) for x in np.atleast_1d(np.asarray(value, dtype=float))]
-            for name, value in forces.items()
-        }
+        expect_dict("Constant", "forces", forces, "forces by joint")
+        self.forces = {}
+        for name, value in forces.items():
+            x = np.atleast_1d(expect_array("Constant", f"force of joint '{name}'", value))
+            if x.ndim != 1:
+                raise SizeMismatch(
+                    f"Constant: shape of force of joint '{name}' is {x.shape}, expected a number "
+                    "or a list of them"
+                )
+            self.forces[name] = x.tolist()
 
     def _native(self) -> tuple[str, dict[str, Any]]:
         return "constant", self.forces
@@ -165,6 +178,8 @@ class Run:
         if axes is None:
             _, axes = plt.subplots(2, 1, sharex=True, figsize=(8, 6))
         names = joints
+        if names is not None and not is_list(names):
+            raise TypeError(f"run: joints are {names!r}, expected a list of names")
         if names is None:
             scalar = self.model._joint_by_name
             names = [n for n in dict.fromkeys(c[1] for c in self.model._core.coordinates())
@@ -298,6 +313,9 @@ def simulate(
         if value is not None:
             wanted = "without" if ground is not None else "with"
             raise Unsupported(f"{who}: {name} is {value!r}, expected it {wanted} ground only")
+    expect_names(who, algorithm=algorithm, integrator=integrator, solver=solver)
+    if options is not None:
+        expect_dict(who, "options", options, "numbers by name")
     model = state.model
     given: Any = [] if controller is None else controller
     if not isinstance(given, Sequence):
@@ -311,17 +329,21 @@ def simulate(
             )
     show = _bar(f"simulate {model.name}", progress)
     rows = expect_whole(who, "every", every, 1)
-    start = (model._core, state.q, state.v, float(duration), float(dt), rows, controllers, tau)
+    length, h = expect_number(who, "duration", duration), expect_number(who, "dt", dt)
+    start = (model._core, state.q, state.v, length, h, rows, controllers, tau)
     weight = None if gravity is None else expect_vector(who, "gravity", gravity)
     if ground is None:
         arrays = _core.simulate(
-            *start, algorithm or "c-aba", integrator or "rk4", dict(options or {}), passive,
-            0.05 if friction_rate is None else friction_rate, weight, show,
+            *start, algorithm or "c-aba", integrator or "rk4",
+            {name: expect_number(who, f"options['{name}']", x) for name, x in (options or {}).items()},
+            bool(passive),
+            0.05 if friction_rate is None else expect_number(who, "friction_rate", friction_rate),
+            weight, show,
         )
     else:
         text, origin = _ground_text(who, ground)
         arrays = _core.simulate_on_ground(
-            *start, text, origin, solver or "gauss-seidel-newton", passive, weight, show
+            *start, text, origin, solver or "gauss-seidel-newton", bool(passive), weight, show
         )
         _warn(who, arrays)
     if show is not None:

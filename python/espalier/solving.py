@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core
-from .errors import Unsupported, expect_vector, unknown
+from .errors import (
+    Unsupported, expect_name, expect_names, expect_number, expect_vector, expect_whole, unknown,
+)
 from .facts import Facts
 from .parts import (
     ControlContact,
@@ -49,9 +51,13 @@ class Solving(Facts):
         (left out: as q is). threads: of batches, 0: all cores. variants: robots of the same joints
         and links and other numbers, among which `variant` of a batch chooses.
         """
-        for what, word in (("name", name), ("problem", problem)):
-            if word is not None and not isinstance(word, str):
-                raise TypeError(f"algorithm of '{self.name}': {what} is {word!r}, expected a name")
+        who = f"algorithm of '{self.name}'"
+        expect_names(who, name=name, problem=problem, precision=precision, symbolic=symbolic)
+        threads = expect_whole(who, "threads", threads, 0)
+        loop_tolerance = expect_number(who, "loop_tolerance", loop_tolerance)
+        for variant in variants:
+            if not isinstance(variant, Facts):
+                raise TypeError(f"{who}: one of variants is {variant!r}, expected a model")
         if problem is None:
             if name is None:
                 raise TypeError(
@@ -84,7 +90,7 @@ class Solving(Facts):
             threads,
             precision,
             loop_tolerance,
-            check,
+            bool(check),
             [variant._core for variant in variants],
         )
         if gravity is not None:
@@ -108,6 +114,10 @@ class Solving(Facts):
         contacts, limits: ControlContact and ControlLimit objects. solver: of quadratic programs,
         as "alglib"; left out: weighted least squares, which knows no ranges.
         """
+        who = f"task control of '{self.name}'"
+        expect_names(who, solver=solver, input_matrix=input_matrix)
+        if tasks is None:
+            raise TypeError(f"{who}: tasks are None, expected ControlTask objects or dicts")
         if motors is None:
             motors = [
                 j["name"] for j in self._core.joints() if j["nv"] == 1 and j["independent"] is not None
@@ -139,6 +149,7 @@ class Solving(Facts):
 
     def _problem(self, name: str) -> str:
         known = self.host.problems()
+        expect_name(f"model '{self.name}'", "problem", name)
         wanted = name.replace("_", "-")
         if wanted not in known:
             raise unknown(f"model '{self.name}'", "problem", name, known)

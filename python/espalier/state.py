@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InvalidState, OnlyKnown, SizeMismatch, Unsupported, unknown
+from .errors import (
+    InvalidState, OnlyKnown, SizeMismatch, Unsupported, expect_array, expect_dict, unknown,
+)
 
 if TYPE_CHECKING:
     from .model import Model
@@ -34,12 +36,13 @@ class State(OnlyKnown):
     def __init__(self, model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None):
         self.model = model
         core = model._core
-        self.q: NDArray[np.float64] = np.array(core.neutral() if q is None else q, dtype=float)
-        self.v: NDArray[np.float64] = np.array(np.zeros(core.nv) if v is None else v, dtype=float)
+        who = f"state of '{model.name}'"
+        self.q: NDArray[np.float64] = expect_array(who, "q", core.neutral() if q is None else q).copy()
+        self.v: NDArray[np.float64] = expect_array(who, "v", np.zeros(core.nv) if v is None else v).copy()
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("q", "v"):
-            value = np.asarray(value, dtype=float)  # itself, if it is such an array
+            value = expect_array(f"state of '{self.model.name}'", name, value)
             size = self.model.nq if name == "q" else self.model.nv
             if value.shape != (size,):
                 raise SizeMismatch(
@@ -81,6 +84,7 @@ class State(OnlyKnown):
 
         Raises InvalidState where the loops do not reach that far; the state then stays as it was.
         """
+        expect_dict(f"state of '{self.model.name}'", "positions", positions, "numbers by joint")
         start = self.q.copy()
         q = self.q.copy()
         for name, value in positions.items():
@@ -188,7 +192,7 @@ class _Rates:
 
 
 def _numbers(value: Any, size: int, what: str) -> NDArray[np.float64]:
-    x = np.atleast_1d(np.asarray(value, dtype=float))
+    x = np.atleast_1d(expect_array("state", what, value))
     if x.shape != (size,):
         raise SizeMismatch(f"state: shape of {what} is {x.shape}, expected ({size},)")
     return x

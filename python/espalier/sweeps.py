@@ -10,7 +10,7 @@ import os
 import pickle
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .checkpoint import Checkpoint, plain
-from .errors import InvalidModel
+from .errors import DuplicateName, InvalidModel, SizeMismatch
 
 #: How often a shard is tried before it is given up.
 TRIES = 3
@@ -60,9 +60,15 @@ class Sweep:
                 r.get(name, np.nan) if isinstance(r, Mapping) else np.nan if r is None else r
                 for r in self.results
             ]
-            columns[name] = np.array(
-                [np.full_like(_first(values), np.nan) if _is_nan(x) else x for x in values]
-            )
+            try:
+                columns[name] = np.array(
+                    [np.full_like(_first(values), np.nan) if _is_nan(x) else x for x in values]
+                )
+            except ValueError:
+                raise SizeMismatch(
+                    f"sweep: results '{name}' are no numbers or of several shapes, expected numbers "
+                    "or arrays of one shape"
+                ) from None
         return columns
 
     def to_pandas(self) -> Any:
@@ -84,36 +90,56 @@ class Sweep:
             for item in failure.items:
                 errors[item] = failure.error
         columns: dict[str, Any] = {"item": np.arange(len(self.results))}
+        taken = {"item", "error"}
         for name, values in self.table().items():
+            if not isinstance(name, str):
+                raise TypeError(f"sweep: name of a result is {name!r}, expected a text")
             flat = values.reshape(len(self.results), -1)
             for k in range(flat.shape[1]):
-                columns[name if values.ndim == 1 else f"{name}[{k}]"] = flat[:, k]
-        part = path.with_name(path.name + ".part")
-        if path.suffix in (".h5", ".hdf5"):
-            import h5py
-
-            with h5py.File(part, "w", track_order=True) as out:
-                for name, values in columns.items():
-                    out[name.replace("/", "_")] = values
-                out.create_dataset("error", data=errors, dtype=h5py.string_dtype())
-        elif path.suffix == ".csv":
-            import csv
-
-            with open(part, "w", newline="", encoding="utf-8") as text:
-                rows = csv.writer(text, lineterminator="\n")
-                rows.writerow([*columns, "error"])
-                for k, error in enumerate(errors):
-                    cells = ["" if _is_nan(x[k]) else repr(plain(x[k])) for x in columns.values()]
-                    rows.writerow([*cells, error])
-        else:
+                column = name if values.ndim == 1 else f"{name}[{k}]"
+                data_set = column if path.suffix == ".csv" else column.replace("/", "_")
+                if data_set in taken or data_set in ("", "."):
+                    raise DuplicateName(
+                        f"sweep: column '{column}' is given twice or has no name in {path}, "
+                        "expected results of names that differ (item and error are there by "
+                        "themselves; HDF5 takes '/' as '_')"
+                    )
+                taken.add(data_set)
+                columns[column] = flat[:, k]
+        if path.suffix not in (".csv", ".h5", ".hdf5"):
             raise InvalidModel(
                 f"sweep: ending of {path} is '{path.suffix}', expected .csv, .h5 or .hdf5"
             )
-        os.replace(part, path)
+        part = path.with_name(path.name + ".part")
+        try:
+            (_write_csv if path.suffix == ".csv" else _write_hdf5)(part, columns, errors)
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
 
     def __repr__(self) -> str:
         done = sum(r is not None for r in self.results)
         return f"<espalier.Sweep: {done} of {len(self.results)} items, {len(self.failures)} shards failed>"
+
+
+def _write_hdf5(file: Path, columns: Mapping[str, Any], errors: list[str]) -> None:
+    import h5py
+
+    with h5py.File(file, "w", track_order=True) as out:
+        for name, values in columns.items():
+            out[name.replace("/", "_")] = values
+        out.create_dataset("error", data=errors, dtype=h5py.string_dtype())
+
+
+def _write_csv(file: Path, columns: Mapping[str, Any], errors: list[str]) -> None:
+    import csv
+
+    with open(file, "w", newline="", encoding="utf-8") as text:
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow([*columns, "error"])
+        for k, error in enumerate(errors):
+            cells = ["" if _is_nan(x[k]) else repr(plain(x[k])) for x in columns.values()]
+            rows.writerow([*cells, error])
 
 
 def _is_nan(x: Any) -> bool:
@@ -211,6 +237,9 @@ def sweep(
     is killed, is run again; one that fails three times is reported in `failures`.
     """
     _expect_no_import_by_workers()
+    for what, given in (("parameters", parameters), ("states", states)):
+        if given is not None and not isinstance(given, Iterable):
+            raise TypeError(f"sweep: {what} are {given!r}, expected a list")
     items = list(parameters)
     count = len(items)
     if states is not None and len(states) != count:
@@ -219,7 +248,11 @@ def sweep(
         )
     for what, number, least in (("shard_size", shard_size, 1), ("workers", workers, 1),
                                 ("seed", seed, 0)):
-        if number is not None and number < least:
+        if number is None:
+            continue
+        if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
+            raise TypeError(f"sweep: {what} is {number!r}, expected a whole number from {least}")
+        if number < least:
             raise InvalidModel(f"sweep: {what} is {number}, expected at least {least}")
     saved = Checkpoint(checkpoint, count, seed, [function, items, states])
     results = saved.load()

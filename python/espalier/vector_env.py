@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .errors import SizeMismatch
+from .errors import (
+    InvalidModel, SizeMismatch, expect_array, expect_names, expect_number, expect_seed,
+    expect_whole, is_list,
+)
 from .model import Model
 
 Array = NDArray[np.float64]
@@ -53,11 +56,22 @@ class VectorEnv:
         threads: int = 0,
         passive: bool = True,
     ):
-        if num_envs < 1 or substeps < 1 or not dt > 0:
-            raise SizeMismatch(
-                f"environment of '{model.name}': num_envs, substeps and dt are {num_envs}, "
-                f"{substeps} and {dt}, expected at least 1, at least 1 and above 0"
-            )
+        who = f"environment of '{model.name}'"
+        dt = expect_number(who, "dt", dt)
+        threads = expect_whole(who, "threads", threads, 0)
+        if horizon is not None:
+            expect_whole(who, "horizon", horizon, 0)
+        expect_names(who, algorithm=algorithm, integrator=integrator)
+        for what, given in (("initial", initial), ("observe", observe), ("reward", reward),
+                            ("done", done)):
+            if given is not None and not callable(given):
+                raise TypeError(f"{who}: {what} is {given!r}, expected a function")
+        if actuated is not None and not is_list(actuated):
+            raise TypeError(f"{who}: actuated is {actuated!r}, expected a list of joints")
+        num_envs = expect_whole(who, "num_envs", num_envs, 1)
+        substeps = expect_whole(who, "substeps", substeps, 1)
+        if not dt > 0:
+            raise InvalidModel(f"{who}: dt is {dt}, expected a number above 0")
         self.model, self.num_envs = model, num_envs
         self.dt, self.substeps, self.horizon = dt, substeps, horizon
         self.autoreset = autoreset
@@ -77,7 +91,7 @@ class VectorEnv:
             self._columns = np.array([k for name in actuated for k in rates[name]], dtype=int)
         self.action_size = len(self._columns)
         self._run = _core.ManyRobots(
-            model._core, algorithm, integrator, threads, passive, 0.05
+            model._core, algorithm, integrator, threads, bool(passive), 0.05
         )
         self._random = np.random.default_rng()
         self._steps = np.zeros(num_envs, dtype=int)
@@ -112,6 +126,7 @@ class VectorEnv:
     ) -> tuple[Array, dict[str, Any]]:
         """Starts the robots anew for which the mask (N,) holds; all of them without one."""
         if seed is not None:
+            seed = expect_seed(f"environment of '{self.model.name}'", seed)
             self._random = np.random.default_rng(seed)
         if mask is None and options is not None:
             mask = options.get("reset_mask")
@@ -130,7 +145,11 @@ class VectorEnv:
         count = int(np.sum(chosen))
         if count == 0:
             return
-        new_q, new_v = (np.asarray(x, dtype=float) for x in self._initial(self._random, count))
+        who = f"environment of '{self.model.name}'"
+        new_q, new_v = (
+            expect_array(who, what, x)
+            for what, x in zip(("initial q", "initial v"), self._initial(self._random, count))
+        )
         if self._started:
             q, v, t = self._run.q, self._run.v, self._run.t
         else:
@@ -146,7 +165,7 @@ class VectorEnv:
         self, actions: ArrayLike
     ) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Observations, rewards, terminated, truncated, info after one step."""
-        u = np.asarray(actions, dtype=float)
+        u = expect_array(f"environment of '{self.model.name}'", "actions", actions)
         if u.shape != (self.num_envs, self.action_size):
             raise SizeMismatch(
                 f"environment of '{self.model.name}': shape of actions is {u.shape}, expected "

@@ -14,11 +14,39 @@ void Asker::refuse_shape(const char* what, py::handle got, const std::string& wa
   throw SizeMismatch(who + ": shape of " + what + " is " + shape_of(got) + ", expected " + wanted);
 }
 
+bool is_masked_array(py::handle array) {
+  return py::isinstance(array, py::module_::import("numpy").attr("ma").attr("MaskedArray"));
+}
+
+Extent extent_of(py::handle array) {
+  const char *begin = static_cast<const char*>(data(array)), *end = begin;
+  for (int axis = 0; axis < dimensions(array); ++axis) {
+    const py::ssize_t n = extent(array, axis), step = stride(array, axis);
+    if (n == 0) return {begin, begin};
+    (step < 0 ? begin : end) += (n - 1) * step;
+  }
+  return {begin, end + py::reinterpret_borrow<py::array>(array).itemsize()};
+}
+
+bool share_memory(py::handle a, py::handle b) {
+  return extent_of(a).meets(extent_of(b)) &&
+         py::module_::import("numpy").attr("shares_memory")(a, b).cast<bool>();
+}
+
 py::array real_array(py::handle object, const char* what, const Asker& asker) {
   if (is_float64(object)) return py::reinterpret_borrow<py::array>(object);
   py::object given = py::reinterpret_borrow<py::object>(object);
   if (!py::isinstance<py::array>(given) && py::hasattr(given, "__dlpack__")) {
     given = py::module_::import("numpy").attr("from_dlpack")(given);
+  }
+  if (py::isinstance<py::array>(given) && is_masked_array(given)) {
+    const auto masked = py::module_::import("numpy").attr("ma").attr("count_masked")(given);
+    if (masked.cast<long>() > 0) {
+      throw py::type_error(asker.who + ": number of masked entries of " + what + " is " +
+                           std::string(py::str(masked)) +
+                           ", expected 0 (.filled(x) gives them a number)");
+    }
+    given = given.attr("data");
   }
   const py::array array = py::array::ensure(given);
   if (!array) {

@@ -21,13 +21,17 @@ struct Asker {
 
 /// Real numbers as an array of float64 or float32: the object itself if it is one, else what
 /// NumPy makes of lists, integers and anything with __dlpack__.
-/// @throws TypeError (Python) for complex numbers, texts, objects and booleans
+/// @throws TypeError (Python) for complex numbers, texts, objects, booleans and masked entries
 py::array real_array(py::handle object, const char* what, const Asker& asker);
+
+/// Whether it is one of numpy.ma, whose entries may be none. Slow.
+bool is_masked_array(py::handle array);
 
 /// Whether it is a plain array of float64 in native byte order: the common case, and fast to tell.
 inline bool is_float64(py::handle object) {
   const auto& api = py::detail::npy_api::get();
   if (!api.PyArray_Check_(object.ptr())) return false;
+  if (Py_TYPE(object.ptr()) != api.PyArray_Type_ && is_masked_array(object)) return false;
   const auto* array = py::detail::array_proxy(object.ptr());
   const auto* type = py::detail::array_descriptor_proxy(array->descr);
   return type->type_num == py::detail::npy_api::NPY_DOUBLE_ &&
@@ -50,6 +54,16 @@ inline bool is_writeable(py::handle array) {
   return (py::detail::array_proxy(array.ptr())->flags &
           py::detail::npy_api::NPY_ARRAY_WRITEABLE_) != 0;
 }
+
+/// Where the numbers of an array lie.
+struct Extent {
+  const char *begin, *end;
+  bool meets(const Extent& other) const { return begin < other.end && other.begin < end; }
+  bool operator==(const Extent&) const = default;
+};
+Extent extent_of(py::handle array);
+/// Whether two arrays have a number in common.
+bool share_memory(py::handle a, py::handle b);
 
 /// A vector of size n, copied. @throws TypeError, SizeMismatch
 std::vector<double> vector_of(py::handle object, const char* what, long n, const Asker& asker);

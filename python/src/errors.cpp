@@ -3,8 +3,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cmath>
 
-#include "robot.hpp"
+#include "arrays.hpp"
 
 namespace espalier::python {
 
@@ -41,6 +42,11 @@ void raise(const char* type, const std::string& message) {
 }
 
 void expect_closed(const std::string& who, const Model& model, const double* q) {
+  for (int k = 0; k < model.nq(); ++k) {
+    if (std::isfinite(q[k])) continue;
+    throw SingularMechanism(who + ": q[" + std::to_string(k) + "] is " +
+                            (std::isnan(q[k]) ? "nan" : "infinite") + ", expected a finite number");
+  }
   constexpr double tolerance = 1e-6;  // that of state files and batches
   const Closure now = examine(model, q);
   if (now.residual <= tolerance) return;
@@ -64,6 +70,9 @@ void set_python_error(const std::exception_ptr& thrown) {
     std::rethrow_exception(thrown);
   } catch (py::error_already_set& e) {
     e.restore();
+  } catch (const py::cast_error&) {
+    // Each reader names what it reads; this is for what none has thought of.
+    PyErr_SetString(PyExc_TypeError, "espalier: an argument is of another type than expected");
   } catch (const py::builtin_exception& e) {
     e.set_error();
   } catch (const InvalidModel& e) {
@@ -90,17 +99,28 @@ void set_python_error(const std::exception_ptr& thrown) {
 }
 
 void bind_errors(py::module_& module) {
-  // Errors of Espalier alone; others are for the translators that pybind11 has itself.
+  // Errors of Espalier and of types; others are for the translators that pybind11 has itself.
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const Error&) {
+      set_python_error(thrown);
+    } catch (const py::cast_error&) {
       set_python_error(thrown);
     }
   });
   module.def("_suggest", [](const std::string& name, const std::vector<std::string>& known) {
     return suggest(name, known);
   });
+  module.def(
+      "_real_array",
+      [](py::handle values, const char* what, const std::string& who) -> py::array {
+        const py::array array = real_array(values, what, {who});
+        if (is_float64(array)) return array;
+        return py::array_t<double, py::array::c_style | py::array::forcecast>(array);
+      },
+      py::arg("values"), py::arg("what"), py::arg("who"),
+      "Real numbers as an array of float64: itself, if it is one.");
   py::module_::import("atexit").attr("register")(py::cpp_function([] { ending.store(true); }));
 }
 

@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 
 #include "robot.hpp"
+#include "values.hpp"
 
 namespace espalier::python {
 
@@ -8,7 +9,18 @@ namespace {
 
 std::string text(py::handle object, const char* key) {
   const py::object value = object.attr(key);
-  return value.is_none() ? std::string() : value.cast<std::string>();
+  return value.is_none() ? std::string() : text_of(value, who_is(object), key);
+}
+
+/// Six numbers.
+std::array<double, 6> row_of_six(py::handle row, const std::string& who) {
+  const std::vector<double> x = numbers_of(row, who, "row");
+  std::array<double, 6> out{};
+  if (x.size() != out.size()) {
+    throw InvalidModel(who + ": size of a row is " + std::to_string(x.size()) + ", expected 6");
+  }
+  std::copy(x.begin(), x.end(), out.begin());
+  return out;
 }
 
 /// From an EndEffector of parts.py, whose rows are lists of six numbers already.
@@ -16,7 +28,9 @@ EndEffector end_effector(py::handle object) {
   EndEffector out;
   out.link = text(object, "link");
   out.offset = vec3_at(object, "offset");
-  out.rows = object.attr("rows").cast<std::vector<EndEffector::Row>>();
+  for (const py::handle row : object.attr("rows")) {
+    out.rows.push_back(row_of_six(row, who_is(object)));
+  }
   out.axes = text(object, "axes") == "world" ? EndEffector::Axes::world : EndEffector::Axes::link;
   return out;
 }
@@ -39,14 +53,14 @@ Sensor sensor(py::handle object) {
   out.frame = {vec3_at(object, "xyz"), vec3_at(object, "rpy")};
   for (const py::handle row : object.attr("rows")) {
     out.rows.push_back(py::isinstance<py::str>(row) ? Sensor::row_of(row.cast<std::string>())
-                                                    : row.cast<Sensor::Row>());
+                                                    : row_of_six(row, who_is(object)));
   }
-  out.covariance = object.attr("covariance").cast<std::vector<double>>();
+  out.covariance = numbers_of(object.attr("covariance"), who_is(object), "covariance");
   return out;
 }
 
 SubsystemGroup group(py::handle object) {
-  return {text(object, "name"), object.attr("joints").cast<std::vector<std::string>>()};
+  return {text(object, "name"), texts_of(object.attr("joints"), who_is(object), "joints")};
 }
 
 template <class X, class F>
@@ -60,7 +74,11 @@ std::vector<X> list_of(py::handle objects, const F& from) {
 }  // namespace
 
 Vec3<double> vec3_at(py::handle object, const char* key) {
-  const auto x = object.attr(key).cast<std::array<double, 3>>();
+  const std::vector<double> x = numbers_of(object.attr(key), who_is(object), key);
+  if (x.size() != 3) {
+    throw InvalidModel(who_is(object) + ": size of " + key + " is " + std::to_string(x.size()) +
+                       ", expected 3");
+  }
   return {x[0], x[1], x[2]};
 }
 

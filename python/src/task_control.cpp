@@ -5,22 +5,30 @@
 #include <limits>
 
 #include "arrays.hpp"
+#include "values.hpp"
 
 namespace espalier::python {
 
 namespace {
 
+double number_at(py::handle object, const char* key) {
+  return number_of(object.attr(key), who_is(object), key);
+}
+
 std::optional<double> number_or_none(py::handle object, const char* key) {
-  const py::object value = object.attr(key);
-  if (value.is_none()) return std::nullopt;
-  return value.cast<double>();
+  if (py::object(object.attr(key)).is_none()) return std::nullopt;
+  return number_at(object, key);
+}
+
+std::string text_at(py::handle object, const char* key) {
+  return text_of(object.attr(key), who_is(object), key);
 }
 
 /// From what parts.py makes of rows: an EndEffector, None for the centre of mass, or joints.
 ControlRows rows_of(py::handle object, const ModelPtr& model) {
   const py::object rows = object.attr("rows");
   if (rows.is_none()) return CenterOfMassRows{};
-  if (py::isinstance<py::list>(rows)) return JointRows{rows.cast<std::vector<std::string>>()};
+  if (py::isinstance<py::list>(rows)) return JointRows{texts_of(rows, who_is(object), "rows")};
   py::list one;
   one.append(rows);
   return make_setup(model, one, py::none(), py::none(), py::none(), "").end_effectors.front();
@@ -30,28 +38,28 @@ TaskControlSetup setup_of(const ModelPtr& model, py::handle motors, py::handle c
                           py::handle tasks, py::handle limits) {
   TaskControlSetup setup;
   for (const py::handle m : motors) {
-    setup.motors.push_back({m.attr("joint").cast<std::string>(), number_or_none(m, "lower"),
-                            number_or_none(m, "upper"), m.attr("weight").cast<double>()});
+    setup.motors.push_back({text_at(m, "joint"), number_or_none(m, "lower"),
+                            number_or_none(m, "upper"), number_at(m, "weight")});
   }
   for (const py::handle c : contacts) {
     ControlContact contact;
-    contact.name = c.attr("name").cast<std::string>();
-    contact.link = c.attr("link").cast<std::string>();
+    contact.name = text_at(c, "name"), contact.link = text_at(c, "link");
     contact.offset = vec3_at(c, "offset"), contact.normal = vec3_at(c, "normal");
-    contact.friction = c.attr("friction").cast<double>();
-    contact.least = c.attr("least").cast<double>();
+    contact.friction = number_at(c, "friction"), contact.least = number_at(c, "least");
     contact.most = number_or_none(c, "most").value_or(QuadraticProgram::infinity);
-    contact.sides = c.attr("sides").cast<int>(), contact.weight = c.attr("weight").cast<double>();
+    contact.sides = whole_of(c.attr("sides"), who_is(c), "sides");
+    contact.weight = number_at(c, "weight");
     setup.contacts.push_back(contact);
   }
   for (const py::handle t : tasks) {
-    setup.tasks.push_back({t.attr("name").cast<std::string>(), rows_of(t, model),
-                           t.attr("priority").cast<int>(), t.attr("weight").cast<double>()});
+    setup.tasks.push_back({text_at(t, "name"), rows_of(t, model),
+                           whole_of(t.attr("priority"), who_is(t), "priority"),
+                           number_at(t, "weight")});
   }
   for (const py::handle l : limits) {
-    setup.limits.push_back({l.attr("name").cast<std::string>(), rows_of(l, model),
-                            l.attr("lower").cast<std::vector<double>>(),
-                            l.attr("upper").cast<std::vector<double>>()});
+    setup.limits.push_back({text_at(l, "name"), rows_of(l, model),
+                            numbers_of(l.attr("lower"), who_is(l), "lower"),
+                            numbers_of(l.attr("upper"), who_is(l), "upper")});
   }
   return setup;
 }
@@ -67,7 +75,8 @@ class BoundTaskControl {
         control_(make_task_control(*robot.host, robot.model, setup_,
                                    {.solver = solver, .input_matrix = input_matrix})) {}
 
-  void want(const std::string& task, py::handle acceleration) {
+  void want(py::handle name, py::handle acceleration) {
+    const std::string task = text_of(name, asker_.who, "task");
     const py::array x = real_array(acceleration, "acceleration", asker_);
     if (x.ndim() != 1) asker_.refuse_shape("acceleration", x, "(rows,)");
     control_->want(task, vector_of(x, "acceleration", x.shape(0), asker_));
@@ -80,10 +89,15 @@ class BoundTaskControl {
         tau.is_none() ? std::vector<double>(m.nv(), 0.0) : vector_of(tau, "tau", m.nv(), asker_);
     Wrenches<double> given(robot_.model);
     if (!wrenches.is_none()) {
-      for (const auto& [link, wrench] :
-           py::cast<py::dict>(py::reinterpret_borrow<py::object>(wrenches))) {
+      if (!py::isinstance<py::dict>(wrenches)) {
+        throw py::type_error(asker_.who + ": wrenches are of type " +
+                             std::string(py::str(py::type::of(wrenches).attr("__name__"))) +
+                             ", expected a dict of link to six numbers");
+      }
+      for (const auto& [link, wrench] : py::reinterpret_borrow<py::dict>(wrenches)) {
         const auto w = vector_of(wrench, "wrench", 6, asker_);
-        given.add(link.cast<std::string>(), {{w[0], w[1], w[2]}, {w[3], w[4], w[5]}});
+        given.add(text_of(link, asker_.who, "link of wrenches"),
+                  {{w[0], w[1], w[2]}, {w[3], w[4], w[5]}});
       }
     }
     const TaskControl::Answer* answer = nullptr;

@@ -1,5 +1,7 @@
 """Arrays in, arrays out: shapes, strides, dtypes, batches."""
 
+import warnings
+
 import numpy as np
 import pytest
 from conftest import ROBOTS
@@ -193,6 +195,194 @@ def test_status_tells_of_each_state(tello):
     got = tello.forward_dynamics(q, v, status=status)
     assert status.tolist() == [0, 0, 2, 0, 1, 0]
     assert np.isnan(got[4]).any() and np.isfinite(got[[0, 1, 3, 5]]).all()
+
+
+@pytest.mark.parametrize("algorithm", ["c-aba", "minimal-form", "dense"])
+def test_results_that_overlap_what_is_read_are_as_those_beside_it(arm, algorithm):
+    n = 101
+    q, v = arm.random_states(n)
+    tau = np.random.default_rng(1).uniform(-1, 1, (n, arm.nv))
+    expected = arm.forward_dynamics(q, v, tau, algorithm=algorithm)
+    for role, array in enumerate((q, v, tau)):
+        # Behind, in place, before; and inside one row, for all states.
+        for read, write in ((slice(0, n), slice(1, n + 1)), (slice(0, n), slice(0, n)),
+                            (slice(1, n + 1), slice(0, n))):
+            memory = np.zeros((n + 1, arm.nv))
+            memory[read] = array
+            given = [q, v, tau]
+            given[role] = memory[read]
+            out = memory[write]
+            assert arm.forward_dynamics(*given, out=out, algorithm=algorithm) is out
+            assert np.array_equal(out, expected), (role, read, write)
+    memory = np.zeros((n, arm.nv))
+    memory[3] = tau[3]
+    got = arm.forward_dynamics(q, v, memory[3], out=memory, algorithm=algorithm)
+    assert np.array_equal(got, arm.forward_dynamics(q, v, tau[3].copy(), algorithm=algorithm))
+
+
+def test_positions_may_be_replaced_where_loops_are_looked_at(models):
+    leg = models("four_bar_leg.yaml")
+    q, v = leg.random_states(33)
+    memory = np.empty(33 * leg.nq)
+    held = memory.reshape(33, leg.nq)
+    held[:] = q
+    out = memory[: 33 * leg.nv].reshape(33, leg.nv)
+    assert np.array_equal(leg.forward_dynamics(held, v, out=out), leg.forward_dynamics(q, v))
+
+
+def test_wrenches_that_share_memory_with_the_result_are_read_first(arm):
+    n, links = 40, len(arm.links)
+    q, v = arm.random_states(n)
+    memory = np.random.default_rng(1).uniform(-1, 1, n * links * 6)
+    wrenches = memory.reshape(n, links, 6)
+    expected = arm.forward_dynamics(q, v, wrenches=wrenches.copy())
+    out = memory[7 : 7 + n * arm.nv].reshape(n, arm.nv)
+    assert np.array_equal(arm.forward_dynamics(q, v, wrenches=wrenches, out=out), expected)
+
+
+@pytest.mark.parametrize("batch", [False, True])
+def test_each_result_has_an_array_of_its_own(arm, batch):
+    q, v = arm.random_states(4)
+    if not batch:
+        q, v = q[0], v[0]
+    memory = np.zeros((*q.shape[:-1], arm.nv, arm.nv))
+    with pytest.raises(esp.InvalidModel, match="two arrays of out share memory"):
+        arm.inverse_dynamics_derivatives(q, v, v, out={"dtau_dq": memory, "dtau_dv": memory})
+    apart = np.zeros((*q.shape[:-1], arm.nv, arm.nv, 2))  # between one another
+    out = {"dtau_dq": apart[..., 0], "dtau_dv": apart[..., 1]}
+    got = arm.inverse_dynamics_derivatives(q, v, v, out=out)
+    for name in out:
+        assert got[name] is out[name]
+        assert np.array_equal(out[name], arm.inverse_dynamics_derivatives(name, q, v, v))
+
+
+def test_masked_entries_are_no_numbers(arm):
+    x = arm.random_state(1)
+    masked = np.ma.masked_array(x.q, [False, True, False, False, False, False])
+    text = "number of masked entries of q is 1, expected 0"
+    with pytest.raises(TypeError, match=text):
+        arm.forward_dynamics(masked, x.v)
+    with pytest.raises(TypeError, match=text):
+        arm.forward_dynamics(masked[None, :], x.v)
+    with pytest.raises(TypeError, match=text):
+        arm.state(q=masked)
+    with pytest.raises(TypeError, match=text):
+        x.q = masked
+    with pytest.raises(TypeError, match="masked entries of tau is 1"):
+        arm.simulate(x, duration=0.1, dt=0.01, tau=masked)
+    # None masked: an array like another.
+    expected = arm.forward_dynamics(x.q, x.v)
+    assert np.array_equal(arm.forward_dynamics(np.ma.masked_array(x.q), x.v), expected)
+    assert np.array_equal(arm.forward_dynamics(masked.filled(x.q[1]), x.v), expected)
+
+
+def test_what_is_for_batches_alone_is_refused_with_one_state(arm):
+    x = arm.random_state(1)
+    for name, value in (("status", np.zeros(1, dtype=np.uint8)), ("variant", [0])):
+        with pytest.raises(TypeError, match=f"{name} is given for one state"):
+            arm.forward_dynamics(x.q, x.v, **{name: value})
+    q, v = arm.random_states(2)
+    algorithm = arm.algorithm("c-aba", variants=[arm, arm])
+    with pytest.raises(esp.UnknownName, match=r"variant\[1\] is 0.5, expected a whole number"):
+        algorithm(q, v, variant=[0, 0.5])
+
+
+# The same on trees and on loops.
+
+
+def called(model, problem):
+    """What a problem gives for positions alone, or None."""
+    try:
+        return getattr(model, problem.replace("-", "_"))(model.random_state(1).q)
+    except (esp.Unsupported, esp.UnknownName, esp.SizeMismatch, TypeError):
+        return None  # asks for more than arrays, or for another robot
+
+
+def test_the_type_of_a_result_does_not_depend_on_the_robot(models, arm):
+    loops = models("four_bar_leg.yaml")
+    pendulum = esp.from_dict({
+        "name": "pendulum", "links": {"ceiling": {}, "rod": {"mass": 1, "com": [0, 0, -1]}},
+        "joints": {"hinge": {"type": "revolute", "parent": "ceiling", "child": "rod",
+                             "axis": [0, 1, 0]}},
+    }).compile()
+    compared = 0
+    # Their results are named after links and joints, or after what is measured.
+    by_part = {"jacobian", "joint-wrenches", "kinematics-derivatives", "subsystem-matrices",
+               "sensor-dynamics"}
+    for problem in esp.problems():
+        given = [called(model, problem) for model in (arm, loops, pendulum)]
+        if any(x is None for x in given):
+            continue
+        assert len({isinstance(x, dict) for x in given}) == 1, problem
+        if isinstance(given[0], dict) and problem not in by_part:
+            assert list(given[0]) == list(given[1]) == list(given[2]), problem
+        assert not isinstance(given[1], dict) or "singularity_margin" not in given[1], problem
+        compared += 1
+    assert compared >= 20
+    assert list(pendulum.joint_wrenches(np.zeros(1), np.zeros(1), np.zeros(1))) == ["wrench of hinge"]
+
+
+def test_margin_of_derivatives_is_given_by_name(models):
+    leg = models("four_bar_leg.yaml")
+    q, v = leg.random_states(5)
+    gradient = leg.design_derivatives(q[0], v[0], v[0])
+    assert isinstance(gradient, np.ndarray)
+    assert np.array_equal(gradient, leg.design_derivatives("design_gradient", q[0], v[0], v[0]))
+    margin = leg.design_derivatives("singularity_margin", q[0], v[0], v[0])
+    assert 0 < margin <= leg.examine(q[0]).margin * (1 + 1e-9)  # a lower bound
+    assert leg.design_derivatives("near_dead_point", q[0], v[0], v[0]) == 0
+    margins = leg.design_derivatives("singularity_margin", q, v, v)
+    assert margins.shape == (5,) and margins[0] == pytest.approx(margin, rel=1e-9)
+    assert leg.design_derivatives(q, v, v).shape == (5, len(gradient))
+    by_name = leg.inverse_dynamics_derivatives(q[0], v[0], v[0])
+    assert "singularity_margin" not in by_name and len(by_name.unpack()) == len(by_name)
+
+
+def test_near_a_dead_point_derivatives_warn():
+    """A crank-rocker whose rocker leads, its coupler nearly in line with its crank."""
+    rods = {"crank": 0.2, "coupler": 0.5, "rocker": 0.4}
+
+    def revolute(parent, child, x, **more):
+        return {"type": "revolute", "parent": parent, "child": child, "axis": [0, 0, 1],
+                "xyz": [x, 0, 0], **more}
+
+    robot = esp.from_dict({
+        "name": "crank-rocker",
+        "links": {"ground": {}, **{
+            name + "_link": {"mass": a, "com": [a / 2, 0, 0],
+                             "inertia": [1e-4, a**3 / 12 + 1e-4, a**3 / 12 + 1e-4, 0, 0, 0]}
+            for name, a in rods.items()}},
+        "joints": {
+            "crank": revolute("ground", "crank_link", 0),
+            "coupler": revolute("crank_link", "coupler_link", rods["crank"]),
+            "rocker": revolute("ground", "rocker_link", 0.6, independent=True)},
+        "loops": {"pin": {
+            "type": "revolute", "axis": [0, 0, 1],
+            "predecessor": {"link": "coupler_link", "xyz": [rods["coupler"], 0, 0]},
+            "successor": {"link": "rocker_link", "xyz": [rods["rocker"], 0, 0]}}},
+    }).compile()
+    # Of the coupler's end, seen from the crank's pivot: distance and direction.
+    end = rods["crank"] + rods["coupler"] * np.exp(1e-9j)
+    way = np.arccos((abs(end) ** 2 + 0.6**2 - rods["rocker"] ** 2) / (2 * abs(end) * 0.6))
+    end *= np.exp(1j * (way - np.angle(end)))
+    positions = {"crank": way - np.angle(rods["crank"] + rods["coupler"] * np.exp(1e-9j)),
+                 "coupler": 1e-9, "rocker": np.angle(end - 0.6)}
+    q = np.array([positions[name] for name in robot.joints])
+    v = np.zeros(1)
+    assert robot.design_derivatives("near_dead_point", q, v, v) == 1
+    text = "near_dead_point is 1, expected 0"
+    with pytest.warns(UserWarning, match=text) as caught:
+        robot.design_derivatives(q, v, v)
+    assert caught[0].filename == __file__
+    batch = np.stack([q, q])
+    with pytest.warns(UserWarning, match=text):
+        robot.inverse_dynamics_derivatives(batch, v, v)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot.algorithm("adjoint-design")(q, v, v)  # checks nothing
+        robot.inverse_dynamics_derivatives(batch, v, v, status=np.zeros(2, dtype=np.uint8))
+        with pytest.raises(UserWarning, match=text):
+            robot.design_derivatives(q, v, v)
 
 
 def test_dlpack_goes_in_and_out(arm):

@@ -127,7 +127,7 @@ def test_robots_float_as_their_file_says():
 def test_out_of_a_wrong_kind_is_refused(arm, x):
     read_only = np.zeros(6)
     read_only.flags.writeable = False
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(esp.InvalidModel, match="read-only"):
         arm.forward_dynamics(x.q, x.v, out=read_only)
     with pytest.raises(TypeError, match="out"):
         arm.forward_dynamics(x.q, x.v, out=[0.0] * 6)
@@ -284,3 +284,115 @@ time.sleep(0.3)
     done = run(program)
     assert done.returncode == 0, done.stderr
     assert "FATAL" not in done.stderr and "terminate" not in done.stderr
+
+
+def test_numbers_beyond_what_fits_are_refused_by_name(arm, models):
+    for call, text in (
+        (lambda: arm.random_state(2**64), "random_state of 'ur5': seed is 18446744073709551616"),
+        (lambda: arm.random_states(2, 2**64 - 1), "random_states of 'ur5': seed is 184467440737"),
+        (lambda: arm.compare(seed=2**64), "compare 'ur5': seed is"),
+        (lambda: arm.simulate(duration=1, dt=0.1, every=10**12),
+         "every is 1000000000000, expected a whole number from 1 to 2147483647"),
+        (lambda: models("four_bar_leg.yaml").close(arm.state().q, branch=1.5),
+         "branch is 1.5, expected a whole number from 0"),
+        (lambda: arm.algorithm("c-aba", threads=2**31), "threads is 2147483648"),
+        (lambda: esp.ContactBatch(arm, threads=10**12), "threads is 1000000000000"),
+        (lambda: esp.VectorEnv(arm, 10**12), "num_envs is 1000000000000"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert text in str(caught.value)
+    assert arm.random_state(2**64 - 1) == arm.random_state(2**64 - 1)
+
+
+def test_positions_that_are_no_numbers_are_named_on_loops_too(models):
+    leg = models("four_bar_leg.yaml")
+    q = leg.state().q
+    q[3] = np.nan
+    v = np.zeros(leg.nv)
+    with pytest.raises(esp.SingularMechanism, match=r"q\[3\] is nan, expected a finite number"):
+        leg.forward_dynamics(q, v)
+    with pytest.raises(esp.SingularMechanism, match=r"q\[3\] is nan"):
+        leg.algorithm("c-aba", check=True)(q, v)
+    with pytest.raises(esp.SingularMechanism, match=r"q\[0, 3\] is nan"):
+        leg.forward_dynamics(q[None, :], v)
+    for call in (lambda: leg.state(q=q), lambda: leg.close(q), lambda: leg.assemble(q),
+                 lambda: leg.close(leg.state().q, start=q)):
+        with pytest.raises(esp.InvalidState, match=r"\[3\] is nan, expected a finite number"):
+            call()
+
+
+WRONG = ("x", object(), [[1]], {"a": 1}, 1j)
+
+
+def test_arguments_of_another_type_are_named(arm):
+    """Every argument that is a number or a vector: who asks, and for what."""
+    q = arm.state().q
+    ball = {"flange": 0.1}
+    batch = esp.ContactBatch(arm, balls=ball)
+    batch.start(q[None, :])
+    for name, call in (
+        ("duration", lambda x: arm.simulate(duration=x, dt=0.1)),
+        ("dt", lambda x: arm.simulate(duration=1, dt=x)),
+        ("friction_rate", lambda x: arm.simulate(duration=1, dt=0.1, friction_rate=x)),
+        ("options", lambda x: arm.simulate(duration=1, dt=0.1, options={"tolerance": x})),
+        ("state", lambda x: arm.simulate(x, duration=1, dt=0.1)),
+        ("kp", lambda x: esp.Pd({"elbow": {"kp": x}})),
+        ("elbow", lambda x: esp.Constant({"elbow": x})),
+        ("time_step", lambda x: arm.forward_dynamics(q, time_step=x)),
+        ("loop_tolerance", lambda x: arm.algorithm("c-aba", loop_tolerance=x)),
+        ("threads", lambda x: arm.algorithm("c-aba", threads=x)),
+        ("gravity", lambda x: setattr(arm.algorithm("c-aba"), "gravity", x)),
+        ("elbow", lambda x: arm.state({"elbow": x})),
+        ("elbow", lambda x: arm.state(rates={"elbow": x})),
+        ("point", lambda x: arm.jacobian("flange", q, point=x)),
+        ("friction", lambda x: esp.ContactBatch(arm, friction=x)),
+        ("origin", lambda x: esp.ContactBatch(arm, origin=x)),
+        ("radius", lambda x: esp.ContactBatch(arm, balls={"flange": (x, (0, 0, 0))})),
+        ("place", lambda x: esp.ContactBatch(arm, balls={"flange": (1, x)})),
+        ("kp", lambda x: esp.ContactBatch(arm, drives={"elbow": {"kp": x}})),
+        ("dt", lambda x: batch.step(x)),
+        ("masses", lambda x: batch.randomize(masses={"flange": x})),
+        ("robot", lambda x: batch.save(x)),
+        ("dt", lambda x: esp.VectorEnv(arm, 1, dt=x)),
+        ("actions", lambda x: esp.VectorEnv(arm, 1).step(x)),
+        ("link", lambda x: arm.inverse_osim(q, end_effectors=[{"link": x}])),
+        ("offset", lambda x: esp.EndEffector("flange", offset=x)),
+        ("frame", lambda x: arm.jacobian("flange", q, frame=x)),
+        ("which", lambda x: arm.graph(x)),
+        ("format", lambda x: arm.description.text(x)),
+        ("robot", lambda x: esp.from_dict(x) if not isinstance(x, dict) else esp.from_dict(3)),
+        ("definition", lambda x: esp.Composer("a").define("b", 3)),
+        ("problem", lambda x: esp.algorithms(3)),
+        ("problem", lambda x: arm.compare(x)),
+        ("tolerance", lambda x: arm.compare(tolerance=x)),
+        ("positions", lambda x: arm.state().update(3)),
+        ("link", lambda x: arm.description.links[3]),
+        ("joint", lambda x: arm.description.joints[3]),
+        ("shape", lambda x: esp.Sweep([{"a": np.ones(2)}, {"a": np.ones(3)}]).table()),
+        ("parameters", lambda x: esp.sweep(max, 3)),
+    ):
+        for value in WRONG:
+            try:
+                call(value)
+                message = "nothing"
+            except (esp.Error, TypeError) as error:
+                message = str(error)
+            assert name in message and "expected" in message, (name, value, message)
+            assert "incompatible" not in message, (name, value, message)
+
+
+def test_text_is_read_by_an_ending_alone(arm):
+    text = arm.description.text()
+    for origin in (".yaml", "robot.yaml", ".yml"):
+        assert esp.read_text(text, origin) == arm.description
+    with pytest.raises(esp.UnknownName, match="ending '.yaaml' is unknown.*did you mean '.yaml'"):
+        esp.read_text(text, ".yaaml")
+    with pytest.raises(TypeError, match="origin is of type int, expected a text"):
+        esp.read_text(text, 3)
+
+
+def test_a_file_has_a_name_before_its_ending(arm, tmp_path):
+    with pytest.raises(esp.InvalidModel, match="an ending alone, expected a name before it"):
+        arm.description.write(tmp_path / ".yaml")
+    assert not list(tmp_path.iterdir())

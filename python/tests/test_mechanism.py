@@ -238,3 +238,23 @@ def test_a_registered_name_of_cpp_is_not_taken():
     taken = next(e["name"] for e in laws if "espalier_subsystems" in e["origin"])
     with pytest.raises(esp.DuplicateName, match="registered by .*espalier_subsystems.* already"):
         define(name=taken, positions=2, phi=lambda self, q: q[0] - q[1])
+
+
+@pytest.mark.parametrize(
+    "fields, text",
+    [
+        ({"positions": 2.5}, "positions is 2.5, expected a whole number from 0"),
+        ({"positions": "two"}, "positions is 'two'"),
+        ({"positions": 10**9}, "positions is 1000000000, expected a whole number from 0 to 10000"),
+        ({"parameters": ["a"]}, r"parameters is \['a'\], expected a dict"),
+        ({"parameters": {"a": "x"}}, "parameter 'a' is 'x', expected a number"),
+        ({"parameters": {3: 1.0}}, "parameter is 3, expected a name"),
+        ({"phi": 3}, "phi is 3, expected a method"),
+        ({"phi": lambda self, q: "a"}, "an equation of phi is 'a', expected an expression"),
+        ({"phi": lambda self, q: [q[0], None]}, "an equation of phi is None"),
+    ],
+)
+def test_members_of_another_type_are_named(fields, text):
+    members = {"positions": 2, "parameters": {"a": 1.0}, "phi": lambda self, q: q[0] - q[1]}
+    with pytest.raises(TypeError, match=f"mechanism 'Wrong': {text}"):
+        esp.mechanism(type("Wrong", (), {**members, **fields}))

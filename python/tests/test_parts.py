@@ -93,3 +93,55 @@ def test_groups_change_the_subsystems_and_not_the_motion(models):
     assert "M of leg" in grouped and "M of leg" not in plain
     a = model.forward_dynamics(x.q, x.v, algorithm="bremer-on", groups={"leg": leg})
     assert np.allclose(a, model.forward_dynamics(x.q, x.v), rtol=1e-9, atol=1e-9)
+
+
+def test_covariance_is_a_number_one_for_each_row_or_a_matrix(arm):
+    x = arm.random_state(1)
+    vdot = arm.forward_dynamics(x.q, x.v, np.ones(arm.nv))
+
+    def spread(covariance):
+        sensors = [{"kind": "acceleration", "joint": name} for name in arm.coordinates]
+        sensors.append({"kind": "accelerometer", "link": "flange", "rows": ["ax", "ay"],
+                        "covariance": covariance})
+        sensors[0]["covariance"] = 1.0
+        return arm.sensor_dynamics(
+            "chi_square", x.q, x.v, measurements=[*vdot, 0.0, 0.0], sensors=sensors,
+            algorithm="map",
+        )
+
+    matrix = spread([[2.0, 1.0], [1.0, 2.0]])
+    assert spread([2.0, 1.0, 1.0, 2.0]) == matrix == spread(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    assert spread(2.0) == spread([2.0, 2.0]) == spread([[2.0, 0.0], [0.0, 2.0]]) != matrix
+    assert spread(np.float64(2)) == spread(2) == spread(np.array(2.0))
+    for wrong in ("x", None, {"a": 1}, object()):
+        with pytest.raises(TypeError, match="covariance is .*, expected a number, one for each row"):
+            spread(wrong)
+    with pytest.raises(TypeError, match=r"covariance\[1\] is 'x', expected a number"):
+        spread([1.0, "x"])
+    with pytest.raises(esp.InvalidModel, match=r"size of covariance\[1\] is 1, expected 2"):
+        spread([[1.0, 0.0], [1.0]])
+    with pytest.raises(esp.InvalidModel, match="not positive definite"):
+        spread([[1.0, 2.0], [2.0, 1.0]])
+
+
+def test_parts_of_another_type_are_named(arm):
+    q = arm.state().q
+    for kind, fields, text in (
+        (esp.Sensor, {"kind": 3}, "kind is 3"),
+        (esp.Sensor, {"kind": "torque", "xyz": 3}, "xyz is 3, expected a list of numbers"),
+        (esp.Sensor, {"kind": "torque", "rows": "ax"}, "rows are 'ax', expected a list of rows"),
+        (esp.EndEffector, {"link": "flange", "rows": [3]}, "row is 3"),
+        (esp.EndEffector, {"link": "flange", "axes": 3}, "axes is 3, expected a name"),
+        (esp.Input, {"contact": 3}, "object is of type int, expected EndEffector"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            kind(**fields)
+    for call, text in (
+        (lambda: arm.input_matrix(q, inputs=[{"joint": 3}]), "Input: joint is 3, expected a text"),
+        (lambda: arm.inverse_osim(q, end_effectors=[{"link": 3}]), "link is 3, expected a text"),
+        (lambda: arm.forward_dynamics(q, groups={"a": 3}), "Group 'a': joints are 3"),
+        (lambda: arm.forward_dynamics(q, groups={"a": [3]}), r"Group 'a': joints\[0\] is 3"),
+        (lambda: arm.forward_dynamics(q, wrenches={3: np.zeros(6)}), "link of wrenches is 3"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            call()

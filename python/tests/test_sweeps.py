@@ -177,9 +177,33 @@ def test_table_of_another_ending_is_refused(tmp_path):
         found.write(tmp_path / "table.xls")
 
 
+@pytest.mark.parametrize("name", ["table.csv", "table.h5"])
+@pytest.mark.parametrize(
+    "result", [{"error": 1.0}, {"item": 1.0}, {"x": np.ones(2), "x[1]": 1.0}, {3: 1.0}]
+)
+def test_names_that_clash_are_refused_and_the_old_table_stays(tmp_path, name, result):
+    if name.endswith(".h5"):
+        pytest.importorskip("h5py")
+    (tmp_path / name).write_text("old")
+    with pytest.raises((esp.DuplicateName, TypeError), match="error|item|x|3"):
+        esp.Sweep([result, result]).write(tmp_path / name)
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "old"
+
+
+def test_slashes_of_names_may_not_make_one_data_set(tmp_path):
+    pytest.importorskip("h5py")
+    found = esp.Sweep([{"a/b": 1.0, "a_b": 2.0}])
+    with pytest.raises(esp.DuplicateName, match="column 'a_b' is given twice.*'/' as '_'"):
+        found.write(tmp_path / "table.h5")
+    found.write(tmp_path / "table.csv")
+
+
 def test_bad_arguments():
     with pytest.raises(ValueError, match="number of states is 1, expected 2"):
         esp.sweep(functions.draw, [1, 2], [1], workers=1)
+    with pytest.raises(TypeError, match="shard_size is 1.5, expected a whole number from 1"):
+        esp.sweep(functions.draw, [1, 2], workers=1, shard_size=1.5)
     with pytest.raises(ValueError, match="shard_size is 0"):
         esp.sweep(functions.draw, [1, 2], workers=1, shard_size=0)
 

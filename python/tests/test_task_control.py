@@ -65,3 +65,37 @@ def test_wrong_use_is_refused_by_name(arm):
         control.want("t", np.zeros(arm.nv + 1))
     with pytest.raises(ValueError, match="q"):
         control(np.zeros(arm.nq + 1), np.zeros(arm.nv))
+
+
+def test_fields_of_another_type_are_named(arm):
+    def make(task=None, **contact):
+        contacts = [{"link": "flange", **contact}] if contact else None
+        return arm.task_control([{"name": "reach", **(task or {})}], contacts=contacts)
+
+    for priority in (1.5, 2**31, "first", None):
+        with pytest.raises(TypeError, match="ControlTask 'reach': priority is .*a whole number"):
+            make({"priority": priority})
+    with pytest.raises(TypeError, match="ControlTask 'reach': weight is 'x', expected a number"):
+        make({"weight": "x"})
+    for sides in (1.5, 2**31):
+        with pytest.raises(TypeError, match="ControlContact 'flange': sides is"):
+            make(sides=sides)
+    for sides in (2, 1001, 10**9):  # the last would take the memory
+        with pytest.raises(esp.InvalidModel, match=f"sides is {sides}, expected 3 to 1000"):
+            make(sides=sides)
+    make(sides=1000)
+    for key in ("friction", "least", "most", "weight", "offset", "normal", "name"):
+        with pytest.raises((TypeError, esp.InvalidModel), match=f"'flange'.*{key}|{key} is"):
+            make(**{key: [1]})
+    with pytest.raises(TypeError, match="limit 'l': lower is 3, expected a list of numbers"):
+        arm.task_control([{"name": "t"}], limits=[
+            {"name": "l", "rows": "joints", "lower": 3, "upper": 3}])
+    task = esp.ControlTask("t")
+    task.weight = "x"  # after it was made
+    with pytest.raises(TypeError, match="ControlTask 't': weight is 'x'"):
+        arm.task_control([task])
+    control = make()
+    with pytest.raises(TypeError, match="task is 3, expected a text"):
+        control.want(3, np.zeros(arm.nv))
+    with pytest.raises(TypeError, match="wrenches are of type list"):
+        control(np.zeros(arm.nq), np.zeros(arm.nv), wrenches=[1])

@@ -354,7 +354,8 @@ std::vector<double> ContactSimulation::held_impulses() const {
 
 void ContactSimulation::run(double duration, double h, int every,
                             const std::function<bool(const Sample&)>& output) {
-  const long long steps = detail::steps_of_run("contact simulation", duration, h, every, output != nullptr);
+  const long long steps =
+      detail::steps_of_run("contact simulation", duration, h, every, output != nullptr);
   const double begin = t_;
   if (!output(sample())) return;
   for (long long k = 1; k <= steps; ++k) {

@@ -79,13 +79,13 @@ TEST(GroundTest, ShapesThatTouchNothingAreNamed) {
 TEST(GroundTest, MeshTouchesAsItsHullAndTheSummarySaysSo) {
   const TemporaryFile model(".urdf", ghost), state(".json", above);
   // A tetrahedron whose base lies 0.1 m below the link's origin.
-  const TemporaryFile mesh(".obj",
-                           "v 0.2 0 -0.1\nv -0.1 0.2 -0.1\nv -0.1 -0.2 -0.1\nv 0 0 0.1\n"
-                           "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
-  const TemporaryFile file(".json",
-                           R"({"shapes": [{"link": "ball", "mesh": ")" + mesh.path() + R"("}]})");
-  const Answer a =
-      run(command(model.path(), state.path(), "--ground '" + file.path() + "' --json"));
+  const TemporaryFolder folder;
+  folder.write("mesh.obj",
+               "v 0.2 0 -0.1\nv -0.1 0.2 -0.1\nv -0.1 -0.2 -0.1\nv 0 0 0.1\n"
+               "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
+  const std::string ground =
+      folder.write("ground.json", R"({"shapes": [{"link": "ball", "mesh": "mesh.obj"}]})");
+  const Answer a = run(command(model.path(), state.path(), "--ground '" + ground + "' --json"));
   ASSERT_EQ(a.code, 0) << a.err;
   EXPECT_NEAR(a.json()["final"]["q"]["root"][2].get<double>(), 0.1, 2e-5);  // slop, and floats
   const Json hulls = a.json()["contact"]["hulls"];

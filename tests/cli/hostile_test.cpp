@@ -81,11 +81,11 @@ TEST(HostileTest, NamesAreUtf8InEveryFormat) {
 }
 
 TEST(HostileTest, NothingIsShownOfAFileThatIsNotOurs) {
-  const TemporaryFile secret(".txt", "root:x:0:0:secret words\nespalier:x:100:100::/\n");
-  const std::string name = std::filesystem::path(secret.path()).filename();
-  const TemporaryFile robot(".yaml",
-                            "espalier: 1\nname: r\ninclude: [" + name + "]\nlinks: {a: {}}\n");
-  const Answer a = run("info " + robot.path());
+  const TemporaryFolder folder;
+  folder.write("secret.txt", "root:x:0:0:secret words\nespalier:x:100:100::/\n");
+  const Answer a =
+      run("info " + folder.write("robot.yaml",
+                                 "espalier: 1\nname: r\ninclude: [secret.txt]\nlinks: {a: {}}\n"));
   EXPECT_EQ(a.code, 1);
   EXPECT_NE(a.err.find("is no Espalier YAML, expected one with the key 'espalier: 1'"),
             std::string::npos)

@@ -162,5 +162,121 @@ TEST(SweepTest, BadFilesNameTheKey) {
   refused("record: {force: {result: tau, reduce: max}}\n", "max_abs");
 }
 
+void expect_refused_sweep(const std::string& sweep, const std::string& words,
+                          const std::string& options = "") {
+  const Answer a = Files(sweep).run(options);
+  EXPECT_EQ(a.code, 2) << sweep;
+  EXPECT_NE(a.err.find(words), std::string::npos) << sweep << a.err;
+  EXPECT_EQ(a.out, "");
+}
+
+TEST(SweepTest, EveryParameterActs) {
+  const std::string mass = "{set: links.block.mass, list: [1, 2]}";
+  expect_refused_sweep("parameters: {a: " + mass + ", b: " + mass + "}\n" + record,
+                       "parameter 'b': target 'links.block.mass' is driven by parameter 'a', too");
+  expect_refused_sweep(
+      "parameters: {a: {scale: links.block.mass, list: [2]}, b: " + mass + "}\n" + record,
+      "parameter 'b': target 'links.block.mass' is driven by parameter 'a', too");
+  expect_refused_sweep(
+      "parameters: {a: {scale: [links.block.mass, links.block.mass], list: [2]}}\n" + record,
+      "target 'links.block.mass' is driven twice by it, expected once");
+  expect_refused_sweep("parameters: {a: {scale: [], list: [2]}}\n" + record,
+                       "parameter 'a' has no target in 'scale', expected one");
+  expect_refused_sweep("parameters: 3\n" + record, "parameters is no mapping");
+}
+
+TEST(SweepTest, FactorsMultiplyWhatIsSetBefore) {
+  const Files files(
+      "parameters:\n"
+      "  mass: {set: links.block.mass, list: [3]}\n"
+      "  factor: {scale: links.block.mass, list: [2]}\n"
+      "  other: {scale: [links.block.mass, joints.rail.armature], list: [5]}\n" +
+      record);
+  const Answer a = files.run();
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_DOUBLE_EQ(std::stod(rows_of(a.out)[1][5]), 9.81 * 3 * 2 * 5);
+}
+
+TEST(SweepTest, ARowIsNotReduced) {
+  expect_refused_sweep("record: {e: {result: tau, row: rail, reduce: norm}}\n",
+                       "record 'e' has row 'rail' and reduce 'norm', expected one of them");
+  const Answer a = Files("record: {e: {result: tau, row: rail, reduce: entry}}\n").run();
+  EXPECT_EQ(a.code, 0) << a.err;
+}
+
+TEST(SweepTest, ColumnsHaveNamesThatDiffer) {
+  const auto twice = [](const std::string& name) {
+    return "has two columns of the name '" + name + "', expected parameters and records of names";
+  };
+  const std::string values = ": {set: links.block.mass, list: [1]}}\n";
+  expect_refused_sweep("parameters: {force" + values + record, twice("force"));
+  for (const std::string name : {"design", "state", "error"}) {
+    expect_refused_sweep("parameters: {" + name + values + record, twice(name));
+    expect_refused_sweep("record: {" + name + ": {result: tau}}\n", twice(name));
+  }
+  expect_refused_sweep("record: {a: {result: tau}, a: {result: tau}}\n",
+                       "key 'a' is given twice, expected once");
+  expect_refused_sweep("seed: 1\nseed: 2\n" + record, "key 'seed' is given twice");
+}
+
+TEST(SweepTest, WrongNumbersAreToldWithWhatIsWanted) {
+  const auto range = [](const std::string& more) {
+    return "parameters: {m: {set: links.block.mass, " + more + "}}\n" + record;
+  };
+  expect_refused_sweep(range("range: [1, 2], count: 2.5"),
+                       "'count' is 2.5, expected a whole number");
+  expect_refused_sweep(range("range: [1, 2], count: 1000000000000"), "up to 2147483647");
+  expect_refused_sweep(range("range: [1, 2], count: 0"), "count 0, expected at least 1");
+  expect_refused_sweep(range("range: [1, nan], count: 2"), "expected a list of finite numbers");
+  expect_refused_sweep(range("list: 3"), "'list' is 3, expected a list of finite numbers");
+  expect_refused_sweep("seed: -1\n" + record, "'seed' is -1, expected a whole number from 0");
+}
+
+TEST(SweepTest, ARangeMayHaveOnePoint) {
+  const Answer a =
+      Files("parameters: {m: {set: links.block.mass, range: [3, 5], count: 1}}\n" + record).run();
+  ASSERT_EQ(a.code, 0) << a.err;
+  const auto rows = rows_of(a.out);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1][2], "3");
+}
+
+#ifdef ESPALIER_HDF5
+TEST(SweepTest, Hdf5IsWrittenWholeOrNotAtAll) {
+  const std::string grid =
+      "parameters: {m: {set: links.block.mass, range: [1, 2], count: 2000}}\n" + record;
+  const Files files(grid);
+  const TemporaryFolder folder;
+  const std::string table = folder.write("table.h5", "old");
+  const std::string sweep = "sweep '" + files.plan.path() + "' --output '" + table + "'";
+  // A file of 8 KB at most, and no signal beyond, as where the disk is full.
+  const TemporaryFile err(".err");
+  const std::string limited = "trap '' XFSZ; ulimit -f 8; '" ESPALIER_CLI "' " + sweep;
+  const int code =
+      std::system(("bash -c \"" + limited + "\" >/dev/null 2>'" + err.path() + "'").c_str());
+  EXPECT_EQ(WEXITSTATUS(code), 1) << contents(err.path());
+  EXPECT_NE(contents(err.path()).find("table.h5: output file is not writable"), std::string::npos)
+      << contents(err.path());
+  EXPECT_EQ(contents(table), "old");
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"table.h5"});  // and nothing beside it
+
+  const Answer whole = espalier::test::run(sweep);
+  EXPECT_EQ(whole.code, 0) << whole.err;
+  EXPECT_EQ(contents(table).substr(1, 3), "HDF");
+}
+
+TEST(SweepTest, ColumnsThatWouldBeOneDataSetAreRefusedBeforeTheSweep) {
+  const TemporaryFolder folder;
+  const std::string table = folder.write("table.h5", "old");
+  expect_refused_sweep(
+      "record: {a/b: {result: tau}, a_b: {result: tau}}\n",
+      "column 'a_b' is data set 'a_b' of HDF5, as is column 'a/b', expected names that differ",
+      "--output '" + table + "'");
+  expect_refused_sweep("record: {.: {result: tau}}\n", "column '.' names no data set of HDF5",
+                       "--output '" + table + "'");
+  EXPECT_EQ(contents(table), "old");
+}
+#endif
+
 }  // namespace
 }  // namespace espalier::test::sweep_test

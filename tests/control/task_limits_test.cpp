@@ -178,7 +178,11 @@ TEST(TaskControl, BadSetupsAreRefusedByName) {
             "direction");
   s = good, s.contacts[0].sides = 2;
   EXPECT_EQ(refusal<InvalidModel>(s),
-            "task control: contact 'tip': number of the pyramid's sides is 2, expected at least 3");
+            "task control: contact 'tip': number of the pyramid's sides is 2, expected 3 to 1000");
+  s = good, s.contacts[0].sides = 1'000'000'000;  // rows that would take the memory
+  EXPECT_EQ(refusal<InvalidModel>(s),
+            "task control: contact 'tip': number of the pyramid's sides is 1000000000, expected 3 "
+            "to 1000");
   s = good, s.tasks.clear();
   EXPECT_EQ(refusal<InvalidModel>(s),
             "task control: setup: number of tasks is 0, expected at least one");

@@ -279,7 +279,7 @@ TEST_F(RegistryTest, UnknownFormatListsTheKnownEndings) {
   expect_contains(error_of<UnknownName>([&] { registry_.format_for("robots.urdf/x"); }),
                   "ending '' is unknown");
   expect_contains(error_of<UnknownName>([&] { registry_.format_for("robots/.urdf"); }),
-                  "is unknown");
+                  "format of file name '.urdf' is unknown, expected a name before the ending");
 }
 
 TEST_F(RegistryTest, AlgorithmIsMadeAtEveryScalarThatItIsRegisteredAt) {

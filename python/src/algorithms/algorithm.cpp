@@ -1,7 +1,5 @@
 #include "algorithm.hpp"
 
-#include "espalier/sensing/sensor_dynamics.hpp"
-
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -9,13 +7,13 @@
 #include <cmath>
 #include <cstring>
 
+#include "espalier/sensing/sensor_dynamics.hpp"
+#include "python/src/values.hpp"
+
 namespace espalier::python {
 
 namespace {
 
-constexpr std::array<const char*, 4> role_names{"q", "v", "tau", "vdot"};
-constexpr std::array<std::vector<double> Inputs::*, 4> role_members{&Inputs::q, &Inputs::v,
-                                                                    &Inputs::tau, &Inputs::vdot};
 /// Calls that are timed before it is settled whether the lock is worth letting go.
 constexpr int timed_calls = 8;
 constexpr double long_call = 1e-6;  // [s]
@@ -194,7 +192,7 @@ void BoundAlgorithm::read_wrenches(py::handle object) {
   };
   if (py::isinstance<py::dict>(object)) {
     for (const auto& [name, wrench] : py::reinterpret_borrow<py::dict>(object)) {
-      const std::string link = name.cast<std::string>();
+      const std::string link = text_of(name, asker_.who, "link of wrenches");
       add(robot_.model->link(link),
           vector_of(wrench, ("wrench on link '" + link + "'").c_str(), 6, asker_).data());
     }
@@ -213,6 +211,10 @@ void BoundAlgorithm::read_wrenches(py::handle object) {
 }
 
 py::object BoundAlgorithm::solve_one(Call& call) {
+  if (call.status || call.variant) {
+    throw py::type_error(asker_.who + ": " + (call.status ? "status" : "variant") +
+                         " is given for one state, expected it for a batch alone");
+  }
   for (int i = 0; i < 4; ++i) {
     if (needed_[i] || call.role(i)) {
       take(call.role(i), role_names[i], sizes_[i], inputs_.*role_members[i]);
@@ -233,7 +235,8 @@ py::object BoundAlgorithm::solve_one(Call& call) {
   vector(call.acceleration, "acceleration", inputs_.task_acceleration);
   vector(call.measurements, "measurements", inputs_.measurements);
   vector(call.multipliers, "multipliers", inputs_.multipliers);
-  inputs_.time_step = call.time_step ? call.time_step.cast<double>() : Inputs{}.time_step;
+  inputs_.time_step =
+      call.time_step ? number_of(call.time_step, asker_.who, "time_step") : Inputs{}.time_step;
   if (options_.check && call.q && !robot_.model->is_tree()) {
     expect_closed(asker_.who, *robot_.model, inputs_.q.data());
   }
@@ -248,131 +251,15 @@ py::object BoundAlgorithm::solve_one(Call& call) {
   } else {
     algorithm_->solve(inputs_, results_);
   }
-  if (options_.check) expect_finite();
+  if (options_.check) {
+    expect_finite();
+    const int remarks = answers();  // the margin, and whether a dead point is near
+    if (remarks < static_cast<int>(results_.size()) && results_[remarks + 1].values[0] != 0.0) {
+      warn_near_dead_point();
+    }
+  }
   const Choice choice = call.select.empty() ? Choice{} : choose(call.select);
   return result_of_one(call, choice);
-}
-
-void BoundAlgorithm::expect_finite() const {
-  for (const Result& r : results_) {
-    double sum = 0.0;
-    for (const double x : r.values) sum += x - x;
-    if (sum == 0.0) continue;
-    for (int i = 0; i < 4; ++i) {
-      if (!needed_[i]) continue;
-      const std::vector<double>& given = inputs_.*role_members[i];
-      for (std::size_t k = 0; k < given.size(); ++k) {
-        if (std::isfinite(given[k])) continue;
-        throw SingularMechanism(asker_.who + ": " + role_names[i] + "[" + std::to_string(k) +
-                                "] is " + (std::isnan(given[k]) ? "nan" : "infinite") +
-                                ", expected a finite number");
-      }
-    }
-    const auto bad =
-        std::find_if(r.values.begin(), r.values.end(), [](double x) { return !std::isfinite(x); });
-    throw SingularMechanism(
-        asker_.who + ": " + r.name + "[" +
-        std::to_string((bad - r.values.begin()) / std::max(1, r.column_count)) + "] is " +
-        (std::isnan(*bad) ? "nan" : "infinite") +
-        ", expected a finite number (a singular pose, or bodies without inertia about their "
-        "joints; algorithm.check = False gives them all the same)");
-  }
-}
-
-BoundAlgorithm::Choice BoundAlgorithm::choose(const std::string& select) const {
-  std::vector<std::string> known;
-  for (std::size_t k = 0; k < results_.size(); ++k) {
-    if (results_[k].name == select) return {static_cast<int>(k), -1};
-    known.push_back(results_[k].name);
-  }
-  for (std::size_t k = 0; k < results_.size(); ++k) {
-    const Result& r = results_[k];
-    const auto find = [&](int count, const auto& name_of) {
-      for (int i = 0; i < count; ++i) {
-        known.push_back(name_of(i));
-        if (known.back() == select) return i;
-      }
-      return -1;
-    };
-    int row = -1;
-    if (r.rows == ResultAxis::links) {
-      row = find(r.row_count, [&](int i) { return robot_.model->links()[i].name; });
-    } else if (r.rows == ResultAxis::named) {
-      row = find(r.row_count, [&](int i) { return r.names[i]; });
-    } else if (r.rows == ResultAxis::rates) {
-      for (const Coordinate& c : robot_.model->coordinates()) {
-        known.push_back(c.name);
-        if (c.name == select && c.size == 1) row = c.start;
-      }
-    }
-    if (row >= 0) return {static_cast<int>(k), row};
-  }
-  throw UnknownName(asker_.who + ": result is '" + select + "'" + suggest(select, known));
-}
-
-/// Of a result in NumPy: axes that stand for one thing are left out.
-std::vector<py::ssize_t> BoundAlgorithm::shape(const Result& r) const {
-  std::vector<py::ssize_t> out;
-  if (r.rows != ResultAxis::one) out.push_back(r.row_count);
-  if (r.columns != ResultAxis::one) out.push_back(r.column_count);
-  return out;
-}
-
-py::object BoundAlgorithm::value_of_one(const Result& r, py::handle out) const {
-  const std::vector<py::ssize_t> dims = shape(r);
-  if (out) {
-    if (!py::isinstance<py::array>(out)) {
-      throw py::type_error(asker_.who + ": out is no array, expected one of shape of '" + r.name +
-                           "'");
-    }
-    const py::array array = py::reinterpret_borrow<py::array>(out);
-    if (array.ndim() != static_cast<py::ssize_t>(dims.size()) ||
-        !std::equal(dims.begin(), dims.end(), array.shape())) {
-      asker_.refuse_shape("out", array, std::string(py::str(py::tuple(py::cast(dims)))));
-    }
-    if (!is_writeable(out)) {
-      throw py::value_error(asker_.who + ": out is read-only, expected an array to write to");
-    }
-    if (is_float64(out) && is_contiguous(out)) {
-      std::memcpy(data(out), r.values.data(), r.values.size() * sizeof(double));
-    } else {
-      real_array(out, "out", asker_);  // refuses other dtypes
-      if (array.dtype().kind() != 'f') {
-        throw py::type_error(asker_.who + ": dtype of out is " +
-                             std::string(py::str(array.dtype())) + ", expected float64 or float32");
-      }
-      array.attr("__setitem__")(py::ellipsis(), array_of(r.values.data(), dims));
-    }
-    return py::reinterpret_borrow<py::object>(out);
-  }
-  if (dims.empty()) return py::float_(r.values[0]);
-  return array_of(r.values.data(), dims);
-}
-
-py::object BoundAlgorithm::result_of_one(const Call& call, const Choice& choice) {
-  if (choice.row >= 0) {
-    const Result& r = results_[choice.result];
-    Result row;
-    row.name = r.name;
-    row.shape(ResultAxis::one, 1, r.columns, r.column_count);
-    std::copy_n(r.values.begin() + choice.row * r.column_count, r.column_count, row.values.begin());
-    return value_of_one(row, call.out);
-  }
-  if (choice.result >= 0) return value_of_one(results_[choice.result], call.out);
-  if (results_.size() == 1) return value_of_one(results_[0], call.out);
-  if (call.out && !py::isinstance<py::dict>(call.out)) {
-    throw py::type_error(asker_.who +
-                         ": out is no dict, expected one of arrays by name, since "
-                         "there are several results");
-  }
-  py::dict all;
-  for (const Result& r : results_) {
-    const py::str name(r.name);
-    py::object out;
-    if (call.out && py::reinterpret_borrow<py::dict>(call.out).contains(name)) out = call.out[name];
-    all[name] = value_of_one(r, out);
-  }
-  return py::module_::import("espalier.results").attr("Results")(all);
 }
 
 double BoundAlgorithm::seconds_per_solve(int calls, int rounds) {

@@ -51,6 +51,9 @@ class BoundAlgorithm {
   const std::optional<std::string>& no_packs() const { return no_packs_; }
 
  private:
+  static constexpr std::array<const char*, 4> role_names{"q", "v", "tau", "vdot"};
+  static constexpr std::array<std::vector<double> Inputs::*, 4> role_members{
+      &Inputs::q, &Inputs::v, &Inputs::tau, &Inputs::vdot};
   /// Arguments of one call.
   struct Call {
     py::object q, v, tau, vdot;  ///< arrays by role
@@ -73,6 +76,14 @@ class BoundAlgorithm {
   py::object result_of_one(const Call& call, const Choice& choice);
   py::object value_of_one(const Result& r, py::handle out) const;
   void expect_finite() const;
+  /// @throws InvalidModel where two results would be written to one place
+  void expect_apart(py::handle out, py::handle other) const;
+  /// Results that a call gives by themselves: not what derivatives through loops say of theirs
+  /// besides, so that a call gives the same on trees and on loops.
+  int answers() const;
+  /// Whether these come by name: there are several, or they are named after parts of the robot.
+  bool several() const;
+  void warn_near_dead_point() const;
 
   // Batches: batch_call.cpp and, how they run, algorithm_batch.cpp.
   class BatchCall;

@@ -10,7 +10,7 @@
 #include <span>
 #include <thread>
 
-#include "python/src/batch_arrays.hpp"
+#include "python/src/algorithms/batch_arrays.hpp"
 
 // How batches run: on packs or, what cannot, in a loop, a state after the other on every core.
 
@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::array<In<double> BatchInputs::*, 4> batch_members{
     &BatchInputs::q, &BatchInputs::v, &BatchInputs::tau, &BatchInputs::vdot};
-constexpr std::array<std::vector<double> Inputs::*, 4> role_members{&Inputs::q, &Inputs::v,
-                                                                    &Inputs::tau, &Inputs::vdot};
 
 std::atomic<int> forks{0};
 

@@ -2,6 +2,7 @@
 
 #include "algorithm.hpp"
 #include "espalier/kernel/problems/operational_space/input_matrix.hpp"
+#include "python/src/values.hpp"
 
 // The class Algorithm of Python.
 
@@ -96,7 +97,13 @@ void bind_algorithm(py::module_& module) {
         const Vec3<double> g = a.gravity();
         return py::make_tuple(g.x, g.y, g.z);
       },
-      [](BoundAlgorithm& a, const std::array<double, 3>& g) {
+      [](BoundAlgorithm& a, py::handle gravity) {
+        const std::string who = a.entry().about.name + " of '" + a.robot().model->name() + "'";
+        const std::vector<double> g = numbers_of(gravity, who, "gravity");
+        if (g.size() != 3) {
+          throw SizeMismatch(who + ": size of gravity is " + std::to_string(g.size()) +
+                             ", expected 3");
+        }
         a.set_gravity({g[0], g[1], g[2]});
       },
       "[m/s²], world axes.");

@@ -5,6 +5,7 @@
 
 #include "espalier/simulation/batch_simulation.hpp"
 #include "espalier/simulation/controllers.hpp"
+#include "python/src/values.hpp"
 #include "recorded_run.hpp"
 
 // Robots in time: one (Simulation) and many (BatchSimulation).
@@ -36,13 +37,13 @@ class PythonController final : public Controller {
     if (answer.is_none()) return;
     if (py::isinstance<py::dict>(answer)) {
       for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(answer)) {
-        const Joint& joint = model_->joint(name.cast<std::string>());
+        const Joint& joint = model_->joint(text_of(name, asker_.who, "joint of its forces"));
         if (PyNumber_Check(value.ptr()) && !py::hasattr(value, "__len__")) {
           if (joint.nv != 1) {
             throw SizeMismatch(asker_.who + ": force on joint '" + joint.name +
                                "' is one number, expected " + std::to_string(joint.nv));
           }
-          forces[joint.v] += value.cast<double>();
+          forces[joint.v] += number_of(value, asker_.who, "force on joint '" + joint.name + "'");
           continue;
         }
         const auto x = vector_of(value, "force", joint.nv, asker_);

@@ -1,19 +1,17 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "batch_arrays.hpp"
+#include "espalier/kernel/text.hpp"
+#include "python/src/values.hpp"
 
 // A batch as Python calls it: arrays are (batch, n), one state after the other.
 
 namespace espalier::python {
-
-namespace {
-
-constexpr std::array<const char*, 4> role_names{"q", "v", "tau", "vdot"};
-
-}  // namespace
 
 /// From the arguments of a call to what it returns.
 class BoundAlgorithm::BatchCall {
@@ -34,6 +32,8 @@ class BoundAlgorithm::BatchCall {
   void read_wrenches_by_link(const py::dict& by_link);
   void read_others();
   py::object place_for(const Result& r) const;
+  bool disturbs(const py::object& out) const;
+  void expect_apart() const;
   void expect_place(const py::object& out, const std::vector<py::ssize_t>& dims) const;
   void expect_status() const;
 
@@ -42,6 +42,8 @@ class BoundAlgorithm::BatchCall {
   Call& call_;
   BatchArrays arrays_;
   std::vector<py::object> kept_;  ///< what the pointers point into
+  std::vector<Extent> in_place_;  ///< inputs that results may replace row for row
+  std::vector<double> near_;      ///< whether a dead point is near, where that is told
   bool floats_ = false;           ///< whether q is of floats
   Choice choice_;
   std::vector<py::object> outputs_;  ///< as given; null where there is none
@@ -79,6 +81,8 @@ void BoundAlgorithm::BatchCall::read() {
     arrays_.same[i] = dimensions(x) == 1;
     if (!arrays_.same[i]) expect_count(role_names[i], x);
     arrays_.inputs[i] = rows(x);
+    // Positions are read once more, for the loops' residuals.
+    if (i > 0 && !arrays_.same[i]) in_place_.push_back(extent_of(kept_.back()));
   }
   if (call_.wrenches) read_wrenches();
   read_others();
@@ -116,7 +120,7 @@ void BoundAlgorithm::BatchCall::read_wrenches_by_link(const py::dict& by_link) {
   std::vector<double>& numbers = owner_.wrench_numbers_;
   numbers.assign(6 * links * arrays_.N, 0.0);
   for (const auto& [name, wrench] : by_link) {
-    const Link& link = model.link(name.cast<std::string>());
+    const Link& link = model.link(text_of(name, asker_.who, "link of wrenches"));
     const long at = &link - model.links().data();
     const std::vector<double> w = vector_of(wrench, "wrench", 6, asker_);
     for (long k = 0; k < arrays_.N; ++k) {
@@ -149,13 +153,36 @@ void BoundAlgorithm::BatchCall::read_others() {
     arrays_.multipliers = rows(x);
     arrays_.multiplier_rows = x.shape(x.ndim() - 1);
   }
-  if (call_.time_step) arrays_.time_step = call_.time_step.cast<double>();
+  if (call_.time_step) arrays_.time_step = number_of(call_.time_step, asker_.who, "time_step");
   if (call_.variant) {
-    const auto v = py::array_t<int, py::array::c_style | py::array::forcecast>(call_.variant);
-    if (v.ndim() != 1 || v.shape(0) != arrays_.N) {
-      asker_.refuse_shape("variant", v, "(" + std::to_string(arrays_.N) + ",)");
+    const std::vector<double> v = vector_of(call_.variant, "variant", arrays_.N, asker_);
+    for (const double x : v) {
+      const bool whole = x >= 0.0 && x <= std::numeric_limits<int>::max() && x == std::floor(x);
+      if (!whole) {
+        throw UnknownName(asker_.who + ": variant[" + std::to_string(arrays_.variant.size()) +
+                          "] is " + text::number(x) + ", expected a whole number from 0");
+      }
+      arrays_.variant.push_back(static_cast<int>(x));
     }
-    arrays_.variant.assign(v.data(), v.data() + arrays_.N);
+  }
+}
+
+/// Whether what is written to `out` may be read again, by another state's turn.
+bool BoundAlgorithm::BatchCall::disturbs(const py::object& out) const {
+  const Extent place = extent_of(out);
+  const auto same = std::find(in_place_.begin(), in_place_.end(), place);
+  return std::any_of(kept_.begin(), kept_.end(), [&](const py::object& in) {
+    const Extent read = extent_of(in);
+    return read.meets(place) && (same == in_place_.end() || read != place);
+  });
+}
+
+/// @throws InvalidModel where two results would be written to one place
+void BoundAlgorithm::BatchCall::expect_apart() const {
+  for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    for (std::size_t i = 0; i < k; ++i) {
+      if (outputs_[i] && outputs_[k]) owner_.expect_apart(outputs_[i], outputs_[k]);
+    }
   }
 }
 
@@ -170,16 +197,27 @@ void BoundAlgorithm::BatchCall::make_results() {
                       "first (the neutral position has no answer)");
   }
   for (std::size_t k = 0; k < results.size(); ++k) {
-    if (choice_.result >= 0 && choice_.result != static_cast<int>(k)) continue;
+    if (choice_.result >= 0 ? choice_.result != static_cast<int>(k)
+                            : static_cast<int>(k) >= owner_.answers()) {
+      continue;
+    }
     std::vector<py::ssize_t> dims = owner_.shape(results[k]);
     dims.insert(dims.begin(), arrays_.N);
     const py::object out = place_for(results[k]);
     if (out) expect_place(out, dims);
-    const bool direct = out && is_float64(out) && is_contiguous(out);
+    const bool direct = out && is_float64(out) && is_contiguous(out) && !disturbs(out);
     written_.push_back(direct ? Plain(py::reinterpret_borrow<py::array>(out)) : Plain(dims));
     outputs_.push_back(out);
     arrays_.results.push_back(static_cast<int>(k));
     arrays_.values.push_back(written_.back().mutable_data());
+  }
+  expect_apart();
+  const int remarks = owner_.answers();  // the margin, and whether a dead point is near
+  if (owner_.options_.check && !call_.status && remarks < static_cast<int>(results.size()) &&
+      choice_.result < remarks) {
+    near_.resize(arrays_.N);
+    arrays_.results.push_back(remarks + 1);
+    arrays_.values.push_back(near_.data());
   }
   if (call_.status) expect_status();
   if (call_.status || owner_.options_.check) arrays_.status.assign(arrays_.N, BatchStatus::ok);
@@ -192,7 +230,7 @@ py::object BoundAlgorithm::BatchCall::place_for(const Result& r) const {
     const py::str name(r.name);
     return py::dict(out).contains(name) ? py::object(out[name]) : py::object();
   }
-  if (out && choice_.result < 0 && owner_.results_.size() > 1) {
+  if (out && choice_.result < 0 && owner_.several()) {
     throw py::type_error(asker_.who +
                          ": out is no dict, expected one of arrays by name, since "
                          "there are several results");
@@ -216,7 +254,7 @@ void BoundAlgorithm::BatchCall::expect_place(const py::object& out,
                          ", expected float64 or float32");
   }
   if (!is_writeable(out)) {
-    throw py::value_error(asker_.who + ": out is read-only, expected an array to write to");
+    raise("InvalidModel", asker_.who + ": out is read-only, expected an array to write to");
   }
 }
 
@@ -251,6 +289,7 @@ void BoundAlgorithm::BatchCall::run() {
     std::memcpy(data(call_.status), arrays_.status.data(), arrays_.status.size());
   } else if (options.check) {
     owner_.expect_ok(arrays_.status);
+    if (std::find(near_.begin(), near_.end(), 1.0) != near_.end()) owner_.warn_near_dead_point();
   }
 }
 
@@ -265,7 +304,7 @@ py::object BoundAlgorithm::BatchCall::answer() {
   if (choice_.row >= 0) {
     return outputs_[0].attr("__getitem__")(py::make_tuple(py::slice(0, arrays_.N, 1), choice_.row));
   }
-  if (outputs_.size() == 1) return outputs_[0];
+  if (choice_.result >= 0 || !owner_.several()) return outputs_[0];
   py::dict all;
   for (std::size_t k = 0; k < outputs_.size(); ++k) {
     all[py::str(owner_.results_[arrays_.results[k]].name)] = outputs_[k];
