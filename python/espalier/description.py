@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .errors import (
-    InvalidModel, OnlyKnown, expect_dict, expect_name, expect_word, file_name, name_fields, unknown,
+    DuplicateName, InvalidModel, OnlyKnown, expect_dict, expect_name, expect_word, file_name,
+    name_fields, unknown,
 )
 from .host import Host, default_host, loaded_by_hand
 from .results import PlainNumbers
@@ -315,22 +316,22 @@ class Composer:
 
     def link(self, name: str, **fields: Any) -> None:
         """A link: mass [kg], com [m], inertia [ixx, iyy, izz, ixy, ixz, iyz]."""
-        self._robot["links"][name] = fields
+        self._put("link", "links", name, fields)
 
     def joint(self, name: str, **fields: Any) -> None:
         """A joint: type, parent, child, xyz, rpy, axis, limits, ..."""
-        self._robot.setdefault("joints", {})[name] = fields
+        self._put("joint", "joints", name, fields)
 
     def define(self, name: str, definition: Mapping[str, Any]) -> None:
         """A type of subsystem to be used several times, as under "definitions" in YAML."""
         expect_dict(f"definition '{name}'", "definition", definition, "a part's keys")
-        self._robot.setdefault("definitions", {})[name] = dict(definition)
+        self._put("definition", "definitions", name, dict(definition))
 
     def add(self, name: str, type: str, **given: Any) -> None:
         """A subsystem of a registered or defined type; ports are (link, xyz, rpy) or a link.
 
-        What is a text or a tuple joins a port to a link (``base="trunk"``), all else is a
-        parameter.
+        What is a text, or a tuple that begins with one, joins a port to a link
+        (``base="trunk"``), all else is a parameter.
         """
         known = sorted(self._types | set(self._robot.get("definitions", {})))
         if type not in known:
@@ -340,17 +341,26 @@ class Composer:
         for key, value in given.items():
             if isinstance(value, str):
                 connect[key] = value
-            elif isinstance(value, tuple):
+            elif isinstance(value, tuple) and value and isinstance(value[0], str):
+                if len(value) > 3:
+                    raise TypeError(
+                        f"subsystem '{name}': {key} has {len(value)} parts, expected a link, "
+                        "its xyz and its rpy"
+                    )
                 frame: dict[str, Any] = {"to": value[0]}
                 frame.update(zip(("xyz", "rpy"), value[1:]))
                 connect[key] = frame
             else:
-                parameters[key] = value
-        self._robot["subsystems"][name] = {
-            "type": type,
-            "connect": connect,
-            "parameters": parameters,
-        }
+                parameters[key] = list(value) if isinstance(value, tuple) else value
+        subsystem = {"type": type, "connect": connect, "parameters": parameters}
+        self._put("subsystem", "subsystems", name, subsystem)
+
+    def _put(self, kind: str, where: str, name: str, part: dict[str, Any]) -> None:
+        """Adds a part; one of the same kind and name is not replaced."""
+        parts = self._robot.setdefault(where, {})
+        if name in parts:
+            raise DuplicateName(f"{kind} '{name}' is there already, expected another name")
+        parts[name] = part
 
     def describe(self) -> Description:
         """The robot's description."""

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <limits>
+#include <mutex>
 
 #include "arrays.hpp"
 #include "values.hpp"
@@ -79,7 +80,10 @@ class BoundTaskControl {
     const std::string task = text_of(name, asker_.who, "task");
     const py::array x = real_array(acceleration, "acceleration", asker_);
     if (x.ndim() != 1) asker_.refuse_shape("acceleration", x, "(rows,)");
-    control_->want(task, vector_of(x, "acceleration", x.shape(0), asker_));
+    const auto wanted = vector_of(x, "acceleration", x.shape(0), asker_);
+    const WithoutGil released;
+    const std::lock_guard lock(mutex_);
+    control_->want(task, wanted);
   }
 
   py::object evaluate(py::handle q, py::handle v, py::handle tau, py::handle wrenches) {
@@ -100,29 +104,31 @@ class BoundTaskControl {
                   {{w[0], w[1], w[2]}, {w[3], w[4], w[5]}});
       }
     }
-    const TaskControl::Answer* answer = nullptr;
+    expect_closed(asker_.who, m, Q.data());
+    TaskControl::Answer answer;
+    std::vector<double> forces(m.spanning_nv(), 0.0);
     {
-      WithoutGil released;
-      answer = &control_->evaluate(Q, V, T, &given);
+      const WithoutGil released;
+      const std::lock_guard lock(mutex_);
+      answer = control_->evaluate(Q, V, T, &given);
+      control_->drive(forces.data());
     }
     py::dict accelerations;
     for (const ControlTask& task : setup_.tasks) {
       accelerations[py::str(task.name)] =
-          array_of(answer->accelerations.data() + control_->first_row(task.name),
+          array_of(answer.accelerations.data() + control_->first_row(task.name),
                    {control_->rows(task.name)});
     }
-    std::vector<double> forces(m.spanning_nv(), 0.0);
-    control_->drive(forces.data());
     py::dict all;
     const auto put = [&](const char* name, const std::vector<double>& x) {
       all[name] = array_of(x.data(), {static_cast<py::ssize_t>(x.size())});
     };
-    put("inputs", answer->inputs);
-    put("vdot", answer->vdot);
+    put("inputs", answer.inputs);
+    put("vdot", answer.vdot);
     all["accelerations"] = accelerations;
-    put("errors", answer->errors);
-    all["violation"] = answer->violation;
-    all["iterations"] = answer->iterations;
+    put("errors", answer.errors);
+    all["violation"] = answer.violation;
+    all["iterations"] = answer.iterations;
     put("forces", forces);
     return py::module_::import("espalier.results").attr("Results")(all);
   }
@@ -133,6 +139,7 @@ class BoundTaskControl {
   Robot robot_;
   Asker asker_;
   TaskControlSetup setup_;
+  std::mutex mutex_;  ///< one thread at a time, others wait
   std::unique_ptr<TaskControl> control_;
 };
 

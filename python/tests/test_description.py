@@ -126,6 +126,28 @@ def test_composed_robot_is_the_one_of_the_readme():
         walker.add("arm", "gearedjoint")
 
 
+def test_composer_keeps_what_is_there_and_takes_tuples_for_vectors():
+    def walker(com):
+        made = esp.Composer("walker")
+        made.link("trunk", mass=5, inertia=[0.02, 0.05, 0.06, 0, 0, 0])
+        made.add(
+            "leg", "geared_joint", base=("trunk", [0, 0.1, 0]), ratio=6, link_mass=1, link_com=com,
+            rotor_mass=0.1, rotor_inertia=(3e-5, 3e-5, 6e-5, 0, 0, 0),
+        )
+        return made
+
+    one = walker((0, 0, -0.1))
+    model, other = one.compile(), walker([0, 0, -0.1]).compile()
+    assert model.mass_matrix([0.2])[0, 0] == other.mass_matrix([0.2])[0, 0]
+    with pytest.raises(esp.DuplicateName, match="subsystem 'leg'"):
+        one.add("leg", "geared_joint", base="trunk", ratio=7)
+    with pytest.raises(esp.DuplicateName, match="link 'trunk'"):
+        one.link("trunk", mass=99)
+    with pytest.raises(TypeError, match="'arm': base has 4 parts"):
+        one.add("arm", "geared_joint", base=("trunk", [0, 0, 0], [0, 0, 0], 1))
+    assert one.compile().mass == model.mass
+
+
 def test_subsystems_of_a_definition_in_a_dict():
     robot = esp.from_dict({
         "name": "two",

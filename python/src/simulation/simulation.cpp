@@ -2,6 +2,8 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 
 #include "espalier/simulation/batch_simulation.hpp"
 #include "espalier/simulation/controllers.hpp"
@@ -154,11 +156,13 @@ class ManyRobots {
 
   void start(py::handle q, py::handle v, double t) {
     const std::vector<double> at = columns_of(q, "q", robot_.model->nq(), -1, asker_);
-    count_ = static_cast<long>(at.size()) / robot_.model->nq();
-    const std::vector<double> rates = columns_of(v, "v", robot_.model->nv(), count_, asker_);
-    tau_.assign(robot_.model->nv() * count_, 0.0);
-    WithoutGil released;
-    run_->start(static_cast<int>(count_), at, rates, t);
+    const long count = static_cast<long>(at.size()) / robot_.model->nq();
+    const std::vector<double> rates = columns_of(v, "v", robot_.model->nv(), count, asker_);
+    alone([&] {
+      run_->start(static_cast<int>(count), at, rates, t);
+      tau_.assign(rates.size(), 0.0);
+      count_ = count;
+    });
   }
 
   /// @param tau  (N, nv), constant over the steps; None: zero
@@ -168,33 +172,71 @@ class ManyRobots {
       throw InvalidModel(asker_.who + ": step is " + std::to_string(h) + " and number of steps " +
                          std::to_string(steps) + ", expected a positive step at least once");
     }
-    if (tau.is_none()) {
-      tau_.assign(tau_.size(), 0.0);
-    } else {
-      tau_ = columns_of(tau, "tau", robot_.model->nv(), count_, asker_);
-    }
-    WithoutGil released;
-    Signals signals;
-    for (int k = 0; k < steps; ++k, signals.look()) run_->step(h);
+    std::vector<double> given;
+    if (!tau.is_none()) given = columns_of(tau, "tau", robot_.model->nv(), count_, asker_);
+    alone([&] {
+      given.resize(tau.is_none() ? tau_.size() : given.size(), 0.0);
+      expect_size(asker_.who.c_str(), "tau", static_cast<long>(given.size()),
+                  static_cast<long>(tau_.size()));  // another thread may have started others
+      tau_ = std::move(given);
+      Signals signals;
+      for (int k = 0; k < steps; ++k, signals.look()) run_->step(h);
+    });
   }
 
-  py::array q() const { return rows_of(run_->sample().q, robot_.model->nq(), count_); }
-  py::array v() const { return rows_of(run_->sample().v, robot_.model->nv(), count_); }
-  double time() const { return run_->sample().t; }
-  py::array status() const {
-    std::vector<BatchStatus> all(count_);
-    run_->judge(all);
-    py::array_t<std::uint8_t> out(count_);
-    for (long k = 0; k < count_; ++k) out.mutable_data()[k] = static_cast<std::uint8_t>(all[k]);
+  py::array q() {
+    return copy([&] { return run_->sample().q; }, robot_.model->nq());
+  }
+  py::array v() {
+    return copy([&] { return run_->sample().v; }, robot_.model->nv());
+  }
+  double time() {
+    double t = 0.0;
+    alone([&] { t = run_->sample().t; });
+    return t;
+  }
+  py::array status() {
+    std::vector<BatchStatus> all;
+    alone([&] {
+      all.resize(count_);
+      run_->judge(all);
+    });
+    py::array_t<std::uint8_t> out(static_cast<py::ssize_t>(all.size()));
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      out.mutable_data()[k] = static_cast<std::uint8_t>(all[k]);
+    }
     return out;
   }
-  void set_gravity(const std::array<double, 3>& g) { run_->set_gravity({g[0], g[1], g[2]}); }
+  void set_gravity(const std::array<double, 3>& g) {
+    alone([&] { run_->set_gravity({g[0], g[1], g[2]}); });
+  }
 
  private:
+  /// One thread at a time, others wait.
+  template <class F>
+  void alone(F&& f) {
+    const WithoutGil released;
+    const std::lock_guard lock(mutex_);
+    f();
+  }
+  /// Numbers of all robots, `each` of one.
+  template <class F>
+  py::array copy(F&& columns, long each) {
+    std::vector<double> all;
+    long count = 0;
+    alone([&] {
+      const std::span<const double> now = columns();
+      all.assign(now.begin(), now.end());
+      count = count_;
+    });
+    return rows_of(all, each, count);
+  }
+
   Robot robot_;
   Asker asker_;
+  std::mutex mutex_;
   std::unique_ptr<BatchSimulation> run_;
-  long count_ = 0;
+  std::atomic<long> count_ = 0;  ///< robots; read without the lock
   std::vector<double> tau_;
 };
 
