@@ -18,7 +18,8 @@ class CrbaLtl final : public ForwardDynamics<T> {
       : ForwardDynamics<T>(model),
         rnea_(model, Rnea<T>::Joints::all),
         crba_(this->model(), CompositeBodies<T>::Rates::independent),
-        H_(static_cast<std::size_t>(model->nv()) * model->nv()) {}
+        H_(static_cast<std::size_t>(model->nv()) * model->nv()),
+        ltl_(model->rate_parents()) {}
 
  private:
   void compute(const T* q, const T* v, const T* tau, T* vdot,
@@ -28,15 +29,15 @@ class CrbaLtl final : public ForwardDynamics<T> {
     rnea_.compute(q, v, nullptr, vdot, wrenches);
     for (int k = 0; k < nv; ++k) vdot[k] = tau[k] - vdot[k];
     crba_.compute(q, rnea_.motion(), H_.data());
-    const auto parent = this->model().rate_parents();
-    ltl(H_.data(), parent);
-    ltl_solve_transposed(H_.data(), parent, vdot);
-    ltl_solve(H_.data(), parent, vdot);
+    ltl_.factor(H_.data());
+    ltl_.solve_transposed(vdot);
+    ltl_.solve(vdot);
   }
 
   Rnea<T> rnea_;
   CompositeBodies<T> crba_;
   std::vector<T> H_;
+  SparseLtl<T> ltl_;
 };
 
 }  // namespace espalier
