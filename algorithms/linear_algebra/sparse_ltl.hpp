@@ -84,7 +84,7 @@ class SparseLtl {
       Piece* const L_k = pieces(k);
       T* const L = row(k);
       const T pivot = sqrt(L[d]);
-      const Piece inverse(T(1.0) / pivot);
+      const Piece inverse(inverse_of(pivot, L[d]));
       ESPALIER_ROUND_BY_ROUND
       for (int p = 0; p < d; p += width) L_k[p / width] *= inverse;
       for (int i = 0; i * width < d; ++i) {
@@ -148,6 +148,13 @@ class SparseLtl {
   /// that nobody reads.
   using Piece = std::conditional_t<std::is_same_v<T, double>, Quad, T>;
   static constexpr int width = sizeof(Piece) / sizeof(T);
+
+  /// 1 / root for root = sqrt(square). On a chain each pivot waits for the one before, so that
+  /// doubles divide while the root is taken; other scalars have the fewest operations.
+  static T inverse_of(const T& root, const T& square) {
+    if constexpr (std::is_same_v<T, double>) return root * (1.0 / square);
+    return T(1.0) / root;
+  }
 
   Piece* pieces(int k) { return L_.data() + paths_.first(k) / width; }
   T* row(int k) { return reinterpret_cast<T*>(pieces(k)); }
