@@ -9,7 +9,8 @@
 #define _Bool bool  // the header of glibc 2.36 is written in C
 #include <sys/platform/x86.h>
 #undef _Bool
-#else
+#endif
+#ifndef CPU_FEATURE_ACTIVE  // glibc before 2.34, and other C libraries
 #include <cpuid.h>
 #endif
 #endif
