@@ -5,7 +5,14 @@
 #include <cstdlib>
 
 #if defined(__x86_64__)
+#if __has_include(<sys/platform/x86.h>)
+#define _Bool bool  // the header of glibc 2.36 is written in C
+#include <sys/platform/x86.h>
+#undef _Bool
+#endif
+#ifndef CPU_FEATURE_ACTIVE  // glibc before 2.34, and other C libraries
 #include <cpuid.h>
+#endif
 #endif
 
 #include "espalier/kernel/errors.hpp"
@@ -16,7 +23,20 @@ namespace {
 
 constexpr std::array all{InstructionSet::baseline, InstructionSet::v3, InstructionSet::v4};
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(CPU_FEATURE_ACTIVE)
+// The C library has asked the processor and the operating system already. In a virtual machine each
+// CPUID takes microseconds, and the compilers' own test makes some thirty as the library is loaded.
+InstructionSet detect() {
+  const bool v3 = CPU_FEATURE_ACTIVE(AVX2) && CPU_FEATURE_ACTIVE(FMA) && CPU_FEATURE_ACTIVE(BMI1) &&
+                  CPU_FEATURE_ACTIVE(BMI2) && CPU_FEATURE_ACTIVE(MOVBE) &&
+                  CPU_FEATURE_ACTIVE(F16C) && CPU_FEATURE_ACTIVE(LZCNT);
+  if (!v3) return InstructionSet::baseline;
+  const bool v4 = CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512BW) &&
+                  CPU_FEATURE_ACTIVE(AVX512CD) && CPU_FEATURE_ACTIVE(AVX512DQ) &&
+                  CPU_FEATURE_ACTIVE(AVX512VL);
+  return v4 ? InstructionSet::v4 : InstructionSet::v3;
+}
+#elif defined(__x86_64__)
 /// Whether bit `bit` of ECX is set in the answer to CPUID leaf `leaf`.
 bool ecx_bit(unsigned leaf, int bit) {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;

@@ -19,7 +19,8 @@ class CrbaLtl final : public ForwardDynamics<T> {
         rnea_(model, Rnea<T>::Joints::all),
         crba_(this->model(), CompositeBodies<T>::Rates::independent),
         bias_(model->nv()),
-        H_(static_cast<std::size_t>(model->nv()) * model->nv()) {}
+        H_(static_cast<std::size_t>(model->nv()) * model->nv()),
+        ltl_(model->rate_parents()) {}
 
  private:
   void compute(const T* q, const T* v, const T* tau, T* vdot,
@@ -29,15 +30,15 @@ class CrbaLtl final : public ForwardDynamics<T> {
     rnea_.compute(q, v, nullptr, bias_.data(), wrenches);
     for (int k = 0; k < nv; ++k) vdot[k] = tau[k] - bias_[k];
     crba_.compute(q, rnea_.motion(), H_.data());
-    const auto parent = this->model().rate_parents();
-    ltl(H_.data(), parent);
-    ltl_solve_transposed(H_.data(), parent, vdot);
-    ltl_solve(H_.data(), parent, vdot);
+    ltl_.factor(H_.data());
+    ltl_.solve_transposed(vdot);
+    ltl_.solve(vdot);
   }
 
   Rnea<T> rnea_;
   CompositeBodies<T> crba_;
   std::vector<T> bias_, H_;
+  SparseLtl<T> ltl_;
 };
 
 }  // namespace espalier

@@ -33,6 +33,7 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
         rnea_(this->model()),
         crba_(this->model(), CompositeBodies<T>::Rates::spanning),
         H_(static_cast<std::size_t>(this->model().spanning_nv()) * this->model().spanning_nv()),
+        ltl_(this->model().rate_parents()),
         x_(this->model().spanning_nv()) {
     find_massless();
     find_rows();
@@ -180,7 +181,6 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
                const Wrenches<T>* wrenches) override {
     const Model& model = this->model();
     const long n = model.spanning_nv(), m = static_cast<long>(rows_.size());
-    const auto parent = model.rate_parents();
     const auto independent = model.independent_rates();
     motion_.update(q, v);
     rnea_.compute(motion_, this->gravity(), nullptr, wrenches, x_.data());
@@ -194,8 +194,8 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
       x_[rate] = T(0.0);
       H_[rate * (n + 1)] = T(1.0);
     }
-    ltl(H_.data(), parent);
-    ltl_solve_transposed(H_.data(), parent, x_.data());
+    ltl_.factor(H_.data());
+    ltl_.solve_transposed(x_.data());
 
     for (long a = 0; a < m; ++a) {
       solve_row(rows_[a], Y_.data() + a * n);
@@ -215,26 +215,20 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
     for (long a = 0; a < m; ++a) {
       for (const int k : rows_[a].support) x_[k] += lambda_[a] * Y_[a * n + k];
     }
-    ltl_solve(H_.data(), parent, x_.data());
+    ltl_.solve(x_.data());
     for (int j = 0; j < model.nv(); ++j) vdot[j] = x_[independent[j]];
   }
 
   /// Y = L^-T of one row of K.
   void solve_row(const Row& row, T* Y) const {
     const Model& model = this->model();
-    const auto parent = model.rate_parents();
-    const long n = model.spanning_nv();
     const Cluster& c = *row.cluster;
     for (const int k : row.support) Y[k] = T(0.0);
     Y[row.rate] = T(1.0);
     for (int j = 0; j < c.nv; ++j) {
       Y[model.independent_rates()[c.v + j]] = -motion_.G(c)[row.row * c.nv + j];
     }
-    for (const int k : row.support) {
-      const T* L_k = H_.data() + k * n;
-      Y[k] /= L_k[k];
-      for (int i = parent[k]; i >= 0; i = parent[i]) Y[i] -= L_k[i] * Y[k];
-    }
+    for (const int k : row.support) ltl_.solve_transposed_step(k, Y);
   }
 
   SpanningMotion<T> motion_;
@@ -242,7 +236,9 @@ class LagrangeMultiplier final : public ForwardDynamics<T> {
   CompositeBodies<T> crba_;
   std::vector<Massless> massless_;
   std::vector<Row> rows_;
-  std::vector<T> H_, x_;
+  std::vector<T> H_;
+  SparseLtl<T> ltl_;
+  std::vector<T> x_;
   std::vector<T> Y_;  ///< rows x spanning_nv: the columns of Y one after the other
   std::vector<T> A_, lambda_;
 };

@@ -19,7 +19,9 @@ class LtlOsim final : public InverseOsim<T> {
         jacobian_(this->model(), this->task()),
         crba_(this->model(), CompositeBodies<T>::Rates::independent),
         H_(static_cast<std::size_t>(this->model().nv()) * this->model().nv()),
-        Y_(static_cast<std::size_t>(this->task().size()) * this->model().nv()),
+        ltl_(this->model().rate_parents()),
+        J_(static_cast<std::size_t>(this->task().size()) * this->model().nv()),
+        Y_(J_.size()),
         last_(this->task().size(), -1) {
     const Model& m = this->model();
     for (const Task::Part& part : this->task().parts()) {
@@ -29,30 +31,32 @@ class LtlOsim final : public InverseOsim<T> {
         last_[part.first + i] = m.body(body).v + m.body(body).nv - 1;
       }
     }
+    for (const int k : last_) {
+      for (const int l : last_) common_.push_back(common(k, l));
+    }
   }
 
  private:
+  /// Number of rates that move both of two rows.
+  int common(int k, int l) const {
+    while (k != l) (k > l ? k : l) = ltl_.paths().parent(std::max(k, l));
+    return k < 0 ? 0 : ltl_.paths().depth(k) + 1;
+  }
+
   void compute(const T* q, T* inverse_osim) override {
-    const auto parent = this->model().rate_parents();
     const long nv = this->model().nv(), m = this->task().size();
-    jacobian_.compute(q, Y_.data());
+    jacobian_.compute(q, J_.data());
     crba_.compute(q, jacobian_.motion(), H_.data());
-    ltl(H_.data(), parent);
+    ltl_.factor(H_.data());
     for (long r = 0; r < m; ++r) {
-      T* Y = Y_.data() + r * nv;
-      for (int k = last_[r]; k >= 0; k = parent[k]) {
-        const T* L = H_.data() + k * nv;
-        Y[k] /= L[k];
-        for (int j = parent[k]; j >= 0; j = parent[j]) Y[j] -= L[j] * Y[k];
-      }
+      if (last_[r] < 0) continue;
+      ltl_.solve_transposed_along(last_[r], J_.data() + r * nv, Y_.data() + r * nv);
     }
     for (long r = 0; r < m; ++r) {
+      const T* const Y_r = Y_.data() + r * nv;
+      const int* const common = common_.data() + r * m;
       for (long s = 0; s <= r; ++s) {
-        // Where the two ways to the ground have met.
-        int k = last_[r], l = last_[s];
-        while (k != l) (k > l ? k : l) = parent[std::max(k, l)];
-        T sum = T(0.0);
-        for (; k >= 0; k = parent[k]) sum += Y_[r * nv + k] * Y_[s * nv + k];
+        const T sum = beginnings_product(common[s], Y_r, Y_.data() + s * nv);
         inverse_osim[r * m + s] = inverse_osim[s * m + r] = sum;
       }
     }
@@ -60,8 +64,12 @@ class LtlOsim final : public InverseOsim<T> {
 
   TaskJacobian<T> jacobian_;
   CompositeBodies<T> crba_;
-  std::vector<T> H_, Y_;
-  std::vector<int> last_;  ///< per row: the last rate that moves it, -1: none
+  std::vector<T> H_;
+  SparseLtl<T> ltl_;
+  std::vector<T> J_;
+  std::vector<T> Y_;         ///< of each row, the rates on its way from the ground, side by side
+  std::vector<int> last_;    ///< per row: the last rate that moves it, -1: none
+  std::vector<int> common_;  ///< per row and other row
 };
 
 }  // namespace espalier

@@ -35,7 +35,7 @@ class JointTurns {
       depth[i] = depth[body.parent] + 1;
     }
     const std::size_t deepest = *std::max_element(depth.begin(), depth.end());
-    angle_.resize(deepest + Quad::size), turning_.resize(deepest);
+    turning_.resize(deepest + Quad::size);
   }
 
   /// Per run of the model: whether its joints are here; those of loops that a joint closes are not.
@@ -52,19 +52,23 @@ class JointTurns {
     int n = 0;
     for (int i = body; i != 0; i = joints_[i].parent) {
       if (joints_[i].q < 0) continue;
-      angle_[n] = q_[joints_[i].q], turning_[n++] = i;
+      turning_[n++] = i;
     }
+    const auto angle = [&](int k) { return q_[joints_[turning_[k]].q]; };
     if constexpr (std::is_same_v<T, double>) {
-      std::fill_n(angle_.begin() + n, Quad::size, 0.0);
+      if (n == 0) return;
+      std::fill_n(turning_.begin() + n, Quad::size, turning_[n - 1]);
       for (int k = 0; k < n; k += Quad::size) {
+        // Side by side in a register: in memory they would wait for one another's stores.
+        const Quad angles(angle(k), angle(k + 1), angle(k + 2), angle(k + 3));
         Quad s, c;
-        sincos(Quad::load(angle_.data() + k), s, c);
+        sincos(angles, s, c);
         for (int l = 0; l < std::min(Quad::size, n - k); ++l) {
           sine_[turning_[k + l]] = s[l], cosine_[turning_[k + l]] = c[l];
         }
       }
     } else {
-      for (int k = 0; k < n; ++k) sincos(angle_[k], sine_[turning_[k]], cosine_[turning_[k]]);
+      for (int k = 0; k < n; ++k) sincos(angle(k), sine_[turning_[k]], cosine_[turning_[k]]);
     }
   }
   void place_all() {
@@ -105,8 +109,7 @@ class JointTurns {
   std::vector<Joint> joints_;     ///< per body
   std::vector<T> sine_, cosine_;  ///< per body
   bool whole_ = false;
-  std::vector<T> angle_;  ///< of a path
-  std::vector<int> turning_;
+  std::vector<int> turning_;  ///< bodies of a path
 };
 
 }  // namespace espalier

@@ -63,14 +63,16 @@ class ChainComposites : public ChainUnits<T> {
   template <class Parents>
   void inward(int group, T* M, long size, Parents&& parents) {
     this->with_unit(group, [&](auto& unit) {
-      const auto moments = [&] {
+      auto moments = [&] {
         if constexpr (is_alone<decltype(unit)>) {
           return inward_alone(unit, M, size);
         } else {
           return inward(unit, M, size);
         }
       }();
-      propagate_to_parents(unit, moments, this->groups_.groups[group], parents);
+      if (!unit.on_ground) {
+        propagate_to_parents(unit, moments, this->groups_.groups[group], parents);
+      }
       carry(unit, this->groups_.groups[group], M, size, parents);
     });
   }
@@ -188,9 +190,8 @@ class ChainComposites : public ChainUnits<T> {
 
   /// Chains as rigid bodies, and their rates, to the parents.
   template <class Unit, class S, class Parents>
-  [[gnu::noinline]] void propagate_to_parents(Unit& unit, CompositeMoments<S> I,
+  [[gnu::noinline]] void propagate_to_parents(Unit& unit, CompositeMoments<S>& I,
                                               const std::vector<int>& chains, Parents& parents) {
-    if (unit.on_ground) return;
     rotate_to_parent<0, 1>(I, unit.base_frame);
     shift(I, unit.r);
     if constexpr (is_alone<Unit>) {

@@ -45,6 +45,21 @@ class BundleProducts {
                      [&](int b, const V& sum) { w_row[b] = first ? sum : w_row[b] + sum; });
     }
   }
+  /// Whether a bundle is the six rows of one end-effector, in the lanes of two blocks.
+  static bool is_six(const RowBundle& p) {
+    return lanes == 4 && p.blocks == 2 && p.rows.size() == 6 && p.rows.back() == 5;
+  }
+  /// add_rows() of these for one rate: nothing has to be looked up.
+  template <bool first>
+  void add_six(const RowBundle& p, const V* x, const V* y) {
+    V* w = state_.w.data() + p.w;
+    const V y_0 = y[0], y_1 = y[1];
+    for (int row = 0; row < 6; ++row, w += 2) {
+      const V x_row(row_of<T>(x, row));
+      w[0] = first ? x_row * y_0 : w[0] + x_row * y_0;
+      w[1] = first ? x_row * y_1 : w[1] + x_row * y_1;
+    }
+  }
   /// The same where bundles have just been stacked: their w stand beside each other.
   template <int fixed>
   void add_stacked(const RowBundle& p, const std::vector<int>& from, int n, const V* x,

@@ -109,6 +109,10 @@ class RowBundles {
     state_.tree.inward(node, step.sites, p.blocks, K, state_.Kq.data(), state_.z.data(), out);
     if (!in_place) std::copy_n(out, node.supports.size() * p.blocks, K);
     const V *x = state_.z.data(), *y = state_.Kq.data();
+    if (node.n == 1 && step.from.empty() && products_.is_six(p)) {
+      return step.first ? products_.template add_six<true>(p, x, y)
+                        : products_.template add_six<false>(p, x, y);
+    }
     BundleProducts<T>::with_rates(node.n, [&](auto n) {
       if (!step.from.empty())
         return products_.template add_stacked<n()>(p, step.from, node.n, x, y);

@@ -35,21 +35,11 @@ void carry_rows_of_one(const TreeState<T>& state, const TreeNode& node, int bloc
   }
 }
 
-/// Takes rows through a node.
-/// @param sites     bodies of the node that the rows speak of
-/// @param K         rows as wrenches about the bodies' origins: sites x blocks
-/// @param[out] Kq   rows times J: n x blocks
-/// @param[out] z    Kq D^-1: n x blocks
-/// @param[out] out  rows on the supports: supports x blocks; may be K where both are single
-/// @param extra     if given, is added to Kq: forces on the rates (from_rates()), n x blocks
+/// carry_rows() of any node.
 template <class T>
-void carry_rows(const TreeState<T>& state, const TreeNode& node, std::span<const int> sites,
-                int blocks, const Force<RowBlock<T>>* K, RowBlock<T>* Kq, RowBlock<T>* z,
-                Force<RowBlock<T>>* out, const RowBlock<T>* extra = nullptr) {
-  if (node.kind == TreeNode::Kind::revolute && extra == nullptr && sites.size() == 1 &&
-      sites[0] == node.body) {
-    return carry_rows_of_one(state, node, blocks, K, Kq, z, out);
-  }
+void carry_rows_of_any(const TreeState<T>& state, const TreeNode& node, std::span<const int> sites,
+                       int blocks, const Force<RowBlock<T>>* K, RowBlock<T>* Kq, RowBlock<T>* z,
+                       Force<RowBlock<T>>* out, const RowBlock<T>* extra) {
   const int n = node.n;
   for (int j = 0; j < n; ++j) {
     RowBlock<T>* Kq_j = Kq + j * blocks;
@@ -73,6 +63,25 @@ void carry_rows(const TreeState<T>& state, const TreeNode& node, std::span<const
       for (int j = 0; j < n; ++j) sum -= scale(z[j * blocks + b], state.U[node.U + o * n + j]);
       out[o * blocks + b] = sum;
     }
+  }
+}
+
+/// Takes rows through a node.
+/// @param sites     bodies of the node that the rows speak of
+/// @param K         rows as wrenches about the bodies' origins: sites x blocks
+/// @param[out] Kq   rows times J: n x blocks
+/// @param[out] z    Kq D^-1: n x blocks
+/// @param[out] out  rows on the supports: supports x blocks; may be K where both are single
+/// @param extra     if given, is added to Kq: forces on the rates (from_rates()), n x blocks
+template <class T>
+inline void carry_rows(const TreeState<T>& state, const TreeNode& node, std::span<const int> sites,
+                       int blocks, const Force<RowBlock<T>>* K, RowBlock<T>* Kq, RowBlock<T>* z,
+                       Force<RowBlock<T>>* out, const RowBlock<T>* extra = nullptr) {
+  if (node.kind == TreeNode::Kind::revolute && extra == nullptr && sites.size() == 1 &&
+      sites[0] == node.body) {
+    carry_rows_of_one(state, node, blocks, K, Kq, z, out);
+  } else {
+    carry_rows_of_any(state, node, sites, blocks, K, Kq, z, out, extra);
   }
 }
 

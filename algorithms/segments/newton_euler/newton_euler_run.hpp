@@ -14,10 +14,12 @@ namespace espalier {
 ///   x^2.
 
 /// A body on the ground, whose omega, alpha and Om are zero.
-/// @param a   acceleration of the ground against gravity, body's axes
+/// @param a   acceleration of the ground against gravity
+/// @param E   to the body's axes: their product is formed here, since the place in memory by which
+///            a caller would pass it were read before its parts have arrived there
 /// @param at  first spanning rate of its joint
 template <class Ops, bool accelerated, class T>
-void move_on_ground(NewtonEulerBody<T>& b, const Vec3<T>& a, int i, int at,
+void move_on_ground(NewtonEulerBody<T>& b, const Mat3<T>& E, const Vec3<T>& a, int i, int at,
                     const NewtonEulerState<T>& state) {
   BodyMotion<T>& m = b.motion;
   const Motion<T>* S = state.joints->S.data() + at;
@@ -27,7 +29,7 @@ void move_on_ground(NewtonEulerBody<T>& b, const Vec3<T>& a, int i, int at,
   if constexpr (Ops::dense) c += state.joints->bias[i];
   m.omega = vJ.w;
   m.alpha = c.w;
-  m.a = a + cross(vJ.w, vJ.v) + c.v;
+  m.a = E * a + cross(vJ.w, vJ.v) + c.v;
   m.Om = acceleration_matrix(m.omega, m.alpha);
   b.f = inertial_wrench(b.moments, m);
 }
@@ -43,7 +45,7 @@ void move_bodies(const PlainRun& s, NewtonEulerState<T>& state) {
     const Transform<T>& X = state.joints->X[i];
     const T* qd = state.qd + at;
     if (b.parent == 0) {
-      move_on_ground<Ops, accelerated>(b, X.E * p.a, i, at, state);
+      move_on_ground<Ops, accelerated>(b, X.E, p.a, i, at, state);
       continue;
     }
 
