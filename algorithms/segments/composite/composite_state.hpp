@@ -82,7 +82,7 @@ struct CompositeState {
   /// Before the backward pass. @param q  spanning positions
   void start(const T* q, T* M) {
     if (has_zeros) write_zeros(M, static_cast<long>(size) * size);
-    if (chains != nullptr) chains->start(model, q);
+    if (chains != nullptr) chains->start(model, q, motion->turns());
   }
 
   bool in_chain(int i) const { return chains != nullptr && chains->contains(i); }

@@ -31,10 +31,16 @@ class Moreau : public ContactStep<T> {
   explicit Moreau(ModelPtr model)
       : ContactStep<T>(std::move(model)),
         nv_(this->model().nv()),
-        motion_(this->model(), SpanningMotion<T>::Rotors::place) {}
+        turns_(this->model()),
+        motion_(this->model(), SpanningMotion<T>::Rotors::place) {
+    // Of one robot, kinematics and turns() may differ in the last bit.
+    if (is_pack<T>) motion_.use(&turns_);
+  }
 
   void bind(typename ContactStep<T>::Parts parts) override {
     parts_ = std::move(parts);
+    parts_.mass_matrix->share_turns(&turns_);
+    parts_.inverse_dynamics->share_turns(&turns_);
     const Plan& p = plan();
     rows_ = std::make_unique<ContactRows<T>>(p);
     forces_ = std::make_unique<ImplicitForces<T>>(p);
@@ -100,6 +106,7 @@ class Moreau : public ContactStep<T> {
   }
 
   void prepare(StepState<T>& s, double h) override {
+    turns_.update(s.q.data());
     motion_.update(s.q.data(), s.v.data());
     std::copy_n(motion_.qd(), s.qd.size(), s.qd.begin());
     parts_.mass_matrix->evaluate(s.q, Mh_);
@@ -267,6 +274,7 @@ class Moreau : public ContactStep<T> {
 
   int nv_;
   typename ContactStep<T>::Parts parts_;
+  JointTurns<T> turns_;  ///< of the state, for all that ask for it
   SpanningMotion<T> motion_;
   std::unique_ptr<ContactRows<T>> rows_;
   std::unique_ptr<ImplicitForces<T>> forces_;
