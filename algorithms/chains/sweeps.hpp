@@ -142,9 +142,9 @@ class ChainSweeps : public ChainUnits<T> {
   [[gnu::noinline]] void move_rotor(Unit& unit, int index, Vec3<S> omega, Vec3<S> alpha, S qd) {
     auto& gear = unit.gears[index];
     auto& rotor = unit.rotors[gear.rotor];
-    rotor.move(Base::template gather<Unit::lanes>(cosine_.data(), rotor.body),
-               Base::template gather<Unit::lanes>(sine_.data(), rotor.body), omega, alpha, qd,
-               gear.couple, gear.force);
+    rotor.move(Base::template gather<Unit::lanes>(cosine_, rotor.body),
+               Base::template gather<Unit::lanes>(sine_, rotor.body), omega, alpha, qd, gear.couple,
+               gear.force);
   }
 
   template <class Unit>

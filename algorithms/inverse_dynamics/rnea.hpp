@@ -32,6 +32,7 @@ class RneaOver final : public InverseDynamics<T> {
         schedule_(this->model(), RowLanes<T>::size),
         state_(this->model(), schedule_, joints) {}
 
+  void share_turns(const JointTurns<T>* turns) override { state_.motion.use(turns); }
   /// The same with vdot = nullptr for zero, for algorithms that need the bias.
   void compute(const T* q, const T* v, const T* vdot, T* tau,
                const Wrenches<T>* wrenches) override {

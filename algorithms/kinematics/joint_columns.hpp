@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "algorithms/kinematics/joint_turns.hpp"
+#include "algorithms/kinematics/path_turns.hpp"
 #include "espalier/kernel/model/motion/subspace.hpp"
 #include "espalier/kernel/model/motion/tree_kinematics.hpp"
 #include "espalier/kernel/spatial/quad_frame.hpp"
@@ -39,7 +39,7 @@ class JointColumns {
   /// Places a body and all between it and its root.
   /// @param turns   of the joints that turn, all placed after the last move()
   /// @param joints  the others, at the same positions
-  void place(int body, const JointTurns<T>& turns, const TreeKinematics<T>& joints) {
+  void place(int body, const PathTurns<T>& turns, const TreeKinematics<T>& joints) {
     if (is_placed(body)) return;
     if (!is_placed(joints_[body].parent)) place_above(body, turns, joints);
     place_next(body, turns, joints);
@@ -60,17 +60,17 @@ class JointColumns {
   struct Joint {
     Transform<double> placement;
     int parent = 0, rate = 0;  ///< spanning
-    bool turns = false;        ///< about z, by JointTurns
+    bool turns = false;        ///< about z, by PathTurns
     unsigned long placed = 0;  ///< when
   };
 
   bool is_placed(int body) const { return body == 0 || joints_[body].placed == now_; }
-  [[gnu::noinline]] void place_above(int body, const JointTurns<T>& turns,
+  [[gnu::noinline]] void place_above(int body, const PathTurns<T>& turns,
                                      const TreeKinematics<T>& joints) {
     place(joints_[body].parent, turns, joints);
   }
   /// A body whose parent is placed.
-  void place_next(int body, const JointTurns<T>& turns, const TreeKinematics<T>& joints) {
+  void place_next(int body, const PathTurns<T>& turns, const TreeKinematics<T>& joints) {
     Joint& joint = joints_[body];
     joint.placed = now_;
     const Frame& above = X_[joint.parent];

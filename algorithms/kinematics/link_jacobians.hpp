@@ -126,7 +126,7 @@ class LinkJacobians final : public BodyJacobians<T> {
 
   std::vector<Stretch> stretches_;  ///< per body, up from it
   SpanningMotion<T> motion_;
-  mutable JointTurns<T> turns_;  ///< computed as links ask
+  mutable PathTurns<T> turns_;  ///< computed as links ask
   PathColumns<T> path_;
   mutable JointColumns<T> columns_;  ///< filled as links ask
   mutable bool asked_ = false;       ///< for a link since the last move

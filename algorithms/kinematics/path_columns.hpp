@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/kinematics/joint_turns.hpp"
+#include "algorithms/kinematics/path_turns.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/model/motion/subspace.hpp"
 #include "espalier/kernel/spatial/quad_frame.hpp"
@@ -40,7 +40,7 @@ class PathColumns {
   /// @param turns   those of the path are placed
   /// @param motion  updated at the same positions
   /// @param[out] J  6 x nv, zero before
-  void write(const Link& link, const JointTurns<T>& turns, const SpanningMotion<T>& motion,
+  void write(const Link& link, const PathTurns<T>& turns, const SpanningMotion<T>& motion,
              T* J) const {
     Place X;
     for (int k = 0; k < 3; ++k) {
@@ -77,7 +77,7 @@ class PathColumns {
     int parent = 0, rate = 0;  ///< independent, if it is not tied
     int depth = 0;
     bool tied = false;   ///< in a cluster that a loop or coupling ties
-    bool turns = false;  ///< about z, by JointTurns
+    bool turns = false;  ///< about z, by PathTurns
     bool free = false;   ///< six rates, each along an axis of the body
   };
 

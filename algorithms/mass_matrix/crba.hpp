@@ -17,6 +17,7 @@ class Crba final : public MassMatrix<T> {
         bodies_(this->model(), CompositeBodies<T>::Rates::independent) {
     bodies_.leave_out_of(motion_);
   }
+  void share_turns(const JointTurns<T>* turns) override { motion_.use(turns); }
 
  private:
   void compute(const T* q, T* M) override {

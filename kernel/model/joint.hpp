@@ -54,9 +54,11 @@ constexpr SubspaceKind subspace_kind() {  ///< kind of a subspace that is known 
 /// the run's first rate. S and bias are written for dense subspaces only.
 template <class T>
 struct JointKinematics {
-  Transform<T>* X;  ///< from the parent body to the body, per body
-  Motion<T>* S;     ///< columns of the motion subspace, body frame, per rate
-  Motion<T>* bias;  ///< (dS/dt) qd with S seen from the body frame, per body
+  Transform<T>* X;            ///< from the parent body to the body, per body
+  Motion<T>* S;               ///< columns of the motion subspace, body frame, per rate
+  Motion<T>* bias;            ///< (dS/dt) qd with S seen from the body frame, per body
+  const T* sine = nullptr;    ///< in: of turns() at the position, per body; null: not known
+  const T* cosine = nullptr;  ///< likewise
 };
 
 /// The joints of a run of bodies of one Model: immutable, shared by threads.
@@ -72,7 +74,7 @@ class ESPALIER_API JointRun {
 
 #define ESPALIER_DECLARE(T)                                                                        \
   /** X_k = X_J(q_k) X_tree,k (and S, bias) for all joints of the run; qd may be null: no bias. */ \
-  virtual void kinematics(const T* q, const T* qd, JointKinematics<T> out) const = 0;              \
+  virtual void kinematics(const T* q, const T* qd, const JointKinematics<T>& out) const = 0;       \
   /** q_out = q moved by the constant velocity v for unit time. q_out may be q. */                 \
   virtual void integrate(const T* q, const T* v, T* q_out) const = 0;                              \
   /** The v with integrate(q0, v) = q1. */                                                         \
@@ -98,7 +100,7 @@ class ESPALIER_API JointRun {
 #undef ESPALIER_DECLARE
   /// The same along one more direction, for second derivatives of the dynamics.
   virtual void kinematics(const Dual<double>* q, const Dual<double>* qd,
-                          JointKinematics<Dual<double>> out) const = 0;
+                          const JointKinematics<Dual<double>>& out) const = 0;
   virtual void integrate(const Dual<double>* q, const Dual<double>* v,
                          Dual<double>* q_out) const = 0;  ///< likewise
   virtual void vary(int k, const Dual<double>* q, const Dual<double>* qd, const Dual<double>* x,

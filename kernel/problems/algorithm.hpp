@@ -20,6 +20,9 @@
 
 namespace espalier {
 
+template <class T>
+class JointTurns;
+
 /// What an algorithm can do. Asked for more, it is refused with the cluster that stands in the way.
 struct Capabilities {
   bool couplings = false;         ///< clusters with qd = G yd, G constant
@@ -301,6 +304,11 @@ class ESPALIER_API AlgorithmAt : public Algorithm {
   void solve_packs(const PackInputs& in, PackResults& out) final;
   /// The same for sixteen in floats.
   void solve_packs(const FloatPackInputs& in, FloatPackResults& out) final;
+
+  /// Takes sines and cosines of joints from `turns`, which the caller updates to the positions of
+  /// each of the following calls; nullptr: evaluates them itself again. For several algorithms at
+  /// one state; those without a use for it do nothing.
+  virtual void share_turns(const JointTurns<T>* /*turns*/) {}
 
  protected:
   /// solve() at this scalar: named inputs in, named results out.

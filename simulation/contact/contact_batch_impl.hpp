@@ -87,10 +87,11 @@ class ContactBatch::Impl {
   }
   void step_piece(Worker& w, int first, double h);
   void load(Worker& w, int first, int packs) const;
-  void save(Worker& w, int first, int packs);
+  void save(const StepState<Pack>& s, int first);
   void judge(const StepState<Pack>& s, int first);
-  void collect(Worker& w, int first, int packs);
+  bool collect(Worker& w, int pack, int first);
   void solve_open(Worker& w, const Effort& effort);
+  void finish(Worker& w, StepState<Pack>& s, int first, double h);
   void settle(Worker& w, StepState<Pack>& s, int first);
   bool close(Worker& w, double* q, int robot);
 };

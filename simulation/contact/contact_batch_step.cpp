@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
@@ -131,15 +132,11 @@ void ContactBatch::Impl::load(Worker& w, int first, int packs) const {
   }
 }
 
-void ContactBatch::Impl::save(Worker& w, int first, int packs) {
-  for (int p = 0; p < packs; ++p) {
-    const StepState<Pack>& s = w.packs[p];
-    const int robot = first + p * Pack::size;
-    q_.store(robot, s.q.data());
-    v_.store(robot, s.v.data());
-    memory_.store(robot, s.memory.data());
-    judge(s, robot);
-  }
+void ContactBatch::Impl::save(const StepState<Pack>& s, int first) {
+  q_.store(first, s.q.data());
+  v_.store(first, s.v.data());
+  memory_.store(first, s.memory.data());
+  judge(s, first);
 }
 
 void ContactBatch::Impl::write_state() {
@@ -198,16 +195,18 @@ void ContactBatch::Impl::judge(const StepState<Pack>& s, int first) {
   }
 }
 
-/// Lanes of robots that are not solved.
-void ContactBatch::Impl::collect(Worker& w, int first, int packs) {
-  w.open.clear();
-  for (int p = 0; p < packs; ++p) {
-    for (int k = 0; k < Pack::size && first + p * Pack::size + k < N_; ++k) {
-      const double r = w.packs[p].report.residual[k];
-      // What is not finite stays so: nothing is gained by more work on it.
-      if (!(r <= plan_->options().tolerance) && std::isfinite(r)) w.open.add({p, k});
-    }
+/// Adds the lanes of a pack's robots that are not solved to those that are open.
+/// @return whether there are any
+bool ContactBatch::Impl::collect(Worker& w, int pack, int first) {
+  bool open = false;
+  for (int k = 0; k < Pack::size && first + k < N_; ++k) {
+    const double r = w.packs[pack].report.residual[k];
+    // What is not finite stays so: nothing is gained by more work on it.
+    if (r <= plan_->options().tolerance || !std::isfinite(r)) continue;
+    w.open.add({pack, k});
+    open = true;
   }
+  return open;
 }
 
 void ContactBatch::Impl::solve_open(Worker& w, const Effort& effort) {
@@ -265,6 +264,8 @@ void ContactBatch::Impl::step_piece(Worker& w, int first, double h) {
   const StepOptions& o = plan_->options();
   const double ratio = last_step_ > 0.0 ? h / last_step_ : 1.0;
   load(w, first, packs);
+  std::array<bool, packs_at_once> waits{};
+  w.open.clear();
   for (int p = 0; p < packs; ++p) {
     StepState<Pack>& s = w.packs[p];
     if (ratio != 1.0) {  // impulses are forces times the step; multipliers of slips stay
@@ -274,20 +275,27 @@ void ContactBatch::Impl::step_piece(Worker& w, int first, double h) {
     }
     w.step->prepare(s, h);
     w.step->solve_impulses(s, {.tolerance = o.tolerance, .rounds = first_rounds});
+    waits[p] = collect(w, p, first + p * Pack::size);
+    if (!waits[p]) finish(w, s, first + p * Pack::size, h);  // while it is in the nearest cache
   }
-  collect(w, first, packs);
   solve_open(w, {.tolerance = o.tolerance, .sweeps = 0, .rounds = more_rounds});
-  collect(w, first, packs);
+  w.open.clear();
+  for (int p = 0; p < packs; ++p) {
+    if (waits[p]) collect(w, p, first + p * Pack::size);
+  }
   solve_open(w, {.tolerance = o.tolerance});
   for (int p = 0; p < packs; ++p) {
-    StepState<Pack>& s = w.packs[p];
-    const int robot = first + p * Pack::size;
-    for (int k = 0; k < Pack::size && robot + k < N_; ++k) w.rounds += s.report.rounds[k];
-    w.step->respond(s, h);
-    w.loops.follow(s.q.data());
-    if (closes_) settle(w, s, robot);
+    if (waits[p]) finish(w, w.packs[p], first + p * Pack::size, h);
   }
-  save(w, first, packs);
+}
+
+/// From the impulses of a pack to its robots after the step.
+void ContactBatch::Impl::finish(Worker& w, StepState<Pack>& s, int first, double h) {
+  for (int k = 0; k < Pack::size && first + k < N_; ++k) w.rounds += s.report.rounds[k];
+  w.step->respond(s, h);
+  w.loops.follow(s.q.data());
+  if (closes_) settle(w, s, first);
+  save(s, first);
 }
 
 void ContactBatch::Impl::step(double h) {

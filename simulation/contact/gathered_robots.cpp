@@ -4,6 +4,14 @@
 
 namespace espalier::contact {
 
+namespace {
+
+/// A lane of a pack that stands in memory. Pack::set() takes all lanes to the stack and back where
+/// the compiler does not know which one is meant.
+double& lane_of(Pack& x, int k) { return reinterpret_cast<double*>(&x)[k]; }
+
+}  // namespace
+
 void GatheredRobots::reserve(const Plan& plan, int robots, const StepState<Pack>& pack) {
   const std::size_t contacts = plan.usual_contacts();
   places_.reserve(robots);
@@ -121,22 +129,22 @@ void GatheredRobots::gather_problems(const Plan& plan, const std::vector<StepSta
       for (int j = first; j < last; ++j) {
         const int with = own_row(pack, l, j);
         if (with < 0) continue;
-        p.G[static_cast<std::size_t>(i) * m + j].set(
-            l, own.G[static_cast<std::size_t>(from) * size + with][k]);
+        lane_of(p.G[static_cast<std::size_t>(i) * m + j], l) =
+            own.G[static_cast<std::size_t>(from) * size + with][k];
       }
-      p.g[i].set(l, own.g[from][k]);
-      p.lam[i].set(l, own.lam[from][k]);
+      lane_of(p.g[i], l) = own.g[from][k];
+      lane_of(p.lam[i], l) = own.lam[from][k];
     }
     for (int c = 0; c < contacts; ++c) {
       if (near_[l][c] < 0) continue;
-      p.mu[c].set(l, own.mu[near_[l][c]][k]);
-      p.slip[c].set(l, own.slip[near_[l][c]][k]);
+      lane_of(p.mu[c], l) = own.mu[near_[l][c]][k];
+      lane_of(p.slip[c], l) = own.slip[near_[l][c]][k];
     }
     for (int i = 0; i < scalars; ++i) {
       const int from = own_row(pack, l, 3 * contacts + i);
       if (from < 0) continue;
-      p.lower[i].set(l, own.lower[from - 3 * own.contacts][k]);
-      p.upper[i].set(l, own.upper[from - 3 * own.contacts][k]);
+      lane_of(p.lower[i], l) = own.lower[from - 3 * own.contacts][k];
+      lane_of(p.upper[i], l) = own.upper[from - 3 * own.contacts][k];
     }
   }
 }
@@ -154,7 +162,7 @@ void GatheredRobots::gather_links(const Plan& plan, const std::vector<StepState<
     const Place& place = at_[l < count_ ? l : 0];
     const LinkRows<Pack>& from = packs[place.pack].links;
     const auto copy = [&](const Pack* x, std::size_t numbers, Pack* y) {
-      for (std::size_t i = 0; i < numbers; ++i) y[i].set(l, x[i][place.lane]);
+      for (std::size_t i = 0; i < numbers; ++i) lane_of(y[i], l) = x[i][place.lane];
     };
     copy(from.held.data(), to.held.size(), to.held.data());
     copy(from.joint.data(), to.joint.size(), to.joint.data());
@@ -183,7 +191,9 @@ void GatheredRobots::gather_factors(const Plan& plan, const std::vector<StepStat
       const int own = own_row(s, l, i);
       if (own < 0) continue;
       const Pack* from = s.Y.data() + own * rates;
-      for (std::size_t e = 0; e < support_[i]->size(); ++e) to[e].set(l, from[e][at_[l].lane]);
+      for (std::size_t e = 0; e < support_[i]->size(); ++e) {
+        lane_of(to[e], l) = from[e][at_[l].lane];
+      }
     }
   }
   problem_.factors = {Y_.data(),       rates,
@@ -199,10 +209,10 @@ void GatheredRobots::scatter(const ImpulseReport<Pack>& report,
     const int k = at_[l].lane;
     for (int i = 0; i < p.size(); ++i) {
       const int to = own_row(s, l, i);
-      if (to >= 0) s.problem.lam[to].set(k, p.lam[i][l]);
+      if (to >= 0) lane_of(s.problem.lam[to], k) = p.lam[i][l];
     }
     for (int c = 0; c < p.contacts; ++c) {
-      if (near_[l][c] >= 0) s.problem.slip[near_[l][c]].set(k, p.slip[c][l]);
+      if (near_[l][c] >= 0) lane_of(s.problem.slip[near_[l][c]], k) = p.slip[c][l];
     }
     s.report.residual.set(k, report.residual[l]);
     s.report.rounds.set(k, s.report.rounds[k] + report.rounds[l]);

@@ -2,7 +2,9 @@
 #include <numbers>
 
 #include "cli/allocations.hpp"
+#include "espalier/kernel/model/closure.hpp"
 #include "espalier/simulation/contact/contact_batch.hpp"
+#include "espalier/simulation/contact/problems/step.hpp"
 #include "tests/contact/robots.hpp"
 
 /// Batches of a quadruped with a parallelogram in each leg, whose loops are closed in lanes.
@@ -78,6 +80,69 @@ TEST(FourBarBatchTest, StepsAllocateNothingFromTheFirstOneOn) {
     for (int k = 0; k < 100; ++k) batch.step(2e-3);
     EXPECT_EQ(cli::allocation_count(), before) << N << " robots";
     EXPECT_NEAR(batch.forces()[2 * N], -11.6 * 9.81, 20.0);  // they have landed
+  }
+}
+
+/// States may be prepared one after the other and respond later: rates are expanded by the
+/// couplings at a state's own position.
+TEST(FourBarBatchTest, StatesRespondAtTheirOwnPositions) {
+  const ModelPtr model = host().load(ESPALIER_SOURCE_DIR "/robots/tello.yaml");
+  ASSERT_TRUE(model->has_variable_constraints());
+  const auto plan = contact::make_plan(host().registry(), model, {}, {}, {});
+  const auto step = contact::make_step<Pack>(host().registry(), plan, {});
+  const auto prepare = [&](double bend) {
+    std::vector<double> neutral(model->nq());
+    model->neutral(neutral.data());
+    std::vector<double> q = neutral;
+    for (const int rate : model->independent_rates()) {
+      const Joint& joint = model->joint_of_rate(rate);
+      if (joint.nq == 1) q[joint.q] += bend;
+    }
+    EXPECT_EQ(close(*model, neutral.data(), q.data()).verdict, Closure::Verdict::closed);
+    contact::StepState<Pack> s;
+    step->resize(s);
+    std::copy(q.begin(), q.end(), s.q.begin());
+    for (int i = 0; i < model->nv(); ++i) s.v[i] = Pack(std::sin(1.0 + i));
+    step->prepare(s, 1e-3);
+    return s;
+  };
+  contact::StepState<Pack> alone = prepare(0.1);
+  step->respond(alone, 1e-3);
+  contact::StepState<Pack> first = prepare(0.1), second = prepare(0.2);
+  step->respond(first, 1e-3);
+  for (int i = 0; i < model->nq(); ++i) EXPECT_EQ(first.q[i][3], alone.q[i][3]) << i;
+  for (int i = 0; i < model->nv(); ++i) EXPECT_EQ(first.v[i][3], alone.v[i][3]) << i;
+}
+
+/// Each robot of four packs, thrown down in its own way, moves as it does in a pack alone: of
+/// packs that are prepared one after the other, each has its own couplings.
+TEST(FourBarBatchTest, BitsDependOnNoPackBeside) {
+  const Quadruped one;
+  const int most = 32;
+  std::vector<std::vector<double>> q(most, one.q), v(most, one.v);
+  for (int k = 0; k < most; ++k) {
+    Quadruped robot;
+    for (const char* leg : Quadruped::legs) robot.bend(leg, 0.4 + 0.01 * k, -0.4 + 0.005 * k);
+    q[k] = robot.q;
+    for (int i = 0; i < one.model->nv(); ++i) v[k][i] = 2.0 * std::sin(7.0 * k + i);
+  }
+  const auto thrown = [&](int first, int N) {
+    std::vector<const std::vector<double>*> starts, rates;
+    for (int k = first; k < first + N; ++k) starts.push_back(&q[k]), rates.push_back(&v[k]);
+    ContactBatch batch(host().registry(), one.model, one.world, {.threads = 1});
+    batch.start(N, side_by_side(starts), side_by_side(rates));
+    for (int k = 0; k < 200; ++k) batch.step(2e-3);
+    return std::vector<double>(batch.sample().q.data(),
+                               batch.sample().q.data() + one.model->nq() * N);
+  };
+  const std::vector<double> all = thrown(0, most);
+  for (int first = 0; first < most; first += 8) {
+    const std::vector<double> pack = thrown(first, 8);
+    for (int i = 0; i < one.model->nq(); ++i) {
+      for (int k = 0; k < 8; ++k) {
+        EXPECT_EQ(pack[8 * i + k], all[most * i + first + k]) << "robot " << first + k;
+      }
+    }
   }
 }
 

@@ -46,9 +46,11 @@ class ChainComposites : public ChainUnits<T> {
   /// Of a body of a chain that something hangs on.
   Attachment& attachment(int body) { return attachments_[this->boundary_of_[body]]; }
 
-  /// Before the groups. @param q  spanning positions
-  void start(const Model& model, const T* q) {
-    this->turn(model, q);
+  /// Before the groups.
+  /// @param q      spanning positions
+  /// @param turns  of q, or nullptr
+  void start(const Model& model, const T* q, const JointTurns<T>* turns) {
+    this->turn(model, q, turns);
     for (Attachment& attachment : attachments_) {
       attachment.composite = RigidInertia<T>::zero();
       attachment.rates.clear(), attachment.wrenches.clear();

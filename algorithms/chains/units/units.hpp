@@ -9,6 +9,7 @@
 #include "algorithms/chains/columns/row_lanes.hpp"
 #include "algorithms/chains/model_frame.hpp"
 #include "algorithms/chains/units/unit_layout.hpp"
+#include "espalier/kernel/model/motion/joint_turns.hpp"
 
 namespace espalier {
 
@@ -34,8 +35,8 @@ class ChainUnits {
         chain_attachments_(model, plan_, groups_, watched),
         place_(plan_.chain_of.size()),
         boundary_of_(plan_.chain_of.size(), -1),
-        sine_(plan_.chain_of.size()),
-        cosine_(plan_.chain_of.size()) {
+        own_sine_(plan_.chain_of.size()),
+        own_cosine_(plan_.chain_of.size()) {
     for (const int body : chain_attachments_.all) add_boundary(body);
     for (const Chain& chain : plan_.chains) add_boundary(chain.parent);
     const ChainUnitLayout layout(model, plan_, boundary_of_);
@@ -78,12 +79,19 @@ class ChainUnits {
   void turn_too(int run) {
     if (std::find(turning_.begin(), turning_.end(), run) == turning_.end()) turning_.push_back(run);
   }
-  /// Sine and cosine of all joints. @param q  spanning positions
-  void turn(const Model& model, const T* q) {
+  /// Sine and cosine of all joints.
+  /// @param q      spanning positions
+  /// @param turns  of q, which then stay where they are, or nullptr
+  void turn(const Model& model, const T* q, const JointTurns<T>* turns = nullptr) {
+    if (turns != nullptr) {
+      sine_ = turns->sine(), cosine_ = turns->cosine();
+      return;
+    }
     for (const int r : turning_) {
       const BodyRun& run = model.runs()[r];
-      run.joints->turns(q + run.q, sine_.data() + run.first, cosine_.data() + run.first);
+      run.joints->turns(q + run.q, own_sine_.data() + run.first, own_cosine_.data() + run.first);
     }
+    sine_ = own_sine_.data(), cosine_ = own_cosine_.data();
   }
   const T& sine(int body) const { return sine_[body]; }
   const T& cosine(int body) const { return cosine_[body]; }
@@ -139,8 +147,7 @@ class ChainUnits {
   /// Sine and cosine of q + theta of a body, after turn().
   template <class Unit>
   ESPALIER_ALWAYS_INLINE void turn_body(typename Unit::Body& b) const {
-    const auto c = gather<Unit::lanes>(cosine_.data(), b.body),
-               s = gather<Unit::lanes>(sine_.data(), b.body);
+    const auto c = gather<Unit::lanes>(cosine_, b.body), s = gather<Unit::lanes>(sine_, b.body);
     b.c = c * b.cos_theta - s * b.sin_theta;
     b.s = s * b.cos_theta + c * b.sin_theta;
   }
@@ -215,8 +222,9 @@ class ChainUnits {
   std::vector<Place> place_;      ///< per body
   std::vector<int> boundary_of_;  ///< per body; -1: none
   std::vector<BoundaryState<T>> boundaries_;
-  std::vector<T> sine_, cosine_;  ///< per body
-  std::vector<int> turning_;      ///< runs with bodies in chains
+  std::vector<T> own_sine_, own_cosine_;         ///< per body
+  const T *sine_ = nullptr, *cosine_ = nullptr;  ///< these, or somebody else's
+  std::vector<int> turning_;                     ///< runs with bodies in chains
   std::vector<bool> whole_runs_, whole_clusters_;
 
  private:

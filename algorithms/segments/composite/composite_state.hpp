@@ -7,6 +7,7 @@
 
 #include "algorithms/linear_algebra/zeros.hpp"
 #include "algorithms/segments/composite/composite_body.hpp"
+#include "algorithms/segments/composite/structural_zeros.hpp"
 #include "algorithms/segments/composite/ways_inward.hpp"
 #include "algorithms/segments/schedule.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
@@ -58,6 +59,7 @@ struct CompositeState {
     for (Way& way : ways) met += static_cast<long>(way.rates) * follow(way);
     sparse = chains != nullptr || 8 * met < static_cast<long>(size) * size;
     has_zeros = sparse && !is_chain();
+    if (is_pack<T> && has_zeros) zeros = StructuralZeros(m, size);
     if (sparse) segments.outward([&](const auto& s) { divide_ways(s); });
     follow_from_chains();
     inward.lay_out(root, chains.get(), sparse);
@@ -81,8 +83,12 @@ struct CompositeState {
   }
   /// Before the backward pass. @param q  spanning positions
   void start(const T* q, T* M) {
-    if (has_zeros) write_zeros(M, static_cast<long>(size) * size);
-    if (chains != nullptr) chains->start(model, q);
+    if constexpr (is_pack<T>) {
+      zeros.write(M);
+    } else if (has_zeros) {
+      write_zeros(M, static_cast<long>(size) * size);
+    }
+    if (chains != nullptr) chains->start(model, q, motion->turns());
   }
 
   bool in_chain(int i) const { return chains != nullptr && chains->contains(i); }
@@ -99,6 +105,7 @@ struct CompositeState {
   int root;                                    ///< FloatingBase; 0: none
   bool sparse = false;                         ///< M is zeroed, then only what is not zero written,
   bool has_zeros = false;                      ///< if anything of it is zero
+  StructuralZeros zeros;                       ///< at packs: those
   std::unique_ptr<ChainComposites<T>> chains;  ///< null if there are none
   WaysInward<T> inward;
   std::vector<CompositeBody<T>> body;

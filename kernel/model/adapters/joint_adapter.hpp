@@ -48,7 +48,7 @@ class JointRunOf final : public JointRun {
   }
 
 #define ESPALIER_OVERRIDE(T)                                                                    \
-  void kinematics(const T* q, const T* qd, JointKinematics<T> out) const override {             \
+  void kinematics(const T* q, const T* qd, const JointKinematics<T>& out) const override {      \
     kinematics_at<T>(q, qd, out);                                                               \
   }                                                                                             \
   void integrate(const T* q, const T* v, T* q_out) const override {                             \
@@ -84,7 +84,8 @@ class JointRunOf final : public JointRun {
   ESPALIER_SCALARS(ESPALIER_OVERRIDE)
 #undef ESPALIER_OVERRIDE
   using Along = Dual<double>;
-  void kinematics(const Along* q, const Along* qd, JointKinematics<Along> out) const override {
+  void kinematics(const Along* q, const Along* qd,
+                  const JointKinematics<Along>& out) const override {
     kinematics_at<Along>(q, qd, out);
   }
   void integrate(const Along* q, const Along* v, Along* q_out) const override {
@@ -154,8 +155,16 @@ class JointRunOf final : public JointRun {
   }
 
   template <class T>
-  void kinematics_at(const T* q, const T* qd, JointKinematics<T> out) const {
+  void kinematics_at(const T* q, const T* qd, const JointKinematics<T>& out) const {
     std::size_t k = 0;
+    if constexpr (turning) {
+      if (out.sine != nullptr) {
+        for (; k < joints_.size(); ++k) {
+          out.X[k] = RotationZ<T>{out.sine[k], out.cosine[k]} * placements_[k];
+        }
+        return;
+      }
+    }
     // Joints about z share their sine and cosine: four joints, one call.
     if constexpr (std::is_same_v<T, double> && alike) {
       for (; k + Quad::size <= joints_.size(); k += Quad::size) {

@@ -132,7 +132,7 @@ void SpanningMotion<T>::update(const T* q, const T* v) {
   const std::span<const BodyRun> runs = all_ ? model_.runs() : model_.active_runs();
   const auto kinematics = [&](const BodyRun& run, const T* qd) {
     const std::size_t index = &run - model_.runs().data();
-    if (index >= left_out_.size() || !left_out_[index]) joints.update(run, q, qd);
+    if (index >= left_out_.size() || !left_out_[index]) joints.update(run, q, qd, turns_);
   };
   if (tree_) {
     qd_now_ = v;

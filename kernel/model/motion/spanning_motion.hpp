@@ -34,6 +34,11 @@ class ESPALIER_API SpanningMotion {
   /// K of such a cluster, and its factored blocks.
   const ConstraintWorkspace<T>& constraint_work(const Cluster& c) const;
 
+  /// Takes sines and cosines from somebody who updates them before update(); nullptr: no longer.
+  void use(const JointTurns<T>* turns) { turns_ = turns; }
+  /// What was given last.
+  const JointTurns<T>* turns() const { return turns_; }
+
   /// @param q  spanning positions
   /// @param v  independent rates, or nullptr: then qd, bias and g are those of rest
   void update(const T* q, const T* v);
@@ -77,6 +82,7 @@ class ESPALIER_API SpanningMotion {
   mutable std::vector<ConstraintWorkspace<T>> block_work_;  ///< one for each in blocks
   mutable std::vector<T> forces_;  ///< spanning, where some are in blocks: a copy to reduce
   const T* qd_now_ = nullptr;
+  const JointTurns<T>* turns_ = nullptr;
   std::vector<T> G_, qd_, g_;
 };
 

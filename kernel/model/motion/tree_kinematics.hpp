@@ -4,6 +4,7 @@
 
 #include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/motion/joint_turns.hpp"
 
 namespace espalier {
 
@@ -20,9 +21,13 @@ class TreeKinematics {
     for (const BodyRun& run : model.runs()) update(run, q, qd);
   }
   /// The joints of one run alone.
-  void update(const BodyRun& run, const T* q, const T* qd) {
-    run.joints->kinematics(q + run.q, qd == nullptr ? nullptr : qd + run.v,
-                           {X.data() + run.first, S.data() + run.v, bias.data() + run.first});
+  /// @param turns  of q, or nullptr
+  void update(const BodyRun& run, const T* q, const T* qd, const JointTurns<T>* turns = nullptr) {
+    JointKinematics<T> out{X.data() + run.first, S.data() + run.v, bias.data() + run.first};
+    if (turns != nullptr) {
+      out.sine = turns->sine() + run.first, out.cosine = turns->cosine() + run.first;
+    }
+    run.joints->kinematics(q + run.q, qd == nullptr ? nullptr : qd + run.v, out);
   }
 
   std::vector<Transform<T>> X;  ///< per body: from the parent body's frame to the body's

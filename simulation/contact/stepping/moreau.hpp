@@ -31,10 +31,16 @@ class Moreau : public ContactStep<T> {
   explicit Moreau(ModelPtr model)
       : ContactStep<T>(std::move(model)),
         nv_(this->model().nv()),
-        motion_(this->model(), SpanningMotion<T>::Rotors::place) {}
+        turns_(this->model()),
+        motion_(this->model(), SpanningMotion<T>::Rotors::place) {
+    // Of one robot, kinematics and turns() may differ in the last bit.
+    if (is_pack<T>) motion_.use(&turns_);
+  }
 
   void bind(typename ContactStep<T>::Parts parts) override {
     parts_ = std::move(parts);
+    parts_.mass_matrix->share_turns(&turns_);
+    parts_.inverse_dynamics->share_turns(&turns_);
     const Plan& p = plan();
     rows_ = std::make_unique<ContactRows<T>>(p);
     forces_ = std::make_unique<ImplicitForces<T>>(p);
@@ -100,6 +106,8 @@ class Moreau : public ContactStep<T> {
   }
 
   void prepare(StepState<T>& s, double h) override {
+    placed_ = &s;
+    turns_.update(s.q.data());
     motion_.update(s.q.data(), s.v.data());
     std::copy_n(motion_.qd(), s.qd.size(), s.qd.begin());
     parts_.mass_matrix->evaluate(s.q, Mh_);
@@ -135,6 +143,7 @@ class Moreau : public ContactStep<T> {
   }
 
   void respond(StepState<T>& s, double h) override {
+    place_again(s);
     guarded_ = s.bounces && guard_energy(s);
     // v+ = vf + L^-1 Y^T lam.
     std::copy(s.vf.begin(), s.vf.end(), s.v.begin());
@@ -171,6 +180,14 @@ class Moreau : public ContactStep<T> {
       next_[f.position + k] = s.q[f.position + k] + way[k];
       v[k] = rate[k];
     }
+  }
+
+  /// G of loops, if another state has been prepared since this one: rates are expanded by it.
+  void place_again(const StepState<T>& s) {
+    if (placed_ == &s || !this->model().has_variable_constraints()) return;
+    placed_ = &s;
+    turns_.update(s.q.data());
+    motion_.update(s.q.data(), nullptr);
   }
 
   /// vf: forces, their implicit parts, and a second factor where motors or dry joints change sides.
@@ -267,6 +284,8 @@ class Moreau : public ContactStep<T> {
 
   int nv_;
   typename ContactStep<T>::Parts parts_;
+  const StepState<T>* placed_ = nullptr;  ///< whose position turns_ and motion_ are at
+  JointTurns<T> turns_;                   ///< for all that ask for it
   SpanningMotion<T> motion_;
   std::unique_ptr<ContactRows<T>> rows_;
   std::unique_ptr<ImplicitForces<T>> forces_;

@@ -13,9 +13,9 @@ namespace espalier {
 /// Sines and cosines of joints that turn about z by their position, computed when somebody asks:
 /// those between one body and the ground, or all at once.
 template <class T>
-class JointTurns {
+class PathTurns {
  public:
-  explicit JointTurns(const Model& model)
+  explicit PathTurns(const Model& model)
       : model_(model),
         q_(model.nq()),
         joints_(model.body_count() + 1),
