@@ -161,11 +161,17 @@ def expect_options(who: str, given: Iterable[str], known: list[str]) -> None:
 
 
 def file_name(who: str, path: Any) -> str:
-    """A path as a text. Raises TypeError for what is no path."""
+    """A path as a text. Raises TypeError for what is no path, or has a name that is no text."""
     try:
-        return os.fsdecode(path)
+        name = os.fsdecode(path)
+        name.encode()
     except TypeError:
         raise TypeError(f"{who}: file is {path!r}, expected a path") from None
+    except UnicodeEncodeError:
+        raise TypeError(f"{who}: file is {path!r}, expected a path in UTF-8") from None
+    if "\0" in name:
+        raise TypeError(f"{who}: file is {path!r}, expected a path without a zero character")
+    return name
 
 
 class OnlyKnown:

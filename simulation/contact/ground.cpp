@@ -250,8 +250,9 @@ void expect_solids(const std::string& who, const Model& model, const World& worl
     return !s.link.empty() && model.link(s.link).body != 0;
   };
   if (std::any_of(world.shapes.begin(), world.shapes.end(), moves)) return;
-  throw InvalidModel(who + ": number of shapes on links of " + model.name() +
-                     " that move is 0, expected some (give \"shapes\" in a ground file, or "
+  throw InvalidModel(who +
+                     ": number of shapes on links that move is 0, expected some (give \"shapes\" "
+                     "in a ground file, or "
                      "collision shapes in the model's)");
 }
 

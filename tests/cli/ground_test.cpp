@@ -172,7 +172,7 @@ TEST(GroundTest, UnusableGroundsAreRefusedByName) {
     EXPECT_NE(a.code, 0);
     EXPECT_NE(a.err.find(part), std::string::npos) << a.err;
   };
-  refused("plane", "number of shapes on links of ghost that move is 0");
+  refused("plane", "number of shapes on links that move is 0");
   refused("nowhere.json", "nowhere.json");
   refused("plain", "did you mean 'plane'?");
   const TemporaryFile key(".json", R"({"fricton": 1})");

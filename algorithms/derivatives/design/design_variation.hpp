@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -94,9 +95,11 @@ class AdjointVariation final : public DesignVariation<T> {
         out.rotors.push_back(rate);
       }
     }
-    for (std::size_t k = 0; k < m.armature().size(); ++k) {
-      const auto [rate, inertia] = less.armature()[k];
-      const double grows = per * (more.armature()[k].second - inertia);
+    // A model lists the rates that have an armature: at 0 one neighbour alone does.
+    std::map<int, double> armature;
+    for (const auto& [rate, inertia] : more.armature()) armature[rate] += per * inertia;
+    for (const auto& [rate, inertia] : less.armature()) armature[rate] -= per * inertia;
+    for (const auto& [rate, grows] : armature) {
       const bool folded = !m.rotors().empty() && rate >= m.rotors().front().v;
       if (grows != 0.0 && !folded) out.armature.push_back({rate, grows});
     }

@@ -34,19 +34,14 @@ inline bool same_rows(const ClusterConstraint& a, const ClusterConstraint& b) {
 
 /// Whether a neighbour has the joints, rotors and clusters of a model.
 inline bool same_parts(const Model& m, const Model& other) {
-  bool same = other.nq() == m.nq() && other.nv() == m.nv() &&
-              other.spanning_nv() == m.spanning_nv() && other.body_count() == m.body_count() &&
-              other.joints().size() == m.joints().size() &&
-              other.rotors().size() == m.rotors().size() &&
-              other.clusters().size() == m.clusters().size() &&
-              other.armature().size() == m.armature().size();
+  bool same =
+      other.nq() == m.nq() && other.nv() == m.nv() && other.spanning_nv() == m.spanning_nv() &&
+      other.body_count() == m.body_count() && other.joints().size() == m.joints().size() &&
+      other.rotors().size() == m.rotors().size() && other.clusters().size() == m.clusters().size();
   for (std::size_t i = 0; same && i < m.joints().size(); ++i) {
     const Joint &a = m.joints()[i], &b = other.joints()[i];
     same = a.name == b.name && a.type == b.type && a.q == b.q && a.v == b.v && a.body == b.body &&
            a.independent == b.independent;
-  }
-  for (std::size_t i = 0; same && i < m.armature().size(); ++i) {
-    same = m.armature()[i].first == other.armature()[i].first;
   }
   for (std::size_t i = 0; same && i < m.clusters().size(); ++i) {
     const Cluster &a = m.clusters()[i], &b = other.clusters()[i];
