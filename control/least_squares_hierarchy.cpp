@@ -20,12 +20,15 @@ double violation(const Eigen::VectorXd& x, const LeastSquaresHierarchy::Limits& 
 
 long LeastSquaresHierarchy::split(const Eigen::MatrixXd& A) {
   const long free = basis_.cols();
-  const Eigen::MatrixXd B = A * basis_;
-  const double size = A.size() == 0 ? 0.0 : A.colwise().norm().maxCoeff();
+  // Each row by its own size: a crane's slewing and its gripper are ten orders of ten apart.
+  Eigen::VectorXd scale = A.rowwise().norm();
+  const double least_row = scale.size() == 0 ? 0.0 : row_tolerance * scale.maxCoeff();
+  for (double& s : scale) s = s > least_row ? 1.0 / s : 0.0;
+  const Eigen::MatrixXd B = scale.asDiagonal() * A * basis_;
   const double largest = B.size() == 0 ? 0.0 : B.colwise().norm().maxCoeff();
-  if (!(largest > rank_tolerance * size)) return 0;  // only rounding is left of this level
+  if (!(largest > rank_tolerance)) return 0;  // only rounding is left of this level
   Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> qtz;
-  qtz.setThreshold(rank_tolerance * size / largest);  // Eigen takes it relative to the largest
+  qtz.setThreshold(rank_tolerance / largest);  // Eigen takes it relative to the largest
   qtz.compute(B);
   // B P = Q [T 0; 0 0] Z: the first rows of Z P^T span what B acts on.
   Eigen::MatrixXd V = Eigen::MatrixXd::Identity(free, free);
@@ -89,7 +92,14 @@ void LeastSquaresHierarchy::drop(long columns) {
 Eigen::VectorXd LeastSquaresHierarchy::least(const Level& level, long rank) const {
   if (rank == 0) return x_;
   const Eigen::MatrixXd M = basis_.leftCols(rank);
-  return x_ + M * (level.A * M).colPivHouseholderQr().solve(level.b - level.A * x_);
+  Eigen::MatrixXd B = level.A * M;
+  Eigen::VectorXd missing = level.b - level.A * x_;
+  if (rank == B.rows()) {  // all rows are reached, whatever they weigh: each to its own digits
+    const Eigen::VectorXd scale = level.A.rowwise().norm().cwiseInverse();
+    B = (scale.asDiagonal() * B).eval();
+    missing = scale.cwiseProduct(missing);
+  }
+  return x_ + M * B.colPivHouseholderQr().solve(missing);
 }
 
 void LeastSquaresHierarchy::settle(const Level& level) {

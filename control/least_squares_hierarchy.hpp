@@ -38,8 +38,10 @@ class ESPALIER_API LeastSquaresHierarchy {
     int iterations = 0;     ///< of all programs
   };
 
-  /// Singular values of a level below this part of its largest column count as zero.
+  /// Singular values of a level, its rows scaled to length 1, below this count as zero.
   static constexpr double rank_tolerance = 1e-9;
+  /// Rows below this part of a level's longest one are rounding.
+  static constexpr double row_tolerance = 1e-13;
 
   /// Multipliers above this, in programs whose H is of order 1, are those of active limits: the
   /// root of the tolerance to which solvers make multiplier times distance zero.

@@ -195,7 +195,8 @@ RigidInertia<double> inertia_of(const Element& e, const Geom& geom, const ReadOp
     }
     if (!is_closed(solid)) {
       doubt = "mesh " + in_quotes(mesh->file) +
-              " has holes or turned triangles: its mass is that of the solid that they and their "
+              " has holes, or triangles that are turned or there twice: its mass is that of the "
+              "solid that they and their "
               "middle enclose, expected a closed surface (or an <inertial>)";
     }
     if (I.m < 0.0) I = {-I.m, -I.h, {-I.I.xx, -I.I.xy, -I.I.xz, -I.I.yy, -I.I.yz, -I.I.zz}};

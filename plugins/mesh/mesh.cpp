@@ -4,10 +4,15 @@
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/dll/shared_library.hpp>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include "espalier/kernel/errors.hpp"
 
@@ -94,8 +99,7 @@ namespace {
 
 /// Sums over the triangles of a mesh.
 struct Areas {
-  Vec3<double> vector{0, 0, 0};  ///< of areas along their normals
-  Vec3<double> moment{0, 0, 0};  ///< of areas
+  Vec3<double> moment{0, 0, 0};
   double area = 0.0;
 
   explicit Areas(const TriangleMesh& mesh) {
@@ -104,7 +108,7 @@ struct Areas {
             &b = mesh.vertices[mesh.triangles[t + 1]], &c = mesh.vertices[mesh.triangles[t + 2]];
       const Vec3<double> n = scale(0.5, cross(b - a, c - a));
       const double size = std::sqrt(dot(n, n));
-      vector += n, area += size, moment += scale(size / 3.0, a + b + c);
+      area += size, moment += scale(size / 3.0, a + b + c);
     }
   }
 };
@@ -114,10 +118,33 @@ struct Areas {
 double surface_of(const TriangleMesh& mesh) { return Areas(mesh).area; }
 
 bool is_closed(const TriangleMesh& mesh) {
-  // Vertices are read in single precision.
-  constexpr double rounding = 1e-5;
-  const Areas all(mesh);
-  return std::sqrt(dot(all.vector, all.vector)) <= rounding * all.area;
+  // Corners at one place are one, in units in which single precision tells them apart.
+  double size = 0.0;
+  for (const Vec3<double>& p : mesh.vertices) {
+    size = std::max({size, std::abs(p.x), std::abs(p.y), std::abs(p.z)});
+  }
+  const double unit = size > 0.0 ? 1e6 / size : 1.0;
+  std::map<std::array<long, 3>, int> places;
+  std::vector<int> corner;
+  for (const Vec3<double>& p : mesh.vertices) {
+    const std::array<long, 3> place{std::lround(p.x * unit), std::lround(p.y * unit),
+                                    std::lround(p.z * unit)};
+    corner.push_back(places.emplace(place, static_cast<int>(places.size())).first->second);
+  }
+  std::map<std::pair<int, int>, int> edges;  // from a lower corner to a higher one, less those back
+  std::set<std::array<int, 3>> seen;
+  for (std::size_t t = 0; t + 2 < mesh.triangles.size(); t += 3) {
+    std::array<int, 3> c{corner[mesh.triangles[t]], corner[mesh.triangles[t + 1]],
+                         corner[mesh.triangles[t + 2]]};
+    if (c[0] == c[1] || c[1] == c[2] || c[2] == c[0]) continue;  // without area
+    for (int k = 0; k < 3; ++k) {
+      const int from = c[k], to = c[(k + 1) % 3];
+      edges[std::minmax(from, to)] += from < to ? 1 : -1;
+    }
+    std::rotate(c.begin(), std::min_element(c.begin(), c.end()), c.end());
+    if (!seen.insert(c).second) return false;
+  }
+  return std::all_of(edges.begin(), edges.end(), [](const auto& e) { return e.second == 0; });
 }
 
 RigidInertia<double> solid_inertia(const TriangleMesh& mesh, double density) {

@@ -25,8 +25,8 @@ ESPALIER_API TriangleMesh load_mesh(const std::string& path, const Vec3<double>&
 /// Area of all triangles [m²].
 ESPALIER_API double surface_of(const TriangleMesh& mesh);
 
-/// Whether a surface may enclose something: triangles of a closed one, all seen from outside, have
-/// no area in sum; holes and turned triangles leave some.
+/// Whether a surface encloses something: every edge of its triangles is gone along as often in one
+/// direction as in the other, and no triangle is there twice.
 ESPALIER_API bool is_closed(const TriangleMesh& mesh);
 
 /// Mass properties of what a closed surface encloses, about the origin. An open one is closed

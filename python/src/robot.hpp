@@ -5,6 +5,7 @@
 #include <espalier/espalier.hpp>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,21 @@ class WithoutGil {
 
  private:
   PyThreadState* state_;
+};
+
+/// Does things one after the other without Python's lock; other threads wait, and let Python run.
+/// The thread at work may come again: Python handles its signals between two steps of a long one.
+class OneAtATime {
+ public:
+  template <class F>
+  void operator()(F&& f) {
+    const WithoutGil released;
+    const std::lock_guard lock(mutex_);
+    f();
+  }
+
+ private:
+  std::recursive_mutex mutex_;
 };
 
 /// Lets a thread that came from WithoutGil call Python.

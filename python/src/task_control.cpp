@@ -3,7 +3,6 @@
 #include <pybind11/stl.h>
 
 #include <limits>
-#include <mutex>
 
 #include "arrays.hpp"
 #include "values.hpp"
@@ -81,9 +80,7 @@ class BoundTaskControl {
     const py::array x = real_array(acceleration, "acceleration", asker_);
     if (x.ndim() != 1) asker_.refuse_shape("acceleration", x, "(rows,)");
     const auto wanted = vector_of(x, "acceleration", x.shape(0), asker_);
-    const WithoutGil released;
-    const std::lock_guard lock(mutex_);
-    control_->want(task, wanted);
+    alone_([&] { control_->want(task, wanted); });
   }
 
   py::object evaluate(py::handle q, py::handle v, py::handle tau, py::handle wrenches) {
@@ -107,12 +104,10 @@ class BoundTaskControl {
     expect_closed(asker_.who, m, Q.data());
     TaskControl::Answer answer;
     std::vector<double> forces(m.spanning_nv(), 0.0);
-    {
-      const WithoutGil released;
-      const std::lock_guard lock(mutex_);
+    alone_([&] {
       answer = control_->evaluate(Q, V, T, &given);
       control_->drive(forces.data());
-    }
+    });
     py::dict accelerations;
     for (const ControlTask& task : setup_.tasks) {
       accelerations[py::str(task.name)] =
@@ -139,7 +134,7 @@ class BoundTaskControl {
   Robot robot_;
   Asker asker_;
   TaskControlSetup setup_;
-  std::mutex mutex_;  ///< one thread at a time, others wait
+  OneAtATime alone_;
   std::unique_ptr<TaskControl> control_;
 };
 

@@ -99,3 +99,12 @@ def test_fields_of_another_type_are_named(arm):
         control.want(3, np.zeros(arm.nv))
     with pytest.raises(TypeError, match="wrenches are of type list"):
         control(np.zeros(arm.nq), np.zeros(arm.nv), wrenches=[1])
+
+
+def test_open_loops_are_refused(models):
+    robot = models("rod_ankle.yaml")
+    control = robot.task_control([{"name": "a"}])
+    state = robot.state()
+    control(state.q, state.v)
+    with pytest.raises(esp.InvalidState, match="loop"):
+        control(state.q + 0.05 * np.arange(robot.nq), state.v)

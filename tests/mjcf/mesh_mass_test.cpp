@@ -23,6 +23,8 @@ std::string tetrahedron(const Vec3<double>& at, const std::vector<Face>& faces) 
 }
 const std::vector<Face> closed{{1, 3, 2}, {1, 2, 4}, {1, 4, 3}, {2, 3, 4}};
 const std::vector<Face> with_a_hole{{1, 2, 4}, {1, 4, 3}, {2, 3, 4}};
+const std::vector<Face> doubled{{1, 3, 2}, {1, 2, 4}, {1, 4, 3}, {2, 3, 4},
+                                {3, 2, 1}, {2, 4, 1}, {1, 4, 3}, {2, 3, 4}};
 const std::vector<Face> with_a_turned_face{{1, 2, 3}, {1, 2, 4}, {1, 4, 3}, {2, 3, 4}};
 
 class MeshMassTest : public testing::Test {
@@ -69,8 +71,20 @@ TEST_F(MeshMassTest, OfOthersDoesNotDependOnTheOriginAndIsTold) {
       ASSERT_EQ(robot.findings.size(), 1u);
       EXPECT_EQ(robot.findings[0].severity, Finding::Severity::warning);
       expect_in(robot.findings[0].text,
-                {"geom 'g'", "solid.obj", "holes or turned triangles", "<inertial>"});
+                {"geom 'g'", "solid.obj", "holes, or triangles that are turned", "<inertial>"});
     }
+  }
+}
+
+TEST_F(MeshMassTest, OfTubesAndOfTrianglesGivenTwiceIsTold) {
+  // A prism without its ends, whose areas have no sum.
+  const std::string tube =
+      "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 2\nv 1 0 2\nv 0 1 2\n"
+      "f 1 2 5\nf 1 5 4\nf 2 3 6\nf 2 6 5\nf 3 1 4\nf 3 4 6\n";
+  for (const std::string& mesh : {tube, tetrahedron({0, 0, 0}, doubled)}) {
+    const Description robot = read(mesh);
+    ASSERT_EQ(robot.findings.size(), 1u);
+    expect_in(robot.findings[0].text, {"solid.obj", "holes"});
   }
 }
 

@@ -47,6 +47,13 @@ TEST(MentionsTest, InputsThatDriveNothingOrHaveNoRangeAreWarnedOf) {
              {"lower bound is 2", "upper bound 1"});
 }
 
+TEST(MentionsTest, InputsOfALockedJointAreWarnedOf) {
+  Description robot = with({.gear = {{"joint1", {2}}}});
+  robot.joints[0].type = "fixed";
+  expect_one(robot, Severity::warning, {"actuator 'motor'", "joint 'joint1' is fixed"});
+  EXPECT_EQ(host().compile(robot)->nv(), 3);
+}
+
 TEST(MentionsTest, RulesOfContactNameLinksAndShapes) {
   Description robot = arm();
   ShapeDescription ball;

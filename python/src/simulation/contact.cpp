@@ -1,7 +1,6 @@
 #include <pybind11/stl.h>
 
 #include <atomic>
-#include <mutex>
 
 #include "espalier/simulation/contact/contact_batch.hpp"
 #include "espalier/simulation/contact/world.hpp"
@@ -99,7 +98,7 @@ class ContactRobots {
     const std::vector<double> at = columns_of(q, "q", robot_.model->nq(), -1, asker_);
     const long N = static_cast<long>(at.size()) / robot_.model->nq();
     const std::vector<double> rates = columns_of(v, "v", robot_.model->nv(), N, asker_);
-    alone([&] {
+    alone_([&] {
       run_->start(static_cast<int>(N), at, rates, t);
       count_ = N;
     });
@@ -110,7 +109,7 @@ class ContactRobots {
     const int nq = robot_.model->nq(), nv = robot_.model->nv();
     const std::vector<double> at = columns_of(q, "q", nq, N, asker_);
     const std::vector<double> rates = columns_of(v, "v", nv, N, asker_);
-    alone([&] {
+    alone_([&] {
       std::vector<double> one_q(nq), one_v(nv);
       for (long k = 0; k < N; ++k) {
         for (int i = 0; i < nq; ++i) one_q[i] = at[i * N + k];
@@ -120,7 +119,7 @@ class ContactRobots {
     });
   }
   void step(double h, int steps) {
-    alone([&] {
+    alone_([&] {
       expect_started();
       Signals signals;
       for (int k = 0; k < steps; ++k, signals.look()) run_->step(h);
@@ -130,22 +129,22 @@ class ContactRobots {
   void set_friction(py::handle factors) {
     expect_started();
     const auto x = vector_of(factors, "friction", count_, asker_);
-    alone([&] { run_->set_friction(x); });
+    alone_([&] { run_->set_friction(x); });
   }
   void set_masses(const std::vector<std::string>& links, py::handle factors) {
     expect_started();
     const auto x = columns_of(factors, "masses", static_cast<long>(links.size()), count_, asker_);
-    alone([&] { run_->set_masses(links, x); });
+    alone_([&] { run_->set_masses(links, x); });
   }
   void set_ground(py::handle offsets) {
     expect_started();
     const bool heights = real_array(offsets, "ground", asker_).ndim() == 1;
     const auto x = heights ? vector_of(offsets, "ground", count_, asker_)
                            : columns_of(offsets, "ground", 3, count_, asker_);
-    alone([&] { run_->set_ground(x); });
+    alone_([&] { run_->set_ground(x); });
   }
   void set_gravity(const std::array<double, 3>& g) {
-    alone([&] { run_->set_gravity({g[0], g[1], g[2]}); });
+    alone_([&] { run_->set_gravity({g[0], g[1], g[2]}); });
   }
   void set_targets(py::handle positions, py::handle rates, py::handle torques) {
     expect_started();
@@ -156,12 +155,12 @@ class ContactRobots {
     };
     const auto p = read(positions, "positions"), r = read(rates, "rates"),
                t = read(torques, "torques");
-    alone([&] { run_->set_targets(p, r, t); });
+    alone_([&] { run_->set_targets(p, r, t); });
   }
   void set_forces(py::handle tau) {
     expect_started();
     const auto x = columns_of(tau, "tau", robot_.model->nv(), count_, asker_);
-    alone([&] { run_->set_forces(x); });
+    alone_([&] { run_->set_forces(x); });
   }
 
   py::array q() {
@@ -172,7 +171,7 @@ class ContactRobots {
   }
   double time() {
     double t = 0.0;
-    alone([&] { t = run_->sample().t; });
+    alone_([&] { t = run_->sample().t; });
     return t;
   }
   /// (N, shapes, 3)
@@ -187,7 +186,7 @@ class ContactRobots {
   }
   py::array status() {
     std::vector<contact::RobotStatus> all;
-    alone([&] { all.assign(run_->status().begin(), run_->status().end()); });
+    alone_([&] { all.assign(run_->status().begin(), run_->status().end()); });
     py::array_t<std::uint8_t> out(static_cast<py::ssize_t>(all.size()));
     for (std::size_t k = 0; k < all.size(); ++k) {
       out.mutable_data()[k] = static_cast<std::uint8_t>(all[k]);
@@ -196,26 +195,20 @@ class ContactRobots {
   }
   py::array save(int robot) {
     std::vector<double> out(run_->saved_size());
-    alone([&] { run_->save(robot, out); });
+    alone_([&] { run_->save(robot, out); });
     return array_of(out.data(), {static_cast<py::ssize_t>(out.size())});
   }
   void restore(int robot, py::handle saved) {
     const auto x = vector_of(saved, "saved", static_cast<long>(run_->saved_size()), asker_);
-    alone([&] { run_->restore(robot, x); });
+    alone_([&] { run_->restore(robot, x); });
   }
   py::list shapes() const { return shapes_; }
 
  private:
   template <class F>
-  void alone(F&& f) {
-    const WithoutGil released;
-    const std::lock_guard lock(mutex_);
-    f();
-  }
-  template <class F>
   std::vector<double> copy(F&& rows) {
     std::vector<double> out;
-    alone([&] {
+    alone_([&] {
       const std::span<const double> all = rows();
       out.assign(all.begin(), all.end());
     });
@@ -233,7 +226,7 @@ class ContactRobots {
 
   Robot robot_;
   Asker asker_;
-  std::mutex mutex_;
+  OneAtATime alone_;
   std::unique_ptr<contact::ContactBatch> run_;
   py::list shapes_;
   std::atomic<long> count_ = 0;  ///< robots; read without the lock

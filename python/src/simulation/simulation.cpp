@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 
 #include "espalier/simulation/batch_simulation.hpp"
 #include "espalier/simulation/controllers.hpp"
@@ -158,7 +157,7 @@ class ManyRobots {
     const std::vector<double> at = columns_of(q, "q", robot_.model->nq(), -1, asker_);
     const long count = static_cast<long>(at.size()) / robot_.model->nq();
     const std::vector<double> rates = columns_of(v, "v", robot_.model->nv(), count, asker_);
-    alone([&] {
+    alone_([&] {
       run_->start(static_cast<int>(count), at, rates, t);
       tau_.assign(rates.size(), 0.0);
       count_ = count;
@@ -174,7 +173,7 @@ class ManyRobots {
     }
     std::vector<double> given;
     if (!tau.is_none()) given = columns_of(tau, "tau", robot_.model->nv(), count_, asker_);
-    alone([&] {
+    alone_([&] {
       given.resize(tau.is_none() ? tau_.size() : given.size(), 0.0);
       expect_size(asker_.who.c_str(), "tau", static_cast<long>(given.size()),
                   static_cast<long>(tau_.size()));  // another thread may have started others
@@ -192,12 +191,12 @@ class ManyRobots {
   }
   double time() {
     double t = 0.0;
-    alone([&] { t = run_->sample().t; });
+    alone_([&] { t = run_->sample().t; });
     return t;
   }
   py::array status() {
     std::vector<BatchStatus> all;
-    alone([&] {
+    alone_([&] {
       all.resize(count_);
       run_->judge(all);
     });
@@ -208,23 +207,16 @@ class ManyRobots {
     return out;
   }
   void set_gravity(const std::array<double, 3>& g) {
-    alone([&] { run_->set_gravity({g[0], g[1], g[2]}); });
+    alone_([&] { run_->set_gravity({g[0], g[1], g[2]}); });
   }
 
  private:
-  /// One thread at a time, others wait.
-  template <class F>
-  void alone(F&& f) {
-    const WithoutGil released;
-    const std::lock_guard lock(mutex_);
-    f();
-  }
   /// Numbers of all robots, `each` of one.
   template <class F>
   py::array copy(F&& columns, long each) {
     std::vector<double> all;
     long count = 0;
-    alone([&] {
+    alone_([&] {
       const std::span<const double> now = columns();
       all.assign(now.begin(), now.end());
       count = count_;
@@ -234,7 +226,7 @@ class ManyRobots {
 
   Robot robot_;
   Asker asker_;
-  std::mutex mutex_;
+  OneAtATime alone_;
   std::unique_ptr<BatchSimulation> run_;
   std::atomic<long> count_ = 0;  ///< robots; read without the lock
   std::vector<double> tau_;

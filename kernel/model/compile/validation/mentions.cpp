@@ -70,7 +70,12 @@ class Mentions {
     for (const auto& [name, gear] : actuator.gear) {
       for (const double x : gear) acts = acts || x != 0.0;
       const int rates = rates_of(name);
-      if (rates < 0 || static_cast<int>(gear.size()) == rates) continue;
+      if (rates == 0) {  // somebody has locked it
+        findings_.warning(actuator.where, who + ": joint '" + name +
+                                              "' is fixed, expected one that moves (the input "
+                                              "has no effect on it)");
+      }
+      if (rates <= 0 || static_cast<int>(gear.size()) == rates) continue;
       findings_.error(actuator.where, who + ": gear of joint '" + name + "' has " +
                                           std::to_string(gear.size()) + " numbers, expected " +
                                           std::to_string(rates) + ", one for each of its rates");
