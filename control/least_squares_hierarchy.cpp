@@ -92,14 +92,15 @@ void LeastSquaresHierarchy::drop(long columns) {
 Eigen::VectorXd LeastSquaresHierarchy::least(const Level& level, long rank) const {
   if (rank == 0) return x_;
   const Eigen::MatrixXd M = basis_.leftCols(rank);
-  Eigen::MatrixXd B = level.A * M;
-  Eigen::VectorXd missing = level.b - level.A * x_;
-  if (rank == B.rows()) {  // all rows are reached, whatever they weigh: each to its own digits
-    const Eigen::VectorXd scale = level.A.rowwise().norm().cwiseInverse();
-    B = (scale.asDiagonal() * B).eval();
-    missing = scale.cwiseProduct(missing);
+  Eigen::VectorXd scale = Eigen::VectorXd::Ones(level.A.rows());
+  // All rows are reached, whatever they weigh: each to its own digits.
+  if (rank == scale.size()) scale = level.A.rowwise().norm().cwiseInverse();
+  const auto qr = (scale.asDiagonal() * level.A * M).eval().colPivHouseholderQr();
+  Eigen::VectorXd x = x_;
+  for (int k = 0; k < 2; ++k) {  // once more for what rounding beside large inputs has missed
+    x += M * qr.solve(scale.cwiseProduct(level.b - level.A * x));
   }
-  return x_ + M * B.colPivHouseholderQr().solve(missing);
+  return x;
 }
 
 void LeastSquaresHierarchy::settle(const Level& level) {

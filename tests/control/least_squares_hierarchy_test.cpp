@@ -155,6 +155,11 @@ TEST_P(Hierarchy, RowsTenOrdersOfTenApartAreReached) {
       {level(Eigen::Matrix2d{{1e-6, 1e-7}, {0.0, 1e5}}, Eigen::Vector2d(1e-6, 5))}, box(2, 100));
   EXPECT_NEAR(x[1], 5e-5, tolerance_);
   EXPECT_NEAR(x[0] + 0.1 * x[1], 1.0, tolerance_);
+  // Slewing a crane of 7e5 kg m² and closing its gripper of 1e-7 kg m².
+  const Eigen::Matrix2d crane{{1.0 / 7e5, -1.0 / 7e5}, {-1.0 / 7e5, 1e7}};
+  const Eigen::Vector2d wanted(0.1, 5);
+  const auto& u = solve({level(crane, wanted)}, box(2, 1e6));
+  EXPECT_NEAR((crane * u - wanted).norm(), 0.0, tolerance_);
 }
 
 TEST(HierarchyInLimits, NamesTheLevelThatCannotBe) {
