@@ -104,7 +104,7 @@ std::string fault_of(const Law& law, const double* q, const double* qd) {
   Numbers K(m * n), k(m), terms(law.terms()), derived(m * n), d(m), dd(m), none(n, 0.0);
   law.jacobian(q, K.data(), terms.data());
   law.bias(q, qd, terms.data(), k.data());
-  const std::string where = "at positions " + list_of(q, n);
+  const auto where = [&] { return "at positions " + list_of(q, n); };  // for messages alone
   // Taylor coefficients of phi: on a path that stands still and varies by e_j, K e_j.
   for (int j = 0; j < n; ++j) {
     Numbers along = none;
@@ -122,7 +122,7 @@ std::string fault_of(const Law& law, const double* q, const double* qd) {
       if (!differ(K[i * n + j], derived[i * n + j], size)) continue;
       return is_not(
           entry(is_explicit ? "G" : "K", i, j), sign * K[i * n + j], sign * derived[i * n + j],
-          is_explicit ? "the derivative of gamma " + where : "the derivative of phi " + where);
+          is_explicit ? "the derivative of gamma " + where() : "the derivative of phi " + where());
     }
   }
   // On a path of rates qd that vary along themselves the second coefficient is 2 phi''(qd, qd).
@@ -133,7 +133,7 @@ std::string fault_of(const Law& law, const double* q, const double* qd) {
     if (!std::isfinite(size) || !differ(k[i], -0.5 * dd[i], size)) continue;
     return is_not(entry(is_explicit ? "g" : "k", i, -1), k[i], -0.5 * dd[i],
                   "the second derivative of " + std::string(is_explicit ? "gamma " : "-phi ") +
-                      where + " and rates " + list_of(qd, n));
+                      where() + " and rates " + list_of(qd, n));
   }
   return fault_of_solution(law, q, derived);
 }

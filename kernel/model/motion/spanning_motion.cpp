@@ -24,6 +24,7 @@ SpanningMotion<T>::SpanningMotion(const Model& model, Rotors rotors)
       waits_ = waits_ || model.runs()[model.body(i).run].subspace == SubspaceKind::dense;
     }
   }
+  constant_.shrink_to_fit(), loops_.shrink_to_fit();
   if (loops_.empty()) return;
   g_.assign(model.spanning_nv(), T(0.0));
   work_.resize(waits_ ? loops_.size() : 1);

@@ -8,18 +8,15 @@ namespace espalier::detail {
 
 namespace {
 
+/// Names are looked up where something mentions them, and listed for messages alone.
 class Mentions {
  public:
   Mentions(const Description& robot, const ModelTypes& types, const CompileOptions& options,
            Findings& findings)
-      : robot_(robot), types_(types), findings_(findings) {
-    if (options.root == CompileOptions::Root::floating) joints_.push_back("root");
-    for (const JointDescription& joint : robot.joints) joints_.push_back(joint.name);
-    for (const LinkDescription& link : robot.links) {
-      links_.push_back(link.name);
-      for (const ShapeDescription& shape : link.collisions) shapes_.push_back(shape.name);
-    }
-  }
+      : robot_(robot),
+        types_(types),
+        root_floats_(options.root == CompileOptions::Root::floating),
+        findings_(findings) {}
 
   void run() {
     for (const NamedState& state : robot_.states) {
@@ -29,16 +26,17 @@ class Mentions {
     for (const ActuatorDescription& actuator : robot_.actuators) check(actuator);
     for (const PairDescription& pair : robot_.excluded_contacts) {
       for (const std::string& link : {pair.first, pair.second}) {
-        if (among(link, links_)) continue;
-        findings_.error(pair.where,
-                        "excluded contact: link '" + link + "' is unknown" + one_of(link, links_));
+        if (among(link, robot_.links)) continue;
+        findings_.error(pair.where, "excluded contact: link '" + link + "' is unknown" +
+                                        one_of(link, names_of(robot_.links)));
       }
     }
     for (const PairDescription& pair : robot_.contact_pairs) {
+      const Names known = shapes();
       for (const std::string& shape : {pair.first, pair.second}) {
-        if (among(shape, shapes_)) continue;
+        if (std::find(known.begin(), known.end(), shape) != known.end()) continue;
         findings_.warning(pair.where, "contact pair: collision shape '" + shape + "' is unknown" +
-                                          one_of(shape, shapes_));
+                                          one_of(shape, known));
       }
     }
   }
@@ -46,20 +44,40 @@ class Mentions {
  private:
   using Names = std::vector<std::string>;
 
-  static bool among(const std::string& name, const Names& names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+  template <class Parts>
+  static bool among(const std::string& name, const Parts& parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const auto& part) { return part.name == name; });
+  }
+  template <class Parts>
+  static Names names_of(const Parts& parts) {
+    Names all;
+    for (const auto& part : parts) all.push_back(part.name);
+    return all;
+  }
+  Names joints() const {
+    Names all = names_of(robot_.joints);
+    if (root_floats_) all.insert(all.begin(), "root");
+    return all;
+  }
+  Names shapes() const {
+    Names all;
+    for (const LinkDescription& link : robot_.links) {
+      for (const ShapeDescription& shape : link.collisions) all.push_back(shape.name);
+    }
+    return all;
   }
 
   /// @param values  by joints
   template <class Values>
   void expect_joints(const std::string& who, const Values& values, const SourceLocation& where) {
     for (const auto& [joint, numbers] : values) {
-      if (among(joint, joints_)) continue;  // the floating root among them
-      const bool root = joint == "root";
-      if (root && robot_.floating.value_or(false)) continue;  // --root fixed holds it
+      if (among(joint, robot_.joints)) continue;
+      const bool root = joint == "root";  // --root fixed holds one that floats in the file
+      if (root && (root_floats_ || robot_.floating.value_or(false))) continue;
       findings_.error(where, who + ": joint '" + joint + "' is unknown" +
                                  (root ? " (the root is fixed: add --root floating)" : "") +
-                                 one_of(joint, joints_));
+                                 one_of(joint, joints()));
     }
   }
 
@@ -106,8 +124,8 @@ class Mentions {
 
   const Description& robot_;
   const ModelTypes& types_;
+  bool root_floats_;
   Findings& findings_;
-  Names joints_, links_, shapes_;
 };
 
 }  // namespace
