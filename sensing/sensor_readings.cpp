@@ -52,8 +52,9 @@ bool moved(const Pose& frame) {
   return dot(x, x) != 0.0 || dot(r, r) != 0.0;
 }
 
-/// Whether noise can have it: rows with zeros alone are exact, and no sum of the others is. R is
-/// symmetric, without numbers below 0 on its diagonal; the rows become those of L D L^T.
+/// Whether noise can have it: rows with zeros alone are exact, and no sum of the others is, as the
+/// pivots of L D L^T say.
+/// @param R  symmetric, without numbers below 0 on its diagonal
 bool is_covariance(std::vector<double> R, int n) {
   std::vector<double> variance(n);
   for (int i = 0; i < n; ++i) variance[i] = R[i * n + i];

@@ -244,6 +244,13 @@ class Validation {
                                one_of(link, links_.names()));
   }
 
+  void expect_placed(const std::string& who, const Pose& origin, const SourceLocation& where) {
+    if (placed(origin)) return;
+    findings_.error(where, who +
+                               ": origin has a number that is not finite, or a length beyond 1e8, "
+                               "expected metres");
+  }
+
   void check(const JointDescription& joint) {
     const std::string who = "joint '" + joint.name + "'";
     expect_link(who, "parent", joint.parent, joint.where);
@@ -252,12 +259,7 @@ class Validation {
       findings_.error(joint.where, who + ": parent and child are both '" + joint.child +
                                        "', expected two links");
     }
-    if (!placed(joint.origin)) {
-      findings_.error(
-          joint.where,
-          who +
-              ": origin has a number that is not finite, or a length beyond 1e8, expected metres");
-    }
+    expect_placed(who, joint.origin, joint.where);
     check_type(who, joint, types_, findings_);
     check_passive(joint, findings_);
     if (joint.mimic && joint.type == "fixed") {
@@ -313,12 +315,8 @@ class Validation {
       findings_.error(loop.where,
                       who + ": axis has length " + number(length) + ", expected a direction");
     }
-    if (!placed(loop.predecessor_origin) || !placed(loop.successor_origin)) {
-      findings_.error(
-          loop.where,
-          who +
-              ": origin has a number that is not finite, or a length beyond 1e8, expected metres");
-    }
+    const bool first = placed(loop.predecessor_origin);  // one message for both
+    expect_placed(who, first ? loop.successor_origin : loop.predecessor_origin, loop.where);
   }
 
   void check(const CouplingDescription& coupling) {
