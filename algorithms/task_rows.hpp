@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "algorithms/segments/articulated_tree/articulated_tree.hpp"
-#include "espalier/kernel/problems/end_effector.hpp"
+#include "espalier/kernel/problems/task.hpp"
 
 namespace espalier {
 

@@ -1,6 +1,7 @@
 #include "benchmarks/machine.hpp"
 
 #include <fstream>
+#include "espalier/plugins/loader.hpp"
 
 namespace espalier::bench {
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "espalier/espalier.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 namespace espalier::bench {
 

@@ -12,6 +12,7 @@
 #include "cli/files/positions.hpp"
 #include "espalier/host/output_file.hpp"
 #include "espalier/kernel/format.hpp"
+#include "espalier/plugins/loader.hpp"
 
 namespace espalier::cli {
 

@@ -8,6 +8,7 @@
 
 #include "espalier/host/espalier.hpp"
 #include "espalier/kernel/format.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 /// What subcommands share: global options, the host with its plugins, the way to a Model, output.
 

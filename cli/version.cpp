@@ -8,6 +8,7 @@
 #include "espalier/host/espalier.hpp"
 #include "espalier/plugins/instruction_set.hpp"
 #include "espalier_commit.hpp"
+#include "espalier/plugins/loader.hpp"
 
 namespace espalier::cli {
 

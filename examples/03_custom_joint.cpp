@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <espalier/espalier.hpp>
+#include <espalier/plugins/loader.hpp>
 
 int main(int count, char** words) {
   if (count < 3) return std::fputs("usage: 03_custom_joint PLUGIN ROBOT\n", stderr), 2;

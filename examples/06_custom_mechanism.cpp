@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <espalier/espalier.hpp>
+#include <espalier/plugins/loader.hpp>
 
 int main(int count, char** words) {
   if (count != 3) {

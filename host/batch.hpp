@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "espalier/kernel/problems/algorithm.hpp"
+#include "espalier/kernel/problems/setup.hpp"
 
 /// One algorithm on many states of one robot, eight or sixteen at a time on every core.
 

@@ -8,6 +8,7 @@
 #include "espalier/host/host.hpp"
 #include "espalier/kernel/format.hpp"
 #include "espalier/kernel/guard.hpp"
+#include "espalier/plugins/loader.hpp"
 #include "espalier/plugins/log.hpp"
 
 namespace espalier {
@@ -46,8 +47,9 @@ std::string contents(const std::string& path) {
 }  // namespace
 
 Host::Host() : Host(Options()) {}
+Host::~Host() = default;
 
-Host::Host(const Options& options) {
+Host::Host(const Options& options) : loader_(std::make_unique<Loader>(registry_)) {
   for (const std::string& folder : options.plugin_folders) {
     std::error_code error;
     if (!std::filesystem::is_directory(folder, error)) {
@@ -56,7 +58,7 @@ Host::Host(const Options& options) {
   }
   const std::vector<std::string> folders =
       options.search ? Loader::search_path(options.plugin_folders) : options.plugin_folders;
-  for (const std::string& message : loader_.load_path(folders, true)) {
+  for (const std::string& message : loader_->load_path(folders, true)) {
     detail::log_warning("plugin refused: " + message);
   }
 }

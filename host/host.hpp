@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "espalier/host/batch.hpp"
-#include "espalier/plugins/loader.hpp"
 #include "espalier/plugins/registry.hpp"
 
 namespace espalier {
 
+class Loader;
 struct ReadOptions;
 
 /// A registry with its plugins loaded, and the way from a file to a Model.
@@ -25,15 +25,18 @@ class ESPALIER_API Host {
   Host();
   /// The same, from the given places.
   explicit Host(const Options& options);
+  ~Host();
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
 
   /// All that is known by name.
   Registry& registry() { return registry_; }
   /// All that is known by name.
   const Registry& registry() const { return registry_; }
-  /// What plugins were loaded and which were refused.
-  Loader& loader() { return loader_; }
-  /// What plugins were loaded and which were refused.
-  const Loader& loader() const { return loader_; }
+  /// What plugins were loaded (include espalier/plugins/loader.hpp).
+  Loader& loader() { return *loader_; }
+  /// What plugins were loaded.
+  const Loader& loader() const { return *loader_; }
 
   /// Reads a file by the format of its ending. @throws InvalidModel if it cannot be opened
   Description read(const std::string& path) const;
@@ -100,7 +103,7 @@ class ESPALIER_API Host {
 
  private:
   Registry registry_;
-  Loader loader_{registry_};
+  std::unique_ptr<Loader> loader_;
 };
 
 }  // namespace espalier

@@ -2,6 +2,9 @@
 
 #include <string>
 
+#include "espalier/kernel/model/layout.hpp"
+#include "espalier/kernel/model/state.hpp"
+
 namespace espalier {
 
 Named::Named(ModelPtr model)
@@ -19,7 +22,7 @@ std::string independent_beside(const Model& model, const Joint& joint) {
   std::string names;
   for (const Coordinate& c : model.coordinates()) {
     if (c.start < cluster.v || c.start >= cluster.v + cluster.nv) continue;
-    names += (names.empty() ? "'" : ", '") + c.joint + "'";
+    names += (names.empty() ? "'" : ", '") + c.name + "'";
   }
   return names;
 }
@@ -36,6 +39,7 @@ const Joint& Named::joint(std::string_view name) const {
 }
 
 int Named::index(std::string_view name) const {
+  if (const auto part = detail::independent_part(*model_, name)) return part->start;
   const Joint& found = joint(name);
   if (found.nv == 1) return found.independent;
   throw SizeMismatch("named: number of rates of joint '" + found.name + "' is " +

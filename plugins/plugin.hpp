@@ -3,6 +3,9 @@
 #include <Eigen/Core>
 #include <cstdint>
 
+#include "espalier/kernel/model/layout.hpp"
+#include "espalier/kernel/problems/task.hpp"
+#include "espalier/kernel/scalar/scalar.hpp"
 #include "espalier/plugins/registrar.hpp"
 
 /// All that a plugin author includes.
@@ -18,7 +21,7 @@
 namespace espalier {
 
 /// Version of everything in this header's reach that a plugin is compiled against.
-inline constexpr std::uint32_t plugin_api_version = 16;
+inline constexpr std::uint32_t plugin_api_version = 17;
 
 #define ESPALIER_STRINGIFY_(x) #x
 #define ESPALIER_STRINGIFY(x) ESPALIER_STRINGIFY_(x)

@@ -13,6 +13,7 @@
 
 #include "espalier/kernel/model/model_types.hpp"
 #include "espalier/kernel/problems/algorithm.hpp"
+#include "espalier/kernel/problems/setup.hpp"
 
 namespace espalier {
 

@@ -8,7 +8,7 @@
 
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/problems/algorithm.hpp"
-#include "espalier/kernel/problems/sensor.hpp"
+#include "espalier/kernel/problems/setup.hpp"
 
 namespace espalier {
 

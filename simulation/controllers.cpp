@@ -65,8 +65,9 @@ PdControl::PdControl(const Model& model, const std::vector<std::pair<std::string
   for (const auto& [name, gains] : joints) {
     const Joint& joint = joint_named(who, model, name);
     if (joint.nq != 1 || joint.nv != 1) {
-      throw Unsupported(who + ": joint '" + name + "' has " + std::to_string(joint.nv) +
-                        " rates, expected a joint of one");
+      throw Unsupported(who + ": joint '" + name + "' has " + std::to_string(joint.nq) +
+                        " positions and " + std::to_string(joint.nv) +
+                        " rates, expected a joint of one each");
     }
     for (const auto& [what, x] : {std::pair{"kp", gains.kp}, std::pair{"kd", gains.kd}}) {
       if (x >= 0.0 && std::isfinite(x)) continue;

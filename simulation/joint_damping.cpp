@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "espalier/kernel/errors.hpp"
-#include "espalier/kernel/model/variants.hpp"
+#include "espalier/kernel/model/compile/variants.hpp"
 
 namespace espalier {
 

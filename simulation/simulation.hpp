@@ -10,7 +10,7 @@
 #include "espalier/host/host.hpp"
 #include "espalier/kernel/integrator.hpp"
 #include "espalier/kernel/model/loops/loop_projector.hpp"
-#include "espalier/kernel/model/passive.hpp"
+#include "espalier/kernel/model/motion/passive.hpp"
 #include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 #include "espalier/kernel/problems/kinematics/energy.hpp"
 #include "espalier/simulation/joint_damping.hpp"

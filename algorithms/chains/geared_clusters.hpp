@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "espalier/kernel/model/joint.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 /// Clusters whose joints may stand in chains.
 

@@ -7,7 +7,7 @@
 #include "algorithms/chains/asymmetric_rotors.hpp"
 #include "algorithms/chains/geared_clusters.hpp"
 #include "espalier/kernel/model/joint.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 namespace espalier {
 

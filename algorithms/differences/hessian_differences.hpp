@@ -47,7 +47,7 @@ class DifferenceInverseHessian final : public InverseDynamicsHessianProduct<T> {
   explicit DifferenceInverseHessian(ModelPtr model)
       : InverseDynamicsHessianProduct<T>(model), adjoint_(model), differences_(this->model()) {}
 
-  T margin() override { return adjoint_.margin(); }
+  T margin() override { return differences_.margin(); }
 
  private:
   using typename InverseDynamicsHessianProduct<T>::Along;
@@ -57,6 +57,7 @@ class DifferenceInverseHessian final : public InverseDynamicsHessianProduct<T> {
                const Loads<T>* loads) override {
     const long n = this->model().nv();
     detail::expect_no_joint_forces(loads);
+    differences_.start(q);
     adjoint_.set_gravity(this->gravity());
     const auto gradient = [&](double t, Out<double> g_q, Out<double> g_v, Out<double> g_vdot) {
       adjoint_.evaluate(differences_.moved_along(q, along.q.data(), t),
@@ -76,7 +77,7 @@ class DifferenceForwardHessian final : public ForwardDynamicsHessianProduct<T> {
   explicit DifferenceForwardHessian(ModelPtr model)
       : ForwardDynamicsHessianProduct<T>(model), adjoint_(model), differences_(this->model()) {}
 
-  T margin() override { return adjoint_.margin(); }
+  T margin() override { return differences_.margin(); }
 
  private:
   using typename ForwardDynamicsHessianProduct<T>::Along;
@@ -86,6 +87,7 @@ class DifferenceForwardHessian final : public ForwardDynamicsHessianProduct<T> {
                const Loads<T>* loads) override {
     const long n = this->model().nv();
     detail::expect_no_joint_forces(loads);
+    differences_.start(q);
     adjoint_.set_gravity(this->gravity());
     std::vector<double> vdot(n);
     const auto gradient = [&](double t, Out<double> g_q, Out<double> g_v, Out<double> g_tau) {

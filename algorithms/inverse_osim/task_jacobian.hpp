@@ -4,7 +4,7 @@
 
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/model/motion/subspace.hpp"
-#include "espalier/kernel/problems/end_effector.hpp"
+#include "espalier/kernel/problems/task.hpp"
 
 namespace espalier {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/reference/bodies.hpp"
-#include "espalier/kernel/problems/end_effector.hpp"
+#include "espalier/kernel/problems/task.hpp"
 
 namespace espalier::reference {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/spatial/inertia.hpp"
 
 namespace espalier {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 /// Kinds of segments: what a pass treats as one. Indices and constants, no state.
 

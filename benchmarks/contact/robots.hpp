@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "espalier/espalier.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/simulation/contact/shape.hpp"
 #include "espalier/simulation/contact/world.hpp"
 

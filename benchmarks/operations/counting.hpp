@@ -6,6 +6,7 @@
 
 #include "benchmarks/operations/mechanisms.hpp"
 #include "espalier/espalier.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/scalar/count.hpp"
 
 namespace espalier::bench {

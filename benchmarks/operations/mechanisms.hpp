@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/description.hpp"
-#include "espalier/kernel/problems/end_effector.hpp"
+#include "espalier/kernel/problems/task.hpp"
 
 /// The mechanisms on which Sathya et al. (2023) and Wensing et al. (2012) count operations.
 ///

@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "espalier/espalier.hpp"
-#include "espalier/kernel/scalar/count.hpp"
+#include "espalier/kernel/model/layout.hpp"
+#include "espalier/kernel/scalar/scalar.hpp"
 
 namespace espalier::bench {
 

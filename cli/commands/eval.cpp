@@ -7,7 +7,7 @@
 #include "cli/files/subsystems.hpp"
 #include "cli/number_options.hpp"
 #include "cli/output/results.hpp"
-#include "espalier/kernel/model/passive.hpp"
+#include "espalier/kernel/model/motion/passive.hpp"
 #include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 
 namespace espalier::cli {

@@ -8,6 +8,7 @@
 #include "espalier/kernel/guard.hpp"
 #include "espalier/kernel/model/law.hpp"
 #include "espalier/kernel/sub_mechanism.hpp"
+#include "espalier/plugins/loader.hpp"
 
 namespace espalier::cli {
 

@@ -9,6 +9,7 @@
 #include "cli/files/subsystems.hpp"
 #include "cli/output/table.hpp"
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/model/motion/quaternions.hpp"
 #include "espalier/kernel/uniform.hpp"
 
 namespace espalier::cli {
@@ -88,7 +89,7 @@ class StateReader {
         throw Failure(unusable, "InvalidState",
                       form_.file + ": q of joint '" + j.name + "' is off its manifold by " +
                           number(off) + ", expected at most " + number(manifold_tolerance) +
-                          " (a quaternion x y z w has length one)");
+                          (quaternion_of(j) >= 0 ? " (a quaternion x y z w has length one)" : ""));
       }
       // What is on its manifold to rounding stays as it is, to the last bit.
       if (farthest > 4e-16) std::copy_n(normalized.begin() + j.q, j.nq, q + j.q);
@@ -108,6 +109,14 @@ class StateReader {
         continue;
       }
       const Joint& j = joint(key, name);
+      std::string own;  // of a joint of several rates, those that are independent
+      for (const Coordinate& c : coordinates) {
+        if (c.joint == j.name && c.name != c.joint) own += (own.empty() ? "'" : ", '") + c.name + "'";
+      }
+      if (!own.empty()) {
+        throw usage_error(form_.file + ": " + key + " of joint '" + name +
+                          "' is given, expected " + key + " of its independent rates: " + own);
+      }
       if (j.independent < 0) {
         const std::string leaders = followed_joints(model_, j);
         throw usage_error(form_.file + ": " + key + " of joint '" + name +

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <espalier/espalier.hpp>
+#include <espalier/plugins/loader.hpp>
 
 int main(int count, char** words) try {
   if (count < 2) return std::fputs("usage: external_program ROBOT\n", stderr), 2;

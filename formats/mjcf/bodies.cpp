@@ -69,7 +69,9 @@ void Reader::read_body(const XmlNode& node, int parent, const std::string& inher
   if (named && body_number_.contains(e.name("name"))) {
     e.fail("name is " + in_quotes(e.name("name")) + ", which is given twice, expected it once");
   }
-  body.link = unused(named ? e.name("name") : "body" + std::to_string(number), link_names_);
+  body.link = named ? e.name("name")
+                    : unused("body" + std::to_string(number), link_names_, given_links_);
+  link_names_.insert(body.link);
   const Transform<double> placement = placed(e, parent) * frame;
   body.X = placement * bodies_[parent].X;
   using FromGeom = CompilerOptions::FromGeom;
@@ -89,7 +91,7 @@ void Reader::read_body(const XmlNode& node, int parent, const std::string& inher
   link.name = body.link, link.where = node.where;
   bodies_[number].index = robot_.links.size();
   robot_.links.push_back(std::move(link));
-  if (!body.by_geoms && inertial != nullptr) read_inertial(*inertial, number);
+  if (inertial != nullptr) read_inertial(*inertial, number);  // geoms, where there are any, replace it
   read_children(node, number, childclass, Transform<double>::identity());
   if (body.by_geoms && bodies_[number].inertia.m > 0.0) {
     robot_.links[bodies_[number].index].inertial = inertial_of(bodies_[number].inertia);
@@ -109,7 +111,7 @@ void Reader::read_joints(const XmlNode& node, int body, const std::string& child
   Transform<double> to_body = placement;  // from the link that the next joint hangs on
   const auto fix = [&] {
     JointDescription weld;
-    weld.name = unused(own.link, joint_names_);
+    weld.name = unused(own.link, joint_names_, given_joints_);
     weld.type = "fixed", weld.parent = parent, weld.child = own.link;
     weld.origin = pose_of(to_body);
     weld.where = node.where;
@@ -132,7 +134,9 @@ void Reader::read_joints(const XmlNode& node, int body, const std::string& child
     if (named && joint_number_.contains(e.name("name"))) {
       e.fail("name is " + in_quotes(e.name("name")) + ", which is given twice, expected it once");
     }
-    read.name = unused(named ? e.name("name") : own.link + "_joint", joint_names_);
+    read.name = named ? e.name("name")
+                      : unused(own.link + "_joint", joint_names_, given_joints_);
+    joint_names_.insert(read.name);
     read.body = body, read.index = robot_.joints.size();
 
     JointDescription joint;
@@ -174,7 +178,7 @@ void Reader::read_joints(const XmlNode& node, int body, const std::string& child
     read_joint_terms(e, read.type, joint);
 
     const bool last = i + 1 == nodes.size() && is_zero(p);
-    joint.child = last ? own.link : unused(read.name + "_link", link_names_);
+    joint.child = last ? own.link : unused(read.name + "_link", link_names_, given_links_);
     if (!last) {
       LinkDescription between;
       between.name = joint.child, between.where = at.where;

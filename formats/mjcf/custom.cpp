@@ -157,10 +157,11 @@ void Reader::restore_tree() {
       return std::find_if(robot_.joints.begin(), robot_.joints.end(),
                           [&](const JointDescription& j) { return j.name == wanted; });
     };
-    const auto first = joint(name), second = joint(name + "_2");
+    const std::string other = e.has("second") ? e.name("second") : name + second_joint;
+    const auto first = joint(name), second = joint(other);
     if (first == robot_.joints.end() || second == robot_.joints.end() ||
         first->child != second->parent) {
-      e.fail("joint " + in_quotes(name) + " is not followed by " + in_quotes(name + "_2") +
+      e.fail("joint " + in_quotes(name) + " is not followed by " + in_quotes(other) +
              ", expected what Espalier writes there");
     }
     const std::string between = first->child;

@@ -30,9 +30,6 @@ bool alike(const Friction& a, const Friction& b) {
 std::string who(const TouchingGeom& g) {
   return g.name.empty() ? "a geom of " + in_quotes(g.link) : "geom " + in_quotes(g.name);
 }
-bool types_meet(const TouchingGeom& a, const TouchingGeom& b) {
-  return (a.type & b.affinity) != 0 || (b.type & a.affinity) != 0;
-}
 Finding warning(const std::string& whom, const SourceLocation& where, const std::string& there,
                 const Friction& here, const std::string& more) {
   return {Finding::Severity::warning,
@@ -60,6 +57,10 @@ TouchingGeom touching_geom(const Element& e, const std::string& link, int body) 
     std::copy_n(given.begin(), std::min<std::size_t>(given.size(), 3), g.friction.begin());
   }
   return g;
+}
+
+bool types_meet(const TouchingGeom& a, const TouchingGeom& b) {
+  return (a.type & b.affinity) != 0 || (b.type & a.affinity) != 0;
 }
 
 Friction dynamic_friction(const TouchingGeom& a, const TouchingGeom& b) {

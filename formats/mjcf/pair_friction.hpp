@@ -26,6 +26,10 @@ struct TouchingGeom {
 };
 TouchingGeom touching_geom(const Element& e, const std::string& link, int body);
 
+/// Whether MuJoCo lets them touch, by contype and conaffinity.
+bool types_meet(const TouchingGeom& a, const TouchingGeom& b);
+inline bool touches_any(const TouchingGeom& g) { return g.type != 0 || g.affinity != 0; }
+
 /// Of two geoms that MuJoCo lets touch: the larger `condim` says how many of their larger numbers
 /// count, unless one has the higher `priority`.
 Friction dynamic_friction(const TouchingGeom& a, const TouchingGeom& b);

@@ -57,6 +57,7 @@ Description Reader::read(std::string_view text) {
   body_number_["world"] = 0;
   link_names_.insert("world");
   robot_.links.push_back(std::move(world));
+  each("worldbody", [&](const XmlNode& n) { collect_names(n); });
   each("worldbody", [&](const XmlNode& n) { read_world(n); });
   settle_masses();
   each("custom", [&](const XmlNode& n) { collect_restored(n); });
@@ -64,6 +65,7 @@ Description Reader::read(std::string_view text) {
   each("equality", [&](const XmlNode& n) { read_equalities(n); });
   resolve_mimics();
   each("contact", [&](const XmlNode& n) { read_contact(n); });
+  exclude_by_types();
   warn_of_friction();
   each("actuator", [&](const XmlNode& n) { read_actuators(n); });
   each("keyframe", [&](const XmlNode& n) { read_keyframes(n); });
@@ -188,6 +190,18 @@ void Reader::read_option(const XmlNode& node) {
              true);
       }
     }
+    // Of what acts on ground alone.
+    for (const char* part : {"limit", "contact", "filterparent"}) {
+      if (!f.boolean(part, true)) {
+        lose(*flag, std::string("attribute '") + part + "' is disabled, which has no counterpart",
+             false);
+      }
+    }
+  }
+  if (e.has("collision") && e.text("collision") != "all") {
+    lose(node, "attribute 'collision' is " + in_quotes(e.text("collision")) +
+                   ", which has no counterpart (here it is 'all')",
+         false);
   }
 }
 
@@ -264,58 +278,6 @@ void Reader::read_assets(const XmlNode& node) {
   }
 }
 
-void Reader::read_contact(const XmlNode& node) {
-  for (const XmlNode& child : node.children) {
-    const Element e = element(child, child.name, "");
-    if (child.name == "exclude") {
-      const int first = body_named(e, "body1"), second = body_named(e, "body2");
-      robot_.excluded_contacts.push_back({bodies_[first].link, bodies_[second].link, child.where});
-    } else if (child.name == "pair") {
-      read_pair(child);
-    } else {
-      lose(child, "<" + child.name + "> of <contact> has no counterpart", false);
-    }
-  }
-}
-
-void Reader::read_pair(const XmlNode& node) {
-  const Element e = element(node, node.name, "");
-  const std::string first = e.name("geom1"), second = e.name("geom2");
-  robot_.contact_pairs.push_back({first, second, node.where});
-  pairs_.insert({first, second}), pairs_.insert({second, first});
-  const auto named = [&](const std::string& name) {
-    return std::find_if(geoms_.begin(), geoms_.end(),
-                        [&](const auto& g) { return g.name == name; });
-  };
-  const auto a = named(first), b = named(second);
-  if (a == geoms_.end() || b == geoms_.end()) return;  // names are looked at when it is compiled
-  if (const auto found = other_friction(e, *a, *b)) robot_.findings.push_back(*found);
-}
-
-/// Friction that MuJoCo has of two geoms together, and shapes cannot say each for itself.
-void Reader::warn_of_friction() {
-  std::vector<bool> moves(bodies_.size(), false);
-  for (const ReadJoint& joint : joints_) moves[joint.body] = true;
-  // Bodies without joints are one with those that carry them; each touches none that carries it.
-  const auto rigid = [&](int body) {
-    while (body > 0 && !moves[body]) body = bodies_[body].parent;
-    return body;
-  };
-  std::set<std::pair<std::string, std::string>> excluded;
-  for (const PairDescription& pair : robot_.excluded_contacts) {
-    excluded.insert({pair.first, pair.second}), excluded.insert({pair.second, pair.first});
-  }
-  const auto carries = [&](int a, int b) {
-    return a != 0 && b != 0 && rigid(bodies_[b].parent) == a;
-  };
-  const auto found = other_friction(geoms_, [&](const TouchingGeom& a, const TouchingGeom& b) {
-    const int x = rigid(a.body), y = rigid(b.body);
-    return x != y && !carries(x, y) && !carries(y, x) && !excluded.contains({a.link, b.link}) &&
-           !pairs_.contains({a.name, b.name});
-  });
-  if (found) robot_.findings.push_back(*found);
-}
-
 // --- pieces -------------------------------------------------------------------------------------
 
 Element Reader::element(const XmlNode& node, const std::string& kind,
@@ -345,10 +307,25 @@ const ReadJoint& Reader::joint_named(const Element& e, const std::string& name) 
   e.fail("joint " + in_quotes(name) + " is unknown" + suggest(name, names));
 }
 
-std::string Reader::unused(const std::string& wanted, std::set<std::string>& used) const {
+std::string Reader::unused(const std::string& wanted, std::set<std::string>& used,
+                           const std::set<std::string>& given) const {
   std::string name = wanted;
-  for (int i = 2; !used.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);
+  for (int i = 2; given.contains(name) || !used.insert(name).second; ++i) {
+    name = wanted + "_" + std::to_string(i);
+  }
   return name;
+}
+
+/// Names that the file gives are its own bodies' and joints', whatever is made up besides.
+void Reader::collect_names(const XmlNode& node) {
+  for (const XmlNode& child : node.children) {
+    const bool joint = child.name == "joint" || child.name == "freejoint";
+    if (const std::string* name = child.find("name"); name != nullptr && !name->empty()) {
+      if (joint) given_joints_.insert(*name);
+      if (child.name == "body") given_links_.insert(*name);
+    }
+    collect_names(child);
+  }
 }
 
 }  // namespace mjcf

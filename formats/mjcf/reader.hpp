@@ -51,10 +51,13 @@ class Reader {
   void read_option(const XmlNode& node);
   void read_mesh(const XmlNode& child, const Element& e, const std::string& file);
   void read_assets(const XmlNode& node);
+  void refuse_unknown(const XmlNode& root);
+
+  // contacts.cpp: which bodies may touch, and the friction of pairs
   void read_contact(const XmlNode& node);
   void read_pair(const XmlNode& node);
+  void exclude_by_types();
   void warn_of_friction();
-  void refuse_unknown(const XmlNode& root);
 
   // bodies.cpp: bodies, joints, inertias, frames
   void read_world(const XmlNode& node);
@@ -108,7 +111,10 @@ class Reader {
   Element element(const XmlNode& node, const std::string& kind, const std::string& childclass);
   int body_named(const Element& e, std::string_view attribute) const;
   const ReadJoint& joint_named(const Element& e, const std::string& name) const;
-  std::string unused(const std::string& wanted, std::set<std::string>& used) const;
+  /// A name that is neither used nor given to another thing by the file.
+  std::string unused(const std::string& wanted, std::set<std::string>& used,
+                     const std::set<std::string>& given = {}) const;
+  void collect_names(const XmlNode& node);
   /// What has no counterpart. @param changes  whether dynamics would change silently
   void tell(const XmlNode& node, const std::string& what);
   void lose(const XmlNode& node, const std::string& what, bool changes);
@@ -132,6 +138,7 @@ class Reader {
     Transform<double> X = Transform<double>::identity();
   };
   std::map<std::string, Site, std::less<>> sites_;
+  std::set<std::string> given_links_, given_joints_;  ///< by the file, to be read yet or already
   std::set<std::string> link_names_, joint_names_, constraint_names_, actuator_names_, included_;
   std::map<std::string, double, std::less<>> locked_;
   std::set<std::string, std::less<>> restored_;  ///< elements that texts take the place of

@@ -95,12 +95,38 @@ ShapeDescription Reader::read_shape(const XmlNode& node, const std::string& who,
       shape.material = *n;
   }
   const XmlNode* at_surface = node.child("surface");
+  if (at_surface != nullptr) lose_surface(*at_surface);
   for (const char* key : {"friction", "ode", "mu"}) {
     if (at_surface != nullptr) at_surface = at_surface->child(key);
   }
   if (at_surface != nullptr)
     shape.friction = formats::numbers_of(*at_surface, who, "<mu>", at_surface->text, 1)[0];
   return shape;
+}
+
+/// What a surface says besides one coefficient of friction.
+void Reader::lose_surface(const XmlNode& surface) {
+  const auto at = [&](std::initializer_list<const char*> keys) {
+    const XmlNode* node = &surface;
+    for (const char* key : keys) node = node != nullptr ? node->child(key) : nullptr;
+    return node;
+  };
+  const auto number_of = [&](const XmlNode& node) {
+    return formats::numbers_of(node, "collision", "<" + node.name + ">", node.text, 1)[0];
+  };
+  const XmlNode *mu = at({"friction", "ode", "mu"}), *mu2 = at({"friction", "ode", "mu2"});
+  if (mu2 != nullptr && (mu == nullptr || number_of(*mu2) != number_of(*mu))) {
+    lose(*mu2, "<mu2>, friction that differs across the surface,", false);
+  }
+  if (const XmlNode* bounce = at({"bounce", "restitution_coefficient"});
+      bounce != nullptr && number_of(*bounce) != 0.0) {
+    lose(*bounce, "<restitution_coefficient> of a shape", false);
+  }
+  for (const char* mask : {"collide_bitmask", "category_bitmask"}) {
+    if (const XmlNode* bits = at({"contact", mask})) {
+      lose(*bits, "<" + std::string(mask) + ">, by which shapes pass through others,", false);
+    }
+  }
 }
 
 Shape Reader::read_geometry(const XmlNode& node, const std::string& who) const {

@@ -82,6 +82,7 @@ class Reader {
 
   // links.cpp: mass properties and shapes
   void read_link(const std::string& link_name);
+  void lose_surface(const XmlNode& surface);
   ShapeDescription read_shape(const XmlNode& node, const std::string& who, const std::string& link);
   Shape read_geometry(const XmlNode& node, const std::string& who) const;
   std::string file_of(const XmlNode& uri) const;

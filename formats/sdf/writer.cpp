@@ -29,10 +29,14 @@ class SdfWriter {
     if (robot.links.size() == 1 && root_->name == "world") {
       throw Unsupported("sdf: robot has no link but 'world', expected one that moves");
     }
+    for (const LinkDescription& link : robot.links) {
+      if (!reserved(link.name) || (&link == root_ && link.name == "world")) continue;
+      throw Unsupported("sdf: name of link " + in_quotes(link.name) +
+                        " means something else in SDF, expected another one");
+    }
     // Links, joints and frames share their names in SDF.
     for (const JointDescription& joint : robot.joints) {
-      std::string name = joint.name;
-      while (!used_.insert(name).second) name += "_joint";
+      const std::string name = unused(joint.name, "_joint");
       if (name != joint.name)
         lose("joint " + in_quotes(joint.name) + ": is called " + in_quotes(name));
       joint_name_[joint.name] = name;
@@ -61,9 +65,7 @@ class SdfWriter {
     // What nothing holds floats there.
     if (!ground && !robot_.floating.value_or(false)) {
       open("joint");
-      std::string fix = root_->name + "_fixed";
-      while (!used_.insert(fix).second) fix += "_";
-      name("name", fix);
+      name("name", unused(root_->name + "_fixed", "_"));
       xml_.PushAttribute("type", "fixed");
       element("parent", "world");
       element("child", root_->name);
@@ -104,6 +106,16 @@ class SdfWriter {
   const std::vector<std::string>& losses() const { return losses_; }
 
  private:
+  /// Names that SDF keeps for itself.
+  static bool reserved(const std::string& name) {
+    return name == "world" || (name.size() >= 4 && name.starts_with("__") && name.ends_with("__"));
+  }
+  /// The name, or one with an ending that neither SDF nor another part has.
+  std::string unused(std::string name, const char* ending) {
+    while (reserved(name) || !used_.insert(name).second) name += ending;
+    return name;
+  }
+
   void write_link(const LinkDescription& link) {
     who_ = "sdf: link " + in_quotes(link.name);
     open("link");
@@ -133,8 +145,7 @@ class SdfWriter {
     close();
     for (const FrameDescription& frame : link.frames) {
       open("frame");
-      std::string own = frame.name;
-      while (!used_.insert(own).second) own += "_frame";
+      const std::string own = unused(frame.name, "_frame");
       if (own != frame.name)
         lose("frame " + in_quotes(frame.name) + ": is called " + in_quotes(own));
       name("name", own);

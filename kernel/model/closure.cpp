@@ -67,6 +67,7 @@ class Follower {
     double s = 0.0, h = 1.0;
     bool dead_point = cluster_.margin() < loops_.options().least_margin;
     if (dead_point) s = leave_dead_point();
+    const int most_steps = this->most_steps();
     for (int steps = 0; s < 1.0; ++steps) {
       const double speed = this->speed();
       // Dependent joints that slide off towards infinity would be followed for ever.
@@ -94,9 +95,14 @@ class Follower {
  private:
   static constexpr double largest_step = 0.1;    ///< [rad, m]: predictions beyond it are no guide
   static constexpr double smallest_step = 1e-5;  ///< where halving ends
-  static constexpr int most_steps = 2000;        ///< 200 rad or m on a way without obstacles
 
   const Model& model() const { return loops_.model(); }
+
+  /// Some times as many as the independent joints' own way takes without obstacles.
+  int most_steps() const {
+    const double own = dy_.size() > 0 ? dy_.cwiseAbs().maxCoeff() / largest_step : 0.0;
+    return static_cast<int>(std::min(2000.0 + 4.0 * own, 2e5));
+  }
 
   void stop(Closure& closure, Closure::Verdict verdict, double reached) const {
     if (closure.verdict != Closure::Verdict::closed) return;
@@ -331,6 +337,39 @@ std::vector<std::string> better_independents(const Model& model, const double* q
     for (std::string& name : better_in(model, cluster)) names.push_back(std::move(name));
   }
   return names;
+}
+
+std::vector<double> neutral_position(const Model& model) {
+  std::vector<double> q(model.nq());
+  model.neutral(q.data());
+  return q;
+}
+
+std::vector<double> random_position(const Model& model, unsigned long long seed) {
+  std::vector<double> q(model.nq());
+  model.random(seed, q.data());
+  return q;
+}
+
+Closure close(const Model& model, In<double> start, Out<double> q, const CloseOptions& options) {
+  expect_size("close", "start", start.size(), model.nq());
+  expect_size("close", "q", q.size(), model.nq());
+  return close(model, start.data(), q.data(), options);
+}
+
+Closure project(const Model& model, Out<double> q, const CloseOptions& options) {
+  expect_size("project", "q", q.size(), model.nq());
+  return project(model, q.data(), options);
+}
+
+Closure assemble(const Model& model, Out<double> q, const CloseOptions& options) {
+  expect_size("assemble", "q", q.size(), model.nq());
+  return assemble(model, q.data(), options);
+}
+
+Closure examine(const Model& model, In<double> q, const CloseOptions& options) {
+  expect_size("examine", "q", q.size(), model.nq());
+  return examine(model, q.data(), options);
 }
 
 }  // namespace espalier

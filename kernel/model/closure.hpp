@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/views.hpp"
 
-/// Positions on a robot's loops: dependent ones from independent ones, and first assembly.
+/// Positions on a robot's loops: dependent ones from independent ones, and first assembly. Positions
+/// are vectors whose sizes are checked (std::vector, std::span, Eigen), or pointers to nq numbers.
 
 namespace espalier {
 
@@ -20,7 +22,9 @@ struct Closure {
     branch_lost    ///< it closes, but on another assembly than the start's
   };
   Verdict verdict = Verdict::closed;  ///< how it ended
-  double residual = 0.0;  ///< largest |phi| [m, rad or cosine], of `cluster` unless `closed`
+  /// Largest |phi| [m, rad or cosine], of `cluster` unless `closed`. Laws are measured by their own
+  /// slopes where these are small, as of levers of a centimetre (ClusterConstraint::LawUse).
+  double residual = 0.0;
   /// Smallest over largest singular value of the dependent columns, over all clusters: 0 at a dead
   /// point, where the independent joints no longer determine the others.
   double margin = 1.0;
@@ -76,5 +80,25 @@ ESPALIER_API Closure examine(const Model& model, const double* q, const CloseOpt
 ///         determines the others are left out
 ESPALIER_API std::vector<std::string> better_independents(const Model& model, const double* q,
                                                           std::string_view cluster = {});
+
+/// The neutral position, loops closed; size nq.
+ESPALIER_API std::vector<double> neutral_position(const Model& model);
+/// A random position within the limits of joints, loops closed where they can be; size nq.
+ESPALIER_API std::vector<double> random_position(const Model& model, unsigned long long seed);
+
+/// As close() of pointers.
+/// @param model      whose loops are closed
+/// @param start      assembled position, size nq
+/// @param[in,out] q  independent positions, size nq; out: assembled
+/// @param options    tolerance and when to give up
+/// @throws SizeMismatch
+ESPALIER_API Closure close(const Model& model, In<double> start, Out<double> q,
+                           const CloseOptions& options = {});
+/// Newton's method on the dependent positions from where they are. @throws SizeMismatch
+ESPALIER_API Closure project(const Model& model, Out<double> q, const CloseOptions& options = {});
+/// First assembly from any guess. @throws SizeMismatch
+ESPALIER_API Closure assemble(const Model& model, Out<double> q, const CloseOptions& options = {});
+/// Largest residual and smallest margin at a position, nothing moved. @throws SizeMismatch
+ESPALIER_API Closure examine(const Model& model, In<double> q, const CloseOptions& options = {});
 
 }  // namespace espalier

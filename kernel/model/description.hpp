@@ -8,6 +8,7 @@
 
 #include "espalier/kernel/export.hpp"
 #include "espalier/kernel/model/geometry.hpp"
+#include "espalier/kernel/model/joint_properties.hpp"
 #include "espalier/kernel/spatial/inertia.hpp"
 
 /// A robot as it was read: names, frames and numbers in the file's own terms, nothing derived.
@@ -35,23 +36,6 @@ struct LinkDescription {
   SourceLocation where;                                   ///< in the file
   std::vector<ShapeDescription> visuals{}, collisions{};  ///< touched
   std::vector<FrameDescription> frames{};                 ///< named frames: sites, sensors
-};
-
-/// Named numbers of a joint or sub-mechanism ("pitch", "axis2", "ratio", ...).
-using Parameters = std::map<std::string, std::vector<double>>;
-/// Limits of a joint of one rate.
-struct Limits {
-  std::optional<double> lower, upper;  ///< position [rad or m]
-  std::optional<double> velocity;      ///< [rad/s or m/s]
-  std::optional<double> effort;        ///< [N·m or N]
-};
-
-/// Passive forces of a joint; they act only where they are asked for.
-struct PassiveDynamics {
-  double damping = 0.0;    ///< tau -= damping v [N·m·s/rad or N·s/m]
-  double friction = 0.0;   ///< tau -= friction sign(v) [N·m or N]
-  double stiffness = 0.0;  ///< tau -= stiffness (q - rest) [N·m/rad or N/m]
-  double rest = 0.0;       ///< [rad or m]
 };
 
 /// q = multiplier q(joint) + offset.

@@ -23,18 +23,6 @@ struct SourceLocation {
   ESPALIER_API std::string text() const;
 };
 
-/// Placement of a child frame in its parent: the child's origin and fixed-axis roll-pitch-yaw, as
-/// in URDF.
-struct Pose {
-  Vec3<double> xyz{0, 0, 0};  ///< [m]
-  Vec3<double> rpy{0, 0, 0};  ///< [rad]
-
-  /// Plücker transform from the parent to the child frame.
-  ESPALIER_API Transform<double> transform() const;
-  /// The pose with the same transform; roll-pitch-yaw in their principal ranges.
-  ESPALIER_API static Pose from(const Transform<double>& X);
-  ESPALIER_API bool operator==(const Pose& other) const;  ///< whether all numbers are equal
-};
 /// A block with its edges along the axes.
 struct Box {
   Vec3<double> size{1, 1, 1};  ///< whole edges along x, y, z [m]

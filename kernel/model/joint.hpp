@@ -12,6 +12,7 @@
 #include "espalier/kernel/export.hpp"
 #include "espalier/kernel/model/description.hpp"
 #include "espalier/kernel/model/model_types.hpp"
+#include "espalier/kernel/scalar/scalar.hpp"
 #include "espalier/kernel/spatial/transform.hpp"
 
 /// The joint interface. An author writes one class (see JointTraits below); registering it compiles

@@ -1,4 +1,4 @@
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -67,6 +67,8 @@ const PlacedFrame& Model::frame(std::string_view name) const {
   }
   unknown(name_, "frame", extras_->frames, name);
 }
+
+std::span<const PlacedFrame> Model::frames() const { return extras_->frames; }
 
 const Cluster* Model::first_constrained() const {
   for (const Cluster& cluster : clusters_) {

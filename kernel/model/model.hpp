@@ -9,13 +9,22 @@
 #include <vector>
 
 #include "espalier/kernel/export.hpp"
-#include "espalier/kernel/model/description.hpp"
+#include "espalier/kernel/model/joint_properties.hpp"
 #include "espalier/kernel/model/model_types.hpp"
+#include "espalier/kernel/spatial/transform.hpp"
 
 namespace espalier {
 
-class ClusterConstraint;
-class JointRun;
+struct Body;
+struct BodyRun;
+struct Cluster;
+struct Description;
+struct Finding;
+struct ModelExtras;
+struct PlacedShape;
+struct Rotor;
+template <class T>
+struct RigidInertia;
 
 namespace graph {
 struct MechanismGraphs;
@@ -23,29 +32,6 @@ struct MechanismGraphs;
 namespace detail {
 struct InertiaGroup;
 }
-
-/// What hangs on what, in the order in which recursions run. Body 0 is the ground; bodies 1..n
-/// are in regular numbering (parent(i) < i), clusters are contiguous.
-struct Body {
-  int parent = 0;                ///< body
-  int cluster = 0;               ///< among Model::clusters()
-  int run = 0;                   ///< index of the JointRun it belongs to
-  int joint = 0;                 ///< index among Model::joints()
-  int q = 0, v = 0;              ///< where its spanning rates start
-  int nq = 0, nv = 0;            ///< number of rates
-  Transform<double> placement;   ///< from the parent body's frame to the joint's fixed frame
-  RigidInertia<double> inertia;  ///< of all links welded to it, about the body frame's origin
-};
-
-/// Consecutive bodies whose joints are of one type.
-struct BodyRun {
-  int first = 0, count = 0;                     ///< bodies
-  int q = 0, v = 0;                             ///< where the spanning rates start
-  int nq = 0, nv = 0;                           ///< rates of each joint
-  SubspaceKind subspace = SubspaceKind::dense;  ///< of all its joints
-  const JointType* type = nullptr;              ///< of all its joints
-  std::shared_ptr<const JointRun> joints;       ///< what computes them
-};
 
 /// A link of the file: its body and its frame on it.
 struct Link {
@@ -67,50 +53,6 @@ struct Joint {
   PassiveDynamics passive;  ///< as in the file
 };
 
-/// A rotor that is folded into the body that carries it: it spins about an axis that is fixed in
-/// the parent, and its inertia is the same at every angle. In the parent it counts as if it were
-/// welded (Model::folded_inertia); what is left of it is its spin (theory/clusters 5.4).
-struct Rotor {
-  int body = 0;           ///< its own number: after all bodies that are not folded
-  int parent = 0;         ///< body; 0: the ground
-  int v = 0;              ///< its spanning rate
-  double inertia = 0.0;   ///< about the axis, armature included [kg·m²]
-  Vec3<double> momentum;  ///< for unit rate: inertia without armature times axis, parent's frame
-};
-
-/// Bodies tied together by loop constraints: a node of the cluster tree. A body that no loop ties
-/// is a cluster of its own.
-struct Cluster {
-  int first = 0, count = 0;   ///< bodies, without folded rotors
-  int parent = -1;            ///< cluster; -1: the ground
-  std::vector<int> supports;  ///< distinct supporting bodies outside the cluster (0: ground)
-  int v = 0, nv = 0;          ///< independent rates
-  int spanning_v = 0, spanning_nv = 0;  ///< rates of its bodies
-  int rotor = 0, rotors = 0;            ///< its folded ones
-  int rotor_v = 0;                      ///< spanning rate of the first
-  bool constrained = false;             ///< whether a coupling, law or loop ties it
-  bool implicit = false;                ///< whether a law or loop joint is among the constraints
-  /// Under couplings alone: qd = G yd and q = G y + offset with y the independent coordinates;
-  /// G constant, rows() x nv, row-major. Empty for plain clusters and where G depends on q.
-  std::vector<double> G;
-  std::vector<double> offset;  ///< size rows() [rad or m]
-  int G_start = 0;             ///< where its G starts among those of all constrained clusters
-  std::shared_ptr<const ClusterConstraint> constraint;  ///< where G depends on q, else null
-  std::vector<std::string> constraints;                 ///< names of its couplings, laws and loops
-  std::vector<std::string> laws;                        ///< types of the laws among them
-  std::string name;                                     ///< its joints, joined by '+'
-  std::string recognised;  ///< what it is and why its kernel was chosen, for people
-
-  /// Rows of G: the rates of its bodies, then of its folded rotors.
-  int rows() const { return spanning_nv + rotors; }
-  int rate(int row) const {
-    return row < spanning_nv ? spanning_v + row : rotor_v + row - spanning_nv;
-  }  ///< of a row
-  int row(int rate) const {
-    return rate >= rotor_v && rotors > 0 ? rate - rotor_v + spanning_nv : rate - spanning_v;
-  }  ///< of a rate
-};
-
 /// Which coordinates of a vector belong to which joint.
 struct Coordinate {
   std::string joint;        ///< whose rates they are
@@ -121,16 +63,6 @@ struct Coordinate {
   std::string name;
 };
 
-/// A shape of the file, on the body that moves it.
-struct PlacedShape {
-  enum class Role { visual, collision };
-  Role role = Role::visual;  ///< what it is for
-  int link = 0;              ///< among Model::links()
-  int body = 0;              ///< 0 if welded to the ground
-  Transform<double> X;       ///< from the body's frame to the shape's
-  ShapeDescription shape;    ///< as in the file
-};
-
 /// A named frame of the file, on the body that moves it.
 struct PlacedFrame {
   std::string name;     ///< of the frame
@@ -139,15 +71,6 @@ struct PlacedFrame {
   Transform<double> X;  ///< from the body's frame to this one
 };
 
-/// What a model carries for others than dynamics.
-struct ModelExtras {
-  std::vector<PlacedShape> shapes;  ///< by links; visuals of a link before its collisions
-  std::vector<PlacedFrame> frames;  ///< named frames
-  std::vector<NamedState> states;   ///< named states
-  std::vector<ActuatorDescription> actuators;                     ///< inputs
-  std::vector<PairDescription> excluded_contacts, contact_pairs;  ///< of shapes
-  std::vector<Finding> warnings;  ///< of reading and compiling, each once
-};
 /// What compiling a Description is told.
 struct CompileOptions {
   enum class Root { fixed, floating };
@@ -162,12 +85,6 @@ struct CompileOptions {
   bool lenient = false;          ///< leaves out what the format's reader cannot express
 };
 
-/// Whether the root link floats: options.root, or what the file says; fixed if neither does.
-inline CompileOptions::Root root_of(const Description& robot, const CompileOptions& options) {
-  using Root = CompileOptions::Root;
-  return options.root.value_or(robot.floating.value_or(false) ? Root::floating : Root::fixed);
-}
-
 /// A robot that algorithms compute on: validated, flat, immutable, shared by threads.
 class ESPALIER_API Model {
  public:
@@ -181,22 +98,24 @@ class ESPALIER_API Model {
   const std::string& name() const { return name_; }  ///< of the robot
   Vec3<double> gravity() const { return gravity_; }  ///< [m/s²], world axes
 
-  int body_count() const { return static_cast<int>(bodies_.size()) - 1; }  ///< without the ground
-  int nq() const { return nq_; }                                           ///< spanning positions
-  int nv() const { return nv_; }                                           ///< independent rates
+  int body_count() const { return body_count_; }    ///< without the ground
+  int nq() const { return nq_; }                    ///< spanning positions
+  int nv() const { return nv_; }                    ///< independent rates
   int spanning_nv() const { return spanning_nv_; }  ///< rates of all spanning joints
 
-  const Body& body(int i) const { return bodies_[i]; }     ///< 0: the ground
-  std::span<const BodyRun> runs() const { return runs_; }  ///< of all bodies
+  // Bodies and clusters: include kernel/model/layout.hpp to call these.
+  inline const Body& body(int i) const;          ///< 0: the ground
+  inline std::span<const BodyRun> runs() const;  ///< of all bodies
   /// Bodies that are not folded rotors, and their runs: they come first.
-  int active_body_count() const { return body_count() - static_cast<int>(rotors_.size()); }
-  std::span<const BodyRun> active_runs() const { return std::span(runs_).first(active_runs_); }
-  std::span<const Rotor> rotors() const { return rotors_; }  ///< folded ones
+  inline int active_body_count() const;
+  inline std::span<const BodyRun> active_runs() const;
+  inline std::span<const Rotor> rotors() const;  ///< folded ones
   /// Inertia of a body with the rotors that are folded into it, about its frame's origin.
-  const RigidInertia<double>& folded_inertia(int i) const { return folded_inertia_[i]; }
+  inline const RigidInertia<double>& folded_inertia(int i) const;
+  inline std::span<const Cluster> clusters() const;  ///< regular numbering
+
   std::span<const Joint> joints() const { return joints_; }        ///< that move
   std::span<const Link> links() const { return links_; }           ///< of the file
-  std::span<const Cluster> clusters() const { return clusters_; }  ///< regular numbering
   /// Inertia added on spanning rates: (rate, inertia) where there is any [kg·m² or kg].
   std::span<const std::pair<int, double>> armature() const { return armature_; }
   /// Parent of every spanning rate among the rates (-1 for none): joints of several rates are
@@ -255,9 +174,9 @@ class ESPALIER_API Model {
 
   /// Shapes of all links on the bodies that move them (kernel/model/placements.hpp: where they
   /// are).
-  std::span<const PlacedShape> shapes() const { return extras_->shapes; }
+  inline std::span<const PlacedShape> shapes() const;
   /// Named frames (sites) of all links.
-  std::span<const PlacedFrame> frames() const { return extras_->frames; }
+  std::span<const PlacedFrame> frames() const;
   /// @throws UnknownName listing the known names
   const PlacedFrame& frame(std::string_view name) const;
   /// Named states, inputs and contact rules of the file, and what compiling warned about.
@@ -280,7 +199,7 @@ class ESPALIER_API Model {
 
   std::string name_;
   Vec3<double> gravity_{0, 0, -9.81};
-  int nq_ = 0, nv_ = 0, spanning_nv_ = 0;
+  int body_count_ = 0, nq_ = 0, nv_ = 0, spanning_nv_ = 0;
   std::vector<Body> bodies_;
   std::vector<BodyRun> runs_;
   std::vector<Joint> joints_;

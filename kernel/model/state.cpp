@@ -68,6 +68,14 @@ void detail::expect_closed(std::string_view who, const Model& model, const doubl
                           text::number(State::tolerance, 1) + advice);
 }
 
+std::optional<Coordinate> detail::independent_part(const Model& model, std::string_view name) {
+  if (!name.ends_with(']')) return std::nullopt;
+  for (const Coordinate& c : model.coordinates()) {
+    if (c.name == name && c.name != c.joint) return c;
+  }
+  return std::nullopt;
+}
+
 State::State(ModelPtr model)
     : model_(detail::expect_model("state", model)), q_(model_->nq()), v_(model_->nv(), 0.0) {
   model_->neutral(q_.data());
@@ -87,6 +95,9 @@ std::span<const double> State::position(std::string_view joint) const {
 
 std::span<const double> State::rate(std::string_view joint) const {
   expect_whole();
+  if (const auto part = detail::independent_part(*model_, joint)) {
+    return std::span(v_).subspan(part->start, part->size);
+  }
   const Joint& j = independent(joint, "rate");
   return std::span(v_).subspan(j.independent, j.nv);
 }
@@ -104,6 +115,18 @@ void State::put(const Joint& j, In<double> values) {
 }
 
 void State::set_position(std::string_view joint, In<double> values) {
+  if (const auto part = detail::independent_part(*model_, joint)) {
+    const Joint& j = model_->joint(part->joint);
+    if (j.nq != j.nv) {
+      throw Unsupported("state: position of a part of joint '" + j.name +
+                        "' is wanted, expected its whole position by set_raw()");
+    }
+    expect_whole();
+    expect_size("state", ("position of '" + part->name + "'").c_str(), values.size(), part->size);
+    std::copy_n(values.data(), part->size, q_.data() + j.q + part->component);
+    model_->apply_couplings(q_.data());
+    return;
+  }
   put(independent(joint, "position"), values);
   model_->apply_couplings(q_.data());
 }
@@ -114,6 +137,11 @@ void State::set_raw(std::string_view joint, In<double> values) {
 
 void State::set_rate(std::string_view joint, In<double> values) {
   expect_whole();
+  if (const auto part = detail::independent_part(*model_, joint)) {
+    expect_size("state", ("rate of '" + part->name + "'").c_str(), values.size(), part->size);
+    std::copy_n(values.data(), part->size, v_.data() + part->start);
+    return;
+  }
   const Joint& j = independent(joint, "rate");
   expect_size("state", ("rate of joint '" + j.name + "'").c_str(), values.size(), j.nv);
   std::copy_n(values.data(), j.nv, v_.data() + j.independent);
@@ -152,7 +180,7 @@ const Joint& State::independent(std::string_view joint, const char* what) const 
   std::string leaders;
   for (const Coordinate& c : model_->coordinates()) {
     if (c.start < cluster.v || c.start >= cluster.v + cluster.nv) continue;
-    leaders += (leaders.empty() ? "'" : ", '") + c.joint + "'";
+    leaders += (leaders.empty() ? "'" : ", '") + c.name + "'";
   }
   const bool guess = cluster.constraint != nullptr && what == std::string_view("position");
   throw Unsupported("state: joint '" + j.name + "', whose " + what +

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "espalier/kernel/model/closure.hpp"
@@ -73,6 +75,16 @@ class ESPALIER_API State {
       state_.set_position(joint_, {position.begin(), static_cast<long>(position.size())});
       return *this;
     }
+    /// Its position, where that is one number: double angle = state["knee"].
+    /// @throws UnknownName, SizeMismatch
+    // NOLINTNEXTLINE(google-explicit-constructor): it reads like a number.
+    operator double() const { return std::as_const(state_)[joint_]; }
+    /// Takes the position of another joint. @throws as both
+    JointReference& operator=(const JointReference& other) {
+      return *this = static_cast<double>(other);
+    }
+    JointReference(const JointReference&) = default;
+    ~JointReference() = default;
     /// Its numbers. @throws as State::position
     std::span<const double> position() const { return state_.position(joint_); }
     /// Its rates. @throws as State::rate
@@ -124,6 +136,8 @@ class ESPALIER_API State {
 };
 
 namespace detail {
+/// In a loop, some rates of a joint may be independent and others not: what "joint[k]" names.
+ESPALIER_API std::optional<Coordinate> independent_part(const Model& model, std::string_view name);
 /// @throws SingularMechanism as State::expect_closed()
 ESPALIER_API void expect_closed(std::string_view who, const Model& model, const double* q);
 }  // namespace detail

@@ -12,8 +12,6 @@
 
 #include "espalier/kernel/export.hpp"
 #include "espalier/kernel/model/state.hpp"
-#include "espalier/kernel/problems/end_effector.hpp"
-#include "espalier/kernel/problems/sensor.hpp"
 #include "espalier/kernel/views.hpp"
 
 /// What all algorithms of all problems have in common.
@@ -317,29 +315,5 @@ class ESPALIER_API AlgorithmAt : public Algorithm {
 #define ESPALIER_EXTERN(T) extern template class AlgorithmAt<T>;
 ESPALIER_SCALARS(ESPALIER_EXTERN)
 #undef ESPALIER_EXTERN
-
-/// Something that acts on a robot: a motor on a joint, or forces at a point of a link.
-struct Input {
-  std::string name = {};     ///< of its columns; empty: that of the joint or link
-  std::string joint = {};    ///< any joint of the spanning tree, dependent ones too: one column for
-                             ///< each of its rates; if empty, the next acts
-  EndEffector contact = {};  ///< one column for each row: the wrench that the row is
-};
-
-/// Bodies that form a subsystem in the sense of Bremer, by the joints that they hang on.
-struct SubsystemGroup {
-  std::string name;                 ///< of the subsystem
-  std::vector<std::string> joints;  ///< that its bodies hang on
-};
-
-/// What an algorithm is bound to. Problems that need more than a model have their members here.
-struct Setup {
-  ModelPtr model;                               ///< of every problem
-  std::vector<EndEffector> end_effectors = {};  ///< of operational-space problems
-  std::vector<Input> inputs = {};               ///< of the input matrix
-  std::vector<SubsystemGroup> groups = {};      ///< of Bremer's method; others are single clusters
-  std::vector<Sensor> sensors = {};             ///< of dynamics from sensors
-  std::string symbolic = {};  ///< SensorDynamics::symbolic() of an earlier run, or empty
-};
 
 }  // namespace espalier

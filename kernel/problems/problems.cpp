@@ -9,6 +9,7 @@
 #include "espalier/kernel/problems/kinematics/forward_kinematics.hpp"
 #include "espalier/kernel/problems/kinematics/jacobian.hpp"
 #include "espalier/kernel/problems/named_results.hpp"
+#include "espalier/kernel/scalar/scalar.hpp"
 
 namespace espalier {
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "espalier/kernel/export.hpp"
+#include "espalier/kernel/scalar/scalar_list.hpp"
 
 // Products and sums of lanes may be fused into one instruction, also across these operators, which
 // clang does for expressions of doubles only; g++ does it everywhere.
@@ -97,19 +97,10 @@ struct ESPALIER_API BasicPack {
       : lanes{(static_cast<void>(k), x)...} {}
 };
 
-/// Eight doubles: the scalar of batches.
-using Pack = BasicPack<double, 8>;
-/// Sixteen floats: the scalar of batches that do with seven digits.
-using FloatPack = BasicPack<float, 16>;
 static_assert(sizeof(Pack) == 64 && alignof(Pack) == 64);
 static_assert(sizeof(FloatPack) == 64 && alignof(FloatPack) == 64);
 /// Four doubles of one state: what a single call computes side by side. No scalar of algorithms.
 using Quad = BasicPack<double, 4>;
-
-template <class T>
-inline constexpr bool is_pack = false;
-template <class S, int n>
-inline constexpr bool is_pack<BasicPack<S, n>> = true;
 
 namespace detail {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "espalier/kernel/export.hpp"
 #include "espalier/kernel/spatial/spatial.hpp"
 
 /// Plücker transforms X = [E 0; -E r× E] from a parent frame A to a frame B, and the special ones
@@ -130,5 +131,18 @@ inline Mat3<double> rpy_to_E(const Vec3<double>& rpy) {
            {cy * sp * sr - sy * cr, sy * sp * sr + cy * cr, cp * sr},
            {cy * sp * cr + sy * sr, sy * sp * cr - cy * sr, cp * cr}}};
 }
+
+/// Placement of a child frame in its parent: the child's origin and fixed-axis roll-pitch-yaw, as
+/// in URDF.
+struct Pose {
+  Vec3<double> xyz{0, 0, 0};  ///< [m]
+  Vec3<double> rpy{0, 0, 0};  ///< [rad]
+
+  /// Plücker transform from the parent to the child frame.
+  ESPALIER_API Transform<double> transform() const;
+  /// The pose with the same transform; roll-pitch-yaw in their principal ranges.
+  ESPALIER_API static Pose from(const Transform<double>& X);
+  ESPALIER_API bool operator==(const Pose& other) const;  ///< whether all numbers are equal
+};
 
 }  // namespace espalier

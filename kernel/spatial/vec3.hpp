@@ -1,6 +1,6 @@
 #pragma once
 
-#include "espalier/kernel/scalar/scalar.hpp"
+#include "espalier/kernel/scalar/scalar_list.hpp"
 
 /// Three-dimensional building blocks: plain structs of scalars that the compiler keeps in
 /// registers. Operands may have different scalars (model parameters are doubles).

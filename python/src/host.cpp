@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 
 #include "espalier/kernel/format.hpp"
+#include "espalier/plugins/loader.hpp"
 #include "robot.hpp"
 
 namespace espalier::python {

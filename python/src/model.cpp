@@ -4,7 +4,7 @@
 #include "espalier/kernel/graph/mechanism_graphs.hpp"
 #include "espalier/kernel/model/motion/quaternions.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
-#include "espalier/kernel/model/passive.hpp"
+#include "espalier/kernel/model/motion/passive.hpp"
 #include "espalier/kernel/uniform.hpp"
 
 namespace espalier::python {

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include <espalier/espalier.hpp>
+#include <espalier/kernel/model/layout.hpp>
 #include <functional>
 #include <memory>
 #include <mutex>

@@ -3,7 +3,7 @@
 #include <set>
 #include <vector>
 
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 /// Whose poses and motions are asked for. Not for plugins.
 

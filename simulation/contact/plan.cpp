@@ -6,6 +6,7 @@
 #include <set>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/problems/task.hpp"
 #include "espalier/kernel/text.hpp"
 #include "simulation/contact/newton/choice.hpp"
 

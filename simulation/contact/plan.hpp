@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/problems/end_effector.hpp"
+#include "espalier/kernel/problems/setup.hpp"
 #include "espalier/simulation/contact/placed_bodies.hpp"
 #include "espalier/simulation/contact/problems/collision.hpp"
 #include "espalier/simulation/contact/problems/link_rows.hpp"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "espalier/kernel/format.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/simulation/contact/meshes/mesh_shape.hpp"
 #include "espalier/simulation/contact/shape.hpp"
 

@@ -10,6 +10,7 @@
 #include "espalier/plugins/instruction_set.hpp"
 #include "tests/batch/support.hpp"
 #include "tests/support/environment_variable.hpp"
+#include "espalier/plugins/loader.hpp"
 
 // One build for all processors: plugins compiled for wider instruction sets give the results of
 // those for any x86-64, up to rounding.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "espalier/espalier.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/simulation/contact/problems/collision.hpp"
 #include "espalier/simulation/contact/problems/contact_impulses.hpp"
 #include "tests/support/host.hpp"

@@ -177,5 +177,22 @@ TEST(HessianProductTest, NumbersThatAreNoneComeOutAsThat) {
                SizeMismatch);
 }
 
+// The position that is differentiated at, not one that differences were taken at.
+TEST(HessianProductTest, MarginOfDifferencesIsThatOfThePosition) {
+  const ModelPtr model = host().load(ESPALIER_SOURCE_DIR "/robots/four_bar_leg.yaml");
+  const State s = any_state(*model, 3);
+  const Directions w(model->nv(), 3);
+  std::vector<double> x(model->nv()), y(model->nv()), z(model->nv());
+  double margin[2];
+  for (int k = 0; k < 2; ++k) {
+    const auto algorithm = host().create<InverseDynamicsHessianProduct<double>>(
+        k == 0 ? "dual-adjoint" : "differences", model);
+    algorithm->evaluate(s.q, s.v, s.vdot, w.lambda, {w.q, w.v, w.a}, x, y, z);
+    margin[k] = algorithm->margin();
+  }
+  EXPECT_LT(margin[0], 1.0);
+  EXPECT_EQ(margin[0], margin[1]);
+}
+
 }  // namespace
 }  // namespace espalier::test::hessian_test

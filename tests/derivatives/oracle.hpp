@@ -7,7 +7,7 @@
 
 #include "algorithms/differences/halved_steps.hpp"
 #include "espalier/kernel/model/closure.hpp"
-#include "espalier/kernel/model/passive.hpp"
+#include "espalier/kernel/model/motion/passive.hpp"
 #include "espalier/kernel/problems/derivatives/derivatives.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_cluster_robot.hpp"

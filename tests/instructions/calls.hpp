@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "espalier/espalier.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 namespace espalier::test {
 

@@ -18,6 +18,7 @@
 #include "tests/instructions/calls.hpp"
 #include "tests/instructions/marks.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "espalier/plugins/loader.hpp"
 
 namespace espalier::test {
 

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <numbers>
 
 #include "espalier/kernel/errors.hpp"
 #include "formats/mjcf/mjcf.hpp"
@@ -171,6 +172,76 @@ TEST(MjcfLossTest, ShellsGiveNoMass) {
   };
   expect_in(refusal(text(" inertia='shell'", "type='mesh' mesh='m'")), {"geom", "surface"});
   expect_in(refusal(text("", "size='1' shellinertia='true'")), {"geom", "surface"});
+}
+
+// Geoms replace an inertial where there are any; a body without geoms keeps its own.
+TEST(MjcfMassTest, BodiesWithoutGeomsKeepTheirInertial) {
+  const Description robot = MjcfFormat().read(
+      "<mujoco><compiler inertiafromgeom='true'/><worldbody><body name='a'><joint/>"
+      "<inertial pos='0.1 0 0' mass='3' diaginertia='1 1 1'/><body name='b'><joint/>"
+      "<inertial pos='0 0 0' mass='7' diaginertia='1 1 1'/><geom size='0.1' density='1000'/>"
+      "</body></body></worldbody></mujoco>",
+      "robot.xml", host().registry());
+  const auto mass = [&](const std::string& name) {
+    for (const LinkDescription& link : robot.links) {
+      if (link.name == name) return link.inertial.value().mass;
+    }
+    return 0.0;
+  };
+  EXPECT_EQ(mass("a"), 3.0);
+  EXPECT_NEAR(mass("b"), 4000.0 / 3.0 * std::numbers::pi * 1e-3, 1e-12);
+}
+
+// Whatever the reader makes up besides, links and joints of the file have the names that it gives.
+TEST(MjcfNamesTest, NamesOfTheFileAreItsOwn) {
+  const Description robot = MjcfFormat().read(
+      "<mujoco><worldbody><body name='b'><joint name='x' axis='1 0 0'/>"
+      "<joint name='y' axis='0 1 0' pos='0.1 0 0'/><geom size='0.1'/>"
+      "<body name='x_link'><joint name='b'/><geom size='0.1'/><body name='c'><geom size='0.1'/>"
+      "<body name='d'><joint name='c'/><geom size='0.1'/></body></body></body></body></worldbody>"
+      "</mujoco>",
+      "robot.xml", host().registry());
+  const ModelPtr model = host().compile(robot);
+  for (const char* link : {"b", "x_link", "d"}) EXPECT_GT(model->link(link).mass, 0.0) << link;
+  EXPECT_EQ(model->link("d").body, model->joint("c").body);
+  EXPECT_EQ(model->link("x_link").body, model->joint("b").body);
+}
+
+TEST(MjcfContactTest, WhatActsOnGroundAloneIsTold) {
+  for (const char* flag : {"limit", "contact", "filterparent"}) {
+    expect_one(file("<option><flag " + std::string(flag) + "='disable'/></option>", hinge, ""),
+               warning, "robot.xml:1", {flag, "is disabled"});
+  }
+  expect_one(file("<option collision='predefined'/>", hinge, ""), warning, "robot.xml:1",
+             {"'predefined'"});
+}
+
+// contype of one and conaffinity of the other have a bit in common, one way or the other.
+TEST(MjcfContactTest, TypesSayWhichBodiesPassThroughEachOther) {
+  const auto read = [](const std::string& a, const std::string& b, const std::string& more,
+                       const std::string& contact = "") {
+    return MjcfFormat().read(
+        "<mujoco><worldbody><body name='a'><joint/><geom name='g' size='1' " + a + "/></body>"
+        "<body name='b'><joint/><geom name='h' size='1' " + b + "/>" + more +
+            "</body></worldbody>" + contact + "</mujoco>",
+        "robot.xml", host().registry());
+  };
+  const std::string odd = "contype='2' conaffinity='4'", usual, other = "<geom name='i' size='1'/>";
+  const Description apart = read(odd, usual, "");
+  ASSERT_EQ(apart.excluded_contacts.size(), 1u);
+  EXPECT_EQ(apart.excluded_contacts[0].first + apart.excluded_contacts[0].second, "ab");
+  EXPECT_TRUE(apart.findings.empty());
+  EXPECT_TRUE(read(usual, usual, "").excluded_contacts.empty());
+  EXPECT_TRUE(read("contype='2' conaffinity='1'", usual, "").excluded_contacts.empty());
+  const Description mixed = read(usual, odd, other);
+  EXPECT_TRUE(mixed.excluded_contacts.empty());
+  ASSERT_EQ(mixed.findings.size(), 1u);
+  expect_in(mixed.findings[0].text, {"geom 'g' and geom 'h'", "contype and conaffinity"});
+  const std::string pair = "<contact><pair geom1='g' geom2='h'/></contact>";
+  EXPECT_TRUE(read(odd, usual, "", pair).excluded_contacts.empty());
+  const Description none = read("contype='0' conaffinity='0'", usual, "", pair);
+  ASSERT_FALSE(none.findings.empty());
+  expect_in(none.findings[0].text, {"geom 'g'", "in pairs alone"});
 }
 
 }  // namespace

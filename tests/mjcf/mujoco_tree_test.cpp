@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "espalier/kernel/model/passive.hpp"
+#include "espalier/kernel/model/motion/passive.hpp"
 #include "tests/mjcf/mujoco.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random.hpp"

@@ -9,6 +9,7 @@
 #include "formats/urdf/urdf.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "tests/support/host.hpp"
+#include "tests/support/simple_robot.hpp"
 
 // Robots of the repository through every format: the same mass matrix and bias forces.
 
@@ -242,6 +243,41 @@ TEST(RoundTripTest, SdfListsStatesInputsAndContactsAsLost) {
   for (const char* thing : {"'home'", "'both'", "'limited'", "contact"}) {
     EXPECT_NE(all.find(thing), std::string::npos) << thing << " in: " << all;
   }
+}
+
+// Sites share their names, joints of two rates become two, and SDF keeps some names for itself.
+TEST(RoundTripTest, NamesThatTheFormatsNeedThemselvesAreWrittenAsOthers) {
+  Description robot = chain_of(std::vector<std::string>{"universal", "cylindrical", "revolute"});
+  robot.joints[0].name = "j", robot.joints[1].name = "j_2", robot.joints[2].name = "j_2_2";
+  for (int k : {1, 2}) {
+    robot.links[k].frames.push_back({"tip", {{0.1 * k, 0, 0}, {0, 0, 0}}, {}});
+  }
+  const std::vector<std::string> lost = MjcfFormat().losses(robot);
+  const std::string mjcf = MjcfFormat().write(robot);
+  EXPECT_TRUE(std::any_of(lost.begin(), lost.end(), [](const std::string& what) {
+    return what.find("frame 'tip': is called") != std::string::npos;
+  }));
+  const Description back = MjcfFormat().read(mjcf, "robot.xml", host().registry());
+  ASSERT_EQ(back.joints.size(), robot.joints.size());
+  for (std::size_t i = 0; i < robot.joints.size(); ++i) {
+    EXPECT_EQ(back.joints[i].name, robot.joints[i].name);
+    EXPECT_EQ(back.joints[i].type, robot.joints[i].type);
+  }
+  expect_the_same(robot, back);
+
+  Description reserved = chain_of(std::vector<std::string>{"revolute", "revolute"});
+  reserved.joints[0].name = "world", reserved.joints[1].name = "__model__";
+  reserved.links[1].frames.push_back({"world", {{0.1, 0, 0}, {0, 0, 0}}, {}});
+  const std::string sdf = SdfFormat().write(reserved);
+  const Description again = SdfFormat().read(sdf, "robot.sdf", host().registry());
+  EXPECT_EQ(again.joints[0].name, "world_joint");
+  EXPECT_EQ(again.joints[1].name, "__model___joint");
+  for (int k : {0, 1}) {
+    EXPECT_EQ(again.joints[k].origin.xyz.x, reserved.joints[k].origin.xyz.x);
+    EXPECT_EQ(again.joints[k].child, reserved.joints[k].child);
+  }
+  reserved.links[1].name = reserved.joints[0].child = reserved.joints[1].parent = "__x__";
+  EXPECT_THROW(SdfFormat().write(reserved), Unsupported);
 }
 
 }  // namespace

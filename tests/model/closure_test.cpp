@@ -69,7 +69,7 @@ TEST(ClosureTest, CrankRockerFollowsItsCrankThroughManyTurns) {
   const Bench bench{FourBar{}};
   for (const double side : {1.0, -1.0}) {
     const std::vector<double> start = bench.assembled(0.3, side);
-    for (const double crank : {0.3 + 20 * pi, 0.3 - 20 * pi + 1.0}) {
+    for (const double crank : {0.3 + 20 * pi, 0.3 - 20 * pi + 1.0, 0.3 + 300 * pi}) {
       std::vector<double> q;
       const Closure c = bench.close_to(start, q, crank);
       EXPECT_EQ(c.verdict, Verdict::closed) << c.text();
@@ -423,6 +423,25 @@ TEST(ClosureTest, TreesAndCouplingsAreAlwaysClosed) {
   EXPECT_EQ(examine(*model, q.data()).verdict, Verdict::closed);
   EXPECT_EQ(project(*model, q.data()).margin, 1.0);
   EXPECT_TRUE(better_independents(*model, q.data()).empty());
+}
+
+// Units of a law are its author's: one whose slope is small has to be met as well as others.
+TEST(ClosureTest, LawsInSmallUnitsAreClosedAsOthersAre) {
+  Description robot = chain_of(std::vector<std::string>{"revolute", "revolute"});
+  LawDescription law;
+  law.name = "gear", law.type = "weighted_sum_2";
+  law.joints = {robot.joints[0].name, robot.joints[1].name};
+  law.parameters = {{"weights", {3e-10, -6e-10}}};
+  robot.laws.push_back(law);
+  robot.joints[0].independent = true, robot.joints[1].independent = false;
+  const ModelPtr model = host().compile(robot);
+  std::vector<double> q = neutral_position(*model);
+  const std::vector<double> start = q;
+  const int motor = model->joint(law.joints[0]).q, follower = model->joint(law.joints[1]).q;
+  q[motor] = 0.003;
+  EXPECT_GT(examine(*model, q).residual, 1e-6);
+  EXPECT_EQ(close(*model, start, q).verdict, Verdict::closed);
+  EXPECT_NEAR(q[follower], 0.0015, 1e-10);  // 1e-12 times a slope of a centimetre
 }
 
 }  // namespace

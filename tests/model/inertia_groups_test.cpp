@@ -8,7 +8,7 @@
 #include <ctime>
 
 #include "espalier/kernel/model/compile/clusters/independent_choice.hpp"
-#include "espalier/kernel/model/variants.hpp"
+#include "espalier/kernel/model/compile/variants.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/linkages.hpp"
 #include "tests/support/random_cluster_robot.hpp"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/support/four_bar.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/simple_robot.hpp"
 
@@ -232,6 +233,41 @@ TEST(StateLoopTest, LengthsOfQuaternionsDoNotMatterToAnswers) {
     // Products of 1.5 are rounded once more; M's condition is some hundred.
     for (int i = 0; i < model->nv(); ++i) EXPECT_NEAR(a[i], b[i], 1e-11) << name;
   }
+}
+
+TEST(StateTest, ReadsLikeNumbers) {
+  State state(host().compile(chain_of(std::vector<std::string>{"revolute", "prismatic"})));
+  state["joint1"] = 0.4;
+  const double angle = state["joint1"];
+  EXPECT_EQ(angle, 0.4);
+  state["joint2"] = state["joint1"];
+  EXPECT_EQ(state["joint2"] + 0.1, 0.5);
+}
+
+// A cylindrical joint in a planar loop: it slides freely, and its turn follows.
+TEST(StateLoopTest, PartsOfAJointHaveNamesOfTheirOwn) {
+  Description robot = four_bar();
+  robot.joints[2].type = "cylindrical";  // the rocker
+  robot.joints[2].independent.reset();
+  robot.loops[0].type = "cylindrical";
+  const ModelPtr model = host().compile(robot);
+  std::string part;
+  for (const Coordinate& c : model->coordinates()) {
+    if (c.name != c.joint) part = c.name;
+  }
+  ASSERT_EQ(part, "rocker[1]");
+  State state(model);
+  state.set_rate(part, 0.25);
+  EXPECT_EQ(state.rate(part)[0], 0.25);
+  state.set_position(part, 0.125);
+  EXPECT_EQ(state.position("rocker")[1], 0.125);
+  EXPECT_EQ(state.close().verdict, Closure::Verdict::closed);
+  EXPECT_EQ(state.position("rocker")[1], 0.125);
+  Named tau(model);
+  tau[part] = 3.0;
+  EXPECT_EQ(tau[part], 3.0);
+  EXPECT_THROW(state.set_rate("rocker[0]", 1.0), UnknownName);
+  EXPECT_THROW(state.set_rate(part, std::vector<double>{1.0, 2.0}), SizeMismatch);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "espalier/plugins/loader.hpp"
 #include "espalier/plugins/plugin.hpp"
 #include "tests/plugins/doubling.hpp"
 #include "tests/plugins/helpers.hpp"

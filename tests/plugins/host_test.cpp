@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "tests/plugins/helpers.hpp"
+#include "espalier/plugins/loader.hpp"
 
 namespace espalier::host_test {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/allocations.hpp"
-#include "espalier/kernel/model/variants.hpp"
+#include "espalier/kernel/model/compile/variants.hpp"
 #include "tests/simulation/support.hpp"
 #include "tests/support/linkages.hpp"
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "espalier/espalier.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/simulation/simulation.hpp"
 #include "tests/support/four_bar.hpp"
 #include "tests/support/host.hpp"

@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 #include <random>
 
+#include "espalier/kernel/scalar/scalar.hpp"
 #include "espalier/kernel/spatial/inertia.hpp"
 
 /// The same things as full matrices, straight from Featherstone (2008), chapter 2: the oracle.

@@ -1,7 +1,7 @@
 #include <Eigen/Dense>
 #include <numbers>
 
-#include "espalier/kernel/model/passive.hpp"
+#include "espalier/kernel/model/motion/passive.hpp"
 #include "espalier/kernel/problems/dynamics/bias_force.hpp"
 #include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 #include "espalier/kernel/problems/dynamics/mass_matrix.hpp"

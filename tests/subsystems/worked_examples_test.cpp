@@ -1,6 +1,6 @@
 #include <numbers>
 
-#include "espalier/kernel/model/passive.hpp"
+#include "espalier/kernel/model/motion/passive.hpp"
 #include "tests/subsystems/bench.hpp"
 
 /// Mechanisms whose ratios, forces and inertias are known by hand.

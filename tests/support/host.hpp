@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "espalier/espalier.hpp"
+#include "espalier/kernel/model/layout.hpp"
+#include "espalier/kernel/problems/kinematics/center_of_mass.hpp"
+#include "espalier/kernel/problems/kinematics/energy.hpp"
 
 /// The plugins of the build, and every registered algorithm for a problem.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "tests/torture/kind.hpp"
 
 namespace espalier::torture {

@@ -6,6 +6,7 @@
 
 #include "algorithms/derivatives/variation/variation_terms.hpp"
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/problems/loads.hpp"
 
 namespace espalier {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "algorithms/derivatives/variation/variation_state.hpp"
-#include "espalier/kernel/problems/end_effector.hpp"
+#include "espalier/kernel/problems/task.hpp"
 
 namespace espalier {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "algorithms/linear_algebra/front_plan.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 namespace espalier {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/loops/constraint.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 namespace espalier {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 namespace espalier {
 

@@ -23,6 +23,10 @@ constexpr int deepest_body = 90;
 Writer::Writer(const Description& robot) : robot_(robot) {
   for (std::size_t l = 0; l < robot.links.size(); ++l) link_number_[robot.links[l].name] = l;
   std::set<std::string> children;
+  for (const LoopDescription& loop : robot.loops) {
+    if (loop.type == "rod") site_names_.insert({loop.name + rod_first, loop.name + rod_second});
+  }
+  for (const JointDescription& joint : robot.joints) joint_names_.insert(joint.name);
   for (const JointDescription& joint : robot.joints) {
     if (!link_number_.contains(joint.parent) || !link_number_.contains(joint.child)) {
       throw Unsupported("mjcf: joint " + in_quotes(joint.name) +

@@ -15,6 +15,8 @@ namespace espalier::mjcf {
 
 /// Sites at the ends of a rod, after its name.
 inline constexpr const char *rod_first = " (predecessor)", *rod_second = " (successor)";
+/// The ending of the second joint that stands for one of two rates.
+inline constexpr const char* second_joint = "_2";
 /// The second of two equalities that stand for one constraint, after its name.
 inline constexpr const char* second_equality = " (2)";
 
@@ -36,7 +38,7 @@ class Writer {
 
   // writer_joints.cpp
   void write_joint(const JointDescription& joint);
-  void two(const JointDescription& joint, const char* second, const Vec3<double>& axis);
+  std::string two(const JointDescription& joint, const char* second, const Vec3<double>& axis);
   void direction(const Vec3<double>& axis);
   void one(const JointDescription& joint, const std::string& name, const char* type,
            const Vec3<double>& axis, bool whole);
@@ -120,7 +122,7 @@ class Writer {
   std::map<std::string, Transform<double>> at_zero_;
   std::map<std::string, int> meshes_;
   std::vector<const HeightField*> fields_;
-  std::set<std::string> geom_names_;
+  std::set<std::string> geom_names_, site_names_, joint_names_;
   std::vector<Tie> ties_;
   std::vector<Sum> sums_;
   std::vector<std::pair<std::string, std::string>> texts_;

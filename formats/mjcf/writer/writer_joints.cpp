@@ -66,10 +66,10 @@ void Writer::write_joint(const JointDescription& joint) {
   } else if (type == "cylindrical") {
     two(joint, "slide", joint.axis);
   } else if (type == "helical") {
-    two(joint, "slide", joint.axis);
+    const std::string second = two(joint, "slide", joint.axis);
     const auto pitch = joint.parameters.find("pitch");
     const double k = pitch == joint.parameters.end() ? 0.0 : pitch->second.at(0);
-    ties_.push_back({"joint " + joint.name, joint.name + "_2", joint.name, {0.0, k}});
+    ties_.push_back({"joint " + joint.name, second, joint.name, {0.0, k}});
   } else {
     throw Unsupported(who_ + ": type is " + in_quotes(type) +
                       ", expected revolute, continuous, prismatic, spherical, floating, "
@@ -77,21 +77,26 @@ void Writer::write_joint(const JointDescription& joint) {
   }
 }
 
-/// A joint of two rates, or of one that turns and slides: a hinge, and a second joint after it.
-void Writer::two(const JointDescription& joint, const char* second, const Vec3<double>& axis) {
+/// A joint of two rates, or of one that turns and slides: a hinge, and a second joint after it,
+/// whose name is handed back.
+std::string Writer::two(const JointDescription& joint, const char* second,
+                        const Vec3<double>& axis) {
+  std::string name = joint.name + second_joint;
+  while (!joint_names_.insert(name).second) name += second_joint;
   one(joint, joint.name, "hinge", joint.axis, joint.type == "helical");
   open("joint");
-  text("name", joint.name + "_2", "joint");
+  text("name", name, "joint");
   xml_.PushAttribute("type", second);
   direction(axis);
   if (joint.type != "helical") terms(joint, false);
   close();
   const Vec3<double>& a = joint.axis;
   keep("joint " + joint.name, "<joint name=" + quoted(joint.name) + " type=" + quoted(joint.type) +
-                                  " axis='" + list({a.x, a.y, a.z}) + "'>" +
+                                  " second=" + quoted(name) + " axis='" + list({a.x, a.y, a.z}) + "'>" +
                                   parameters(joint.parameters) + "</joint>");
   lose("joint " + in_quotes(joint.name) + ": is two joints there" +
        (joint.type == "helical" ? ", coupled softly" : ""));
+  return name;
 }
 
 void Writer::one(const JointDescription& joint, const std::string& name, const char* type,

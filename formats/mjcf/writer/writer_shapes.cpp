@@ -45,7 +45,10 @@ void Writer::contents(const LinkDescription& link) {
     if (!both[i]) geom(link.collisions[i], false, true);
   }
   for (const FrameDescription& frame : link.frames) {
-    site(frame.name, frame.origin);
+    std::string own = frame.name;  // sites of all links share their names
+    while (!site_names_.insert(own).second) own = link.name + "_" + own;
+    if (own != frame.name) lose("frame " + in_quotes(frame.name) + ": is called " + in_quotes(own));
+    site(own, frame.origin);
   }
   for (const LoopDescription& loop : robot_.loops) {
     if (loop.type != "rod") continue;

@@ -10,6 +10,7 @@ void Compiler::place_bodies() {
   Model& m = *model_;
   m.links_.resize(robot_.links.size());
   m.bodies_.resize(groups_.size());
+  m.body_count_ = static_cast<int>(groups_.size()) - 1;
   m.body_names_.resize(groups_.size());
   m.body_names_[0] =
       options_.root == CompileOptions::Root::floating ? "world" : robot_.links[root_link_].name;

@@ -12,14 +12,18 @@ namespace {
 
 using Matrix = Eigen::MatrixXd;
 
-/// Inertias that are smaller than this beside what they carry are looked at together with it.
-constexpr double light = 1e-9;
+/// Inertias that are smaller than this beside what they carry are looked at together with it. What
+/// the first link of a long chain carries grows with the cube of its length, and is no harm.
+double light_beside(int bodies) { return 1e-9 / std::pow(std::max(1.0, bodies / 500.0), 3); }
 
 /// Settles bodies, from the ground outwards, and gathers what cannot be.
 class GroupFinder {
  public:
   GroupFinder(const Model& model, RatesOf rates)
-      : model_(model), spanning_(rates == RatesOf::spanning_tree), joints_(model) {
+      : model_(model),
+        spanning_(rates == RatesOf::spanning_tree),
+        joints_(model),
+        light_(light_beside(model.active_body_count())) {
     q_.resize(model.nq());
     model.neutral(q_.data());
     joints_.update(model, q_.data(), nullptr);
@@ -134,11 +138,11 @@ class GroupFinder {
       for (int k = 0; k < body.nv; ++k) all = all && is_held(body.v + k);
       if (!all && rests_[body.parent]) {
         const Eigen::Map<const Eigen::VectorXd> size(locked_.data() + body.v, body.nv);
-        all = least_eigenvalue(inertia_along(i, model_.body(i).inertia), size) > light;
+        all = least_eigenvalue(inertia_along(i, model_.body(i).inertia), size) > light_;
       }
       for (int k = 0; k < body.nv; ++k) {
         const int rate = body.v + k;
-        if (all || armature_[rate] > light * locked_[rate]) still.push_back(rate);
+        if (all || armature_[rate] > light_ * locked_[rate]) still.push_back(rate);
       }
       rests_[i] = all && rests_[body.parent];
     }
@@ -168,7 +172,7 @@ class GroupFinder {
       const Eigen::Map<const Eigen::VectorXd> row(c.G.data() + i * c.nv, c.nv);
       D += locked_[c.rate(i)] * row * row.transpose();
     }
-    return least_eigenvalue(D, D.diagonal()) < light * 1e-3;
+    return least_eigenvalue(D, D.diagonal()) < light_ * 1e-3;
   }
   std::size_t rates_of(const Unit& unit) const {
     std::size_t n = 0;
@@ -194,8 +198,8 @@ class GroupFinder {
   /// Whether a body has so much inertia of its own that it takes part in no motion without any.
   bool is_solid(int i) const {
     const RigidInertia<double>&own = model_.body(i).inertia, &all = carried_[i];
-    return own.m > light * all.m && own.m > 0.0 &&
-           principal_moments(own)(0) > light * (all.I.xx + all.I.yy + all.I.zz);
+    return own.m > light_ * all.m && own.m > 0.0 &&
+           principal_moments(own)(0) > light_ * (all.I.xx + all.I.yy + all.I.zz);
   }
 
   void gather(int unit, int into) {
@@ -321,6 +325,7 @@ class GroupFinder {
   const Model& model_;
   bool spanning_;
   TreeKinematics<double> joints_;
+  double light_;
   std::vector<double> q_, still_, armature_, locked_;
   double largest_ = 0.0;  ///< of locked_
   std::vector<bool> independent_;

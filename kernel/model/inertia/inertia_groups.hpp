@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 
 /// Whether a mass matrix has an inverse: the one place that decides it, when a model is compiled

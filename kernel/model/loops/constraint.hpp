@@ -74,6 +74,9 @@ class ESPALIER_API ClusterConstraint {
     std::vector<int> columns;    ///< of its positions
     std::vector<int> positions;  ///< in the model's q
     std::vector<bool> kept;      ///< per equation
+    /// Per equation: what a residual is multiplied by before it is judged. Units of a law are its
+    /// author's: where the slope of phi is small, so is phi far from the solution. 1 for others.
+    std::vector<double> measure;
   };
   struct Loop {
     std::string name;
@@ -119,8 +122,8 @@ class ESPALIER_API ClusterConstraint {
     for (int e = row_start_[row]; e < row_start_[row + 1]; ++e) f(entry_column_[e], w.K[e]);
   }
 
-  /// phi: 0 on an assembled cluster. `kept`: of the rows that K has, in their order; `all`: of
-  /// redundant rows and violated `facing` conditions, too.
+  /// phi: 0 on an assembled cluster. `kept`: of the rows that K has, in their order; `all`, to be
+  /// judged: of redundant rows and violated `facing` conditions, too, laws by LawUse::measure.
   enum class Rows { kept, all };
   void residual(const Model& model, const Cluster& cluster, const SpanningView<double>& at,
                 Rows which, std::vector<double>& phi) const;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/loops/constraint.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/model/motion/subspace.hpp"
 
 /// What a cluster's constraints say: K, k and the residual, for whoever compiles it: the kernel,
@@ -352,7 +352,11 @@ static void residual(const ClusterConstraint& constraint, const Model& model, co
     use.law->phi(q, w.law_K.data());
     q += n;
     for (int e = 0; e < use.law->equations(); ++e) {
-      if (all || use.kept[e]) phi.push_back(w.law_K[e]);
+      if (all) {
+        phi.push_back(use.measure[e] * w.law_K[e]);
+      } else if (use.kept[e]) {
+        phi.push_back(w.law_K[e]);
+      }
     }
   }
   if (constraint.loops.empty()) return;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/law.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 /// Numbers of the laws of a compiled model, and the laws with one of them changed: what derivatives
 /// by bar lengths differentiate (theory/derivatives 18).

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "espalier/kernel/model/loops/constraint.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 /// Elimination of a cluster's constraints block by block (LoopBlocks), and the small dense systems
 /// of its blocks; for whoever compiles it, as constraint_code.hpp, and of algorithms for those that

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "espalier/kernel/model/loops/constraint.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 namespace espalier {
 

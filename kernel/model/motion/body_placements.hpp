@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/joint.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/spatial/quad_frame.hpp"
 
 /// Forward kinematics of positions alone: X_i = X_J(q_i) X_parent. Not for plugins.

@@ -1,5 +1,7 @@
 #include "espalier/kernel/model/motion/quaternions.hpp"
 
+#include "espalier/kernel/errors.hpp"
+
 namespace espalier {
 
 int quaternion_of(const Joint& joint) {

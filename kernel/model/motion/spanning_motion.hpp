@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/loops/constraint.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/model/motion/tree_kinematics.hpp"
 
 namespace espalier {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "espalier/kernel/model/joint.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/spatial/inertia.hpp"
 
 /// Operations with a joint's motion subspace S, with code of its own for each kind: unit axes cost

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "espalier/kernel/problems/derivatives/derivative_results.hpp"
-#include "espalier/kernel/problems/end_effector.hpp"
+#include "espalier/kernel/problems/task.hpp"
 #include "espalier/kernel/problems/loads.hpp"
 
 namespace espalier {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "espalier/kernel/problems/named_results.hpp"
-#include "espalier/kernel/problems/sensor.hpp"
+#include "espalier/kernel/problems/setup.hpp"
 
 namespace espalier {
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "espalier/kernel/problems/algorithm.hpp"
+#include "espalier/kernel/scalar/scalar.hpp"
 
 namespace espalier {
 

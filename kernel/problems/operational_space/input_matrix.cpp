@@ -4,6 +4,7 @@
 #include <map>
 
 #include "espalier/kernel/model/joint.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/text.hpp"
 
 namespace espalier {

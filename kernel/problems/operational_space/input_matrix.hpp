@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "espalier/kernel/problems/named_results.hpp"
+#include "espalier/kernel/problems/task.hpp"
 
 /// The problem that speaks of inputs: what motors and contacts accelerate. Its columns, B u, stand
 /// in the order of the setup.

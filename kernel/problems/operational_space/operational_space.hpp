@@ -1,6 +1,7 @@
 #pragma once
 
 #include "espalier/kernel/problems/named_results.hpp"
+#include "espalier/kernel/problems/task.hpp"
 
 namespace espalier {
 

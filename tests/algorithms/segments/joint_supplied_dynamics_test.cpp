@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/allocations.hpp"
-#include "espalier/kernel/model/passive.hpp"
+#include "espalier/kernel/model/motion/passive.hpp"
 #include "espalier/kernel/problems/dynamics/subsystem_matrices.hpp"
 #include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 #include "tests/support/composed_robot.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
-#include "espalier/kernel/model/passive.hpp"
+#include "espalier/kernel/model/motion/passive.hpp"
 #include "espalier/simulation/simulation.hpp"
 #include "viewer/server/json.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 namespace espalier::viewer {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "viewer/server/json.hpp"
 #include "viewer/server/scene/meshes.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/derivatives/variation/mass_factor/small_inverse.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 namespace espalier {
 

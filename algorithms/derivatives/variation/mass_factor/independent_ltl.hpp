@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/scalar/pack.hpp"
 
 /// M = L^T D L over the independent rates of a cluster tree. Rows of a cluster are dense among

@@ -47,7 +47,7 @@ class ClusterCompiler {
 
   void run();
 
-  // Of a compiled model: see kernel/model/variants.hpp, which checks what is asked for.
+  // Of a compiled model: see kernel/model/compile/variants.hpp, which checks what is asked for.
   static ModelPtr with_independent(const Model& from, int cluster, std::span<const int> columns);
   static ModelPtr with_armature(const Model& from, std::span<const double> added);
 
@@ -73,6 +73,8 @@ class ClusterCompiler {
   void settle(std::size_t cluster, const std::vector<std::vector<double>>& poses);
   int largest_rank(std::size_t cluster, const std::vector<std::vector<double>>& poses,
                    std::vector<detail::RowMajorMatrix>& K);
+  static void measure_laws(ClusterConstraint& constraint,
+                           const std::vector<detail::RowMajorMatrix>& K);
   static void keep_rows(ClusterConstraint& constraint, std::vector<detail::RowMajorMatrix>& K);
   std::size_t best_pose(const Cluster& c, const std::vector<detail::RowMajorMatrix>& K, int rank,
                         bool sparse) const;

@@ -81,6 +81,7 @@ bool ClusterCompiler::add_law(const detail::LawSource& source, const Cluster& c,
     use.positions.push_back(body.q);
   }
   use.kept.assign(use.law->equations(), true);
+  use.measure.assign(use.law->equations(), 1.0);
   constraint.laws.push_back(std::move(use));
   return true;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/loops/constraint.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 /// Which joints of a cluster determine the others best, and models of one robot that differ in that
 /// choice (docs/theory/dead-points.md).

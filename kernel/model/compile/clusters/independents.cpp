@@ -107,6 +107,13 @@ bool ClusterCompiler::are_as_declared(const Cluster& c, const std::vector<int>& 
   for (int i = 0; i < n; ++i) {
     if (priority[i] == never) names.push_back(description_of(c, i).name);
   }
+  if (names.empty()) {
+    findings_.error(where, "cluster " + text::quoted(c.name) +
+                               ": its constraints determine no choice of joints beyond rounding, "
+                               "expected lengths between 1e-4 and 1e4 (describe the robot in other "
+                               "units, or leave out constraints that say nothing)");
+    return false;
+  }
   // As many as there are degrees of freedom, or fewer: then these do not determine the others.
   const int freedom = n - dependents, count = static_cast<int>(names.size());
   findings_.error(

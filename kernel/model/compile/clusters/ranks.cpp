@@ -86,6 +86,7 @@ void ClusterCompiler::settle(std::size_t index, const std::vector<std::vector<do
   const int rank = largest_rank(index, poses, K);
   if (rank < 0) return;
   const int n = constraint.columns;
+  measure_laws(constraint, K);
   keep_rows(constraint, K);
   const std::size_t at = best_pose(c, K, rank, sparse);
   if (at != 0) leave_dead_point(index, poses[at]);
@@ -130,6 +131,22 @@ int ClusterCompiler::largest_rank(std::size_t index, const std::vector<std::vect
                                          " do, expected constraints that tie them (remove them)");
   }
   return rank;
+}
+
+/// Finds by what the residuals of laws are multiplied before they are judged: such that the largest
+/// slope of each is that of a lever of a centimetre, where it is smaller.
+void ClusterCompiler::measure_laws(ClusterConstraint& constraint, const std::vector<Matrix>& K) {
+  constexpr double small = 1e-2;
+  auto row = static_cast<Eigen::Index>(constraint.linear.size());
+  for (ClusterConstraint::LawUse& use : constraint.laws) {
+    for (std::size_t e = 0; e < use.kept.size(); ++e) {
+      if (!use.kept[e]) continue;
+      double slope = 0.0;
+      for (const Matrix& one : K) slope = std::max(slope, one.row(row).cwiseAbs().maxCoeff());
+      if (slope > 0.0 && slope < small) use.measure[e] = std::min(small / slope, 1e15);
+      ++row;
+    }
+  }
 }
 
 /// Keeps the rows that say something at some position.

@@ -88,7 +88,9 @@ class TieFinder {
     if (from_.types[j]->nv() == 1 && from_.types[j]->nq() == 1) return true;
     findings_.error(where, who + ": joint '" + from_.joints[j].name + "' of type '" +
                                from_.joints[j].type +
-                               "' has several rates, expected joints of one rate");
+                               "' has several " +
+                               (from_.types[j]->nv() == 1 ? "positions" : "rates") +
+                               ", expected joints of one rate");
     return false;
   }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "espalier/kernel/model/joint.hpp"
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/spatial/limits.hpp"
 
 /// What the passes of the model compiler share: the list of findings, and checks of single links
@@ -43,6 +43,8 @@ class Findings {
 
 inline bool placed(const Pose& p) { return near(p.xyz) && finite(p.rpy); }
 
+/// With six digits behind the point, or as few as it takes where it is small.
+std::string number(double x);
 /// "'a', 'b', 'c'", cut after a dozen names.
 std::string list_of(const std::vector<std::string>& names);
 /// ", expected one of 'a', 'b' (did you mean 'a'?)"
@@ -65,5 +67,14 @@ void check_inertias(const Description& robot, const CompileOptions& options, Fin
 
 /// What a joint's type is told of it; the axis is normalised.
 JointSpec spec_of(const JointDescription& joint);
+/// What a joint has besides its type: armature, passive forces, limits.
+void check_passive(const JointDescription& joint, Findings& findings);
+/// What its type says of it.
+void check_type(const std::string& who, const JointDescription& joint, const ModelTypes& types,
+                const CompileOptions& options, Findings& findings);
+/// @param reader  whom the parameters are given to, for the message
+void check_parameter_names(const std::string& who, const std::string& reader,
+                           const Parameters& given, const std::vector<std::string_view>& known,
+                           const SourceLocation& where, Findings& findings);
 
 }  // namespace espalier::detail

@@ -1,4 +1,4 @@
-#include "espalier/kernel/model/variants.hpp"
+#include "espalier/kernel/model/compile/variants.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/kernel/model/model.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 /// The same robot described a little differently: models that share everything with the one that
 /// they are made from, but for one thing. Sizes, spanning positions and spanning rates are the

@@ -1,4 +1,4 @@
-#include "espalier/kernel/model/passive.hpp"
+#include "espalier/kernel/model/motion/passive.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -8,9 +8,41 @@
 #include "espalier/kernel/export.hpp"
 #include "espalier/kernel/model/model.hpp"
 
-/// What is known or measured of a robot's dynamics, by name.
+/// What an algorithm is bound to: the model, and what some problems need besides, by name.
 
 namespace espalier {
+
+/// Where a robot is constrained or controlled: rows that speak of the twist of a point fixed in a
+/// link. A row is six numbers, angular first, that multiply the twist: its value is the row of the
+/// task's velocity J v, and as a wrench it is the row of J^T.
+struct EndEffector {
+  /// What rows are fixed in.
+  enum class Axes {
+    link,  ///< rows are fixed in the link's axes; their rates are components of the spatial
+           ///< acceleration of the point's frame
+    world  ///< rows are fixed in world axes; their rates are components of the angular and of the
+           ///< point's ordinary acceleration
+  };
+  using Row = std::array<double, 6>;  ///< angular, then linear
+
+  std::string link;              ///< that it is a point of
+  Vec3<double> offset{0, 0, 0};  ///< of the point from the link's origin, link axes [m]
+  std::vector<Row> rows;         ///< one or more
+  Axes axes = Axes::link;        ///< of the rows
+
+  /// All six components of the point's twist ("6d").
+  ESPALIER_API static EndEffector weld(std::string_view link,
+                                       const Vec3<double>& offset = {0, 0, 0},
+                                       Axes axes = Axes::link);
+  /// The three components of the point's velocity ("3d").
+  ESPALIER_API static EndEffector contact(std::string_view link,
+                                          const Vec3<double>& offset = {0, 0, 0},
+                                          Axes axes = Axes::world);
+};
+
+/// A weld on every link that moves and that no other link hangs on, at the link's origin: what
+/// tools take where nobody says which end-effectors a robot has.
+ESPALIER_API std::vector<EndEffector> tips(const Model& model);
 
 /// Something that is known or measured. A list of sensors says all that is known besides the state
 /// and the equations of motion. What nobody lists is as follows:
@@ -71,5 +103,29 @@ ESPALIER_API std::vector<Sensor> inverse_sensors(const Model& model);
 /// @throws UnknownName; InvalidModel for joints of which other joints decide
 ESPALIER_API std::vector<Sensor> hybrid_sensors(const Model& model,
                                                 const std::vector<std::string>& accelerated);
+
+/// Something that acts on a robot: a motor on a joint, or forces at a point of a link.
+struct Input {
+  std::string name = {};     ///< of its columns; empty: that of the joint or link
+  std::string joint = {};    ///< any joint of the spanning tree, dependent ones too: one column for
+                             ///< each of its rates; if empty, the next acts
+  EndEffector contact = {};  ///< one column for each row: the wrench that the row is
+};
+
+/// Bodies that form a subsystem in the sense of Bremer, by the joints that they hang on.
+struct SubsystemGroup {
+  std::string name;                 ///< of the subsystem
+  std::vector<std::string> joints;  ///< that its bodies hang on
+};
+
+/// What an algorithm is bound to. Problems that need more than a model have their members here.
+struct Setup {
+  ModelPtr model;                               ///< of every problem
+  std::vector<EndEffector> end_effectors = {};  ///< of operational-space problems
+  std::vector<Input> inputs = {};               ///< of the input matrix
+  std::vector<SubsystemGroup> groups = {};      ///< of Bremer's method; others are single clusters
+  std::vector<Sensor> sensors = {};             ///< of dynamics from sensors
+  std::string symbolic = {};  ///< SensorDynamics::symbolic() of an earlier run, or empty
+};
 
 }  // namespace espalier

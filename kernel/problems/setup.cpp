@@ -1,13 +1,27 @@
-#include "espalier/kernel/problems/sensor.hpp"
+#include "espalier/kernel/problems/setup.hpp"
 
 #include <algorithm>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/text.hpp"
 
 namespace espalier {
 
 namespace {
+
+EndEffector unit_rows(std::string_view link, const Vec3<double>& offset, EndEffector::Axes axes,
+                      int first) {
+  EndEffector e;
+  e.link = link;
+  e.offset = offset;
+  e.axes = axes;
+  for (int i = first; i < 6; ++i) {
+    e.rows.push_back({});
+    e.rows.back()[i] = 1.0;
+  }
+  return e;
+}
 
 struct KindName {
   Sensor::Kind kind;
@@ -29,6 +43,24 @@ const KindName& entry(Sensor::Kind kind) {
 }
 
 }  // namespace
+
+EndEffector EndEffector::weld(std::string_view link, const Vec3<double>& offset, Axes axes) {
+  return unit_rows(link, offset, axes, 0);
+}
+
+EndEffector EndEffector::contact(std::string_view link, const Vec3<double>& offset, Axes axes) {
+  return unit_rows(link, offset, axes, 3);
+}
+
+std::vector<EndEffector> tips(const Model& model) {
+  std::vector<bool> carries(model.body_count() + 1, false);
+  for (int i = 1; i <= model.active_body_count(); ++i) carries[model.body(i).parent] = true;
+  std::vector<EndEffector> all;
+  for (int i = 1; i <= model.active_body_count(); ++i) {
+    if (!carries[i]) all.push_back(EndEffector::weld(model.body_names()[i]));
+  }
+  return all;
+}
 
 std::string_view to_string(Sensor::Kind kind) { return entry(kind).name; }
 

@@ -1,4 +1,4 @@
-#include "espalier/kernel/problems/end_effector.hpp"
+#include "espalier/kernel/problems/task.hpp"
 
 #include <cmath>
 
@@ -9,19 +9,6 @@ namespace espalier {
 
 namespace {
 
-EndEffector unit_rows(std::string_view link, const Vec3<double>& offset, EndEffector::Axes axes,
-                      int first) {
-  EndEffector e;
-  e.link = link;
-  e.offset = offset;
-  e.axes = axes;
-  for (int i = first; i < 6; ++i) {
-    e.rows.push_back({});
-    e.rows.back()[i] = 1.0;
-  }
-  return e;
-}
-
 void expect_finite(const EndEffector& e, double x, const char* what) {
   if (std::isfinite(x)) return;
   throw InvalidModel("end-effector on link " + text::quoted(e.link) + ": " + what + " holds " +
@@ -29,24 +16,6 @@ void expect_finite(const EndEffector& e, double x, const char* what) {
 }
 
 }  // namespace
-
-EndEffector EndEffector::weld(std::string_view link, const Vec3<double>& offset, Axes axes) {
-  return unit_rows(link, offset, axes, 0);
-}
-
-EndEffector EndEffector::contact(std::string_view link, const Vec3<double>& offset, Axes axes) {
-  return unit_rows(link, offset, axes, 3);
-}
-
-std::vector<EndEffector> tips(const Model& model) {
-  std::vector<bool> carries(model.body_count() + 1, false);
-  for (int i = 1; i <= model.active_body_count(); ++i) carries[model.body(i).parent] = true;
-  std::vector<EndEffector> all;
-  for (int i = 1; i <= model.active_body_count(); ++i) {
-    if (!carries[i]) all.push_back(EndEffector::weld(model.body_names()[i]));
-  }
-  return all;
-}
 
 Task::Task(const Model& model, const std::vector<EndEffector>& end_effectors) {
   if (end_effectors.empty()) {

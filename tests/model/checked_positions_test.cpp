@@ -1,4 +1,4 @@
-#include "espalier/host/positions.hpp"
+#include "espalier/kernel/model/closure.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 // Sizes of positions are checked before anything is read.
 
-namespace espalier::test::positions_test {
+namespace espalier::test::checked_positions_test {
 namespace {
 
 TEST(PositionsTest, LoopsCloseFromVectorsOfTheRightSize) {
@@ -34,4 +34,4 @@ TEST(PositionsTest, OtherSizesAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace espalier::test::positions_test
+}  // namespace espalier::test::checked_positions_test
