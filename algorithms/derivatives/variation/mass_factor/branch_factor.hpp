@@ -7,6 +7,7 @@
 #include "algorithms/derivatives/variation/lanes/slot_moves.hpp"
 #include "algorithms/derivatives/variation/mass_factor/branch_plan.hpp"
 #include "algorithms/derivatives/variation/mass_factor/row_products.hpp"
+#include "algorithms/linear_algebra/aligned_numbers.hpp"
 
 namespace espalier {
 
@@ -230,10 +231,10 @@ class BranchFactor {
 
   BranchPlan plan_;
   int n_;
-  std::vector<double> rows_;     ///< of M
-  std::vector<double> factors_;  ///< D and W of each branch
+  AlignedNumbers rows_;     ///< of M
+  AlignedNumbers factors_;  ///< D and W of each branch
   long inverse_stride_;
-  std::vector<double> inverse_;  ///< M^-1, rows filled up
+  AlignedNumbers inverse_;  ///< M^-1, rows filled up
   std::vector<double> ancestors_, sums_;
 };
 
