@@ -34,7 +34,7 @@ struct Simulation::Stuck {
 /// A joint with limits.
 struct Simulation::Limited {
   int joint, position;
-  double lower, upper;
+  double lower, upper;  ///< a little beyond its limits
   bool told;
 };
 

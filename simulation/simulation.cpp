@@ -66,11 +66,12 @@ Simulation::Simulation(SimulationParts parts, const SimulationOptions& options)
   rates_of_forms_.emplace_back(rates.begin(), rates.end());
   levels_.assign(form_->loops.loop_count(), 0.0);
   model_->neutral(q_.data());
+  constexpr double rounding = 1e-9;
   for (const Joint& joint : model_->joints()) {
     if (joint.nq != 1 || (!joint.limits.lower && !joint.limits.upper)) continue;
     limits_.push_back({static_cast<int>(&joint - model_->joints().data()), joint.q,
-                       joint.limits.lower.value_or(-HUGE_VAL),
-                       joint.limits.upper.value_or(HUGE_VAL), false});
+                       joint.limits.lower.value_or(-HUGE_VAL) - rounding,
+                       joint.limits.upper.value_or(HUGE_VAL) + rounding, false});
   }
   constexpr std::size_t kinds = 5;
   events_.reserve(kinds * most_events);
@@ -219,10 +220,10 @@ void Simulation::step(double h) {
   t_ = begin + h;
   ++steps_;
   list_own_rates();
-  const auto finite = [](double x) { return std::isfinite(x); };
-  if (!std::all_of(v_.begin(), v_.end(), finite) || !std::all_of(q_.begin(), q_.end(), finite)) {
-    expect_finite();
-  }
+  const auto finite = [](const std::vector<double>& x) {
+    return detail::is_finite_sum(x.data(), static_cast<long>(x.size()));
+  };
+  if (!finite(v_) || !finite(q_)) expect_finite();
   watch(h);
 }
 

@@ -33,7 +33,7 @@ void Simulation::note(SimulationEvent event) {
 void Simulation::watch(double h) {
   for (Limited& limited : limits_) {
     const double q = q_[limited.position];
-    if (limited.told || (q >= limited.lower - 1e-9 && q <= limited.upper + 1e-9)) continue;
+    if ((q >= limited.lower && q <= limited.upper) || limited.told) continue;
     limited.told = true;
     note({Event::limit, t_, -1, limited.joint, q});
   }

@@ -19,7 +19,7 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
         sweep_(state_, DerivativeSweep<T>::Lanes::where_they_pay),
         factor_(this->model()),
         known_(floats_alone(state_) ? 6 : 0),
-        solves_(this->model(), known_),
+        solves_(this->model(), known_ > 0),
         bias_(this->model().nv()),
         M_(static_cast<std::size_t>(this->model().nv()) * this->model().nv() + Pack::size),
         Dq_(M_.size()),
@@ -43,9 +43,10 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
         factor_.factor_rows();
         solve_for_accelerations(tau, vdot, dvdot_dtau);
         lanes->accelerate(vdot, bias_.data());
-        lanes->right_sides(solves_);
+        lanes->right_sides(known_ > 0, solves_);
         solves_.solve(factor_, known_ > 0, dvdot_dq, dvdot_dv);
-        if (known_ > 0) write_root_solution<T>(lanes->ground(), this->model().nv(), dvdot_dq);
+        if (!detail::is_finite_sum(vdot, this->model().nv())) solves_.clear();
+        if (known_ > 0) lanes->write_root_solution(dvdot_dq, dvdot_dv);
         return;
       }
     }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -26,12 +27,17 @@ TEST(SmallInverseTest, IsTheInverseAtAllSizes) {
     const Matrix root = random_matrix(n, random);
     const Matrix M = root * root.transpose() + Matrix::Identity(n, n);
     const int width = SmallInverse::width(n);
-    std::vector<double> rows(n * width, 0.0);
+    // What is above the diagonal does not count.
+    std::vector<double> rows(n * width, std::nan("")), out(n * width);
     for (int k = 0; k < n; ++k) {
-      for (int j = 0; j < n; ++j) rows[k * width + j] = M(k, j);
+      for (int j = 0; j <= k; ++j) rows[k * width + j] = M(k, j);
     }
-    SmallInverse::with_size(n, [&]<int size>() { SmallInverse::invert<size>(rows.data()); });
-    const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> inverse(rows.data(), n, n,
+    SmallInverse::with_size(n, [&]<int size>() {
+      std::array<const double*, size> lower;
+      for (int k = 0; k < size; ++k) lower[k] = rows.data() + k * width;
+      SmallInverse::invert<size>(lower, out.data());
+    });
+    const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> inverse(out.data(), n, n,
                                                                     Eigen::OuterStride<>(width));
     // As many roundings as rows, of numbers that the condition (below 1e3) makes larger.
     EXPECT_LT((M * inverse - Matrix::Identity(n, n)).cwiseAbs().maxCoeff(), 1e-12) << n;

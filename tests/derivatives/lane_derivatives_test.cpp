@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "algorithms/derivatives/variation/lanes/lane_derivatives.hpp"
 #include "espalier/kernel/problems/derivatives/derivatives.hpp"
@@ -107,6 +108,27 @@ TEST(LaneDerivativesTest, NothingIsWrittenBehindTheMatricesOfAnArm) {
       EXPECT_EQ(std::count(x.begin() + n * n, x.end(), untouched), 16) << n;
     }
   }
+}
+
+TEST(LaneDerivativesTest, NumbersThatAreNoneDoNotStay) {
+  const ModelPtr model = tree(4);
+  ASSERT_TRUE(LaneDerivatives::pays(*model));
+  const std::size_t n = model->nv();
+  const State s = random_state(*model, 4);
+  State none = s;
+  none.q.back() = std::nan("");
+  const auto used = host().create<ForwardDynamicsDerivatives<double>>("aba-derivatives", model);
+  const auto fresh = host().create<ForwardDynamicsDerivatives<double>>("aba-derivatives", model);
+  std::array<std::vector<double>, 2> vdot, by_q, by_v, inverse;
+  for (int k = 0; k < 2; ++k) {
+    vdot[k].resize(n), by_q[k].resize(n * n), by_v[k].resize(n * n), inverse[k].resize(n * n);
+  }
+  used->evaluate(none.q, s.v, s.tau, vdot[0], by_q[0], by_v[0], inverse[0]);
+  EXPECT_TRUE(std::isnan(vdot[0].back()) && std::isnan(by_v[0].back()));
+  used->evaluate(s.q, s.v, s.tau, vdot[0], by_q[0], by_v[0], inverse[0]);
+  fresh->evaluate(s.q, s.v, s.tau, vdot[1], by_q[1], by_v[1], inverse[1]);
+  EXPECT_EQ(by_q[0], by_q[1]);
+  EXPECT_EQ(by_v[0], by_v[1]);
 }
 
 TEST(LaneDerivativesTest, InverseMassMatrixIsThatOfForwardDynamics) {

@@ -79,6 +79,41 @@ TEST_P(LoopBlockSolveTest, EveryLaneOfAPackIsASystemOfItsOwn) {
   }
 }
 
+/// Columns of few entries before those of all rows, as LoopBlocks orders them, and anywhere.
+void expect_solutions_of_few_entries(int n) {
+  Rng rng(300 + n);
+  const int columns = 6;
+  for (const bool ordered : {true, false}) {
+    Matrix A = random_matrix(n, n, rng, n);
+    for (int j = 0; j < n; ++j) {
+      for (int i = 0; i < n; ++i) {
+        const bool few = ordered ? j < 2 * n / 3 : j % 2 == 0;
+        if (few && i != j && (i + j) % 5 != 0) A(i, j) = 0.0;
+      }
+    }
+    const Matrix B = random_matrix(n, columns, rng, 0.0);
+    const Matrix expected = A.partialPivLu().solve(B);
+    Matrix factor = A, X = B;
+    std::vector<double> beta(2 * n);
+    espalier::detail::qr_factor(factor.data(), n, n, beta.data());
+    espalier::detail::qr_solve_all(factor.data(), n, beta.data(), X.data(), columns);
+    EXPECT_LE((X - expected).cwiseAbs().maxCoeff(), agreed) << ordered;
+    Eigen::VectorXd x = B.col(0), transposed = B.col(0);
+    espalier::detail::qr_solve(factor.data(), n, n, beta.data(), x.data());
+    espalier::detail::qr_solve_transposed(factor.data(), n, beta.data(), transposed.data());
+    EXPECT_LE((x - expected.col(0)).cwiseAbs().maxCoeff(), agreed) << ordered;
+    EXPECT_LE((A.transpose() * transposed - B.col(0)).cwiseAbs().maxCoeff(), agreed) << ordered;
+  }
+}
+
+TEST(LoopBlocksOfFewEntriesTest, AreSolvedAsDenseOnes) {
+  // From 6 rows on the rows of a column are listed, up to 64.
+  for (const int n : {3, 5, 6, 7, 15, 40, 64, 65, 70}) {
+    SCOPED_TRACE(n);
+    expect_solutions_of_few_entries(n);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, LoopBlockSolveTest, testing::Values(3, 4, 5, 8, 15, 24));
 
 }  // namespace

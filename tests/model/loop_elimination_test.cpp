@@ -275,6 +275,27 @@ TEST(BigClusters, StewartPlatformDrivenBySlidesIsOneBlock) {
   EXPECT_EQ(only_cluster(*model).constraint->blocks->largest, 15);
 }
 
+// Five legs have a loop of three rows each, in which two columns have entries; five columns of the
+// leg that carries the platform have entries in all.
+TEST(BigClusters, LargeBlocksBeginWithColumnsOfFewRows) {
+  const ModelPtr model = host().compile(stewart_platform());
+  const LoopBlocks& blocks = *only_cluster(*model).constraint->blocks;
+  ASSERT_EQ(blocks.blocks.size(), 1u);
+  std::vector<int> entries(15, 0), of_pivots(15, 0);
+  for (const LoopBlocks::Inside& e : blocks.inside) {
+    const int row = e.position / 15, column = e.position % 15;
+    ++entries[column];
+    if (row <= column) ++of_pivots[column];
+  }
+  for (int j = 0; j < 15; ++j) {
+    EXPECT_EQ(entries[j], j < 10 ? 3 : 15) << j;
+    // Its leg's first column, then the second, then a row that waits for all legs.
+    if (j < 10) {
+      EXPECT_EQ(of_pivots[j], 1 + j % 2) << j;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Robots, LoopEliminationTest,
     testing::Values(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/layout.hpp"
@@ -15,25 +16,58 @@ namespace espalier::detail {
 template <class T>
 inline constexpr double least_loop_pivot = is_single<T> ? 1e-6 : 1e-14;
 
+/// Rows that a reflection changes, in the order of numbers: all of so many, or those of a list.
+struct AllRows {
+  int count;
+  int operator[](int i) const { return i; }
+};
+struct ListedRows {
+  const int* rows;
+  int count;
+  int operator[](int i) const { return rows[i]; }
+};
+/// Calls f(rows) for the first row and those in which a column is not zero. LoopBlocks orders large
+/// blocks so that most have few; of packs no row is zero in all lanes for sure.
+/// @param v  the column, every `stride`-th number
+template <class T, class F>
+static void with_rows(const T* v, int stride, int count, F&& f) {
+  constexpr int least = 6, most = 64;  // of less, a list costs more than it saves
+  if constexpr (std::is_same_v<T, double>) {
+    if (count >= least && count <= most) {
+      int list[most], listed = 1;
+      list[0] = 0;
+      for (int i = 1; i < count; ++i) {
+        list[listed] = i;
+        listed += v[i * stride] != 0.0 ? 1 : 0;
+      }
+      if (listed < count) return f(ListedRows{list, listed});
+    }
+  }
+  f(AllRows{count});
+}
+
 /// X - v beta v^T X in place, of so many columns, whose sums stay in registers.
 /// @param v  every `v_stride`-th number, one for each row of X
-template <int columns, class T>
-static void reflect_columns(const T* v, int v_stride, int rows, const T& beta, T* X, int stride) {
+template <int columns, class T, class Rows>
+static void reflect_columns(const T* v, int v_stride, const Rows& rows, const T& beta, T* X,
+                            int stride) {
   T sums[columns];
   for (T& sum : sums) sum = T(0.0);
-  for (int i = 0; i < rows; ++i) {
+  for (int k = 0; k < rows.count; ++k) {
+    const int i = rows[k];
     const T at = v[i * v_stride];
     for (int l = 0; l < columns; ++l) sums[l] += at * X[i * stride + l];
   }
   for (T& sum : sums) sum *= beta;
-  for (int i = 0; i < rows; ++i) {
+  for (int k = 0; k < rows.count; ++k) {
+    const int i = rows[k];
     const T at = v[i * v_stride];
     for (int l = 0; l < columns; ++l) X[i * stride + l] -= sums[l] * at;
   }
 }
 /// The same of any number of columns.
-template <class T>
-static void reflect(const T* v, int v_stride, int rows, const T& beta, T* X, int stride,
+template <class T, class Rows>
+static void reflect(const T* v, int v_stride, const Rows& rows, const T& beta, T* X, int stride,
                     int columns) {
   int l = 0;
   for (; l + 4 <= columns; l += 4) reflect_columns<4>(v, v_stride, rows, beta, X + l, stride);
@@ -46,15 +80,18 @@ static void reflect(const T* v, int v_stride, int rows, const T& beta, T* X, int
 template <class T>
 static void qr_factor(T* A, int m, int n, T* beta) {
   for (int j = 0; j < n; ++j) {
-    T square = T(0.0);
-    for (int i = j; i < m; ++i) square += A[i * n + j] * A[i * n + j];
-    const T norm = sqrt(square), a = A[j * n + j];
-    const T alpha = select_less(a, T(0.0), norm, -norm);
-    A[j * n + j] = a - alpha;
-    // H = 1 - v v^T beta with v = column - alpha e_j and v^T v = 2 alpha (alpha - a).
-    beta[j] = T(1.0) / (alpha * (alpha - a));
-    reflect(A + j * n + j, n, m - j, beta[j], A + j * n + j + 1, n, n - j - 1);
-    beta[n + j] = T(1.0) / alpha;
+    T* const v = A + j * n + j;
+    with_rows(v, n, m - j, [&](const auto& rows) {
+      T square = T(0.0);
+      for (int i = 0; i < rows.count; ++i) square += v[rows[i] * n] * v[rows[i] * n];
+      const T norm = sqrt(square), a = *v;
+      const T alpha = select_less(a, T(0.0), norm, -norm);
+      *v = a - alpha;
+      // H = 1 - v v^T beta with v = column - alpha e_j and v^T v = 2 alpha (alpha - a).
+      beta[j] = T(1.0) / (alpha * (alpha - a));
+      reflect(v, n, rows, beta[j], v + 1, n, n - j - 1);
+      beta[n + j] = T(1.0) / alpha;
+    });
   }
 }
 /// After qr_factor(): spoils the factor where a column hangs on the others but for rounding.
@@ -82,28 +119,35 @@ static void back_substitute(const T* A, int n, int size, const T* beta, T* B, in
     for (int k = 0; k < columns; ++k) B[j * stride + k] = x[k] * beta[n + j];
   }
 }
-/// A X = B in the least-squares sense, so many right-hand sides side by side, of which the first n
-/// rows become X.
-/// @param B  m rows of `stride` numbers
-template <int columns, class T>
-static void qr_solve_columns(const T* A, int m, int n, const T* beta, T* B, int stride) {
-  for (int j = 0; j < n; ++j) {
-    reflect_columns<columns>(A + j * n + j, n, m - j, beta[j], B + j * stride, stride);
-  }
-  back_substitute<columns>(A, n, n, beta, B, stride);
+/// The same of any number of right-hand sides.
+template <class T>
+static void back_substitute_all(const T* A, int n, const T* beta, T* B, int columns) {
+  int k = 0;
+  for (; k + 4 <= columns; k += 4) back_substitute<4>(A, n, n, beta, B + k, columns);
+  for (; k + 2 <= columns; k += 2) back_substitute<2>(A, n, n, beta, B + k, columns);
+  if (k < columns) back_substitute<1>(A, n, n, beta, B + k, columns);
 }
+/// A x = b in the least-squares sense, of which the first n rows become x.
 template <class T>
 static void qr_solve(const T* A, int m, int n, const T* beta, T* b) {
-  qr_solve_columns<1>(A, m, n, beta, b, 1);
+  for (int j = 0; j < n; ++j) {
+    const T* v = A + j * n + j;
+    with_rows(v, n, m - j,
+              [&](const auto& rows) { reflect_columns<1>(v, n, rows, beta[j], b + j, 1); });
+  }
+  back_substitute<1>(A, n, n, beta, b, 1);
 }
 
 /// A X = B in place, A square, of any number of right-hand sides.
 template <class T>
 static void qr_solve_all(const T* A, int n, const T* beta, T* B, int columns) {
-  int k = 0;
-  for (; k + 4 <= columns; k += 4) qr_solve_columns<4>(A, n, n, beta, B + k, columns);
-  for (; k + 2 <= columns; k += 2) qr_solve_columns<2>(A, n, n, beta, B + k, columns);
-  if (k < columns) qr_solve_columns<1>(A, n, n, beta, B + k, columns);
+  for (int j = 0; j < n; ++j) {
+    const T* v = A + j * n + j;
+    with_rows(v, n, n - j, [&](const auto& rows) {
+      reflect(v, n, rows, beta[j], B + j * columns, columns, columns);
+    });
+  }
+  back_substitute_all(A, n, beta, B, columns);
 }
 
 /// A^T x = b in place, A square.
@@ -114,7 +158,9 @@ static void qr_solve_transposed(const T* A, int n, const T* beta, T* b) {
     b[j] *= beta[n + j];
   }
   for (int j = n - 1; j >= 0; --j) {
-    reflect_columns<1>(A + j * n + j, n, n - j, beta[j], b + j, 1);
+    const T* v = A + j * n + j;
+    with_rows(v, n, n - j,
+              [&](const auto& rows) { reflect_columns<1>(v, n, rows, beta[j], b + j, 1); });
   }
 }
 

@@ -95,6 +95,10 @@ void expand_each(const Model& model, std::span<const Cluster* const> clusters,
 
 template <class T>
 void SpanningMotion<T>::expand(const T* x, T* out) const {
+  if (tree_ && constant_.size() == model_.clusters().size()) {  // the same rates, none left out
+    std::copy_n(x, model_.nv(), out);
+    return;
+  }
   expand_rows(constant_, x, out);
   if (!loops_.empty()) expand_rows(loops_, x, out);
   if (!in_blocks_.empty()) expand_each<T>(model_, in_blocks_, block_work_, x, out);
@@ -102,6 +106,10 @@ void SpanningMotion<T>::expand(const T* x, T* out) const {
 
 template <class T>
 void SpanningMotion<T>::reduce(const T* x, T* out) const {
+  if (tree_ && constant_.size() == model_.clusters().size()) {  // the same rates, none left out
+    std::copy_n(x, model_.nv(), out);
+    return;
+  }
   const auto reduce_rows = [&](const std::vector<const Cluster*>& clusters) {
     if (clusters.empty()) return;
     if constexpr (is_pack<T>) {

@@ -144,12 +144,17 @@ class LaneDerivatives {
     rows_.write(Dq, Dv, M);
   }
   /// Those by q and v as right-hand sides of solves.
-  void right_sides(BranchSolves& solves) {
+  /// @param root_is_known  leaves out columns that write_root_solution() writes
+  void right_sides(bool root_is_known, BranchSolves& solves) {
     add_pairs();
-    rows_.write(solves.A(), solves.B(), solves.stride());
+    rows_.write_right_sides(root_is_known ? 6 : 0, solves.A(), solves.B(), solves.stride());
+    if (root_is_known) write_turning(solves.B(), solves.stride());
   }
-  /// Acceleration that stands for gravity in the frame of the first floating root.
-  const Vec3<double>& ground() const { return poses_.ground(0); }
+  /// Columns of dvdot/dq and dvdot/dv by a root that floats_alone(), as far as they are known.
+  void write_root_solution(double* X, double* Y) const {
+    espalier::write_root_solution<double>(poses_.ground(0), model_.nv(), X);
+    write_root_rate_solution<double>(root_twist_[0], model_.nv(), Y);
+  }
 
  private:
   struct GroupState {
@@ -325,6 +330,18 @@ class LaneDerivatives {
       PairRows::put<PairRows::t4>(s.numbers, t4);
     }
     for (std::size_t r = 0; r < root_twist_.size(); ++r) add_root_pairs(r);
+  }
+  /// Entries of dtau/dv in the angular columns of the first root, and a zero. (12.2)
+  void write_turning(double* B, long apart) {
+    const auto v = Motion<Quad>::from(root_twist_[0]);
+    each([&](const JointLanes::Group& g, const GroupState& s) {
+      const Vec3<Quad> x = cross(PairRows::get<PairRows::t1>(s.numbers), v.w) +
+                           cross(PairRows::get<PairRows::t1 + 3>(s.numbers), v.v) +
+                           PairRows::get<PairRows::t2>(s.numbers);
+      Quad row[JointLanes::lanes] = {x.x, x.y, x.z, Quad(0.0)};
+      slot_moves::transpose(row[0], row[1], row[2], row[3]);
+      for (int l = 0; l < g.used; ++l) row[l].store(B + (g.rate + l) * apart);
+    });
   }
   /// Columns of a floating root, which needs no twist of the ground, and its pairs with itself.
   void add_root_pairs(std::size_t r) {

@@ -7,6 +7,7 @@
 #include "algorithms/derivatives/variation/lanes/slot_moves.hpp"
 #include "algorithms/derivatives/variation/mass_factor/branch_plan.hpp"
 #include "algorithms/derivatives/variation/mass_factor/row_products.hpp"
+#include "algorithms/linear_algebra/aligned_numbers.hpp"
 
 namespace espalier {
 
@@ -22,7 +23,7 @@ class BranchFactor {
   explicit BranchFactor(const Model& model)
       : plan_(model),
         n_(plan_.rates()),
-        rows_(plan_.row_numbers() + Quad::size, 0.0),
+        rows_(plan_.row_numbers() + Pack::size, 0.0),
         factors_(plan_.factor_numbers() + Pack::size, 0.0),
         inverse_stride_((n_ + 2 * Pack::size - 1) / Pack::size * Pack::size),
         inverse_((n_ + Quad::size) * static_cast<std::size_t>(inverse_stride_) + Pack::size, 0.0),
@@ -47,10 +48,17 @@ class BranchFactor {
   }
   /// Factors what was written to the rows, which do not survive it.
   void factor_rows() {
+    // Tips first: pivots wait for one another, and those of several branches pass the time
+    // together.
+    for (std::size_t b = plan_.branches().size(); b-- > 0;) {
+      const Branch& s = plan_.branches()[b];
+      if (s.carries) continue;
+      SmallInverse::with_size(s.size(), [&]<int size>() { invert_own<size>(s); });
+    }
     for (std::size_t b = plan_.branches().size(); b-- > 0;) {
       const Branch& s = plan_.branches()[b];
       SmallInverse::with_size(s.size(), [&]<int size>() {
-        invert_own<size>(s);
+        if (s.carries) invert_own<size>(s);
         multiply_ancestors<size>(s);
         update_ancestors<size>(s);
       });
@@ -138,13 +146,9 @@ class BranchFactor {
   /// D_s = M_ss^-1.
   template <int size>
   void invert_own(const Branch& s) {
-    constexpr int width = SmallInverse::width(size);
-    double* d = factors_.data() + s.D;
-    for (int k = 0; k < size; ++k) {
-      const double* from = row(s.begin + k) + s.depth;
-      for (int j = 0; j <= k; ++j) d[k * width + j] = d[j * width + k] = from[j];
-    }
-    SmallInverse::invert<size>(d);
+    std::array<const double*, size> rows;
+    for (int k = 0; k < size; ++k) rows[k] = row(s.begin + k) + s.depth;
+    SmallInverse::invert<size>(rows, factors_.data() + s.D);
   }
   /// W_s = -D_s M_sa.
   template <int size>
@@ -227,10 +231,10 @@ class BranchFactor {
 
   BranchPlan plan_;
   int n_;
-  std::vector<double> rows_;     ///< of M
-  std::vector<double> factors_;  ///< D and W of each branch
+  AlignedNumbers rows_;     ///< of M
+  AlignedNumbers factors_;  ///< D and W of each branch
   long inverse_stride_;
-  std::vector<double> inverse_;  ///< M^-1, rows filled up
+  AlignedNumbers inverse_;  ///< M^-1, rows filled up
   std::vector<double> ancestors_, sums_;
 };
 

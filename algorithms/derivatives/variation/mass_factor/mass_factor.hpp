@@ -13,7 +13,7 @@ using MassFactor = std::conditional_t<std::is_same_v<T, double>, BranchFactor, L
 
 /// In the place of BranchSolves where robots are lanes, whose factor solves itself.
 struct NoSolves {
-  explicit NoSolves(const Model&, int = 0) {}
+  explicit NoSolves(const Model&, bool = false) {}
 };
 
 }  // namespace espalier

@@ -11,8 +11,10 @@ namespace row_products {
 /// As many rows at once as registers hold sums of, beside what they are made of.
 #ifdef __AVX512F__
 inline constexpr int most_rows = 8;
+inline constexpr bool halves_pay = false;
 #else
 inline constexpr int most_rows = 6;
+inline constexpr bool halves_pay = true;  ///< whether half a Pack takes half the time
 #endif
 
 /// sum_r += sum over t of F_rt X_t, or less these.
@@ -31,6 +33,10 @@ inline void accumulate(P (&sum)[rows], const double* F, long step, const double*
       }
     }
   }
+}
+
+inline Pack halves(const Quad& first, const Quad& second) {
+  return Pack(__builtin_shufflevector(first.lanes, second.lanes, 0, 1, 2, 3, 4, 5, 6, 7));
 }
 
 /// Rows of `size` in as few parts as there can be, of which the first has so many.

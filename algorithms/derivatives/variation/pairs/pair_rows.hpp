@@ -7,6 +7,7 @@
 
 #include "algorithms/derivatives/variation/lanes/joint_lanes.hpp"
 #include "algorithms/derivatives/variation/pairs/root_pairs.hpp"
+#include "algorithms/linear_algebra/aligned_numbers.hpp"
 
 namespace espalier {
 
@@ -75,6 +76,12 @@ class PairRows {
   static void put(double* group, const Force<Quad>& x) {
     put<number>(group, x.n), put<number + 3>(group, x.f);
   }
+  /// What was set of a group's joints.
+  template <int number>
+  static Vec3<Quad> get(const double* group) {
+    return {some<Quad, number>(group, 0), some<Quad, number>(group, 1),
+            some<Quad, number>(group, 2)};
+  }
   RootPairs& block(std::size_t root) { return blocks_[root]; }
 
   /// The row of M of a joint's rate as a factor takes it: entries of the rates that carry it, from
@@ -104,10 +111,13 @@ class PairRows {
       write_rows<2>({Dq, Dv});
     }
   }
-  /// The same where rows are `apart` numbers and a Pack may be written behind the last.
-  void write(double* Dq, double* Dv, long apart) const {
-    if (is_chain_) return write_chain<2>({Dq, Dv}, apart);
-    for (int i = 0; i < n_; ++i) write_row<2>(i, {Dq + i * apart, Dv + i * apart});
+  /// Writes those by q and v as right-hand sides: rows of `apart` numbers, behind which a Pack may
+  /// be written. Entries of rates of which none carries the other are zero already, but some that
+  /// registers write behind stretches.
+  /// @param first  columns before it are left out: 0, or 6 of a root that carries everything
+  void write_right_sides(int first, double* A, double* B, long apart) const {
+    if (is_chain_) return write_chain<2>({A, B}, apart);
+    for (int i = 0; i < n_; ++i) write_related(i, first, {A + i * apart, B + i * apart});
   }
 
  private:
@@ -241,6 +251,25 @@ class PairRows {
     }
     clear<matrices>(row.end, n_, out);
   }
+  /// Related entries of a row from a column on, and zeros behind their stretches.
+  void write_related(int i, int first, const Out<2>& out) const {
+    const Row& row = rows_[i];
+    if (row.root >= 0) {
+      write_root<2>(i, row, out);
+    } else {
+      const double* own = from(i);
+      for (Stretch s : list(row.ancestors)) {
+        const int known = std::max(0, first - s.begin);
+        s.begin += known, s.address += known;
+        if (s.begin >= s.end) continue;
+        with_ancestors<2>(own, s, out);
+        clear<2>(s.end, s.end + Quad::size, out);
+      }
+      write_own<2>(i, own, out);
+      for (const Stretch& s : list(row.descendants)) with_descendants<2>(own, s, out);
+    }
+    clear<2>(row.end, row.end + Quad::size, out);
+  }
   /// What a row of a floating root, whose columns are unit vectors, has with what it carries.
   template <int matrices>
   void write_root(int i, const Row& row, const Out<matrices>& out) const {
@@ -317,7 +346,7 @@ class PairRows {
   int n_;
   bool is_chain_ = false;     ///< whether every rate carries all that follow
   std::vector<int> address_;  ///< of rates: their first numbers
-  std::vector<double> numbers_;
+  AlignedNumbers numbers_;
   std::vector<RootPairs> blocks_;
   std::vector<Row> rows_;
   std::vector<Stretch> stretches_;

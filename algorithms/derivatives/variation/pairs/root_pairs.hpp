@@ -69,4 +69,18 @@ void write_root_solution(const Vec3<T>& ground, long n, T* X) {
   }
 }
 
+/// The same of -M^-1 dtau/dv by the linear rates of the root. A rate that all bodies have and that
+/// no time changes is felt by none: dtau/dv e_k = M (v x e_k), (12.2).
+/// @param twist  of the root
+template <class T>
+void write_root_rate_solution(const Motion<T>& twist, long n, T* Y) {
+  for (long k = 0; k < n; ++k) std::fill_n(Y + k * n + 3, 3, T(0.0));
+  for (int k = 0; k < 3; ++k) {
+    Vec3<T> e = Vec3<T>::zero();
+    e[k] = T(1.0);
+    const Vec3<T> turned = cross(twist.w, e);
+    for (int i = 0; i < 3; ++i) Y[(3 + i) * n + 3 + k] = -turned[i];
+  }
+}
+
 }  // namespace espalier
