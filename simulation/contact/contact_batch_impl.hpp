@@ -86,7 +86,7 @@ class ContactBatch::Impl {
                  [&](int worker, int k) { f(worker, k * piece, std::min(N_, (k + 1) * piece)); });
   }
   void step_piece(Worker& w, int first, double h);
-  void load(Worker& w, int first, int packs) const;
+  void load(StepState<Pack>& s, int first) const;
   void save(const StepState<Pack>& s, int first);
   void judge(const StepState<Pack>& s, int first);
   bool collect(Worker& w, int pack, int first);
