@@ -63,7 +63,7 @@ void ContactBatch::Impl::start(int N, In<double> q, In<double> v, double t) {
   force_rows_.resize(3 * plan_->solids().size() * n);
   tau_.assign(model.nv(), N);
   target_.assign(3 * plan_->drives().size(), N);
-  memory_.assign(plan_->memory_size(), N);
+  memory_.assign(*plan_, N);
   if (friction_.size() != n) {  // of others
     friction_.assign(n, 1.0);
     heavier_.clear(), masses_.assign(0, N), ground_.assign(0, N);
@@ -96,9 +96,8 @@ void ContactBatch::Impl::reset(int robot, In<double> q, In<double> v) {
   stuck_[robot] = 0;
   status_[robot] = RobotStatus::ok;
   residual_[robot] = 0.0;
-  for (detail::PackedNumbers* x : {&loop_memory_, &memory_}) {
-    for (std::size_t i = 0; i < x->numbers(); ++i) x->set(i, robot, 0.0);
-  }
+  for (std::size_t i = 0; i < loop_memory_.numbers(); ++i) loop_memory_.set(i, robot, 0.0);
+  memory_.clear(robot);
   const auto finite = [](double x) { return std::isfinite(x); };
   if (std::all_of(w.one.begin(), w.one.end(), finite)) {
     model.normalize(w.one.data());
@@ -118,7 +117,7 @@ void ContactBatch::Impl::load(StepState<Pack>& s, int first) const {
   v_.load(first, s.v.data());
   if (pushed_) tau_.load(first, s.tau.data());
   target_.load(first, s.target.data());
-  memory_.load(first, s.memory.data());
+  memory_.load(first, s);
   s.friction = gather<Pack>(friction_.data(), first, N_);
   if (masses_.numbers() > 0) masses_.load(first, s.masses.data());
   if (ground_.numbers() > 0) {
@@ -131,7 +130,7 @@ void ContactBatch::Impl::load(StepState<Pack>& s, int first) const {
 void ContactBatch::Impl::save(const StepState<Pack>& s, int first) {
   q_.store(first, s.q.data());
   v_.store(first, s.v.data());
-  memory_.store(first, s.memory.data());
+  memory_.store(first, s);
   judge(s, first);
 }
 
@@ -254,8 +253,9 @@ void ContactBatch::Impl::settle(Worker& w, StepState<Pack>& s, int first) {
   }
 }
 
-/// Packs whose robots are all solved are finished at once, and the next pack takes their place: what
-/// it works in is in the nearest cache. The others wait for more work, gathered from all of them.
+/// Packs whose robots are all solved are finished at once, and the next pack takes their place:
+/// what it works in is in the nearest cache. The others wait for more work, gathered from all of
+/// them.
 void ContactBatch::Impl::step_piece(Worker& w, int first, double h) {
   const int last = std::min(N_, first + packs_at_once * Pack::size);
   const StepOptions& o = plan_->options();
