@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "algorithms/chains/columns/row_lanes.hpp"
+#include "algorithms/chains/composites/mass_entries.hpp"
 #include "algorithms/chains/pairs.hpp"
 
 namespace espalier {
@@ -51,11 +52,9 @@ ESPALIER_ALWAYS_INLINE Force<double> wrench_of_lane(const PairedForce& f, int) {
 
 /// An entry of M for each chain, and its mirror image.
 template <class T, int lanes, class S>
-ESPALIER_ALWAYS_INLINE void write(int used, const S& x, const int* row, const int* column, T* M,
-                                  long size) {
-  for (int k = 0; k < (lanes == 1 ? 1 : used); ++k) {
-    M[row[k] * size + column[k]] = M[column[k] * size + row[k]] = number_of<T>(x, k);
-  }
+ESPALIER_ALWAYS_INLINE void write(int used, const S& x, const int* row, const int* column,
+                                  const MassEntries<T>& M) {
+  for (int k = 0; k < (lanes == 1 ? 1 : used); ++k) M.put(row[k], column[k], number_of<T>(x, k));
 }
 
 /// Takes wrenches side by side from body to body down one chain of a unit. Calls visit(b, F) at

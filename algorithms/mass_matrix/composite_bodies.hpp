@@ -43,9 +43,13 @@ class CompositeBodiesOver {
     motion.leave_out(state_.chains->whole_runs(), state_.chains->whole_clusters());
   }
 
+  /// From now on entries above the diagonal, and those that are zero at every position, need not be
+  /// written.
+  void leave_out_upper_triangle() { state_.lower = true; }
+
   /// @param q       spanning positions
   /// @param motion  updated at the position, with rotors placed if the rates are spanning ones
-  /// @param[out] M  symmetric, full storage
+  /// @param[out] M  symmetric, full storage, unless leave_out_upper_triangle() was called
   void compute(const T* q, const SpanningMotion<T>& motion, T* M) {
     if constexpr (has_rows) {
       if (rows_ != nullptr) return rows_->compute(q, M);
@@ -54,6 +58,7 @@ class CompositeBodiesOver {
     schedule_.outward([&](const auto& s) { place(s, state_); });  // E, r, Ic = I, J
     state_.start(q, M);
     schedule_.inward([&](const auto& s) { collect(s, state_, M); });  // F, M; Ic to the parent
+    if (state_.lower) return;
     if (!state_.sparse) return state_.inward.mirror_all(M);
     schedule_.outward([&](const auto& s) { mirror(s, state_, M); });
   }

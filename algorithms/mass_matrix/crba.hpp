@@ -1,6 +1,7 @@
 #pragma once
 
 #include "algorithms/mass_matrix/composite_bodies.hpp"
+#include "espalier/kernel/problems/dynamics/lower_triangle.hpp"
 #include "espalier/kernel/problems/dynamics/mass_matrix.hpp"
 
 namespace espalier {
@@ -9,7 +10,7 @@ namespace espalier {
 /// composite rigid bodies.
 /// Frame, cost and source: composite_bodies.hpp.
 template <class T>
-class Crba final : public MassMatrix<T> {
+class Crba final : public MassMatrix<T>, public LowerTriangle {
  public:
   explicit Crba(ModelPtr model)
       : MassMatrix<T>(std::move(model)),
@@ -18,6 +19,7 @@ class Crba final : public MassMatrix<T> {
     bodies_.leave_out_of(motion_);
   }
   void share_turns(const JointTurns<T>* turns) override { motion_.use(turns); }
+  void write_lower_triangle_alone() override { bodies_.leave_out_upper_triangle(); }
 
  private:
   void compute(const T* q, T* M) override {

@@ -22,16 +22,19 @@ class PackedNumbers {
   void set(std::size_t i, int robot, double x) { packs_[at(i, robot)].set(robot % Pack::size, x); }
   const Pack& pack(std::size_t i, int first) const { return packs_[at(i, first)]; }
   /// @param first  robot of the pack's first lane
-  void load(int first, Pack* to) const {
-    if (numbers_ == 0) return;  // memcpy takes no null pointers
-    std::memcpy(static_cast<void*>(to), packs_.data() + at(0, first), numbers_ * sizeof(Pack));
+  void load(int first, Pack* to) const { load(first, 0, numbers_, to); }
+  void store(int first, const Pack* from) { store(first, 0, numbers_, from); }
+  /// Numbers [i, i + count) alone.
+  void load(int first, std::size_t i, std::size_t count, Pack* to) const {
+    if (count == 0) return;  // memcpy takes no null pointers
+    std::memcpy(static_cast<void*>(to), packs_.data() + at(i, first), count * sizeof(Pack));
     for (int k = N_ - first; k < Pack::size; ++k) {
-      for (std::size_t i = 0; i < numbers_; ++i) to[i].set(k, to[i][N_ - 1 - first]);
+      for (std::size_t n = 0; n < count; ++n) to[n].set(k, to[n][N_ - 1 - first]);
     }
   }
-  void store(int first, const Pack* from) {
-    if (numbers_ == 0) return;
-    std::memcpy(static_cast<void*>(packs_.data() + at(0, first)), from, numbers_ * sizeof(Pack));
+  void store(int first, std::size_t i, std::size_t count, const Pack* from) {
+    if (count == 0) return;
+    std::memcpy(static_cast<void*>(packs_.data() + at(i, first)), from, count * sizeof(Pack));
   }
   /// One robot's numbers, one after the other. @returns  beyond the last
   double* read(int robot, double* to) const {

@@ -3,6 +3,7 @@
 #include "espalier/kernel/problems/dynamics/bias_force.hpp"
 #include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 #include "espalier/kernel/problems/dynamics/inverse_dynamics.hpp"
+#include "espalier/kernel/problems/dynamics/lower_triangle.hpp"
 #include "espalier/kernel/problems/dynamics/mass_matrix.hpp"
 #include "espalier/kernel/problems/kinematics/center_of_mass.hpp"
 #include "espalier/kernel/problems/kinematics/energy.hpp"
@@ -12,6 +13,8 @@
 #include "espalier/kernel/scalar/scalar.hpp"
 
 namespace espalier {
+
+LowerTriangle::~LowerTriangle() = default;
 
 namespace {
 

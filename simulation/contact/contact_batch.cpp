@@ -148,23 +148,19 @@ void ContactBatch::save(int robot, std::span<double> out) const {
   expect_size("contact batch", "saved robot", static_cast<long>(out.size()),
               static_cast<long>(saved_size()));
   impl_->expect_robot(robot);
-  double* to = out.data();
-  for (const detail::PackedNumbers* from :
-       {&impl_->q_, &impl_->v_, &impl_->memory_, &impl_->loop_memory_}) {
-    to = from->read(robot, to);
-  }
-  *to = impl_->stuck_[robot];
+  double* to = impl_->q_.read(robot, out.data());
+  to = impl_->v_.read(robot, to);
+  to = impl_->memory_.read(robot, to);
+  *impl_->loop_memory_.read(robot, to) = impl_->stuck_[robot];
 }
 
 void ContactBatch::restore(int robot, In<double> saved) {
   expect_size("contact batch", "saved robot", saved.size(), static_cast<long>(saved_size()));
   impl_->expect_robot(robot);
-  const double* from = saved.data();
-  for (detail::PackedNumbers* to :
-       {&impl_->q_, &impl_->v_, &impl_->memory_, &impl_->loop_memory_}) {
-    from = to->write(robot, from);
-  }
-  impl_->stuck_[robot] = *from != 0.0;
+  const double* from = impl_->q_.write(robot, saved.data());
+  from = impl_->v_.write(robot, from);
+  from = impl_->memory_.write(robot, from);
+  impl_->stuck_[robot] = *impl_->loop_memory_.write(robot, from) != 0.0;
   impl_->moved();
 }
 

@@ -9,6 +9,7 @@
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/simulation/contact/contact_batch.hpp"
 #include "espalier/simulation/contact/gathered_robots.hpp"
+#include "espalier/simulation/contact/kept_impulses.hpp"
 
 /// What a batch keeps, and how its packs go through a step. Not for plugins.
 
@@ -36,7 +37,8 @@ class ContactBatch::Impl {
   int N_ = 0;
   bool pushed_ = false;  ///< forces on independent rates have been set: else they are zero
   std::vector<double> friction_;
-  detail::PackedNumbers q_, v_, tau_, target_, memory_;
+  detail::PackedNumbers q_, v_, tau_, target_;
+  KeptImpulses memory_;
   detail::PackedNumbers loop_memory_;      ///< how loops lay when they were last closed
   std::vector<std::string> heavier_;       ///< links of masses_
   detail::PackedNumbers masses_, ground_;  ///< of no numbers: nobody has set them
@@ -86,7 +88,7 @@ class ContactBatch::Impl {
                  [&](int worker, int k) { f(worker, k * piece, std::min(N_, (k + 1) * piece)); });
   }
   void step_piece(Worker& w, int first, double h);
-  void load(Worker& w, int first, int packs) const;
+  void load(StepState<Pack>& s, int first) const;
   void save(const StepState<Pack>& s, int first);
   void judge(const StepState<Pack>& s, int first);
   bool collect(Worker& w, int pack, int first);

@@ -63,7 +63,7 @@ void ContactBatch::Impl::start(int N, In<double> q, In<double> v, double t) {
   force_rows_.resize(3 * plan_->solids().size() * n);
   tau_.assign(model.nv(), N);
   target_.assign(3 * plan_->drives().size(), N);
-  memory_.assign(plan_->memory_size(), N);
+  memory_.assign(*plan_, N);
   if (friction_.size() != n) {  // of others
     friction_.assign(n, 1.0);
     heavier_.clear(), masses_.assign(0, N), ground_.assign(0, N);
@@ -96,9 +96,8 @@ void ContactBatch::Impl::reset(int robot, In<double> q, In<double> v) {
   stuck_[robot] = 0;
   status_[robot] = RobotStatus::ok;
   residual_[robot] = 0.0;
-  for (detail::PackedNumbers* x : {&loop_memory_, &memory_}) {
-    for (std::size_t i = 0; i < x->numbers(); ++i) x->set(i, robot, 0.0);
-  }
+  for (std::size_t i = 0; i < loop_memory_.numbers(); ++i) loop_memory_.set(i, robot, 0.0);
+  memory_.clear(robot);
   const auto finite = [](double x) { return std::isfinite(x); };
   if (std::all_of(w.one.begin(), w.one.end(), finite)) {
     model.normalize(w.one.data());
@@ -113,29 +112,25 @@ void ContactBatch::Impl::reset(int robot, In<double> q, In<double> v) {
   v_.write(robot, v.data());
 }
 
-void ContactBatch::Impl::load(Worker& w, int first, int packs) const {
-  for (int p = 0; p < packs; ++p) {
-    StepState<Pack>& s = w.packs[p];
-    const int robot = first + p * Pack::size;
-    q_.load(robot, s.q.data());
-    v_.load(robot, s.v.data());
-    if (pushed_) tau_.load(robot, s.tau.data());
-    target_.load(robot, s.target.data());
-    memory_.load(robot, s.memory.data());
-    s.friction = gather<Pack>(friction_.data(), robot, N_);
-    if (masses_.numbers() > 0) masses_.load(robot, s.masses.data());
-    if (ground_.numbers() > 0) {
-      Pack offset[3];
-      ground_.load(robot, offset);
-      s.ground = {offset[0], offset[1], offset[2]};
-    }
+void ContactBatch::Impl::load(StepState<Pack>& s, int first) const {
+  q_.load(first, s.q.data());
+  v_.load(first, s.v.data());
+  if (pushed_) tau_.load(first, s.tau.data());
+  target_.load(first, s.target.data());
+  memory_.load(first, s);
+  s.friction = gather<Pack>(friction_.data(), first, N_);
+  if (masses_.numbers() > 0) masses_.load(first, s.masses.data());
+  if (ground_.numbers() > 0) {
+    Pack offset[3];
+    ground_.load(first, offset);
+    s.ground = {offset[0], offset[1], offset[2]};
   }
 }
 
 void ContactBatch::Impl::save(const StepState<Pack>& s, int first) {
   q_.store(first, s.q.data());
   v_.store(first, s.v.data());
-  memory_.store(first, s.memory.data());
+  memory_.store(first, s);
   judge(s, first);
 }
 
@@ -258,16 +253,19 @@ void ContactBatch::Impl::settle(Worker& w, StepState<Pack>& s, int first) {
   }
 }
 
+/// Packs whose robots are all solved are finished at once, and the next pack takes their place:
+/// what it works in is in the nearest cache. The others wait for more work, gathered from all of
+/// them.
 void ContactBatch::Impl::step_piece(Worker& w, int first, double h) {
-  const int robots = std::min(N_ - first, packs_at_once * Pack::size);
-  const int packs = (robots + Pack::size - 1) / Pack::size;
+  const int last = std::min(N_, first + packs_at_once * Pack::size);
   const StepOptions& o = plan_->options();
   const double ratio = last_step_ > 0.0 ? h / last_step_ : 1.0;
-  load(w, first, packs);
-  std::array<bool, packs_at_once> waits{};
+  std::array<int, packs_at_once> robot_of{};  // first ones of the packs that wait
+  int waiting = 0;
   w.open.clear();
-  for (int p = 0; p < packs; ++p) {
-    StepState<Pack>& s = w.packs[p];
+  for (int robot = first; robot < last; robot += Pack::size) {
+    StepState<Pack>& s = w.packs[waiting];
+    load(s, robot);
     if (ratio != 1.0) {  // impulses are forces times the step; multipliers of slips stay
       for (int i = 0; i < plan_->memory_size(); ++i) {
         if (i >= 4 * plan_->points() || i % 4 != 3) s.memory[i] *= Pack(ratio);
@@ -275,18 +273,17 @@ void ContactBatch::Impl::step_piece(Worker& w, int first, double h) {
     }
     w.step->prepare(s, h);
     w.step->solve_impulses(s, {.tolerance = o.tolerance, .rounds = first_rounds});
-    waits[p] = collect(w, p, first + p * Pack::size);
-    if (!waits[p]) finish(w, s, first + p * Pack::size, h);  // while it is in the nearest cache
+    if (collect(w, waiting, robot)) {
+      robot_of[waiting++] = robot;
+    } else {
+      finish(w, s, robot, h);
+    }
   }
   solve_open(w, {.tolerance = o.tolerance, .sweeps = 0, .rounds = more_rounds});
   w.open.clear();
-  for (int p = 0; p < packs; ++p) {
-    if (waits[p]) collect(w, p, first + p * Pack::size);
-  }
+  for (int p = 0; p < waiting; ++p) collect(w, p, robot_of[p]);
   solve_open(w, {.tolerance = o.tolerance});
-  for (int p = 0; p < packs; ++p) {
-    if (waits[p]) finish(w, w.packs[p], first + p * Pack::size, h);
-  }
+  for (int p = 0; p < waiting; ++p) finish(w, w.packs[p], robot_of[p], h);
 }
 
 /// From the impulses of a pack to its robots after the step.

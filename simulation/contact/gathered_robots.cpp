@@ -191,7 +191,7 @@ void GatheredRobots::gather_factors(const Plan& plan, const std::vector<StepStat
       const int own = own_row(s, l, i);
       if (own < 0) continue;
       const Pack* from = s.Y.data() + own * rates;
-      for (std::size_t e = 0; e < support_[i]->size(); ++e) {
+      for (std::size_t e = 0; e < s.support[own]->size(); ++e) {  // none of a limit that is far
         lane_of(to[e], l) = from[e][at_[l].lane];
       }
     }

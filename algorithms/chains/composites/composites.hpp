@@ -57,25 +57,25 @@ class ChainComposites : public ChainUnits<T> {
     }
   }
   /// The chains of a group, after all that hangs on them has come to their attachments.
-  /// @param[out] M   size x size; entries of rates of a chain, and of those that it carries, with
-  ///   rates of the chain, both triangles
+  /// @param M  takes entries of rates of a chain, and of those that it carries, with rates of the
+  ///   chain
   /// @param parents  parents.with_parent(chain, f), for a chain that is not on the ground or on
   ///   another, calls f(to), where to(I) and to(rate, F) take its composite inertia and the
   ///   wrenches of its rates and of those that it carries; in the model's frame of the parent
   template <class Parents>
-  void inward(int group, T* M, long size, Parents&& parents) {
+  void inward(int group, const MassEntries<T>& M, Parents&& parents) {
     this->with_unit(group, [&](auto& unit) {
       auto moments = [&] {
         if constexpr (is_alone<decltype(unit)>) {
-          return inward_alone(unit, M, size);
+          return inward_alone(unit, M);
         } else {
-          return inward(unit, M, size);
+          return inward(unit, M);
         }
       }();
       if (!unit.on_ground) {
         propagate_to_parents(unit, moments, this->groups_.groups[group], parents);
       }
-      carry(unit, this->groups_.groups[group], M, size, parents);
+      carry(unit, this->groups_.groups[group], M, parents);
     });
   }
 
@@ -87,7 +87,7 @@ class ChainComposites : public ChainUnits<T> {
 
   /// @returns  moments at the base_frame
   template <class Unit>
-  auto inward(Unit& unit, T* M, long size) {
+  auto inward(Unit& unit, const MassEntries<T>& M) {
     using S = typename Unit::S;
     constexpr int lanes = Unit::lanes;
     auto& bodies = unit.bodies;
@@ -101,10 +101,10 @@ class ChainComposites : public ChainUnits<T> {
       for (std::size_t j = bodies.size(); --j > i;) {
         S entry = axis_moment(bodies[j].column());
         if (j == i + 1 && bodies[j].coupled) entry += unit.gears[bodies[j].gear].coupling;
-        write<T, lanes>(unit.used, entry, bodies[j].rate, b.rate, M, size);
+        write<T, lanes>(unit.used, entry, bodies[j].rate, b.rate, M);
       }
       const S about = I.Sigma.xx + I.Sigma.yy;
-      write<T, lanes>(unit.used, about + b.reflected, b.rate, b.rate, M, size);
+      write<T, lanes>(unit.used, about + b.reflected, b.rate, b.rate, M);
       b.column() = wrench_of<typename Unit::Body>(
           Force<S>{{-I.Sigma.xz, -I.Sigma.yz, about}, {-I.h.y, I.h.x, S(0.0)}});
       if (i == 0 && unit.on_ground) break;
@@ -127,10 +127,12 @@ class ChainComposites : public ChainUnits<T> {
   }
   /// Of a chain alone, its wrenches side by side.
   template <class Unit>
-  CompositeMoments<T> inward_alone(Unit& unit, T* M, long size) {
+  CompositeMoments<T> inward_alone(Unit& unit, const MassEntries<T>& entries) {
     using V = typename Attachment::V;
     auto* bodies = unit.bodies.data();
     const int count = static_cast<int>(unit.bodies.size());
+    T* const M = entries.M;  // both triangles: of one robot they are near
+    const long size = entries.size;
     const bool in_sequence =
         rates_ascend_ && bodies[count - 1].rate[0] - bodies[0].rate[0] == count - 1;
     WrenchColumns<T> columns(blocks_.data(), count, 0);
@@ -235,7 +237,8 @@ class ChainComposites : public ChainUnits<T> {
 
   /// The rates of what chains carry, past their joints.
   template <class Unit, class Parents>
-  void carry(Unit& unit, const std::vector<int>& chains, T* M, long size, Parents& parents) {
+  void carry(Unit& unit, const std::vector<int>& chains, const MassEntries<T>& M,
+             Parents& parents) {
     if (!carries_) return;
     for (std::size_t i = 0; i < unit.bodies.size(); ++i) {
       const auto& b = unit.bodies[i];
@@ -243,13 +246,13 @@ class ChainComposites : public ChainUnits<T> {
       for (int k = 0; k < unit.used; ++k) {
         if (b.boundary[k] < 0) continue;
         const Attachment& attachment = attachments_[b.boundary[k]];
-        carry(unit, k, static_cast<int>(i), attachment, chains[k], M, size, parents);
+        carry(unit, k, static_cast<int>(i), attachment, chains[k], M, parents);
       }
     }
   }
   template <class Unit, class Parents>
   [[gnu::noinline]] void carry(Unit& unit, int lane, int body, const Attachment& attachment,
-                               int chain, T* M, long size, Parents& parents) {
+                               int chain, const MassEntries<T>& M, Parents& parents) {
     const int rates = static_cast<int>(attachment.rates.size());
     const bool on_ground = this->plan_.chains[chain].parent == 0;
     for (int first = 0; first < rates; first += width) {
@@ -257,10 +260,7 @@ class ChainComposites : public ChainUnits<T> {
       const int* rate = attachment.rates.data() + first;
       auto F = ModelFrame(*unit.bodies[body].F[lane]).to_chain(attachment.wrenches[first / width]);
       const auto meet = [&](const auto& b, auto& at) ESPALIER_INLINED {
-        for (int l = 0; l < count; ++l) {
-          const T x = row_of<T>(&at.n.z, l);
-          M[rate[l] * size + b.y[lane]] = M[b.y[lane] * size + rate[l]] = x;
-        }
+        for (int l = 0; l < count; ++l) M.put(rate[l], b.y[lane], row_of<T>(&at.n.z, l));
       };
       F = carry_to_base<T>(unit, lane, body, on_ground, F, meet);
       if (on_ground) continue;

@@ -16,13 +16,16 @@ void place(const ChainGroup&, CompositeState<T>&) {}
 template <class T>
 struct ChainOnBase {
   RigidInertia<T>& Ic;
-  T* M;
-  long size;
+  MassEntries<T> to;
 
   void operator()(const RigidInertia<T>& I) const { Ic += I; }
   ESPALIER_ALWAYS_INLINE void operator()(int rate, const Force<T>& F) const {
-    T *row = M + rate * size, *column = M + rate;
-    for (int i = 0; i < 6; ++i) row[i] = column[i * size] = F[i];
+    T *row = to.M + rate * to.size, *column = to.M + rate;
+    if (to.both) {
+      for (int i = 0; i < 6; ++i) row[i] = column[i * to.size] = F[i];
+    } else {
+      for (int i = 0; i < 6; ++i) row[i] = F[i];
+    }
   }
 };
 /// To any other body that is in no chain.
@@ -31,7 +34,7 @@ struct ChainParent {
   const CompositeState<T>& state;
   const typename CompositeState<T>::Way& way;
   CompositeBody<T>& b;
-  T* M;
+  MassEntries<T> M;
 
   void operator()(const RigidInertia<T>& I) const { add_turned(I, b.E, b.Ic); }
   void operator()(int rate, const Force<T>& F) const {
@@ -42,14 +45,14 @@ struct ChainParent {
 template <class T>
 struct ChainParents {
   CompositeState<T>& state;
-  T* M;
+  MassEntries<T> M;
 
   template <class F>
   ESPALIER_ALWAYS_INLINE void with_parent(int chain, F&& f) const {
     const auto& way = state.way_of_chain[chain];
     CompositeBody<T>& b = state.body[way.support];
     if (way.support == state.root) {
-      f(ChainOnBase<T>{b.Ic, M, state.size});
+      f(ChainOnBase<T>{b.Ic, M});
     } else {
       f(ChainParent<T>{state, way, b, M});
     }
@@ -58,7 +61,7 @@ struct ChainParents {
 
 template <class T>
 void collect(const ChainGroup& s, CompositeState<T>& state, T* M) {
-  state.chains->inward(s.group, M, state.size, ChainParents<T>{state, M});
+  state.chains->inward(s.group, state.entries(M), ChainParents<T>{state, state.entries(M)});
 }
 
 /// Chains write both triangles.

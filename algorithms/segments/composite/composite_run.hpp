@@ -42,7 +42,7 @@ void collect(const PlainRun& s, CompositeState<T>& state, T* M) {
         for (int l = 0; l <= j; ++l) row[b.v + l] = dot(S[l], U);
         row[b.v + j] += T(state.armature[b.rate + j]);
         const Force<T> F{U.n + cross(b.x, U.f), U.f};
-        state.inward.write_row(state.ways[b.way], F, b.v + j, b.v, M);
+        state.inward.write_row(state.ways[b.way], F, b.v + j, b.v, state.entries(M));
       }
       state.propagate_to_support(b);
     }

@@ -83,7 +83,9 @@ struct CompositeState {
   }
   /// Before the backward pass. @param q  spanning positions
   void start(const T* q, T* M) {
-    if constexpr (is_pack<T>) {
+    if (lower) {
+      // Nobody reads what is zero.
+    } else if constexpr (is_pack<T>) {
       zeros.write(M);
     } else if (has_zeros) {
       write_zeros(M, static_cast<long>(size) * size);
@@ -92,6 +94,7 @@ struct CompositeState {
   }
 
   bool in_chain(int i) const { return chains != nullptr && chains->contains(i); }
+  MassEntries<T> entries(T* M) const { return {M, size, !lower}; }
   T* row(T* M, int rate) const { return M + static_cast<long>(rate) * size; }
   int ways_of(const Cluster& c) const { return of_cluster[&c - model.clusters().data()].ways; }
   const T* G(const Cluster& c) const {
@@ -105,6 +108,7 @@ struct CompositeState {
   int root;                                    ///< FloatingBase; 0: none
   bool sparse = false;                         ///< M is zeroed, then only what is not zero written,
   bool has_zeros = false;                      ///< if anything of it is zero
+  bool lower = false;                          ///< the lower triangle is enough, without its zeros
   StructuralZeros zeros;                       ///< at packs: those
   std::unique_ptr<ChainComposites<T>> chains;  ///< null if there are none
   WaysInward<T> inward;

@@ -85,8 +85,9 @@ class WaysInward {
   }
 
   /// Row of M up to `end`; where M is not sparse, with zeros where nothing moves both rates.
-  void write_row(const Way& way, const Force<T>& F, int rate, int end, T* M) const {
-    T* row = M + static_cast<long>(rate) * size_;
+  void write_row(const Way& way, const Force<T>& F, int rate, int end,
+                 const MassEntries<T>& M) const {
+    T* row = M.M + static_cast<long>(rate) * size_;
     if (!way.entries.empty()) return write_entries(way, F, rate, M);
     int next = reach_end(way, F, rate, [&](int i, const T& x) { row[i] = x; });
     for (const Range& range : way.ranges) {
@@ -104,19 +105,13 @@ class WaysInward {
     for (const Range& range : way.ranges) meet(range, F, add);
   }
   /// Row and column of M, which is sparse.
-  void write_both(const Way& way, const Force<T>& F, int rate, T* M) const {
-    T *row = M + static_cast<long>(rate) * size_, *column = M + rate;
-    const auto write = [&](int i, const T& x) {
-      row[i] = column[static_cast<long>(i) * size_] = x;
-    };
+  void write_both(const Way& way, const Force<T>& F, int rate, const MassEntries<T>& M) const {
+    const auto write = [&](int i, const T& x) { M.put(rate, i, x); };
     reach_end(way, F, rate, write);
     for (const Range& range : way.ranges) meet(range, F, write);
   }
-  void write_entries(const Way& way, const Force<T>& F, int rate, T* M) const {
-    T *row = M + static_cast<long>(rate) * size_, *column = M + rate;
-    const auto write = [&](int i, const T& x) {
-      row[i] = column[static_cast<long>(i) * size_] = x;
-    };
+  void write_entries(const Way& way, const Force<T>& F, int rate, const MassEntries<T>& M) const {
+    const auto write = [&](int i, const T& x) { M.put(rate, i, x); };
     reach_end(way, F, rate, write);
     for (const auto& [J, i] : way.entries) write(i, met(J_.data() + J, columns_, F));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
+#include "espalier/kernel/problems/dynamics/lower_triangle.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
 #include "simulation/contact/newton/rate_space.hpp"
 #include "simulation/contact/newton/tree_recursion.hpp"
@@ -40,6 +41,9 @@ class Moreau : public ContactStep<T> {
   void bind(typename ContactStep<T>::Parts parts) override {
     parts_ = std::move(parts);
     parts_.mass_matrix->share_turns(&turns_);
+    if (auto* lower = dynamic_cast<LowerTriangle*>(parts_.mass_matrix.get())) {
+      lower->write_lower_triangle_alone();
+    }
     parts_.inverse_dynamics->share_turns(&turns_);
     const Plan& p = plan();
     rows_ = std::make_unique<ContactRows<T>>(p);
@@ -52,7 +56,8 @@ class Moreau : public ContactStep<T> {
     const Model& m = this->model();
     rest_.assign(nv_, T(0.0)), bias_.resize(nv_), load_.resize(nv_);
     move_.resize(m.spanning_nv()), spanning_.resize(m.spanning_nv());
-    Mh_.resize(static_cast<std::size_t>(nv_) * nv_);
+    leave_out_joints();
+    Mh_.assign(static_cast<std::size_t>(nv_) * nv_, T(0.0));
     const int contacts = p.usual_contacts(), limits = static_cast<int>(p.limits().size());
     const int scalars = p.scalar_rows(contacts);
     const std::size_t rows = 3 * static_cast<std::size_t>(contacts) + scalars;
@@ -72,8 +77,10 @@ class Moreau : public ContactStep<T> {
   void set_step_gravity(const Vec3<double>& g) override { parts_.inverse_dynamics->set_gravity(g); }
   void set_masses(std::shared_ptr<const LinkMasses> masses) override {
     masses_.reset();
-    if (masses == nullptr) return;
-    masses_ = std::make_unique<MassChange<T>>(this->model(), std::move(masses));
+    if (masses != nullptr) {
+      masses_ = std::make_unique<MassChange<T>>(this->model(), std::move(masses));
+    }
+    leave_out_joints();
   }
 
   void resize(StepState<T>& s) const override {
@@ -83,7 +90,7 @@ class Moreau : public ContactStep<T> {
     s.forces.assign(m.spanning_nv(), T(0.0)), s.tau.assign(nv_, T(0.0));
     s.target.assign(3 * p.drives().size(), T(0.0));
     s.held_rate.assign(p.held().size(), T(0.0));
-    s.memory.assign(p.memory_size(), T(0.0));
+    s.memory.assign(p.memory_size(), T(0.0)), s.kept.clear();
     s.masses.assign(masses_ != nullptr ? masses_->masses().pieces().size() : 0, T(1.0));
     s.touch.resize(p.points()), s.near.assign(p.points(), Mask<T>::none());
     reserve(s);
@@ -96,7 +103,7 @@ class Moreau : public ContactStep<T> {
     const int scalars = p.scalar_rows(p.usual_contacts());
     const std::size_t contacts = p.usual_contacts(), rows = 3 * contacts + scalars;
     s.problem.reserve(p.usual_contacts(), scalars);
-    s.contacts.reserve(contacts), s.support.reserve(rows);
+    s.contacts.reserve(contacts), s.kept.reserve(contacts), s.support.reserve(rows);
     s.J.reserve(rows * nv_), s.Y.reserve(rows * nv_), s.before.reserve(rows);
     s.t1.reserve(contacts), s.t2.reserve(contacts);
     s.roll.reserve(p.turning_rows() > 0 ? contacts : 0);
@@ -160,6 +167,23 @@ class Moreau : public ContactStep<T> {
   }
 
  protected:
+  /// Joints whose bodies nobody asks for: of a robot that touches nothing they all are. Their rates
+  /// are enough.
+  void leave_out_joints() {
+    const Model& m = this->model();
+    std::vector<bool> needed(m.body_count() + 1, masses_ != nullptr);
+    for (const int i : plan().placed_bodies().bodies()) needed[i] = true;
+    for (const Cluster& c : m.clusters()) {
+      if (c.constrained) std::fill_n(needed.begin() + c.first, c.count, true);
+    }
+    std::vector<bool> idle;
+    for (const BodyRun& run : m.active_runs()) {
+      const auto first = needed.begin() + run.first, end = first + run.count;
+      idle.push_back(std::find(first, end, true) == end);
+    }
+    motion_.leave_out(std::move(idle), std::vector<bool>(m.clusters().size(), false));
+  }
+
   /// A floating joint, and where its position, spanning and independent rates start.
   ///
   /// Its linear rate is that of its origin in the body's axes, which turn. A step in these would

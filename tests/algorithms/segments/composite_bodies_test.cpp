@@ -70,6 +70,8 @@ class WaysInwardTest : public testing::Test {
     }
     F_ = random_.force();
   }
+  MassEntries<double> all() { return {M_.data(), size}; }
+  MassEntries<double> lower() { return {M_.data(), size, false}; }
   /// F^T J_k, both about the first origin: J at x is J' there with v' = v + x x w.
   double expected(int k) const {
     return dense(F_).dot(dense(Motion<double>{J_[k].w, J_[k].v + cross(x_[k], J_[k].w)}));
@@ -90,7 +92,7 @@ TEST_F(WaysInwardTest, ColumnsSideBySideAreOneRange) {
   EXPECT_EQ(way_.ranges[0].count, 3);
 }
 TEST_F(WaysInwardTest, WrenchMeetsTheRatesOnItsWay) {
-  ways_.write_row(way_, F_, 9, 9, M_.data());
+  ways_.write_row(way_, F_, 9, 9, all());
   for (int i = 0; i < 6; ++i) EXPECT_EQ(M_[90 + i], F_[i]);
   for (int k = 0; k < 3; ++k) EXPECT_NEAR(M_[96 + k], expected(k), rounding);
   EXPECT_EQ(M_[99], 3.0);
@@ -103,11 +105,21 @@ TEST_F(WaysInwardTest, RowsAddUp) {
 TEST_F(WaysInwardTest, ShortRangesAreMetOneByOneInBothTriangles) {
   WaysInward<double>::divide(way_);
   ASSERT_EQ(way_.entries.size(), 3u);
-  ways_.write_row(way_, F_, 9, 9, M_.data());
+  ways_.write_row(way_, F_, 9, 9, all());
   for (int i = 0; i < 6; ++i) EXPECT_EQ(M_[90 + i], F_[i]);
   for (int k = 0; k < 3; ++k) EXPECT_NEAR(M_[96 + k], expected(k), rounding);
   for (int i = 0; i < 9; ++i) EXPECT_EQ(M_[90 + i], M_[10 * i + 9]) << i;
   EXPECT_EQ(M_[99], 3.0);
+}
+TEST_F(WaysInwardTest, ColumnsAreLeftWhereTheLowerTriangleIsEnough) {
+  ways_.write_both(way_, F_, 9, lower());
+  const std::vector<double> both = M_;
+  std::fill(M_.begin(), M_.end(), 3.0);
+  WaysInward<double>::divide(way_);
+  ways_.write_row(way_, F_, 9, 9, lower());
+  EXPECT_EQ(M_, both);
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(M_[90 + i], F_[i]);
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(M_[10 * i + 9], 3.0) << i;
 }
 TEST_F(WaysInwardTest, LongRangesStayRanges) {
   way_.ranges = {{0, 5, 4}};
@@ -116,8 +128,8 @@ TEST_F(WaysInwardTest, LongRangesStayRanges) {
 }
 TEST_F(WaysInwardTest, RowAndColumnAreTheSame) {
   std::vector<double> mirrored(size * size, 3.0);
-  ways_.write_both(way_, F_, 9, M_.data());
-  ways_.write_row(way_, F_, 9, 9, mirrored.data());
+  ways_.write_both(way_, F_, 9, all());
+  ways_.write_row(way_, F_, 9, 9, {mirrored.data(), size});
   ways_.mirror_rates({&way_, 1}, 9, 1, mirrored.data());
   for (int i = 0; i < 9; ++i) {
     EXPECT_EQ(M_[90 + i], M_[10 * i + 9]) << i;

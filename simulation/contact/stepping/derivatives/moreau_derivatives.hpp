@@ -110,7 +110,7 @@ class MoreauDerivatives final : public ContactStepDerivatives<double> {
     state_.q = q_ = s.q;
     state_.v = v_ = s.v;
     state_.forces = s.forces, state_.tau = s.tau, state_.target = s.target;
-    state_.held_rate = s.held_rate, state_.memory = s.memory;
+    state_.held_rate = s.held_rate, state_.memory = s.memory, state_.kept = s.kept;
     state_.friction = s.friction, state_.wrenches = s.wrenches;
   }
 

@@ -161,7 +161,11 @@ class ContactRows {
 
   /// Impulses into the memory of the next step.
   void remember(StepState<T>& s) const {
-    std::fill(s.memory.begin(), s.memory.end(), T(0.0));
+    for (const int point : s.kept) {
+      std::fill_n(s.memory.begin() + 4 * static_cast<std::size_t>(point), 4, T(0.0));
+      turning_.forget(s, point);
+    }
+    s.kept = s.contacts;
     const ImpulseProblem<T>& p = s.problem;
     for (int c = 0; c < p.contacts; ++c) {
       const int point = s.contacts[c];
@@ -277,8 +281,11 @@ class ContactRows {
 
   /// At the rates of the joint's cluster.
   void keep_joint_row(StepState<T>& s, const Plan::JointRow& joint, int row) const {
+    const int nv = cluster_of(joint).nv;
+    std::vector<T>& kept = s.links.joint;
+    if (s.support[row]->empty()) return void(kept.insert(kept.end(), nv, T(0.0)));
     const T* end = J(s, row) + joint.support.size();
-    s.links.joint.insert(s.links.joint.end(), end - cluster_of(joint).nv, end);
+    kept.insert(kept.end(), end - nv, end);
   }
 
   static T limit_gap(const StepState<T>& s, const Plan::JointRow& limit) {
@@ -293,8 +300,6 @@ class ContactRows {
     if (near.any()) {
       add_joint_row(s, motion, limit, select(near, T(limit.side), T(0.0)), row);
     } else {  // nothing moves it
-      std::fill_n(J(s, row), limit.support.size(), T(0.0));
-      std::fill_n(s.Y.data() + (J(s, row) - s.J.data()), limit.support.size(), T(0.0));
       s.support[row] = &nothing_;
     }
     const int k = row - 3 * s.problem.contacts;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "simulation/contact/solvers/cones.hpp"
 #include "simulation/contact/stepping/rows/pair_rows.hpp"
 
@@ -64,6 +66,10 @@ class TurningRows {
         p.lam[3 * p.contacts + k] = clip(dot(s.roll[c][r], impulse), within.low, within.high);
       }
     }
+  }
+  /// Zero moments of a point.
+  void forget(StepState<T>& s, int point) const {
+    if (plan_.turning_rows() > 0) std::fill_n(moment(s, point), 3, T(0.0));
   }
   /// Moments into the memory of the next step, which is zero.
   void remember(StepState<T>& s) const {
