@@ -207,7 +207,7 @@ class Model(Positions, Solving):
             f"  links: {', '.join(self.links)}",
             "  joints: "
             + ", ".join(
-                f"{j['name']} ({j['type']}{'' if j['independent'] is not None else ', dependent'})"
+                f"{j['name']} ({j['type']}{_dependence(j['rates'])})"
                 for j in self._joint_by_name.values()
             ),
         ]
@@ -246,6 +246,11 @@ class Model(Positions, Solving):
 
     def __hash__(self) -> int:
         return hash((self.name, self.nq, self.nv))
+
+
+def _dependence(rates: list[Any]) -> str:
+    count = sum(place is None for place in rates)
+    return "" if count == 0 else ", dependent" if count == len(rates) else ", dependent in part"
 
 
 _PUBLIC = [name for base in Model.__mro__ for name in vars(base) if not name.startswith("_")]
