@@ -46,7 +46,8 @@ void BoundAlgorithm::find_roles() {
     // The neutral position may be one where there is no answer.
   }
   for (int i = 0; i < 4; ++i) {
-    std::vector<double> kept;
+    // Of a robot without degrees of freedom an empty one is right: one number too many is not.
+    std::vector<double> kept(sizes_[i] == 0 ? 1 : 0);
     kept.swap(inputs_.*role_members[i]);
     try {
       algorithm_->solve(inputs_, results_);
@@ -131,7 +132,7 @@ BoundAlgorithm::Call BoundAlgorithm::parse(PyObject* args, PyObject* kwargs) con
       if (value != Py_None) to = py::reinterpret_borrow<py::object>(value);
     }
   }
-  if (needed_[0] && !call.q) {
+  if (needed_[0] && !call.q && sizes_[0] > 0) {
     throw py::type_error(asker_.who + ": q is missing, expected positions of shape (" +
                          std::to_string(sizes_[0]) + ",) or (batch, " + std::to_string(sizes_[0]) +
                          ")");

@@ -154,8 +154,9 @@ class ManyRobots {
   }
 
   void start(py::handle q, py::handle v, double t) {
-    const std::vector<double> at = columns_of(q, "q", robot_.model->nq(), -1, asker_);
-    const long count = static_cast<long>(at.size()) / robot_.model->nq();
+    const py::array positions = real_array(q, "q", asker_);
+    const std::vector<double> at = columns_of(positions, "q", robot_.model->nq(), -1, asker_);
+    const long count = positions.shape(0);  // nq may be 0
     const std::vector<double> rates = columns_of(v, "v", robot_.model->nv(), count, asker_);
     alone_([&] {
       run_->start(static_cast<int>(count), at, rates, t);
