@@ -47,7 +47,9 @@ class Problem:
 
     Call it with arrays of one state, (n,), or of many, (batch, n). A text in front chooses one
     result, or a row of it by its link or joint. Further arguments by name: algorithm (any
-    registered name), out, wrenches, acceleration, measurements, multipliers (of adjoints),
+    registered name), out, wrenches, acceleration, measurements, multipliers (of adjoints and Hessian
+    products; ones without), direction (of Hessian products: {"q": dq, "v": dv, "tau": dtau}, of
+    inverse dynamics "vdot", each (nv,) or (batch, nv), zeros where one is left out; ones without),
     time_step (of steps), status, gravity, end_effectors, inputs, sensors, groups, precision
     ("double", "float"), threads, check. The Jacobian of a link also takes frame ("local": the
     link's axes, "local_world_aligned", "world") and point, in the link's axes [m].
@@ -56,8 +58,8 @@ class Problem:
     _setup = ("end_effectors", "inputs", "sensors", "groups", "gravity", "precision", "threads",
               "check", "loop_tolerance", "symbolic", "variants")
     _arguments = ["q", "v", "tau", "vdot", "out", "wrenches", "acceleration", "measurements",
-                  "multipliers", "time_step", "status", "variant", "frame", "point", "algorithm",
-                  *_setup]
+                  "multipliers", "direction", "time_step", "status", "variant", "frame", "point",
+                  "algorithm", *_setup]
 
     def __init__(self, model: Model, name: str):
         self.model, self.name = model, name

@@ -80,3 +80,77 @@ def test_many_robots_without_degrees_of_freedom(welded):
     batch.reset([True, False, False], np.zeros((1, 0)))
     with pytest.raises(esp.SizeMismatch, match="number of robots is 0"):
         batch.start(np.zeros((0, 0)))
+
+
+HESSIANS = {"forward_dynamics": "tau", "inverse_dynamics": "vdot"}
+
+
+@pytest.mark.parametrize("name", ["ur5.urdf", "four_bar_leg.yaml"])
+@pytest.mark.parametrize("function", HESSIANS)
+def test_hessian_products_have_a_direction(models, random, name, function):
+    robot = models(name)
+    x = robot.random_state(4)
+    third = HESSIANS[function]
+    forces, weights, dq, dv, df = random.uniform(-1, 1, (5, robot.nv))
+    product = getattr(robot, function + "_hessian_product")
+    wrenches = {robot.links[-1]: random.uniform(-1, 1, 6)}
+
+    def gradient(e):
+        q = robot.integrate(x.q, e * robot.spanning_rates(x.q, dq))
+        q = robot.close(q, start=x.q) if robot.clusters and not robot._core.is_tree else q
+        return getattr(robot, function + "_adjoint")(
+            q, x.v + e * dv, forces + e * df, multipliers=weights, wrenches=wrenches
+        )
+
+    found = product(x.q, x.v, forces, multipliers=weights, wrenches=wrenches,
+                    direction={"q": dq, "v": dv, third: df})
+    h = 1e-3
+    near, far = [(gradient(s), gradient(-s)) for s in (h, 2 * h)]
+    for part in ("by_q", "by_v", f"by_{third}"):
+        # Differences of fourth order.
+        wanted = (8 * (near[0][part] - near[1][part]) - (far[0][part] - far[1][part])) / (12 * h)
+        scale = np.max(np.abs(wanted)) + np.max(np.abs(near[0][part]))
+        assert np.allclose(found[part], wanted, rtol=0, atol=1e-7 * scale), part
+
+
+@pytest.mark.parametrize("name", ["ur5.urdf", "four_bar_leg.yaml"])
+def test_directions_add_up_and_batches_have_their_own(models, random, name):
+    robot = models(name)
+    q, v = robot.random_states(6)
+    tau = random.uniform(-1, 1, v.shape)
+    product = robot.forward_dynamics_hessian_product
+    ones = product(q[0], v[0], tau[0])
+    parts = [product(q[0], v[0], tau[0], direction={role: np.ones(robot.nv)})
+             for role in ("q", "v", "tau")]
+    for key in ("by_q", "by_v", "by_tau"):
+        together = sum(p[key] for p in parts)
+        assert np.allclose(together, ones[key], rtol=0, atol=1e-9 * np.max(np.abs(ones[key])))
+    dq = random.uniform(-1, 1, v.shape)
+    many = product(q, v, tau, direction={"q": dq, "tau": dq[0]})
+    for k in range(6):
+        one = product(q[k], v[k], tau[k], direction={"q": dq[k], "tau": dq[0]})
+        assert np.allclose(many.by_q[k], one.by_q, rtol=1e-12)
+    along_many = product(q[0], v[0], tau[0], direction={"q": dq})
+    assert along_many.by_v.shape == dq.shape
+    assert np.allclose(along_many.by_v[2], product(q[0], v[0], tau[0], direction={"q": dq[2]}).by_v)
+    # What is said of loops is said of this position.
+    said = product("singularity_margin", q[0], v[0], tau[0], direction={"q": dq[0]}) \
+        if not robot._core.is_tree else None
+    if said is not None:
+        assert said == product("singularity_margin", q[0], v[0], tau[0])
+
+
+def test_direction_that_cannot_be_is_refused(arm):
+    q = np.zeros(arm.nv)
+    product = arm.forward_dynamics_hessian_product
+    with pytest.raises(TypeError, match="direction is no dict, expected one of arrays by q, v, tau"):
+        product(q, q, q, direction=q)
+    with pytest.raises(TypeError, match="name in direction is 'vdot'.*expected one of q, v, tau"):
+        product(q, q, q, direction={"vdot": q})
+    with pytest.raises(ValueError, match=r"shape of direction\['v'\] is \(2,\), expected \(6,\)"):
+        product(q, q, q, direction={"v": np.zeros(2)})
+    with pytest.raises(ValueError, match="number of states of direction is 3, expected 2"):
+        product(np.zeros((2, 6)), q, q, direction={"q": np.zeros((3, 6))})
+    with pytest.raises(TypeError, match="direction is given, expected it for products of Hessians"):
+        arm.forward_dynamics(q, q, q, direction={"q": q})
+    assert "direction" in arm.inverse_dynamics_hessian_product.__doc__

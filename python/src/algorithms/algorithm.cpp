@@ -101,7 +101,7 @@ BoundAlgorithm::Call BoundAlgorithm::parse(PyObject* args, PyObject* kwargs) con
     call.role(order_[k]) = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(args, at));
   }
   if (kwargs != nullptr) {
-    static constexpr std::array<std::pair<const char*, py::object Call::*>, 12> members{
+    static constexpr std::array<std::pair<const char*, py::object Call::*>, 13> members{
         {{"out", &Call::out},
          {"q", &Call::q},
          {"v", &Call::v},
@@ -111,6 +111,7 @@ BoundAlgorithm::Call BoundAlgorithm::parse(PyObject* args, PyObject* kwargs) con
          {"acceleration", &Call::acceleration},
          {"measurements", &Call::measurements},
          {"multipliers", &Call::multipliers},
+         {"direction", &Call::direction},
          {"time_step", &Call::time_step},
          {"status", &Call::status},
          {"variant", &Call::variant}}};
@@ -153,6 +154,13 @@ py::object BoundAlgorithm::call(PyObject* args, PyObject* kwargs) {
       asker_.refuse_shape(role_names[i], x, "(" + n + ",) or (batch, " + n + ")");
     }
     several = several || nd == 2;
+  }
+  if (call.direction) {
+    expect_direction(call.direction);
+    for (const int role : order_) {
+      several = several ||
+                direction_along(py::reinterpret_borrow<py::dict>(call.direction), role).ndim() == 2;
+    }
   }
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) {
@@ -241,7 +249,11 @@ py::object BoundAlgorithm::solve_one(Call& call) {
   if (options_.check && call.q && !robot_.model->is_tree()) {
     expect_closed(asker_.who, *robot_.model, inputs_.q.data());
   }
-  if (calls_ < timed_calls) {
+  if (call.direction) {
+    read_direction(call.direction);
+    WithoutGil released;
+    solve_along(*algorithm_, inputs_, direction_, results_);
+  } else if (calls_ < timed_calls) {
     ++calls_;
     const double start = seconds_now();
     algorithm_->solve(inputs_, results_);
