@@ -165,6 +165,22 @@ class ManyRobots {
     });
   }
 
+  /// Robots by their numbers, with as many rows of q and v; the others stay as they are.
+  void reset(const std::vector<int>& robots, py::handle q, py::handle v) {
+    const long N = static_cast<long>(robots.size());
+    const int nq = robot_.model->nq(), nv = robot_.model->nv();
+    const std::vector<double> at = columns_of(q, "q", nq, N, asker_);
+    const std::vector<double> rates = columns_of(v, "v", nv, N, asker_);
+    alone_([&] {
+      std::vector<double> one_q(nq), one_v(nv);
+      for (long k = 0; k < N; ++k) {
+        for (int i = 0; i < nq; ++i) one_q[i] = at[i * N + k];
+        for (int i = 0; i < nv; ++i) one_v[i] = rates[i * N + k];
+        run_->reset(robots[k], one_q, one_v);
+      }
+    });
+  }
+
   /// @param tau  (N, nv), constant over the steps; None: zero
   void step(py::handle tau, double h, int steps) {
     if (count_ == 0) throw Error(asker_.who + ": number of robots is 0, expected start() before");
@@ -246,6 +262,7 @@ void bind_simulation(py::module_& module) {
            py::arg("algorithm") = "c-aba", py::arg("integrator") = "rk4", py::arg("threads") = 0,
            py::arg("passive") = true, py::arg("friction_rate") = 0.05)
       .def("start", &ManyRobots::start, py::arg("q"), py::arg("v"), py::arg("t") = 0.0)
+      .def("reset", &ManyRobots::reset, py::arg("robots"), py::arg("q"), py::arg("v"))
       .def("step", &ManyRobots::step, py::arg("tau"), py::arg("dt"), py::arg("steps") = 1)
       .def("set_gravity", &ManyRobots::set_gravity, py::arg("gravity"))
       .def_property_readonly("q", &ManyRobots::q)
