@@ -15,8 +15,9 @@ from .host import Host
 class Facts:
     """Names and numbers of a compiled robot; what Model is made of."""
 
-    def __init__(self, core: Any):
+    def __init__(self, core: Any, laws: list[dict[str, Any]] | None = None):
         self._core = core
+        self._laws = laws or []  # of Python, as they were when it was compiled
         self._local = threading.local()
 
     @property

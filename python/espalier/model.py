@@ -47,7 +47,7 @@ class Model(Positions, Solving):
     @property
     def description(self) -> Description:
         """A copy of what it was compiled from, to be edited."""
-        return Description(host=self.host, _core_object=self._core.description)
+        return Description(host=self.host, _core_object=self._core.description, _laws=self._laws)
 
     # States.
 
@@ -242,6 +242,7 @@ class Model(Positions, Solving):
             return True
         return (
             isinstance(other, Model) and self.options == other.options and self._text == other._text
+            and self._laws == other._laws
         )
 
     def __hash__(self) -> int:
