@@ -103,7 +103,7 @@ def registered(laws: Sequence[dict[str, Any]], host: Host) -> Iterator[None]:
         return
     with _lock:
         known = {law["name"]: _traced.get(law["name"]) for law in laws}
-        others = [law for law in laws if known[law["name"]] is None or known[law["name"]][0] != law]
+        others = [law for law in laws if (known[law["name"]] or (None,))[0] != law]
         for law in others:
             _core.register_law(host, law, "")
         try:

@@ -120,9 +120,17 @@ class Problem:
         setup: dict[str, Any],
         frame: str = "local",
         point: ArrayLike | None = None,
+        out: Any = None,
+        **others: Any,
     ) -> Array:
         """The Jacobian of a link in other axes and about another point than its own."""
         who = f"jacobian on '{self.model.name}'"
+        for name, value in others.items():
+            if value is not None:
+                raise TypeError(
+                    f"{who}: argument '{name}' is given, expected one of q, frame, point, out, "
+                    "algorithm (with frame, point)"
+                )
         frames = ["local", "local_world_aligned", "world"]
         if not isinstance(frame, str) or frame not in frames:
             raise unknown(who, "frame", frame, frames)
@@ -145,7 +153,17 @@ class Problem:
             angular, linear = R @ angular, R @ linear
             if frame == "world":  # of the point of the link that is at the origin
                 linear = linear - np.cross(angular, pose[..., :3, 3:], axis=-2)
-        return np.concatenate((angular, linear), axis=-2)
+        J = np.concatenate((angular, linear), axis=-2)
+        if out is None:
+            return J
+        if not isinstance(out, np.ndarray) or out.dtype.kind != "f":
+            raise TypeError(f"{who}: out is no array of float64 or float32, expected one")
+        if out.shape != J.shape or not out.flags.writeable:
+            raise SizeMismatch(
+                f"{who}: shape of out is {out.shape}, expected {J.shape}, to be written to"
+            )
+        out[...] = J
+        return out
 
     def _document(self) -> str:
         lines = []

@@ -74,18 +74,15 @@ class State(OnlyKnown):
         """Where an independent position stands in q."""
         where = self.model._independent_positions.get(name)
         if where is None:
-            joint = self.model._joint_by_name.get(name)
-            single = joint is None and name in self.model.coordinates
-            if not single:
-                joint = self._joint(name)
-            why = (
-                "a rate without a position of its own: x.rate sets it"
-                if single
-                else "the joint depends on others; 'independent: true' in the robot's file chooses "
-                "it instead"
-                if all(place is None for place in joint["rates"])
-                else "some rates of the joint depend on others"
-            )
+            if name not in self.model._joint_by_name and name in self.model.coordinates:
+                why = "a rate without a position of its own: x.rate sets it"
+            elif all(place is None for place in self._joint(name)["rates"]):
+                why = (
+                    "the joint depends on others; 'independent: true' in the robot's file chooses it "
+                    "instead"
+                )
+            else:
+                why = "some rates of the joint depend on others"
             raise Unsupported(
                 f"state of '{self.model.name}': position of joint '{name}' is set, expected one of "
                 f"{', '.join(self.model._independent_positions)} ({why})"

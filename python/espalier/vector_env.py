@@ -187,7 +187,7 @@ class VectorEnv:
 
     def _each(self, what: str, x: ArrayLike, dtype: type) -> NDArray[Any]:
         """What `reward` or `done` gave as an array of the environment's own."""
-        values = np.array(x, dtype=dtype)
+        values: NDArray[Any] = np.array(x, dtype=dtype)
         if values.shape not in ((), (self.num_envs,)):
             raise SizeMismatch(
                 f"environment of '{self.model.name}': shape of {what} is {values.shape}, expected "

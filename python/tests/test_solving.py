@@ -151,6 +151,77 @@ def test_direction_that_cannot_be_is_refused(arm):
         product(q, q, q, direction={"v": np.zeros(2)})
     with pytest.raises(ValueError, match="number of states of direction is 3, expected 2"):
         product(np.zeros((2, 6)), q, q, direction={"q": np.zeros((3, 6))})
-    with pytest.raises(TypeError, match="direction is given, expected it for products of Hessians"):
+    with pytest.raises(TypeError, match="argument 'direction' is given, expected one of q, v, tau"):
         arm.forward_dynamics(q, q, q, direction={"q": q})
     assert "direction" in arm.inverse_dynamics_hessian_product.__doc__
+
+
+def test_arguments_that_a_problem_has_no_use_for_are_refused_by_name(arm):
+    n, tip = arm.nv, arm.links[-1]
+    q, numbers = np.zeros(n), np.ones(n)
+    ends = [esp.EndEffector(tip, "3d")]
+    for call, text in (
+        (lambda: arm.inverse_dynamics(q, q, tau=numbers), "'tau' is given, expected one of q, v, vdot"),
+        (lambda: arm.forward_dynamics(q, q, vdot=numbers), "'vdot' is given, expected one of q, v, tau"),
+        (lambda: arm.mass_matrix(q, wrenches={tip: np.ones(6)}), "'wrenches' is given, .* of q "),
+        (lambda: arm.mass_matrix(q, multipliers=numbers), "'multipliers' is given"),
+        (lambda: arm.mass_matrix(np.zeros((3, n)), time_step=0.1), "'time_step' is given"),
+        (lambda: arm.forward_dynamics(q, q, q, acceleration=np.zeros(3)), "'acceleration' is given"),
+        (lambda: arm.forward_dynamics(q, q, q, measurements=q), "'measurements' is given"),
+        (lambda: arm.forward_dynamics(q, q, q, end_effectors=ends), "end_effectors are given"),
+        (lambda: arm.mass_matrix(q, inputs=[arm.joints[0]]), "inputs are given, expected none"),
+        (lambda: arm.mass_matrix(q, sensors=[{"kind": "torque", "joint": arm.joints[0]}]),
+         "sensors are given"),
+        (lambda: arm.mass_matrix(q, groups={"g": [arm.joints[0]]}), "groups are given"),
+        (lambda: arm.mass_matrix(q, symbolic="0"), "symbolic pivots are given"),
+        (lambda: arm.forward_dynamics(q, q, q, variants=[arm]), "variants are given for one state"),
+        (lambda: arm.jacobian(tip, q, frame="world", wrenches={}), "'wrenches' is given"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            call()
+
+
+def test_arguments_that_a_problem_takes_change_its_answer(arm, random):
+    x = arm.random_state(2)
+    tip, ends = arm.links[-1], [esp.EndEffector(arm.links[-1], "3d")]
+    wrench, three, weights = np.ones(6), np.ones(3), random.uniform(1, 2, arm.nv)
+    tau = np.zeros(arm.nv)
+    for problem, arrays, given, setup in (
+        ("constrained_dynamics", (x.q, x.v, tau), {"acceleration": three}, {"end_effectors": ends}),
+        ("constrained_dynamics", (x.q, x.v, tau), {"wrenches": {tip: wrench}}, {"end_effectors": ends}),
+        ("operational_space", (x.q, x.v, tau), {"wrenches": {tip: wrench}}, {"end_effectors": ends}),
+        ("bias_force", (x.q, x.v), {"wrenches": {tip: wrench}}, {}),
+        ("step_derivatives", (x.q, x.v, tau), {"time_step": 0.1}, {}),
+        ("inverse_dynamics_adjoint", (x.q, x.v, tau), {"multipliers": weights}, {}),
+        ("design_derivatives", (x.q, x.v, tau), {"multipliers": weights}, {}),
+        ("joint_wrenches", (x.q, x.v, tau), {"wrenches": {tip: wrench}}, {}),
+    ):
+        f = getattr(arm, problem)
+        for algorithm in f.algorithms:
+            found = [f(*arrays, algorithm=algorithm, **setup, **some) for some in (given, {})]
+            a, b = (np.concatenate([np.ravel(part) for part in (x.values() if isinstance(x, dict)
+                                                                else [x])]) for x in found)
+            assert not np.array_equal(a, b), (problem, algorithm, given)
+
+
+def test_out_of_a_name_that_is_no_result_is_refused(arm):
+    q = np.zeros((2, arm.nv))
+    for given in (q, q[0]):
+        with pytest.raises(esp.UnknownName, match="name in out is 'kin', expected one of kinetic"):
+            arm.energy(given, given, out={"kin": np.zeros(2)})
+    # What derivatives say of themselves is written nowhere unless it is asked for.
+    leg = esp.load(esp.robot_file("four_bar_leg.yaml"))
+    x = leg.random_state(1)
+    with pytest.raises(esp.UnknownName, match="name in out is 'singularity_margin'"):
+        leg.forward_dynamics_derivatives(x.q, x.v, x.v, out={"singularity_margin": np.zeros(1)})
+
+
+def test_jacobian_in_other_frames_is_written_to_out(arm):
+    x, tip = arm.random_state(3), arm.links[-1]
+    out = np.full((6, arm.nv), np.nan)
+    assert arm.jacobian(tip, x.q, frame="world", out=out) is out
+    assert np.array_equal(out, arm.jacobian(tip, x.q, frame="world"))
+    with pytest.raises(esp.SizeMismatch, match=r"shape of out is \(6, 2\), expected \(6, 6\)"):
+        arm.jacobian(tip, x.q, frame="world", out=np.zeros((6, 2)))
+    with pytest.raises(TypeError, match="out is no array of float64 or float32"):
+        arm.jacobian(tip, x.q, frame="world", out=[1])

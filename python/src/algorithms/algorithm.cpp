@@ -33,6 +33,7 @@ BoundAlgorithm::BoundAlgorithm(Robot robot, const Entry& entry, Setup setup, Opt
       algorithm_(robot_.host->registry().create(entry, setup_)) {
   const Model& m = *robot_.model;
   sizes_ = {m.nq(), m.nv(), m.nv(), m.nv()};
+  expect_setup();
   find_roles();
 }
 
@@ -155,7 +156,7 @@ py::object BoundAlgorithm::call(PyObject* args, PyObject* kwargs) {
     }
     several = several || nd == 2;
   }
-  if (call.direction) {
+  if (call.direction && takes_direction(entry_)) {
     expect_direction(call.direction);
     for (const int role : order_) {
       several = several ||
@@ -168,6 +169,8 @@ py::object BoundAlgorithm::call(PyObject* args, PyObject* kwargs) {
     WithoutGil released;
     lock.lock();
   }
+  expect_taken(call);
+  expect_out(call);
   return several ? solve_batch(call) : solve_one(call);
 }
 
@@ -223,6 +226,9 @@ py::object BoundAlgorithm::solve_one(Call& call) {
   if (call.status || call.variant) {
     throw py::type_error(asker_.who + ": " + (call.status ? "status" : "variant") +
                          " is given for one state, expected it for a batch alone");
+  }
+  if (!options_.variants.empty()) {
+    throw py::type_error(asker_.who + ": variants are given for one state, expected a batch");
   }
   for (int i = 0; i < 4; ++i) {
     if (needed_[i] || call.role(i)) {

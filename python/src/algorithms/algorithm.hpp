@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -76,6 +77,10 @@ class BoundAlgorithm {
 
   Call parse(PyObject* args, PyObject* kwargs) const;
   void find_roles();
+  void expect_setup() const;
+  bool takes(const std::string& name);
+  void expect_taken(const Call& call);
+  void expect_out(const Call& call) const;
   Choice choose(const std::string& select) const;
   std::vector<py::ssize_t> shape(const Result& r) const;
   void take(py::handle from, const char* what, long size, std::vector<double>& to) const;
@@ -120,6 +125,7 @@ class BoundAlgorithm {
   Results results_;
   std::optional<Wrenches<double>> wrenches_;
   Direction direction_;
+  std::map<std::string, bool> taken_;                ///< what was asked of takes()
   int calls_ = 0;                                    ///< that were timed
   double least_seconds_ = 1.0;                       ///< of these
   std::array<std::unique_ptr<Batch>, 2> batches_;    ///< by precision

@@ -62,10 +62,6 @@ py::array BoundAlgorithm::direction_along(const py::dict& direction, int role) c
 
 /// @throws TypeError (Python) for what is no dict by role
 void BoundAlgorithm::expect_direction(py::handle object) const {
-  if (!takes_direction(entry_)) {
-    throw py::type_error(asker_.who +
-                         ": direction is given, expected it for products of Hessians alone");
-  }
   const std::vector<std::string> known = argument_names();
   if (!py::isinstance<py::dict>(object)) {
     throw py::type_error(asker_.who + ": direction is no dict, expected one of arrays by " +
