@@ -145,10 +145,14 @@ class Solving(Facts):
         ):
             end_effectors = [EndEffector(link) for link in self.tips or self.links[:1]]
         if inputs is None and problem == "input-matrix":
-            inputs = [Input(joint=c[1]) for c in self._core.coordinates() if c[3] < 6]
+            inputs = [Input(joint=name) for name in self._driven() if self.joint(name)["nv"] < 6]
         if sensors is None and problem in ("sensor-dynamics", "hybrid-dynamics"):
-            sensors = [Sensor("torque", joint=c[1]) for c in self._core.coordinates() if c[4] == 0]
+            sensors = [Sensor("torque", joint=name) for name in self._driven()]
         return {"end_effectors": end_effectors, "inputs": inputs, "sensors": sensors}
+
+    def _driven(self) -> list[str]:
+        """Joints with independent rates, each once."""
+        return list(dict.fromkeys(c[1] for c in self._core.coordinates()))
 
     def _problem(self, name: str) -> str:
         known = self.host.problems()

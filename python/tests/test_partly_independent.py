@@ -110,3 +110,20 @@ def test_gradients_of_tensors_have_their_share(which, request):
         wanted = (moved(h) - moved(-h)) / (2 * h)
         # Differences of second order.
         assert q.grad.numpy() @ along == pytest.approx(wanted, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("which", ["sliding", "ball"])
+def test_motors_and_sensors_that_nobody_names_are_one_for_each_joint(which, request):
+    robot = request.getfixturevalue(which)
+    x = robot.random_state(3)
+    found = robot.input_matrix(x.q, x.v)
+    joints = {c[1] for c in robot._core.coordinates()}
+    # A motor on a joint acts on all of its rates, dependent ones too.
+    assert found.input_matrix.shape == (robot.nv, sum(robot.joint(j)["nv"] for j in joints))
+    free = robot.forward_dynamics(x.q, x.v)
+    assert np.allclose(found.free_acceleration, free, atol=1e-9 * np.max(np.abs(free)))
+    tau = np.linspace(-1, 1, robot.nv)
+    wanted = robot.forward_dynamics(x.q, x.v, tau)
+    measured = robot.sensor_dynamics("vdot", x.q, x.v, tau)
+    assert np.allclose(measured, wanted, atol=1e-9 * np.max(np.abs(wanted)))
+    assert robot.compare("input-matrix", samples=3).agree
