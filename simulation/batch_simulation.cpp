@@ -150,15 +150,46 @@ void BatchSimulation::Impl::start(int N, In<double> q, In<double> v, double t) {
   Worker& w = *workers_.front();
   for (int first = 0; first < N; first += Pack::size) {
     load(w, first);
-    model_->normalize(w.q.data());
-    w.loops.follow(w.q.data());
-    const Pack residual = closes_ ? w.loops.residual(w.q.data()) : Pack(0.0);
-    for (int robot = first; closes_ && robot < std::min(N, first + Pack::size); ++robot) {
-      if (!finite(w, robot)) continue;
-      stuck_[robot] = residual[robot - first] > largest_gap || !close(w, robot, nullptr);
-    }
+    put_on_loops(w, first, std::min(N, first + Pack::size));
     save(w, first);
   }
+}
+
+/// Robots [begin, end) of the loaded pack as they start.
+void BatchSimulation::Impl::put_on_loops(Worker& w, int begin, int end) {
+  model_->normalize(w.q.data());
+  w.loops.follow(w.q.data());
+  const Pack residual = closes_ ? w.loops.residual(w.q.data()) : Pack(0.0);
+  for (int robot = begin; closes_ && robot < end; ++robot) {
+    if (!finite(w, robot)) continue;
+    stuck_[robot] = residual[robot % Pack::size] > largest_gap || !close(w, robot, nullptr);
+  }
+}
+
+void BatchSimulation::Impl::reset(int robot, In<double> q, In<double> v) {
+  if (robot < 0 || robot >= N_) {
+    throw SizeMismatch("batch simulation: robot is " + std::to_string(robot) +
+                       ", expected a number from 0 to " + std::to_string(N_ - 1));
+  }
+  expect_size("batch simulation", "q of one robot", q.size(), model_->nq());
+  expect_size("batch simulation", "v of one robot", v.size(), model_->nv());
+  expect_directions("batch simulation: robot " + std::to_string(robot), *model_, q.data());
+  const auto put = [&](const auto& from, std::vector<double>& rows) {
+    for (long i = 0; i < from.size(); ++i) rows[i * N_ + robot] = from[i];
+  };
+  put(q, q_);
+  put(v, v_);
+  if (!own_v_.empty()) put(v, own_v_);
+  stuck_[robot] = 0;
+  form_of_[robot] = 0;
+  for (std::size_t i = 0; i < memory_.numbers(); ++i) memory_.set(i, robot, 0.0);
+  std::fill_n(levels_.begin() + static_cast<std::ptrdiff_t>(loop_count_) * robot, loop_count_, 0.0);
+  Worker& w = *workers_.front();
+  const int lane = robot % Pack::size;
+  load(w, robot - lane);
+  put_on_loops(w, robot, robot + 1);
+  // The others of its pack stay as they are, to the bit.
+  for (std::size_t i = 0; i < w.q.size(); ++i) q_[i * N_ + robot] = w.q[i][lane];
 }
 
 void BatchSimulation::Impl::step(double h) {
@@ -306,6 +337,8 @@ void BatchSimulation::set_gravity(const Vec3<double>& gravity) { impl_->set_grav
 void BatchSimulation::start(int N, In<double> q, In<double> v, double t) {
   impl_->start(N, q, v, t);
 }
+
+void BatchSimulation::reset(int robot, In<double> q, In<double> v) { impl_->reset(robot, q, v); }
 
 void BatchSimulation::step(double h) { impl_->step(h); }
 

@@ -82,6 +82,12 @@ class ESPALIER_API BatchSimulation {
   /// @param t  time there [s]
   /// @throws SizeMismatch
   void start(int N, In<double> q, In<double> v, double t = 0.0);
+  /// Puts one robot elsewhere, as start() does, and leaves all others as they are, to the bit.
+  /// @param robot  number of it, from 0
+  /// @param q      nq spanning positions, as in start()
+  /// @param v      nv independent rates
+  /// @throws SizeMismatch
+  void reset(int robot, In<double> q, In<double> v);
   /// One step of length h > 0 [s]. Nothing is allocated after the first one.
   void step(double h);
   /// Steps of length h, the last one as short as it has to be, until `duration` from now; calls
@@ -96,7 +102,7 @@ class ESPALIER_API BatchSimulation {
   /// since its loops could not be closed on their branch; else ok.
   /// @param[out] status  size N
   void judge(std::span<BatchStatus> status) const;
-  /// What happened since start(), in no order within a step; the first 4096.
+  /// What happened since start(), resets included, in no order within a step; the first 4096.
   std::vector<BatchEvent> events() const;
 
  private:

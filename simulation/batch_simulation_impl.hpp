@@ -40,6 +40,7 @@ class BatchSimulation::Impl {
   Impl(const Registry& registry, const ModelPtr& model, const BatchSimulationOptions& options);
 
   void start(int N, In<double> q, In<double> v, double t);
+  void reset(int robot, In<double> q, In<double> v);
   void step(double h);
 
   ModelPtr model_;
@@ -114,6 +115,7 @@ class BatchSimulation::Impl {
   void advance(Worker& w, Block& block, int first, int stage, double h);
   void flow(Worker& w, const Block& block, const Pack* from, const Weights& weights, Pack* to);
   void rates(Worker& w, const Block& block, const Weights& weights);
+  void put_on_loops(Worker& w, int begin, int end);
   void settle(Worker& w, const Block& block, int first);
   unsigned close_at_once(Worker& w, int first);
   bool stays_in_form(const Form& form, int robot, int lane);

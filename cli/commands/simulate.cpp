@@ -44,7 +44,8 @@ Joints may be any of the model: independent, dependent, or a rotor behind a gear
 Ground file (JSON): what the robot touches, and with which shapes; all of it is optional.
   {"friction": 0.7, "restitution": 0, "torsional_friction": 0, "rolling_friction": 0,
    "plane": {"height": 0, "rpy": [0, 0, 0], "velocity": [0, 0, 0]},
-   "height_field": {"columns": 3, "rows": 2, "spacing": 0.5, "heights": [...], "xyz": [0, 0, 0]},
+   "height_field": {"columns": 3, "rows": 2, "spacing": 0.5, "heights": [...], "xyz": [0, 0, 0],
+                    "rpy": [0, 0, 0]},
    "shapes": [{"link": "foot", "sphere": 0.02, "xyz": [0, 0, -0.1], "friction": 1},
               {"link": "trunk", "box": [0.2, 0.1, 0.05]}],
    "self_collision": false, "exclude": [["link", "link"]]}

@@ -6,43 +6,59 @@ import hashlib
 import io
 import os
 import time
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .errors import InvalidModel
+from .errors import InvalidModel, file_name
+
+
+#: Of the time that a sweep takes, saving takes no more than one part in this many.
+SHARE_OF_SAVING = 10
 
 
 class Checkpoint:
     """Results on disk, written as a whole and put in place at once, so that none is half there."""
 
     def __init__(self, path: str | os.PathLike[str] | None, count: int, seed: int, calls: Any):
-        self.path = None if path is None else Path(path)
+        self.path = None if path is None else Path(file_name("sweep", path))
         self.count, self.seed = count, seed
         self.calls = "" if path is None else _digest(calls)
-        self._last = time.monotonic()
+        self._encoded: dict[int, bytes] = {}
+        self._next = time.monotonic() + 2.0
+        if self.path is not None:
+            self._expect_place()
+
+    def _expect_place(self) -> None:
+        """Raises before anything is computed where nothing could be written in the end."""
+        assert self.path is not None
+        folder = self.path.parent
+        if self.path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+            raise InvalidModel(
+                f"sweep: checkpoint is {self.path}, expected a file in a folder that can be written"
+            )
+        if self._is_hdf5():
+            import h5py  # noqa: F401: an error here costs nothing yet
+
+    def _is_hdf5(self) -> bool:
+        return self.path is not None and self.path.suffix in (".h5", ".hdf5")
 
     def load(self) -> dict[int, Any]:
+        """What an earlier sweep of the same has done."""
         if self.path is None or not self.path.exists():
             return {}
-        if self.path.suffix in (".h5", ".hdf5"):
-            import h5py
-
-            with h5py.File(self.path, "r") as file:
-                found = (int(file.attrs["count"]), int(file.attrs["seed"]))
-                calls = str(file.attrs.get("calls", ""))
-                values = {k: bytes(file["results"][str(k)][()]) for k in map(int, file["results"])}
-        else:
-            with np.load(self.path) as file:
-                found = (int(file["count"]), int(file["seed"]))
-                calls = str(file["calls"]) if "calls" in file else ""
-                items, ends = file["items"], file["ends"]
-                data = file["data"].tobytes()
-                starts = np.concatenate([[0], ends[:-1]]) if len(ends) else []
-                values = {int(k): data[a:b] for k, a, b in zip(items, starts, ends)}
+        try:
+            found, calls, self._encoded = self._read()
+            results = {k: _decode(x) for k, x in self._encoded.items()}
+        except Exception as error:  # h5py, NumPy and zipfile have many
+            raise InvalidModel(
+                f"sweep: {self.path}: file is no checkpoint that can be read "
+                f"({type(error).__name__}: {error}), expected one of an earlier sweep, or none"
+            ) from None
         if found != (self.count, self.seed):
             raise InvalidModel(
                 f"sweep: {self.path}: checkpoint is of {found[0]} items and seed {found[1]}, "
@@ -53,31 +69,75 @@ class Checkpoint:
                 f"sweep: {self.path}: checkpoint is of another function, or other parameters or "
                 "states, expected these (another sweep: remove it, or take another file)"
             )
-        return {k: _decode(x) for k, x in values.items()}
+        return results
 
-    def save(self, results: Mapping[int, Any], force: bool = False) -> None:
-        if self.path is None or not (force or time.monotonic() - self._last > 2.0):
+    def _read(self) -> tuple[tuple[int, int], str, dict[int, bytes]]:
+        assert self.path is not None
+        if self._is_hdf5():
+            import h5py
+
+            with h5py.File(self.path, "r") as file:
+                found = (int(file.attrs["count"]), int(file.attrs["seed"]))
+                calls = str(file.attrs.get("calls", ""))
+                values = {k: bytes(file["results"][str(k)][()]) for k in map(int, file["results"])}
+                return found, calls, values
+        with np.load(self.path) as file:
+            found = (int(file["count"]), int(file["seed"]))
+            calls = str(file["calls"]) if "calls" in file else ""
+            items, ends = file["items"], file["ends"]
+            data = file["data"].tobytes()
+            starts = np.concatenate([[0], ends[:-1]]) if len(ends) else []
+            return found, calls, {int(k): data[a:b] for k, a, b in zip(items, starts, ends)}
+
+    def add(self, items: Iterable[int], values: Iterable[Any]) -> None:
+        """Takes results, and writes all of them from time to time.
+
+        Raises InvalidModel for a result that could not be taken up again as it is.
+        """
+        if self.path is None:
             return
-        self._last = time.monotonic()
-        encoded = {k: _encode(x) for k, x in results.items()}
+        self._encoded.update((k, _encode(f"sweep: result of item {k}", x))
+                             for k, x in zip(items, values))
+        if time.monotonic() >= self._next:
+            self.save()
+
+    def save(self) -> None:
+        """Writes all results. A full disk costs the checkpoint, and a warning, not the sweep."""
+        if self.path is None:
+            return
+        start = time.monotonic()
         part = self.path.with_name(self.path.name + ".part")
-        if self.path.suffix in (".h5", ".hdf5"):
+        try:
+            self._write(part)
+            os.replace(part, self.path)
+        except OSError as error:
+            warnings.warn(
+                f"sweep: {self.path}: checkpoint is not written ({error.strerror or error}), expected "
+                "it to be (results so far are in memory alone)",
+                stacklevel=2,
+            )
+        finally:
+            part.unlink(missing_ok=True)
+        now = time.monotonic()
+        self._next = now + max(2.0, SHARE_OF_SAVING * (now - start))
+
+    def _write(self, part: Path) -> None:
+        if self._is_hdf5():
             import h5py
 
             with h5py.File(part, "w") as file:
                 file.attrs["count"], file.attrs["seed"] = self.count, self.seed
                 file.attrs["calls"] = self.calls
                 group = file.create_group("results")
-                for k, x in encoded.items():
+                for k, x in self._encoded.items():
                     group[str(k)] = np.void(x)
-        else:
-            items = np.array(list(encoded), dtype=np.int64)
-            ends = np.cumsum([len(x) for x in encoded.values()], dtype=np.int64)
-            data = np.frombuffer(b"".join(encoded.values()), dtype=np.uint8)
-            with open(part, "wb") as file:
-                np.savez(file, count=self.count, seed=self.seed, calls=self.calls, items=items,
-                         ends=ends, data=data)
-        os.replace(part, self.path)
+            return
+        items = np.array(list(self._encoded), dtype=np.int64)
+        ends = np.cumsum([len(x) for x in self._encoded.values()], dtype=np.int64)
+        data = np.frombuffer(b"".join(self._encoded.values()), dtype=np.uint8)
+        with open(part, "wb") as file:
+            np.savez(file, count=self.count, seed=self.seed, calls=self.calls, items=items,
+                     ends=ends, data=data)
 
 
 def _digest(x: Any) -> str:
@@ -109,21 +169,62 @@ def _digest(x: Any) -> str:
     return found.hexdigest()
 
 
-def _encode(x: Any) -> bytes:
+# A result is an archive of arrays: "value" of a number or an array, "list" and "tuple" of these; of
+# a dict "m:<name>", "l:<name>" and "t:<name>".
+
+
+def _encode(who: str, x: Any) -> bytes:
     """A result as bytes without pickle, so that a checkpoint of others can be read safely."""
     out = io.BytesIO()
     if isinstance(x, Mapping):
-        np.savez(out, **{f"m:{name}": np.asarray(value) for name, value in x.items()})
+        arrays = {}
+        for name, value in x.items():
+            if not isinstance(name, str):
+                raise InvalidModel(f"{who}: name of a number is {name!r}, expected a text")
+            kind = "l" if isinstance(value, list) else "t" if isinstance(value, tuple) else "m"
+            arrays[f"{kind}:{name}"] = _array(f"{who}: '{name}'", value)
+        np.savez(out, **arrays)
     else:
-        np.savez(out, value=np.asarray(x))
+        kind = "list" if isinstance(x, list) else "tuple" if isinstance(x, tuple) else "value"
+        np.savez(out, **{kind: _array(who, x)})
     return out.getvalue()
 
 
+def _array(who: str, x: Any) -> Any:
+    """A number, a text, an array or a list of numbers as an array."""
+    array = None
+    try:
+        array = np.asarray(x)
+    except ValueError:  # lists of several lengths
+        pass
+    if (
+        array is None or array.dtype.hasobject or isinstance(x, np.ma.MaskedArray)
+        or (isinstance(x, (list, tuple)) and not _same(array.tolist(), list(x)))
+    ):
+        text = " ".join(repr(x).split())
+        raise InvalidModel(
+            f"{who} is {text if len(text) < 80 else text[:77] + '...'}, expected a number of 64 bits, "
+            "a text, an array, a list of numbers, or a dict of these (what a checkpoint keeps)"
+        )
+    return array
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether b, as it was given, is the lists and numbers of a."""
+    if isinstance(a, list):
+        return isinstance(b, list) and len(a) == len(b) and all(map(_same, a, b))
+    return not isinstance(b, (list, tuple, np.ndarray)) and (a == b or (a != a and b != b))
+
+
 def _decode(data: bytes) -> Any:
+    of_kind = {
+        "m": plain, "l": lambda x: x.tolist(), "t": lambda x: tuple(x.tolist()),
+    }
     with np.load(io.BytesIO(data)) as file:
-        if file.files == ["value"]:
-            return plain(file["value"])
-        return {name[2:]: plain(file[name]) for name in file.files}
+        if len(file.files) == 1 and file.files[0] in ("value", "list", "tuple"):
+            kind = file.files[0]
+            return of_kind["m" if kind == "value" else kind[0]](file[kind])
+        return {name[2:]: of_kind[name[0]](file[name]) for name in file.files}
 
 
 def plain(x: Any) -> Any:

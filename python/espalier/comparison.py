@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass
 class Comparison:
-    """What Model.compare found: largest relative difference by algorithm."""
+    """What Model.compare found: largest relative difference by algorithm, nan where a result is no
+    number."""
 
     problem: str
     reference: str
@@ -43,19 +44,27 @@ class Comparison:
         for name, d in self.differences.items():
             note = "reference" if name == self.reference else ""
             note = "approximate" if name in self.approximate else note
+            note = "FAILED: a result is no number" if np.isnan(d) else note
             lines.append(f"  {name:<24} {d:.2e} {note}")
         lines += [f"  {name} cannot: {why}" for name, why in self.refused.items()]
         return "\n".join(lines)
+
+
+def _largest(differences: Iterable[float]) -> float:
+    """The largest, or nan if one is: max() passes it over unless it comes first."""
+    return float(np.max(list(differences), initial=0.0))
 
 
 def _difference(a: Any, b: Any) -> float:
     if isinstance(b, Mapping):
         if not isinstance(a, Mapping) or list(a) != list(b):
             return float("inf")
-        return max((_difference(a[key], b[key]) for key in b), default=0.0)
+        return _largest(_difference(a[key], b[key]) for key in b)
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape:
         return float("inf")
+    if not (np.all(np.isfinite(a)) and np.all(np.isfinite(b))):
+        return float("nan")
     return float(np.max(np.abs(a - b), initial=0.0) / max(1.0, np.max(np.abs(b), initial=0.0)))
 
 
@@ -88,7 +97,7 @@ def compare(
         problem,
         reference,
         {
-            name: max(map(_difference, given, answers[reference]), default=0.0)
+            name: _largest(map(_difference, given, answers[reference]))
             for name, given in answers.items()
         },
         refused,

@@ -33,7 +33,9 @@ class ContactBatch:
     `friction` to `rolling_friction` are of the ground, of balls, and of shapes whose file says no
     other; the last two are lengths [m], by which a moment may be as large as the normal force.
     `drives` are PD motors, implicit, ``{joint: {"kp": 3, "kd": 0.2, "most": 2.5}}``, whose targets
-    are the actions of a learner: set_targets(). Arrays are (N, n).
+    are the actions of a learner: set_targets(). `passive`: damping, springs and dry friction of
+    joints act. `dry_friction` of joints: "rows" (exact), "implicit" (creeps at rest) or "none"; left out,
+    "rows", or "none" without `passive`. Arrays are (N, n).
 
     >>> import espalier as esp
     >>> import numpy as np
@@ -69,7 +71,7 @@ class ContactBatch:
         torsional_friction: float = 0.0,
         rolling_friction: float = 0.0,
         drives: Mapping[str, Mapping[str, float]] | None = None,
-        dry_friction: str = "rows",
+        dry_friction: str | None = None,
         limits: bool = True,
         passive: bool = True,
         tolerance: float = 1e-6,
@@ -93,6 +95,8 @@ class ContactBatch:
                 expect_dict(who, what, given, of)
                 for name in given:
                     expect_names(who, **{f"a name in {what}": name})
+        if dry_friction is None:
+            dry_friction = "rows" if passive else "none"
         if dry_friction not in _FRICTION:
             raise unknown(who, "dry_friction", dry_friction, list(_FRICTION))
         self.model = model

@@ -75,10 +75,21 @@ class Description(OnlyKnown):
     _kept = ("host",)
 
     def __init__(
-        self, name: str = "robot", *, host: Host | None = None, _core_object: Any = None
+        self, name: str = "robot", *, host: Host | None = None, _core_object: Any = None,
+        _laws: list[dict[str, Any]] | None = None,
     ) -> None:
         self.host = default_host() if host is None else host
         self._core = _core.Description(name) if _core_object is None else _core_object
+        self._kept_laws = _laws or []
+
+    def _laws(self) -> list[dict[str, Any]]:
+        """The laws of Python that it uses: those that came with it before those of the process."""
+        from .mechanism import traced_in
+
+        kept = {law["name"]: law for law in self._kept_laws}
+        used = sorted({law.type for law in self.laws.values()})
+        now = {law["name"]: law for law in traced_in(self)}
+        return [found for name in used if (found := kept.get(name, now.get(name))) is not None]
 
     @property
     def name(self) -> str:
@@ -159,6 +170,7 @@ class Description(OnlyKnown):
         file says unless it is given. mimic: "honour" or "ignore". rotors: "fold" axisymmetric ones
         (exact) or "keep" them.
         """
+        from .mechanism import registered
         from .model import Model
 
         who = f"compile '{self.name}'"
@@ -166,7 +178,9 @@ class Description(OnlyKnown):
             expect_word(who, "root", root, ["fixed", "floating"])
         expect_word(who, "mimic", mimic, ["honour", "ignore"])
         expect_word(who, "rotors", rotors, ["fold", "keep"])
-        return Model(self.host.compile(self._core, root, mimic, rotors))
+        laws = self._laws()
+        with registered(laws, self.host):
+            return Model(self.host.compile(self._core, root, mimic, rotors), laws)
 
     def diagnose(
         self, *, root: str | None = None, mimic: str = "honour"
@@ -175,7 +189,10 @@ class Description(OnlyKnown):
         if root is not None:
             expect_word(f"diagnose '{self.name}'", "root", root, ["fixed", "floating"])
         expect_word(f"diagnose '{self.name}'", "mimic", mimic, ["honour", "ignore"])
-        return self.host.diagnose(self._core, root, mimic)
+        from .mechanism import registered
+
+        with registered(self._laws(), self.host):
+            return self.host.diagnose(self._core, root, mimic)
 
     def text(self, format: str = ".yaml") -> str:
         """The robot as text in the format of a file name's ending."""
@@ -206,7 +223,7 @@ class Description(OnlyKnown):
 
     def copy(self) -> Description:
         """A description of its own."""
-        return Description(host=self.host, _core_object=self._core.copy())
+        return Description(host=self.host, _core_object=self._core.copy(), _laws=self._kept_laws)
 
     __copy__ = copy
 
@@ -214,12 +231,13 @@ class Description(OnlyKnown):
         return self.copy()
 
     def __reduce__(self) -> Any:
-        from .mechanism import traced_in
-
-        return _unpickle, (self.text(), traced_in(self), _extra_plugins(self.host))
+        return _unpickle, (self.text(), self._laws(), _extra_plugins(self.host))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Description) and self.text() == other.text()
+        return (
+            isinstance(other, Description) and self.text() == other.text()
+            and self._laws() == other._laws()
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -241,14 +259,15 @@ def _extra_plugins(host: Host) -> list[str]:
 
 
 def _unpickle(text: str, laws: list[dict[str, Any]], plugins: list[str]) -> Description:
-    from .mechanism import register_traced
+    from .mechanism import registered
 
     host = default_host()
     for file in plugins:
         host.load_plugin(file)
-    for law in laws:
-        register_traced(law, host)
-    return read_text(text)
+    with registered(laws, host):
+        found = read_text(text)
+    found._kept_laws = laws
+    return found
 
 
 def read(path: str | os.PathLike[str], *, host: Host | None = None) -> Description:

@@ -6,6 +6,8 @@ import threading
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from .errors import unknown
 from .host import Host
 
@@ -13,8 +15,9 @@ from .host import Host
 class Facts:
     """Names and numbers of a compiled robot; what Model is made of."""
 
-    def __init__(self, core: Any):
+    def __init__(self, core: Any, laws: list[dict[str, Any]] | None = None):
         self._core = core
+        self._laws = laws or []  # of Python, as they were when it was compiled
         self._local = threading.local()
 
     @property
@@ -49,7 +52,32 @@ class Facts:
 
     @cached_property
     def _joint_by_name(self) -> dict[str, dict[str, Any]]:
-        return {j["name"]: j for j in self._core.joints()}
+        place = {rate: k for k, rate in enumerate(self._core.independent_rates())}
+        return {
+            j["name"]: {
+                **j, "rates": [place.get(rate) for rate in range(j["rate"], j["rate"] + j["nv"])]
+            }
+            for j in self._core.joints()
+        }
+
+    @cached_property
+    def _independent_positions(self) -> dict[str, slice]:
+        """Places in q that may be set, by coordinate: joints, and single rates of joints of which
+        others depend, where each rate is that of a position of its own."""
+        q = self._core.random(1)
+        step = np.linspace(0.1, 0.2, self._core.spanning_nv)
+        moved = self._core.integrate(q, step) - q
+        out = {}
+        for name, joint, _, size, component in self._core.coordinates():
+            j = self._joint_by_name[joint]
+            at, end, rate = j["q"], j["q"] + j["nq"], j["rate"]
+            if size == j["nv"]:
+                out[name] = slice(at, end)
+            elif j["nq"] == j["nv"] and np.allclose(
+                moved[at:end], step[rate : rate + j["nv"]], rtol=0, atol=1e-9
+            ):
+                out[name] = slice(at + component, at + component + size)
+        return out
 
     @cached_property
     def joints(self) -> list[str]:
@@ -82,7 +110,11 @@ class Facts:
         return self._core.options
 
     def joint(self, name: str) -> dict[str, Any]:
-        """Type, limits and places in q and v of a joint."""
+        """Type, limits and places in q and v of a joint.
+
+        rates: the place in v of each of its rates, None for those that depend on others.
+        independent: the first of these places if all are independent, else None.
+        """
         if name not in self._joint_by_name:
             raise unknown(f"model '{self.name}'", "joint", name, self.joints)
         return self._joint_by_name[name]

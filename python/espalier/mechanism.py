@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from .errors import (
 from .expressions import NUMBER, PARAMETER, POSITION, RATE, Graph, Node, reachable, where
 from .host import Host, default_host
 
-__all__ = ["Mechanism", "mechanism", "register_traced", "trace", "traced_in", "where"]
+__all__ = ["Mechanism", "mechanism", "registered", "trace", "traced_in", "where"]
 
 
 class Mechanism:
@@ -47,15 +49,18 @@ class Mechanism:
         raise NotImplementedError
 
 
-#: What was traced in this process, by name, to be pickled with the models that use it.
-_traced: dict[str, dict[str, Any]] = {}
+#: The laws of this process by name: what was traced, and what it is said to be.
+_traced: dict[str, tuple[dict[str, Any], str]] = {}
+#: Held while laws are registered, and while robots are compiled that use them.
+_lock = threading.RLock()
 
 
 def mechanism(cls: type, *, host: Host | None = None) -> type:
     """Registers a class as a law, under ``laws:`` of robot files; to be used as a decorator.
 
     The class has ``positions`` and ``phi(self, q)``, or ``independent`` and ``gamma(self, y)``,
-    and ``parameters``. Defined again, it is replaced for robots that are compiled afterwards.
+    and ``parameters``. Defined again, it is replaced for files that are read afterwards; models, and
+    descriptions that are taken from models or pickles, keep the law that they have.
 
     >>> import espalier as esp
     >>> import numpy as np
@@ -73,23 +78,43 @@ def mechanism(cls: type, *, host: Host | None = None) -> type:
     host = default_host() if host is None else host
     traced = trace(cls)
     summary = ((cls.__doc__ or "").strip().splitlines() or [""])[0]
-    _core.register_law(host, traced, summary)
-    _check(cls, traced, host)
-    _traced[traced["name"]] = traced
+    with _lock:
+        _core.register_law(host, traced, summary)
+        _check(cls, traced, host)
+        _traced[traced["name"]] = traced, summary
     cls.name = traced["name"]  # type: ignore[attr-defined]
     return cls
 
 
-def register_traced(traced: Mapping[str, Any], host: Host) -> None:
-    """Registers what another process has traced."""
-    _core.register_law(host, dict(traced), "")
-    _traced[traced["name"]] = dict(traced)
-
-
 def traced_in(description: Any) -> list[dict[str, Any]]:
-    """The traced laws that a description uses."""
+    """The traced laws that a description uses, as this process has them."""
     used = {law.type for law in description.laws.values()}
-    return [_traced[name] for name in sorted(used) if name in _traced]
+    return [_traced[name][0] for name in sorted(used) if name in _traced]
+
+
+@contextmanager
+def registered(laws: Sequence[dict[str, Any]], host: Host) -> Iterator[None]:
+    """Has a host know these laws by their names, also where a class was defined anew since.
+
+    Afterwards it knows again what this process has by these names.
+    """
+    if not laws:
+        yield
+        return
+    with _lock:
+        known = {law["name"]: _traced.get(law["name"]) for law in laws}
+        others = [law for law in laws if (known[law["name"]] or (None,))[0] != law]
+        for law in others:
+            _core.register_law(host, law, "")
+        try:
+            yield
+        finally:
+            for law in others:
+                own = known[law["name"]]
+                if own is None:
+                    _traced[law["name"]] = law, ""
+                else:
+                    _core.register_law(host, *own)
 
 
 def _snake(name: str) -> str:

@@ -47,7 +47,7 @@ class Model(Positions, Solving):
     @property
     def description(self) -> Description:
         """A copy of what it was compiled from, to be edited."""
-        return Description(host=self.host, _core_object=self._core.description)
+        return Description(host=self.host, _core_object=self._core.description, _laws=self._laws)
 
     # States.
 
@@ -207,7 +207,7 @@ class Model(Positions, Solving):
             f"  links: {', '.join(self.links)}",
             "  joints: "
             + ", ".join(
-                f"{j['name']} ({j['type']}{'' if j['independent'] is not None else ', dependent'})"
+                f"{j['name']} ({j['type']}{_dependence(j['rates'])})"
                 for j in self._joint_by_name.values()
             ),
         ]
@@ -242,10 +242,16 @@ class Model(Positions, Solving):
             return True
         return (
             isinstance(other, Model) and self.options == other.options and self._text == other._text
+            and self._laws == other._laws
         )
 
     def __hash__(self) -> int:
         return hash((self.name, self.nq, self.nv))
+
+
+def _dependence(rates: list[Any]) -> str:
+    count = sum(place is None for place in rates)
+    return "" if count == 0 else ", dependent" if count == len(rates) else ", dependent in part"
 
 
 _PUBLIC = [name for base in Model.__mro__ for name in vars(base) if not name.startswith("_")]

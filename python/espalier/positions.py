@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .errors import InvalidState, expect_array, expect_seed, expect_whole
+from .errors import InvalidState, Unsupported, expect_array, expect_seed, expect_whole
 from .facts import Facts
 from .results import Results
 
@@ -73,10 +73,16 @@ class Positions(Facts):
     def _branches(self, first: Array) -> list[Array]:
         """Assemblies with the independent positions of `first`, by starts from random guesses."""
         core = self._core
+        for name in self.coordinates:
+            if name not in self._independent_positions:
+                raise Unsupported(
+                    f"close '{self.name}': independent rate '{name}' has no position of its own, "
+                    "expected one for each (assemblies at the same independent positions are "
+                    "defined with these; start= leads to others)"
+                )
         keep = np.zeros(self.nq, dtype=bool)
-        for j in self._joint_by_name.values():
-            if j["independent"] is not None:
-                keep[j["q"] : j["q"] + j["nq"]] = True
+        for where in self._independent_positions.values():
+            keep[where] = True
         found = [first]
         turns = np.random.default_rng(1)
         for _ in range(40 * (1 + int(np.sum(~keep)))):

@@ -47,7 +47,9 @@ class Problem:
 
     Call it with arrays of one state, (n,), or of many, (batch, n). A text in front chooses one
     result, or a row of it by its link or joint. Further arguments by name: algorithm (any
-    registered name), out, wrenches, acceleration, measurements, multipliers (of adjoints),
+    registered name), out, wrenches, acceleration, measurements, multipliers (of adjoints and Hessian
+    products; ones without), direction (of Hessian products: {"q": dq, "v": dv, "tau": dtau}, of
+    inverse dynamics "vdot", each (nv,) or (batch, nv), zeros where one is left out; ones without),
     time_step (of steps), status, gravity, end_effectors, inputs, sensors, groups, precision
     ("double", "float"), threads, check. The Jacobian of a link also takes frame ("local": the
     link's axes, "local_world_aligned", "world") and point, in the link's axes [m].
@@ -56,8 +58,8 @@ class Problem:
     _setup = ("end_effectors", "inputs", "sensors", "groups", "gravity", "precision", "threads",
               "check", "loop_tolerance", "symbolic", "variants")
     _arguments = ["q", "v", "tau", "vdot", "out", "wrenches", "acceleration", "measurements",
-                  "multipliers", "time_step", "status", "variant", "frame", "point", "algorithm",
-                  *_setup]
+                  "multipliers", "direction", "time_step", "status", "variant", "frame", "point",
+                  "algorithm", *_setup]
 
     def __init__(self, model: Model, name: str):
         self.model, self.name = model, name
@@ -118,9 +120,17 @@ class Problem:
         setup: dict[str, Any],
         frame: str = "local",
         point: ArrayLike | None = None,
+        out: Any = None,
+        **others: Any,
     ) -> Array:
         """The Jacobian of a link in other axes and about another point than its own."""
         who = f"jacobian on '{self.model.name}'"
+        for name, value in others.items():
+            if value is not None:
+                raise TypeError(
+                    f"{who}: argument '{name}' is given, expected one of q, frame, point, out, "
+                    "algorithm (with frame, point)"
+                )
         frames = ["local", "local_world_aligned", "world"]
         if not isinstance(frame, str) or frame not in frames:
             raise unknown(who, "frame", frame, frames)
@@ -143,7 +153,17 @@ class Problem:
             angular, linear = R @ angular, R @ linear
             if frame == "world":  # of the point of the link that is at the origin
                 linear = linear - np.cross(angular, pose[..., :3, 3:], axis=-2)
-        return np.concatenate((angular, linear), axis=-2)
+        J = np.concatenate((angular, linear), axis=-2)
+        if out is None:
+            return J
+        if not isinstance(out, np.ndarray) or out.dtype.kind != "f":
+            raise TypeError(f"{who}: out is no array of float64 or float32, expected one")
+        if out.shape != J.shape or not out.flags.writeable:
+            raise SizeMismatch(
+                f"{who}: shape of out is {out.shape}, expected {J.shape}, to be written to"
+            )
+        out[...] = J
+        return out
 
     def _document(self) -> str:
         lines = []

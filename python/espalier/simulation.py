@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .errors import (
-    InvalidModel, SizeMismatch, Unsupported, expect_array, expect_dict, expect_names, expect_number,
+    DuplicateName, InvalidModel, SizeMismatch, Unsupported, expect_array, expect_dict, expect_names, expect_number,
     expect_vector, expect_whole, file_name, is_list, unknown,
 )
 from .results import PlainNumbers
@@ -238,6 +238,27 @@ OPTIONS = [
 ]
 
 
+#: Of a ground file, as the command line has it: what does not end is no file.
+LARGEST_FILE = 256 << 20
+
+
+def _expect_keys_once(path: str, text: str) -> None:
+    """Raises DuplicateName for JSON with a key twice, of which the parser would take the last."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                raise DuplicateName(f"{path}: key '{key}' is given twice, expected once")
+            found[key] = value
+        return found
+
+    try:
+        json.loads(text, object_pairs_hook=once)
+    except (json.JSONDecodeError, RecursionError):
+        pass  # C++ says what is wrong, and where
+
+
 def _ground_text(who: str, ground: Any) -> tuple[str | None, str]:
     """A ground as JSON, or None for the plane, and the file that it is from."""
     if isinstance(ground, Mapping):
@@ -251,8 +272,21 @@ def _ground_text(who: str, ground: Any) -> tuple[str | None, str]:
         )
     path = file_name(who, ground)
     try:
-        with open(path, encoding="utf-8-sig") as file:
-            return file.read(), path
+        with open(path, "rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
+            raise InvalidModel(
+                f"{who}: ground file '{path}' is larger than {LARGEST_FILE} bytes, expected at most "
+                "so many (256 MB)"
+            )
+        text = content.decode("utf-8-sig")
+        _expect_keys_once(path, text)
+        return text, path
+    except UnicodeDecodeError as error:
+        raise InvalidModel(
+            f"{who}: ground file '{path}' has the byte {content[error.start]:#04x} at "
+            f"{error.start}, expected JSON in UTF-8"
+        ) from None
     except OSError as error:
         known = ["plane"]
         raise (

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import Any
+
+import numpy as np
 
 from . import _core
 from .errors import (
@@ -142,10 +145,14 @@ class Solving(Facts):
         ):
             end_effectors = [EndEffector(link) for link in self.tips or self.links[:1]]
         if inputs is None and problem == "input-matrix":
-            inputs = [Input(joint=c[1]) for c in self._core.coordinates() if c[3] < 6]
+            inputs = [Input(joint=name) for name in self._driven() if self.joint(name)["nv"] < 6]
         if sensors is None and problem in ("sensor-dynamics", "hybrid-dynamics"):
-            sensors = [Sensor("torque", joint=c[1]) for c in self._core.coordinates() if c[4] == 0]
+            sensors = [Sensor("torque", joint=name) for name in self._driven()]
         return {"end_effectors": end_effectors, "inputs": inputs, "sensors": sensors}
+
+    def _driven(self) -> list[str]:
+        """Joints with independent rates, each once."""
+        return list(dict.fromkeys(c[1] for c in self._core.coordinates()))
 
     def _problem(self, name: str) -> str:
         known = self.host.problems()
@@ -185,9 +192,13 @@ class Solving(Facts):
             ):
                 if option in setup:
                     setup[option] = parts(kind, setup[option])
+            if setup.get("gravity") is not None:
+                setup["gravity"] = expect_vector(
+                    f"{problem} on '{self.name}'", "gravity", setup["gravity"]
+                )
             variants = tuple(id(m) for m in setup.get("variants", ()))
-            key = (problem, name, repr((sorted((k, v) for k, v in setup.items()
-                                               if k != "variants"), variants)))
+            key = (problem, name, _exact_key({k: v for k, v in setup.items() if k != "variants"}),
+                   variants)
         bound = cache.get(key)
         if bound is None:
             if len(cache) >= 64:
@@ -197,3 +208,16 @@ class Solving(Facts):
             cache[key] = bound
             cache[(key, "keeps")] = setup.get("variants")
         return bound
+
+
+def _exact_key(x: Any) -> Any:
+    """Something hashable that differs where x does, to the last bit: printed digits are rounded."""
+    if isinstance(x, np.ndarray):
+        return "array", x.dtype.str, x.shape, x.tobytes() if x.dtype != object else repr(x.tolist())
+    if isinstance(x, Mapping):
+        return "dict", tuple((_exact_key(k), _exact_key(v)) for k, v in x.items())
+    if isinstance(x, (list, tuple)):
+        return type(x).__name__, tuple(_exact_key(each) for each in x)
+    if is_dataclass(x):
+        return type(x).__name__, _exact_key(vars(x))
+    return type(x).__name__, x.tobytes() if isinstance(x, np.generic) else repr(x)

@@ -20,7 +20,9 @@ class State(OnlyKnown):
     """A robot's positions q (nq, spanning) and rates v (nv, independent).
 
     The arrays go into every algorithm and may be written to. ``x["knee"]`` is a joint's position;
-    setting it closes the loops and couplings on their branch. ``x.rate["knee"]`` is its rate.
+    setting it closes the loops and couplings on their branch. ``x.rate["knee"]`` is its rate. Of a
+    joint of which some rates depend on others, ``x["slide[0]"]`` is the position of one that does
+    not, if it has one of its own.
 
     >>> import espalier as esp
     >>> robot = esp.load(esp.robot_file("four_bar_leg.yaml"))
@@ -53,18 +55,39 @@ class State(OnlyKnown):
 
     # Positions by name.
 
-    def _joint(self, name: str) -> dict[str, Any]:
+    def _joint(self, name: Any) -> dict[str, Any]:
         joint = self.model._joint_by_name.get(name)
         if joint is None:
-            raise unknown(
-                f"state of '{self.model.name}'", "joint", name, list(self.model._joint_by_name)
-            )
+            known = dict.fromkeys([*self.model._joint_by_name, *self.model._independent_positions])
+            raise unknown(f"state of '{self.model.name}'", "joint", name, list(known))
         return joint
 
     def __getitem__(self, joint: str) -> Any:
-        j = self._joint(joint)
-        q = self.q[j["q"] : j["q"] + j["nq"]]
-        return float(q[0]) if j["nq"] == 1 else q.copy()
+        where = self.model._independent_positions.get(joint)
+        if where is None:
+            j = self._joint(joint)
+            where = slice(j["q"], j["q"] + j["nq"])
+        q = self.q[where]
+        return float(q[0]) if len(q) == 1 else q.copy()
+
+    def _settable(self, name: str) -> slice:
+        """Where an independent position stands in q."""
+        where = self.model._independent_positions.get(name)
+        if where is None:
+            if name not in self.model._joint_by_name and name in self.model.coordinates:
+                why = "a rate without a position of its own: x.rate sets it"
+            elif all(place is None for place in self._joint(name)["rates"]):
+                why = (
+                    "the joint depends on others; 'independent: true' in the robot's file chooses it "
+                    "instead"
+                )
+            else:
+                why = "some rates of the joint depend on others"
+            raise Unsupported(
+                f"state of '{self.model.name}': position of joint '{name}' is set, expected one of "
+                f"{', '.join(self.model._independent_positions)} ({why})"
+            )
+        return where
 
     def __setitem__(self, joint: str, value: Any) -> None:
         self.update({joint: value})
@@ -88,15 +111,10 @@ class State(OnlyKnown):
         start = self.q.copy()
         q = self.q.copy()
         for name, value in positions.items():
-            j = self._joint(name)
-            if j["independent"] is None:
-                raise Unsupported(
-                    f"state of '{self.model.name}': position of joint '{name}' is set, expected "
-                    f"one of {', '.join(self.model.coordinates)} (the joint depends on others; "
-                    "'independent: true' in the robot's file chooses it instead)"
-                )
-            q[j["q"] : j["q"] + j["nq"]] = _numbers(value, j["nq"], f"position of '{name}'")
-            if j["type"] in ("floating", "spherical") and not np.any(q[j["q"] + j["nq"] - 4 :][:4]):
+            where = self._settable(name)
+            q[where] = _numbers(value, where.stop - where.start, f"position of '{name}'")
+            kind = self.model._joint_by_name.get(name, {}).get("type")
+            if kind in ("floating", "spherical") and not np.any(q[where.stop - 4 : where.stop]):
                 raise InvalidState(
                     f"state of '{self.model.name}': length of the quaternion of joint '{name}' is "
                     "0, expected x y z w of length 1"
@@ -153,11 +171,11 @@ class State(OnlyKnown):
         width = max((len(name) for name in self), default=0)
         for name, j in self.model._joint_by_name.items():
             q = " ".join(f"{x:.6g}" for x in self.q[j["q"] : j["q"] + j["nq"]])
-            if j["independent"] is None:
-                rate = "dependent"
-            else:
-                at = j["independent"]
-                rate = " ".join(f"{x:.6g}" for x in self.v[at : at + j["nv"]])
+            rate = "dependent"
+            if any(place is not None for place in j["rates"]):
+                rate = " ".join(
+                    "dependent" if k is None else f"{self.v[k]:.6g}" for k in j["rates"]
+                )
             lines.append(f"  {name:<{width}}  q {q:<12} v {rate}")
         return "\n".join(lines)
 
@@ -175,10 +193,15 @@ class _Rates:
                 return slice(start, start + size)
         j = self._state._joint(name)
         if j["independent"] is None:
+            why = (
+                "the joint depends on others; 'independent: true' in the robot's file chooses it "
+                "instead"
+                if all(place is None for place in j["rates"])
+                else "some rates of the joint depend on others"
+            )
             raise Unsupported(
                 f"state of '{model.name}': rate of joint '{name}' is wanted, expected one of "
-                f"{', '.join(model.coordinates)} (the joint depends on others; "
-                "'independent: true' in the robot's file chooses it instead)"
+                f"{', '.join(model.coordinates)} ({why})"
             )
         return slice(j["independent"], j["independent"] + j["nv"])
 

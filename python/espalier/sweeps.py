@@ -233,8 +233,10 @@ def sweep(
     own, made of `seed` and i. client: a dask.distributed Client; without one all cores of this
     machine, each a process. workers: their number without a client (1: in this process).
     shard_size: items that are sent at once. checkpoint: a .npz or .h5 file; items that it has are
-    not computed again, and one of another function, parameters, states or seed is refused. partial: called with the results so far. A shard that fails, or whose worker
-    is killed, is run again; one that fails three times is reported in `failures`.
+    not computed again, and one of another function, parameters, states or seed is refused. It keeps
+    numbers, texts, arrays, lists of numbers and dicts of these by name; another result raises.
+    partial: called with the results so far. A shard that fails, or whose worker is killed, is run
+    again; one that fails three times is reported in `failures`.
     """
     _expect_no_import_by_workers()
     for what, given in (("parameters", parameters), ("states", states)):
@@ -268,7 +270,7 @@ def sweep(
 
     def done(shard: _Shard, values: list[Any]) -> None:
         results.update(zip(shard.items, values))
-        saved.save(results)
+        saved.add(shard.items, values)
         bar.show(results)
 
     def failed(shard: _Shard, error: str) -> None:
@@ -283,7 +285,7 @@ def sweep(
             _expect_sendable(function)
             _on_cores(workers, function, shards, states, done, failed)
     finally:  # also where the user has interrupted it
-        saved.save(results, force=True)
+        saved.save()
         bar.end()
     failures.sort(key=lambda f: f.items)
     return Sweep([results.get(k) for k in range(count)], failures)

@@ -47,11 +47,15 @@ def to_tensor(x: Any) -> Any:
 def _position_gradient(model: Model, q: np.ndarray, by_rates: np.ndarray) -> np.ndarray:
     """Gradients by positions g (..., nq) from those along independent rates: g . qd = by_rates . v."""
     g = np.zeros(np.broadcast_shapes(q.shape[:-1], by_rates.shape[:-1]) + (model.nq,))
-    for joint in model._core.joints():
-        if joint["independent"] is None:
+    for joint in model._joint_by_name.values():
+        rates = joint["rates"]
+        if all(rate is None for rate in rates):
             continue
-        at, rate, kind = joint["q"], joint["independent"], joint["type"]
-        x = by_rates[..., rate : rate + joint["nv"]]
+        at, kind = joint["q"], joint["type"]
+        # Rates that depend on others move nothing by themselves.
+        x = np.stack(
+            [np.zeros(by_rates.shape[:-1]) if k is None else by_rates[..., k] for k in rates], axis=-1
+        )
         if kind == "floating":
             g[..., at : at + 3] = _rotated(q[..., at + 3 : at + 7], x[..., 3:])
             g[..., at + 3 : at + 7] = _quaternion_gradient(q[..., at + 3 : at + 7], x[..., :3])

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .errors import (
-    InvalidModel, SizeMismatch, expect_array, expect_names, expect_number, expect_seed,
-    expect_whole, is_list,
+    DuplicateName, InvalidModel, InvalidState, SizeMismatch, expect_array, expect_names, expect_number,
+    expect_seed, expect_whole, is_list, unknown,
 )
 from .model import Model
 
@@ -25,8 +25,11 @@ class VectorEnv:
     `actuated`, for `substeps` steps of `dt`. Observations are q and v side by side, unless
     `observe(q, v)` makes others. `reward(q, v, actions)` -> (N,), `done(q, v)` -> (N,) bools.
     Robots that are done, that leave the numbers or whose loops do not close, are `terminated`;
-    after `horizon` steps they are `truncated`; both start anew in the next step() with
-    `autoreset`, as gymnasium's vector environments do.
+    after `horizon` steps they are `truncated`. With `autoreset` the next step() starts both anew,
+    as gymnasium's vector environments do (NEXT_STEP): it ignores their actions and returns the
+    observation of their start, with reward 0 and neither of the two. What the others do does not
+    depend on it, to the bit. `initial(random, n)` -> q, v has a row for each of n robots, or one
+    for all.
 
     >>> import espalier as esp
     >>> robot = esp.load(esp.robot_file("double_pendulum.yaml"))
@@ -82,12 +85,15 @@ class VectorEnv:
         self._columns = np.arange(model.nv)
         if actuated is not None:
             rates = {c[0]: range(c[2], c[2] + c[3]) for c in model._core.coordinates()}
+            actuated = list(actuated)
             for name in actuated:
-                if name not in rates:
-                    from .errors import unknown
-
-                    raise unknown(f"environment of '{model.name}'", "actuated joint", name,
-                                  list(rates))
+                if not isinstance(name, str) or name not in rates:
+                    raise unknown(who, "actuated joint", name, list(rates))
+            if len(set(actuated)) < len(actuated):
+                twice = next(name for name in actuated if actuated.count(name) > 1)
+                raise DuplicateName(
+                    f"{who}: actuated joint '{twice}' is given twice, expected once"
+                )
             self._columns = np.array([k for name in actuated for k in rates[name]], dtype=int)
         self.action_size = len(self._columns)
         self._run = _core.ManyRobots(
@@ -130,7 +136,12 @@ class VectorEnv:
             self._random = np.random.default_rng(seed)
         if mask is None and options is not None:
             mask = options.get("reset_mask")
-        chosen = np.ones(self.num_envs, dtype=bool) if mask is None else np.asarray(mask, dtype=bool)
+        chosen = np.ones(self.num_envs, dtype=bool) if mask is None else np.asarray(mask)
+        if chosen.dtype != bool:
+            raise TypeError(
+                f"environment of '{self.model.name}': mask is {mask!r}, expected {self.num_envs} "
+                "times True or False"
+            )
         if chosen.shape != (self.num_envs,):
             raise SizeMismatch(
                 f"environment of '{self.model.name}': shape of mask is {chosen.shape}, expected "
@@ -145,21 +156,44 @@ class VectorEnv:
         count = int(np.sum(chosen))
         if count == 0:
             return
-        who = f"environment of '{self.model.name}'"
-        new_q, new_v = (
-            expect_array(who, what, x)
-            for what, x in zip(("initial q", "initial v"), self._initial(self._random, count))
+        q, v = (
+            self._initial_rows(what, x, count, size)
+            for what, x, size in zip(("initial q", "initial v"), self._initial(self._random, count),
+                                     (self.model.nq, self.model.nv))
         )
         if self._started:
-            q, v, t = self._run.q, self._run.v, self._run.t
-        else:
-            q, v = np.empty((self.num_envs, self.model.nq)), np.empty((self.num_envs, self.model.nv))
-            t = 0.0
-        q[chosen], v[chosen] = new_q, new_v
-        self._run.start(q, v, t)
+            self._run.reset(np.flatnonzero(chosen).tolist(), q, v)
+        else:  # all of them
+            self._run.start(q, v)
         self._steps[chosen] = 0
         self._over[chosen] = False
         self._started = True
+
+    def _initial_rows(self, what: str, x: ArrayLike, count: int, size: int) -> Array:
+        """What `initial` gave as a row for each robot."""
+        who = f"environment of '{self.model.name}'"
+        rows = expect_array(who, what, x)
+        if rows.shape not in ((size,), (count, size)):
+            raise SizeMismatch(
+                f"{who}: shape of {what} is {rows.shape}, expected ({count}, {size}) or ({size},)"
+            )
+        wrong = np.argwhere(~np.isfinite(rows))
+        if len(wrong):
+            index = ", ".join(str(k) for k in wrong[0])
+            raise InvalidState(
+                f"{who}: {what}[{index}] is {rows[tuple(wrong[0])]}, expected a finite number"
+            )
+        return np.ascontiguousarray(np.broadcast_to(rows, (count, size)))
+
+    def _each(self, what: str, x: ArrayLike, dtype: type) -> NDArray[Any]:
+        """What `reward` or `done` gave as an array of the environment's own."""
+        values: NDArray[Any] = np.array(x, dtype=dtype)
+        if values.shape not in ((), (self.num_envs,)):
+            raise SizeMismatch(
+                f"environment of '{self.model.name}': shape of {what} is {values.shape}, expected "
+                f"({self.num_envs},)"
+            )
+        return values if values.ndim else np.full(self.num_envs, values)
 
     def step(
         self, actions: ArrayLike
@@ -171,20 +205,27 @@ class VectorEnv:
                 f"environment of '{self.model.name}': shape of actions is {u.shape}, expected "
                 f"({self.num_envs}, {self.action_size})"
             )
-        if not self._started or (self.autoreset and self._over.any()):
-            self._restart(self._over.copy())
+        if not self._started:
+            self._restart(np.ones(self.num_envs, dtype=bool))
+        again = self._over.copy() if self.autoreset else np.zeros(self.num_envs, dtype=bool)
         tau = np.zeros((self.num_envs, self.model.nv))
         tau[:, self._columns] = u
         self._run.step(tau, self.dt, self.substeps)
         self._steps += 1
         q, v, status = self._run.q, self._run.v, self._run.status
-        terminated = np.asarray(self._done(q, v), dtype=bool) | (status != 0)
+        terminated = self._each("done", self._done(q, v), bool) | (status != 0)
         truncated = np.zeros(self.num_envs, dtype=bool)
         if self.horizon is not None:
             truncated = self._steps >= self.horizon
+        reward = self._each("reward", self._reward(q, v, u), float)
+        if again.any():
+            self._restart(again)
+            q, v, status = self._run.q, self._run.v, self._run.status
+            terminated[again] = truncated[again] = False
+            reward[again] = 0.0
         self._over = terminated | truncated
         info = {"status": status, "t": self._run.t}
-        return self._observe(q, v), self._reward(q, v, u), terminated, truncated, info
+        return self._observe(q, v), reward, terminated, truncated, info
 
     def close(self) -> None:
         """Does nothing: there is nothing to be closed. For those who call it."""

@@ -52,7 +52,15 @@ def solve(robot, algorithm, problem, state):
     """The same by Python, at the state that the command line has printed."""
     accelerations = [a for e in state["end_effectors"] for a in e["acceleration"]]
     ends = [{k: v for k, v in e.items() if k != "acceleration"} for e in state["end_effectors"]]
-    algo = robot.algorithm(algorithm, problem, end_effectors=ends, inputs=state["inputs"])
+    parts = {}
+    for name, given in (("end_effectors", ends), ("inputs", state["inputs"])):
+        try:  # some problems have no use for them
+            robot.algorithm(algorithm, problem, **parts, **{name: given})
+        except TypeError as error:
+            assert f"{name} are given, expected none" in str(error)
+        else:
+            parts[name] = given
+    algo = robot.algorithm(algorithm, problem, **parts)
     roles = {key: np.array(flat(state[key])) for key in ("q", "v", "tau", "vdot")}
     held = problem.startswith("constrained-dynamics")
     extra = {"acceleration": accelerations} if held else {}

@@ -275,3 +275,25 @@ def test_bad_input_is_refused_by_name(solo):
         esp.ContactBatch(solo, dry_friction="row")
     with pytest.raises(esp.UnknownName, match="no_foot"):
         esp.ContactBatch(solo, balls={"no_foot": 0.1})
+
+
+def test_without_passive_forces_joints_have_no_dry_friction():
+    """As simulate(passive=False) has it; friction of 12 N m holds a weight of 9.81 N m."""
+    arm = esp.from_dict({
+        "name": "arm",
+        "links": {"post": {}, "arm": {"mass": 1, "com": [1, 0, 0], "inertia": [0, 0.2, 0, 0, 0, 0]}},
+        "joints": {"j": {"type": "revolute", "parent": "post", "child": "arm", "axis": [0, 1, 0],
+                         "friction": 12.0}},
+    }).compile()
+    speeds = {}
+    for passive, dry in ((True, None), (False, None), (False, "rows"), (True, "none")):
+        batch = esp.ContactBatch(arm, ground=None, passive=passive, dry_friction=dry)
+        batch.start(np.zeros((1, 1)))
+        batch.step(1e-3, steps=100)
+        speeds[passive, dry] = batch.v[0, 0]
+    free = arm.simulate(duration=0.1, dt=1e-3, passive=False).v[-1, 0]
+    # Held exactly, or falling as simulate() has it, to the first order of the steps.
+    assert speeds[True, None] == pytest.approx(0, abs=1e-9)
+    assert speeds[False, "rows"] == pytest.approx(0, abs=1e-9)
+    assert speeds[False, None] == pytest.approx(free, rel=1e-2) and free > 0.5
+    assert speeds[True, "none"] == speeds[False, None]

@@ -174,6 +174,47 @@ def test_defined_again_it_is_replaced_for_new_robots():
     assert second.mass_matrix([0, 0])[0, 0] == pytest.approx(1 + 9)
 
 
+def test_defined_again_it_stays_what_it_was_in_models_descriptions_and_pickles():
+    def gear(ratio):
+        @esp.mechanism
+        class Changing:
+            independent = 1
+
+            def gamma(self, y):
+                return ratio * y[0]
+
+        return Changing
+
+    gear(2.0)
+    d = esp.from_dict({
+        "name": "gear",
+        "links": {"base": {}, **{n: {"mass": 1, "inertia": [1, 1, 1, 0, 0, 0]} for n in "ab"}},
+        "joints": {f"j_{n}": {"type": "revolute", "parent": "base", "child": n} for n in "ab"},
+        "laws": {"gear": {"type": "changing", "joints": ["j_a", "j_b"]}},
+    })
+    old = d.compile()
+    pickled = pickle.dumps(old)
+    gear(3.0)
+    new = d.compile()
+
+    def ratio(robot):
+        return robot.state({"j_a": 0.1})["j_b"] / 0.1
+
+    assert ratio(old) == pytest.approx(2) and ratio(new) == pytest.approx(3)
+    again = [
+        pickle.loads(pickle.dumps(old)), pickle.loads(pickled), old.description.compile(),
+        old.description.copy().compile(), pickle.loads(pickle.dumps(old.description)).compile(),
+    ]
+    for robot in again:
+        assert ratio(robot) == pytest.approx(2)
+        assert robot == old and robot != new
+    assert old.description != new.description and old.description == again[0].description
+    # None of this brought the old law back.
+    assert ratio(d.compile()) == pytest.approx(3)
+    assert ratio(esp.read_text(d.text()).compile()) == pytest.approx(3)
+    assert d.compile() == new
+
+
 def test_pickled_model_takes_its_law_along():
     robot = leg().compile()
     x = robot.random_state(1)

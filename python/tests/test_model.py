@@ -167,6 +167,33 @@ def test_pose_is_a_rotation_and_agrees_with_the_jacobian(arm):
     assert np.allclose(arm.pose(link, np.array([x.q, x.q]))[1], T, rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("problem", ["mass-matrix", "energy"])
+def test_compare_takes_no_nan_for_agreement(tello, monkeypatch, problem):
+    """Also where it comes after numbers, and among several results."""
+    bind = esp.Model.algorithm
+    spoiled = tello.algorithm(problem=problem).name
+
+    class Spoiled:
+        def __init__(self, bound):
+            self.arguments, self._bound, self._calls = bound.arguments, bound, 0
+
+        def __call__(self, *arrays):
+            self._calls += 1
+            out = self._bound(*arrays)
+            if self._calls != 2:
+                return out
+            return {k: np.nan * x for k, x in out.items()} if isinstance(out, dict) else np.nan * out
+
+    def algorithm(self, name, *rest, **given):
+        bound = bind(self, name, *rest, **given)
+        return Spoiled(bound) if name == spoiled else bound
+
+    monkeypatch.setattr(esp.Model, "algorithm", algorithm)
+    found = tello.compare(problem, samples=3)
+    assert not found.agree and np.isnan(found.differences[spoiled])
+    assert "DISAGREE" in repr(found) and "a result is no number" in repr(found)
+
+
 def test_compare_finds_agreement(tello):
     found = tello.compare(samples=5)
     assert found and found.reference == "dense" and len(found.differences) >= 5

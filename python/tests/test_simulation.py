@@ -70,6 +70,34 @@ def test_ground_bears_the_weight(ball):
     assert ball.simulate(x, duration=0.01, dt=1e-3).contact is None
 
 
+def test_ground_file_that_cannot_be_is_refused_by_name(ball, tmp_path):
+    def run(file):
+        return ball.simulate(duration=0.01, dt=1e-3, ground=file)
+
+    file = tmp_path / "ground.json"
+    file.write_text('{"plane": {"height": -1}, "plane": {"height": -2}}')
+    with pytest.raises(esp.DuplicateName, match="ground.json: key 'plane' is given twice"):
+        run(file)
+    file.write_text('{"shapes": [{"link": "", "sphere": 0.1, "link": ""}]}')
+    with pytest.raises(esp.DuplicateName, match="key 'link' is given twice"):
+        run(file)
+    file.write_bytes(b'{"plane": "\xff"}')
+    with pytest.raises(esp.InvalidModel, match="has the byte 0xff at 11, expected JSON in UTF-8"):
+        run(file)
+    for text in ('{"plane": ', "[" * 100_000):
+        file.write_text(text)
+        with pytest.raises(esp.Error, match="ground.json"):
+            run(file)
+    file.write_bytes(b'\xef\xbb\xbf{"plane": {"height": -1}}')  # the mark that Windows puts first
+    assert len(run(file)) > 1
+
+
+def test_ground_file_without_an_end_is_refused(ball, monkeypatch):
+    monkeypatch.setattr("espalier.simulation.LARGEST_FILE", 1000)
+    with pytest.raises(esp.InvalidModel, match="/dev/zero' is larger than 1000 bytes"):
+        ball.simulate(duration=0.01, dt=1e-3, ground="/dev/zero")
+
+
 def test_ground_that_cannot_be_is_refused(models, ball, tmp_path):
     x = ball.state()
     run = lambda **options: ball.simulate(x, duration=0.01, dt=1e-3, **options)  # noqa: E731

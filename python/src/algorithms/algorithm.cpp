@@ -33,6 +33,7 @@ BoundAlgorithm::BoundAlgorithm(Robot robot, const Entry& entry, Setup setup, Opt
       algorithm_(robot_.host->registry().create(entry, setup_)) {
   const Model& m = *robot_.model;
   sizes_ = {m.nq(), m.nv(), m.nv(), m.nv()};
+  expect_setup();
   find_roles();
 }
 
@@ -46,7 +47,8 @@ void BoundAlgorithm::find_roles() {
     // The neutral position may be one where there is no answer.
   }
   for (int i = 0; i < 4; ++i) {
-    std::vector<double> kept;
+    // Of a robot without degrees of freedom an empty one is right: one number too many is not.
+    std::vector<double> kept(sizes_[i] == 0 ? 1 : 0);
     kept.swap(inputs_.*role_members[i]);
     try {
       algorithm_->solve(inputs_, results_);
@@ -100,7 +102,7 @@ BoundAlgorithm::Call BoundAlgorithm::parse(PyObject* args, PyObject* kwargs) con
     call.role(order_[k]) = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(args, at));
   }
   if (kwargs != nullptr) {
-    static constexpr std::array<std::pair<const char*, py::object Call::*>, 12> members{
+    static constexpr std::array<std::pair<const char*, py::object Call::*>, 13> members{
         {{"out", &Call::out},
          {"q", &Call::q},
          {"v", &Call::v},
@@ -110,6 +112,7 @@ BoundAlgorithm::Call BoundAlgorithm::parse(PyObject* args, PyObject* kwargs) con
          {"acceleration", &Call::acceleration},
          {"measurements", &Call::measurements},
          {"multipliers", &Call::multipliers},
+         {"direction", &Call::direction},
          {"time_step", &Call::time_step},
          {"status", &Call::status},
          {"variant", &Call::variant}}};
@@ -131,7 +134,7 @@ BoundAlgorithm::Call BoundAlgorithm::parse(PyObject* args, PyObject* kwargs) con
       if (value != Py_None) to = py::reinterpret_borrow<py::object>(value);
     }
   }
-  if (needed_[0] && !call.q) {
+  if (needed_[0] && !call.q && sizes_[0] > 0) {
     throw py::type_error(asker_.who + ": q is missing, expected positions of shape (" +
                          std::to_string(sizes_[0]) + ",) or (batch, " + std::to_string(sizes_[0]) +
                          ")");
@@ -153,12 +156,21 @@ py::object BoundAlgorithm::call(PyObject* args, PyObject* kwargs) {
     }
     several = several || nd == 2;
   }
+  if (call.direction && takes_direction(entry_)) {
+    expect_direction(call.direction);
+    for (const int role : order_) {
+      several = several ||
+                direction_along(py::reinterpret_borrow<py::dict>(call.direction), role).ndim() == 2;
+    }
+  }
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) {
     // Another thread is at work, perhaps without Python's lock, which it may want to take back.
     WithoutGil released;
     lock.lock();
   }
+  expect_taken(call);
+  expect_out(call);
   return several ? solve_batch(call) : solve_one(call);
 }
 
@@ -215,6 +227,9 @@ py::object BoundAlgorithm::solve_one(Call& call) {
     throw py::type_error(asker_.who + ": " + (call.status ? "status" : "variant") +
                          " is given for one state, expected it for a batch alone");
   }
+  if (!options_.variants.empty()) {
+    throw py::type_error(asker_.who + ": variants are given for one state, expected a batch");
+  }
   for (int i = 0; i < 4; ++i) {
     if (needed_[i] || call.role(i)) {
       take(call.role(i), role_names[i], sizes_[i], inputs_.*role_members[i]);
@@ -240,7 +255,11 @@ py::object BoundAlgorithm::solve_one(Call& call) {
   if (options_.check && call.q && !robot_.model->is_tree()) {
     expect_closed(asker_.who, *robot_.model, inputs_.q.data());
   }
-  if (calls_ < timed_calls) {
+  if (call.direction) {
+    read_direction(call.direction);
+    WithoutGil released;
+    solve_along(*algorithm_, inputs_, direction_, results_);
+  } else if (calls_ < timed_calls) {
     ++calls_;
     const double start = seconds_now();
     algorithm_->solve(inputs_, results_);

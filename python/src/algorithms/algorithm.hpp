@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,13 @@
 /// and give everything by name.
 
 namespace espalier::python {
+
+/// A direction of (q, v, tau or vdot), by role as in BoundAlgorithm; nv numbers each.
+using Direction = std::array<std::vector<double>, 4>;
+/// Whether an algorithm for this problem takes a direction.
+bool takes_direction(const Entry& entry);
+/// Algorithm::solve() of a Hessian product, along a direction of the caller's instead of ones.
+void solve_along(Algorithm& algorithm, const Inputs& in, const Direction& along, Results& out);
 
 class BoundAlgorithm {
  public:
@@ -58,7 +66,8 @@ class BoundAlgorithm {
   struct Call {
     py::object q, v, tau, vdot;  ///< arrays by role
     py::object acceleration, measurements, multipliers, time_step, wrenches, out, status, variant;
-    std::string select;  ///< name of the result, row or link that is wanted alone; empty: all
+    py::object direction;  ///< of a Hessian product: a dict of arrays by role
+    std::string select;    ///< name of the result, row or link that is wanted alone; empty: all
     py::object& role(int i) { return i == 0 ? q : i == 1 ? v : i == 2 ? tau : vdot; }
   };
   /// Which result, and which of its rows (-1: all), `select` means.
@@ -68,10 +77,17 @@ class BoundAlgorithm {
 
   Call parse(PyObject* args, PyObject* kwargs) const;
   void find_roles();
+  void expect_setup() const;
+  bool takes(const std::string& name);
+  void expect_taken(const Call& call);
+  void expect_out(const Call& call) const;
   Choice choose(const std::string& select) const;
   std::vector<py::ssize_t> shape(const Result& r) const;
   void take(py::handle from, const char* what, long size, std::vector<double>& to) const;
   void read_wrenches(py::handle object);
+  py::array direction_along(const py::dict& direction, int role) const;
+  void expect_direction(py::handle object) const;
+  void read_direction(py::handle object);
   py::object solve_one(Call& call);
   py::object result_of_one(const Call& call, const Choice& choice);
   py::object value_of_one(const Result& r, py::handle out) const;
@@ -108,6 +124,8 @@ class BoundAlgorithm {
   Inputs inputs_;
   Results results_;
   std::optional<Wrenches<double>> wrenches_;
+  Direction direction_;
+  std::map<std::string, bool> taken_;                ///< what was asked of takes()
   int calls_ = 0;                                    ///< that were timed
   double least_seconds_ = 1.0;                       ///< of these
   std::array<std::unique_ptr<Batch>, 2> batches_;    ///< by precision

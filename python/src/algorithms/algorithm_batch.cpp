@@ -133,6 +133,18 @@ class BoundAlgorithm::BatchState {
     return in_;
   }
 
+  void solve(long k, Algorithm& algorithm, Results& results) {
+    const Inputs& in = read(k);
+    if (arrays_.direction[0] == nullptr) return algorithm.solve(in, results);
+    const long nv = owner_.sizes_[1];
+    for (std::size_t i = 0; i < along_.size(); ++i) {
+      if (arrays_.direction[i] == nullptr) continue;
+      const double* from = arrays_.direction[i] + (arrays_.same_direction[i] ? 0 : k * nv);
+      along_[i].assign(from, from + nv);
+    }
+    solve_along(algorithm, in, along_, results);
+  }
+
   BatchStatus status(const Results& results) const {
     double sum = 0.0;  // 0 where all numbers are finite
     for (const Result& r : results) {
@@ -150,6 +162,7 @@ class BoundAlgorithm::BatchState {
   const BatchArrays& arrays_;
   Inputs in_;
   Wrenches<double> wrenches_;
+  Direction along_;
 };
 
 /// For algorithms without packs: every core takes the next state that nobody has.
@@ -169,7 +182,7 @@ void BoundAlgorithm::solve_by_loop(BatchArrays& arrays) {
       BatchState state(*this, arrays);
       Results results;
       for (long k; (k = next.fetch_add(1)) < arrays.N;) {
-        workers_[number]->solve(state.read(k), results);
+        state.solve(k, *workers_[number], results);
         for (std::size_t r = 0; r < arrays.results.size(); ++r) {
           const std::vector<double>& from = results[arrays.results[r]].values;
           std::copy(from.begin(), from.end(), arrays.values[r] + k * from.size());

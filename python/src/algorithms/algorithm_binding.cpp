@@ -80,9 +80,12 @@ void bind_algorithm(py::module_& module) {
       "`arguments`, by position or name. Further arguments by name: out (array, or dict of them),\n"
       "wrenches (dict of link to 6 numbers, or array (links, 6) or (batch, links, 6)),\n"
       "acceleration (of end-effectors' rows), measurements (of sensors), multipliers (what\n"
-      "adjoints weigh components with, (nv,) or (batch, nv)), time_step (of steps, [s]), status\n"
-      "(uint8 array of the batch: 0 ok, 1 singular, 2 loop open; then nothing is raised), variant\n"
-      "(int array).\n"
+      "adjoints and Hessian products weigh components with, (nv,) or (batch, nv)), direction (of\n"
+      "Hessian products: a dict of arrays of rates by q, v and tau or vdot, zeros where one is "
+      "left\n"
+      "out; ones without it), time_step (of steps, [s]), status (uint8 array of the batch: 0 ok, "
+      "1\n"
+      "singular, 2 loop open; then nothing is raised), variant (int array).\n"
       "A text in front chooses one result, or a row of it by its link or joint.");
   algorithm.def(py::init(&make), py::arg("robot"), py::arg("problem"), py::arg("name"),
                 py::arg("end_effectors") = py::none(), py::arg("inputs") = py::none(),

@@ -18,6 +18,8 @@ struct BoundAlgorithm::BatchArrays {
   const double* multipliers = nullptr;  ///< (N, multiplier_rows) or, if the same, one row
   long multiplier_rows = 0;
   bool same_multipliers = false;
+  std::array<const double*, 4> direction{};  ///< by role (N, nv) or, if the same, (nv); null: ones
+  std::array<bool, 4> same_direction{};
   double time_step = Inputs{}.time_step;
   std::vector<int> variant;
   /// Results that are wanted, by their index, and where they go.

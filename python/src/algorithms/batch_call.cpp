@@ -153,6 +153,15 @@ void BoundAlgorithm::BatchCall::read_others() {
     arrays_.multipliers = rows(x);
     arrays_.multiplier_rows = x.shape(x.ndim() - 1);
   }
+  if (call_.direction) {
+    for (const int role : owner_.order_) {
+      const py::array x =
+          owner_.direction_along(py::reinterpret_borrow<py::dict>(call_.direction), role);
+      arrays_.same_direction[role] = x.ndim() == 1;
+      if (x.ndim() == 2) expect_count("direction", x);
+      arrays_.direction[role] = rows(x);
+    }
+  }
   if (call_.time_step) arrays_.time_step = number_of(call_.time_step, asker_.who, "time_step");
   if (call_.variant) {
     const std::vector<double> v = vector_of(call_.variant, "variant", arrays_.N, asker_);
@@ -274,8 +283,8 @@ void BoundAlgorithm::BatchCall::run() {
   const bool single = options.precision.empty() ? floats_ : options.precision == "float";
   const Precision precision = single ? Precision::floats : Precision::doubles;
   // Batch has no place for these.
-  const bool by_state =
-      call_.acceleration || call_.measurements || call_.multipliers || call_.time_step;
+  const bool by_state = call_.acceleration || call_.measurements || call_.multipliers ||
+                        call_.direction || call_.time_step;
   const bool packs = !by_state && owner_.batch(precision) != nullptr;
   if (arrays_.N > 0) {
     WithoutGil released;

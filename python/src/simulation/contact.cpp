@@ -95,8 +95,9 @@ class ContactRobots {
   }
 
   void start(py::handle q, py::handle v, double t) {
-    const std::vector<double> at = columns_of(q, "q", robot_.model->nq(), -1, asker_);
-    const long N = static_cast<long>(at.size()) / robot_.model->nq();
+    const py::array positions = real_array(q, "q", asker_);
+    const std::vector<double> at = columns_of(positions, "q", robot_.model->nq(), -1, asker_);
+    const long N = positions.shape(0);  // nq may be 0
     const std::vector<double> rates = columns_of(v, "v", robot_.model->nv(), N, asker_);
     alone_([&] {
       run_->start(static_cast<int>(N), at, rates, t);
@@ -217,8 +218,14 @@ class ContactRobots {
   /// As many as there are when they are copied.
   template <class F>
   py::array_t<double> rows(F&& columns, long n) {
-    const std::vector<double> all = copy(columns);
-    return rows_of(all, n, n > 0 ? static_cast<long>(all.size()) / n : 0);
+    std::vector<double> all;
+    long count = 0;
+    alone_([&] {
+      const std::span<const double> now = columns();
+      all.assign(now.begin(), now.end());
+      count = count_;
+    });
+    return rows_of(all, n, count);
   }
   void expect_started() const {
     if (count_ == 0) throw Error(asker_.who + ": number of robots is 0, expected start() before");

@@ -154,13 +154,30 @@ class ManyRobots {
   }
 
   void start(py::handle q, py::handle v, double t) {
-    const std::vector<double> at = columns_of(q, "q", robot_.model->nq(), -1, asker_);
-    const long count = static_cast<long>(at.size()) / robot_.model->nq();
+    const py::array positions = real_array(q, "q", asker_);
+    const std::vector<double> at = columns_of(positions, "q", robot_.model->nq(), -1, asker_);
+    const long count = positions.shape(0);  // nq may be 0
     const std::vector<double> rates = columns_of(v, "v", robot_.model->nv(), count, asker_);
     alone_([&] {
       run_->start(static_cast<int>(count), at, rates, t);
       tau_.assign(rates.size(), 0.0);
       count_ = count;
+    });
+  }
+
+  /// Robots by their numbers, with as many rows of q and v; the others stay as they are.
+  void reset(const std::vector<int>& robots, py::handle q, py::handle v) {
+    const long N = static_cast<long>(robots.size());
+    const int nq = robot_.model->nq(), nv = robot_.model->nv();
+    const std::vector<double> at = columns_of(q, "q", nq, N, asker_);
+    const std::vector<double> rates = columns_of(v, "v", nv, N, asker_);
+    alone_([&] {
+      std::vector<double> one_q(nq), one_v(nv);
+      for (long k = 0; k < N; ++k) {
+        for (int i = 0; i < nq; ++i) one_q[i] = at[i * N + k];
+        for (int i = 0; i < nv; ++i) one_v[i] = rates[i * N + k];
+        run_->reset(robots[k], one_q, one_v);
+      }
     });
   }
 
@@ -245,6 +262,7 @@ void bind_simulation(py::module_& module) {
            py::arg("algorithm") = "c-aba", py::arg("integrator") = "rk4", py::arg("threads") = 0,
            py::arg("passive") = true, py::arg("friction_rate") = 0.05)
       .def("start", &ManyRobots::start, py::arg("q"), py::arg("v"), py::arg("t") = 0.0)
+      .def("reset", &ManyRobots::reset, py::arg("robots"), py::arg("q"), py::arg("v"))
       .def("step", &ManyRobots::step, py::arg("tau"), py::arg("dt"), py::arg("steps") = 1)
       .def("set_gravity", &ManyRobots::set_gravity, py::arg("gravity"))
       .def_property_readonly("q", &ManyRobots::q)
