@@ -180,7 +180,8 @@ class RateSpace final : public RowWay<T> {
     for (int i = n_ - 1; i >= 0; --i) {
       const int d = static_cast<int>(above_[i].size());
       int a = 0;
-      for (; a + 3 <= d + 1; a += 3) eliminate_columns<3>(i, d, a);
+      for (; a + 4 <= d + 1; a += 4) eliminate_columns<4>(i, d, a);
+      if (d + 1 - a == 3) eliminate_columns<3>(i, d, a);
       if (d + 1 - a == 2) eliminate_columns<2>(i, d, a);
       if (d + 1 - a == 1) eliminate_columns<1>(i, d, a);
       T sum = f_[i];
