@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -215,7 +216,7 @@ class Description(OnlyKnown):
         text = self.host.write_text(self._core, path)
         # Beside and renamed: a full disk leaves what stood there.
         target = os.path.realpath(path)
-        part = f"{target}.{os.getpid()}.part"
+        part = f"{target}.{os.getpid()}.{threading.get_ident()}.part"
         try:
             with open(part, "w", encoding="utf-8") as file:
                 file.write(text)
