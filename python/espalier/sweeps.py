@@ -411,19 +411,20 @@ def _in_pool(
 
 def _alone(function: Any, shard: _Shard, states: Any, done: Any, failed: Any) -> None:
     """A shard in a process of its own, until it has been tried often enough."""
-    rest: _Shard | None = shard
     for attempt in range(TRIES):
         last = attempt == TRIES - 1
+        rest: _Shard | None = shard
         with _pool(1) as pool:
             try:
-                future = pool.submit(_run_shard, function, rest, _own_states(rest, states))
-                rest = done(rest, future.result(), last)
+                future = pool.submit(_run_shard, function, shard, _own_states(shard, states))
+                rest = done(shard, future.result(), last)
             except BrokenProcessPool:
                 if last:
-                    failed(rest, "sweep: worker process is gone, expected a result (killed, or "
-                                 "crashed)")
+                    failed(shard, "sweep: worker process is gone, expected a result (killed, or "
+                                  "crashed)")
         if rest is None:
             return
+        shard = rest
 
 
 def _on_dask(

@@ -47,6 +47,16 @@ def screw_plugin():
     return Path(os.environ["ESPALIER_BINARY_DIR"]) / "examples" / "screw_knee.so"
 
 
+def test_law_of_a_plugin_is_not_taken_for_one_of_python():
+    """Where another host has one of the same name."""
+    host = esp.Host()
+    host.load_plugin(str(screw_plugin()))
+    define_screw = type("ScrewKnee", (), {"positions": 2, "phi": lambda self, q: q[0] - q[1]})
+    esp.mechanism(define_screw)  # in the default host
+    robot = esp.read_text(LEG.read_text(), host=host).compile()
+    assert not robot._laws and not robot.description._laws()
+
+
 def values(cls, parameters, q, qd):
     host = esp.default_host()
     phi, K, k = _core.evaluate_law(host, cls.name, parameters, q, qd)
