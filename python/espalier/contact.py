@@ -14,6 +14,7 @@ from .errors import (
     expect_vector, expect_whole, unknown,
 )
 from .model import Model
+from .simulation import warn_of_shapes
 
 Array = NDArray[np.float64]
 
@@ -27,7 +28,8 @@ class ContactBatch:
     """N copies of a robot on rigid ground, eight in the lanes of a register on every core.
 
     Contact is hard with Coulomb's friction, loops stay closed exactly; see docs/contact.md. Robots
-    touch the ground by the collision shapes of their file (`collisions`), and by `balls`,
+    touch the ground by the collision shapes of their file (`collisions`; a warning names those that
+    touch nothing, as meshes that are missing), and by `balls`,
     ``{link: radius}`` or ``{link: (radius, (x, y, z))}``, or lists of these. `ground` is "plane",
     an array (rows, columns) of heights `spacing` apart whose first stands at `origin`, or None.
     `friction` to `rolling_friction` are of the ground, of balls, and of shapes whose file says no
@@ -113,6 +115,8 @@ class ContactBatch:
             "dry_friction": dry_friction, "limits": bool(limits), "passive": bool(passive),
             "threads": expect_whole(who, "threads", threads, 0),
         })
+        found = {"left_out": self._core.left_out, "hollow": self._core.hollow, "overlap": None}
+        warn_of_shapes(who, found, "`balls`, or in the robot's file", 3)
 
     def start(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> None:
         """Where the robots start, as many as q has rows; at rest without v; targets are zero.

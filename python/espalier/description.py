@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+import threading
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -201,7 +203,11 @@ class Description(OnlyKnown):
         return self.host.write_text(self._core, "robot." + format.removeprefix("."))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file in the format of its ending; reading it gives the same description."""
+        """Writes a file in the format of its ending; reading it gives the same description.
+
+        Names of meshes stay as they are, relative to the robot's folder: those that are not found
+        from the new file are a warning.
+        """
         path = file_name(f"write '{self.name}'", path)
         if re.fullmatch(r"(\.\w+)+", os.path.basename(path)):
             raise InvalidModel(
@@ -210,7 +216,7 @@ class Description(OnlyKnown):
         text = self.host.write_text(self._core, path)
         # Beside and renamed: a full disk leaves what stood there.
         target = os.path.realpath(path)
-        part = f"{target}.{os.getpid()}.part"
+        part = f"{target}.{os.getpid()}.{threading.get_ident()}.part"
         try:
             with open(part, "w", encoding="utf-8") as file:
                 file.write(text)
@@ -220,6 +226,13 @@ class Description(OnlyKnown):
         finally:
             if os.path.exists(part):
                 os.unlink(part)
+        lost = self._core._meshes_lost_at(path)
+        if lost:
+            warnings.warn(
+                f"write '{self.name}': meshes that are not found from {path} are "
+                f"{', '.join(lost)}, expected them in its folder (copy them there)",
+                stacklevel=2,
+            )
 
     def copy(self) -> Description:
         """A description of its own."""
@@ -231,7 +244,9 @@ class Description(OnlyKnown):
         return self.copy()
 
     def __reduce__(self) -> Any:
-        return _unpickle, (self.text(), self._laws(), _extra_plugins(self.host))
+        files = self._core._shape_files()
+        of_meshes = (files,) if any(files) else ()
+        return _unpickle, (self.text(), self._laws(), _extra_plugins(self.host), *of_meshes)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -258,7 +273,9 @@ def _extra_plugins(host: Host) -> list[str]:
     return [p["file"] for p in host.plugins() if p["file"] in loaded_by_hand | own]
 
 
-def _unpickle(text: str, laws: list[dict[str, Any]], plugins: list[str]) -> Description:
+def _unpickle(
+    text: str, laws: list[dict[str, Any]], plugins: list[str], shape_files: Sequence[str] = ()
+) -> Description:
     from .mechanism import registered
 
     host = default_host()
@@ -267,6 +284,7 @@ def _unpickle(text: str, laws: list[dict[str, Any]], plugins: list[str]) -> Desc
     with registered(laws, host):
         found = read_text(text)
     found._kept_laws = laws
+    found._core._set_shape_files(list(shape_files))
     return found
 
 

@@ -88,8 +88,10 @@ def mechanism(cls: type, *, host: Host | None = None) -> type:
 
 def traced_in(description: Any) -> list[dict[str, Any]]:
     """The traced laws that a description uses, as this process has them."""
-    used = {law.type for law in description.laws.values()}
-    return [_traced[name][0] for name in sorted(used) if name in _traced]
+    used = {law.type for law in description.laws.values()} & _traced.keys()
+    if used:  # a plugin of the host may have a law of the same name
+        used -= {e["name"] for e in description.host.entries("law") if e["origin"] != "Python"}
+    return [_traced[name][0] for name in sorted(used)]
 
 
 @contextmanager

@@ -297,19 +297,21 @@ def _ground_text(who: str, ground: Any) -> tuple[str | None, str]:
         ) from None
 
 
-def _warn(who: str, found: Mapping[str, Any]) -> None:
-    """Of what touches otherwise than the file says."""
+def warn_of_shapes(
+    who: str, found: Mapping[str, Any], instead: str, stacklevel: int = 4
+) -> None:
+    """Of what touches otherwise than the file says, and what may be given instead."""
     texts = []
     if found["left_out"]:
         texts.append(
             f"collision shapes that touch nothing are {', '.join(found['left_out'])}, expected "
             "planes, boxes, spheres, capsules, cylinders and meshes (give what is to touch as "
-            "\"shapes\" of the ground)"
+            f"{instead})"
         )
     if found["hollow"]:
         texts.append(
             f"meshes that are concave are {', '.join(found['hollow'])}, taken as their hull (give "
-            "convex parts as \"shapes\" of the ground)"
+            f"convex parts as {instead})"
         )
     if found["overlap"] is not None:
         first, second, depth = found["overlap"]
@@ -318,7 +320,7 @@ def _warn(who: str, found: Mapping[str, Any]) -> None:
             "to (place the robot higher: z of 'root' is its third number)"
         )
     for text in texts:
-        warnings.warn(f"{who}: {text}", stacklevel=4)
+        warnings.warn(f"{who}: {text}", stacklevel=stacklevel)
 
 
 def simulate(
@@ -379,7 +381,7 @@ def simulate(
         arrays = _core.simulate_on_ground(
             *start, text, origin, solver or "gauss-seidel-newton", bool(passive), weight, show
         )
-        _warn(who, arrays)
+        warn_of_shapes(who, arrays, '"shapes" of the ground')
     if show is not None:
         show(1.0)
         print(file=sys.stderr)

@@ -10,7 +10,8 @@ import os
 import pickle
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ TRIES = 3
 
 @dataclass
 class Failure:
-    """A shard that failed three times."""
+    """An item that raised three times, or a shard whose worker was gone as often."""
 
     items: list[int]
     parameters: list[Any]
@@ -119,7 +120,7 @@ class Sweep:
 
     def __repr__(self) -> str:
         done = sum(r is not None for r in self.results)
-        return f"<espalier.Sweep: {done} of {len(self.results)} items, {len(self.failures)} shards failed>"
+        return f"<espalier.Sweep: {done} of {len(self.results)} items, {len(self.failures)} failures>"
 
 
 def _write_hdf5(file: Path, columns: Mapping[str, Any], errors: list[str]) -> None:
@@ -159,9 +160,22 @@ class _Shard:
     seeds: list[int]
     seed: int
 
+    def part(self, which: Sequence[int]) -> _Shard:
+        """Some of its items, by their places."""
+        return _Shard([self.items[k] for k in which], [self.parameters[k] for k in which],
+                      [self.seeds[k] for k in which], self.seed)
+
+
+@dataclass
+class _Raised:
+    """What an item raised, in place of its result."""
+
+    error: str
+
 
 def _run_shard(function: Callable[..., Any], shard: _Shard, states: Any) -> list[Any]:
-    """Results of a shard's items; called in the worker."""
+    """Results of a shard's items, one that raises does not take the others along; called in the
+    worker."""
     out = []
     for item, parameters, number in zip(shard.items, shard.parameters, shard.seeds):
         random = np.random.Generator(np.random.PCG64(np.random.SeedSequence((shard.seed, number))))
@@ -169,10 +183,10 @@ def _run_shard(function: Callable[..., Any], shard: _Shard, states: Any) -> list
         try:
             out.append(_call(function, parameters, state, random))
         except Exception as error:
-            raise RuntimeError(
+            out.append(_Raised(
                 f"sweep: item {item} with parameters {parameters!r} and seed {number}: "
                 f"{''.join(traceback.format_exception_only(type(error), error)).strip()}"
-            ) from None
+            ))
     return out
 
 
@@ -235,8 +249,8 @@ def sweep(
     shard_size: items that are sent at once. checkpoint: a .npz or .h5 file; items that it has are
     not computed again, and one of another function, parameters, states or seed is refused. It keeps
     numbers, texts, arrays, lists of numbers and dicts of these by name; another result raises.
-    partial: called with the results so far. A shard that fails, or whose worker is killed, is run
-    again; one that fails three times is reported in `failures`.
+    partial: called with the results so far. An item that raises, and a shard whose worker is
+    killed, is run again; what fails three times is reported in `failures`, and all else is kept.
     """
     _expect_no_import_by_workers()
     for what, given in (("parameters", parameters), ("states", states)):
@@ -244,6 +258,10 @@ def sweep(
             raise TypeError(f"sweep: {what} are {given!r}, expected a list")
     items = list(parameters)
     count = len(items)
+    if states is not None and not hasattr(states, "__len__"):
+        states = list(states)
+    if client is not None and not hasattr(client, "submit"):
+        raise TypeError(f"sweep: client is {client!r}, expected a dask.distributed.Client")
     if states is not None and len(states) != count:
         raise InvalidModel(
             f"sweep: number of states is {len(states)}, expected {count} as of the parameters"
@@ -268,10 +286,17 @@ def sweep(
     bar = _Progress(count, progress, partial)
     failures: list[Failure] = []
 
-    def done(shard: _Shard, values: list[Any]) -> None:
-        results.update(zip(shard.items, values))
-        saved.add(shard.items, values)
+    def done(shard: _Shard, values: list[Any], last: bool) -> _Shard | None:
+        """Keeps results; items that raised are for another try, or have failed."""
+        raised = [k for k, x in enumerate(values) if isinstance(x, _Raised)]
+        good = {k: x for k, x in zip(shard.items, values) if not isinstance(x, _Raised)}
+        results.update(good)
+        saved.add(good.keys(), good.values())
         bar.show(results)
+        if last:
+            for k in raised:
+                failed(shard.part([k]), values[k].error)
+        return shard.part(raised) if raised and not last else None
 
     def failed(shard: _Shard, error: str) -> None:
         failures.append(Failure(shard.items, shard.parameters, shard.seeds, error))
@@ -280,7 +305,7 @@ def sweep(
         if client is not None:
             _on_dask(client, function, shards, states, done, failed)
         elif workers == 1 or len(shards) < 2:
-            _here(function, shards, states, done, failed)
+            _here(function, shards, states, done)
         else:
             _expect_sendable(function)
             _on_cores(workers, function, shards, states, done, failed)
@@ -316,15 +341,12 @@ def _own_states(shard: _Shard, states: Any) -> Any:
     return None if states is None else {k: states[k] for k in shard.items}
 
 
-def _here(function: Any, shards: list[_Shard], states: Any, done: Any, failed: Any) -> None:
+def _here(function: Any, shards: list[_Shard], states: Any, done: Any) -> None:
     for shard in shards:
+        rest: _Shard | None = shard
         for attempt in range(TRIES):
-            try:
-                done(shard, _run_shard(function, shard, states))
-                break
-            except RuntimeError as error:
-                if attempt == TRIES - 1:
-                    failed(shard, str(error))
+            if rest is not None:
+                rest = done(rest, _run_shard(function, rest, states), attempt == TRIES - 1)
 
 
 def _on_cores(
@@ -332,13 +354,11 @@ def _on_cores(
 ) -> None:
     """A pool of processes. One that is killed breaks the pool for all that run in it, of which one
     is to blame: each of these is then run alone."""
-    waiting = list(shards)
+    waiting = [(shard, 0) for shard in shards]
     while waiting:
-        errors, suspects, waiting = _in_pool(workers, function, waiting, states, done)
-        for shard in errors:
-            _alone(function, shard, states, done, failed, tried=1)
+        suspects, waiting = _in_pool(workers, function, waiting, states, done)
         for shard in suspects:
-            _alone(function, shard, states, done, failed, tried=0)
+            _alone(function, shard, states, done, failed)
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
@@ -346,60 +366,65 @@ def _pool(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
 
 
+#: A shard, and how often it was tried.
+_Tried = tuple[_Shard, int]
+
+
 def _in_pool(
-    workers: int, function: Any, shards: list[_Shard], states: Any, done: Any
-) -> tuple[list[_Shard], list[_Shard], list[_Shard]]:
-    """Shards that raised, that ran when the pool broke, and that were not begun."""
-    errors: list[_Shard] = []
+    workers: int, function: Any, shards: list[_Tried], states: Any, done: Any
+) -> tuple[list[_Shard], list[_Tried]]:
+    """Shards that ran when the pool broke, and those that are still to be run."""
     suspects: list[_Shard] = []
-    queue: Iterator[_Shard] = iter(shards)
-    running: dict[Future[Any], _Shard] = {}
-    unsent: list[_Shard] = []
+    queue = deque(shards)
+    running: dict[Future[Any], _Tried] = {}
     with _pool(workers) as pool:
 
         def feed() -> None:
-            shard = next(queue, None)
-            if shard is None:
+            if not queue:
                 return
+            shard, tried = queue.popleft()
             try:
                 future = pool.submit(_run_shard, function, shard, _own_states(shard, states))
             except BrokenProcessPool:  # before any of its shards told
-                unsent.append(shard)
+                queue.appendleft((shard, tried))
             else:
-                running[future] = shard
+                running[future] = shard, tried
 
         for _ in range(2 * workers):  # a few for each worker: nobody waits, and little is lost
             feed()
         while running:
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
-                shard = running.pop(future)
+                shard, tried = running.pop(future)
                 try:
-                    done(shard, future.result())
+                    values = future.result()
                 except BrokenProcessPool:
                     suspects.append(shard)
-                except RuntimeError:
-                    errors.append(shard)
+                else:
+                    rest = done(shard, values, tried == TRIES - 1)
+                    if rest is not None:
+                        queue.append((rest, tried + 1))
                 if not suspects:
                     feed()
-    return errors, suspects, unsent + list(queue)
+    return suspects, list(queue)
 
 
-def _alone(
-    function: Any, shard: _Shard, states: Any, done: Any, failed: Any, *, tried: int
-) -> None:
+def _alone(function: Any, shard: _Shard, states: Any, done: Any, failed: Any) -> None:
     """A shard in a process of its own, until it has been tried often enough."""
-    error = ""
-    for _ in range(TRIES - tried):
+    for attempt in range(TRIES):
+        last = attempt == TRIES - 1
+        rest: _Shard | None = shard
         with _pool(1) as pool:
             try:
-                values = pool.submit(_run_shard, function, shard, _own_states(shard, states))
-                return done(shard, values.result())
+                future = pool.submit(_run_shard, function, shard, _own_states(shard, states))
+                rest = done(shard, future.result(), last)
             except BrokenProcessPool:
-                error = "sweep: worker process is gone, expected a result (killed, or crashed)"
-            except RuntimeError as raised:
-                error = str(raised)
-    failed(shard, error)
+                if last:
+                    failed(shard, "sweep: worker process is gone, expected a result (killed, or "
+                                  "crashed)")
+        if rest is None:
+            return
+        shard = rest
 
 
 def _on_dask(
@@ -423,14 +448,16 @@ def _on_dask(
     queue = as_completed([future for future, _ in running.values()])
     for future in queue:
         _, shard = running.pop(future.key)
+        times = tried.pop(id(shard)) + 1
         if future.status == "finished":
-            done(shard, future.result())
-            continue
-        tried[id(shard)] += 1
-        error = future.exception() if future.status == "error" else future.status
-        if tried[id(shard)] >= TRIES:
+            shard = done(shard, future.result(), times == TRIES)
+            if shard is None:
+                continue
+        elif times == TRIES:
+            error = future.exception() if future.status == "error" else future.status
             failed(shard, str(error))
             continue
+        tried[id(shard)] = times
         again = submit(shard)
         running[again.key] = (again, shard)
         queue.add(again)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .errors import Unsupported
+from .description import _extra_plugins
+from .errors import Unsupported, expect_name, file_name
 
 if TYPE_CHECKING:
     from .model import Model
@@ -31,7 +32,7 @@ class View:
 
     def save(self, file: str | os.PathLike[str]) -> Path:
         """Writes the page to a file."""
-        path = Path(file)
+        path = Path(file_name(f"view of '{self.name}'", file))
         path.write_text(self.html, encoding="utf-8")
         return path
 
@@ -79,10 +80,17 @@ def view(model: Model, run: Run | None = None, sweep: str | None = None) -> View
             f"{who}: program 'espalier' is missing, expected it in PATH or named by "
             "ESPALIER_PROGRAM (run.plot() and run.to_pandas() work without)"
         )
+    if sweep is not None:
+        expect_name(who, "sweep", sweep)
     with tempfile.TemporaryDirectory(prefix="espalier-") as folder:
         robot, out = Path(folder) / "robot.yaml", Path(folder) / "view.html"
-        model.description.write(robot)
-        options = ["--root", str(model.options.get("root", "fixed")), "--html", os.fspath(out)]
+        text, meshes = _drawn(who, model, run)
+        robot.write_text(text, encoding="utf-8")
+        options = ["--root", model.options["root"], "--mimic", model.options["mimic"],
+                   "--html", os.fspath(out)]
+        for k, place in enumerate(meshes):  # the page does not show where they are
+            (Path(folder) / f"meshes{k}").symlink_to(place)
+            options += ["--search", place]
         if run is not None:
             motion = Path(folder) / "motion.csv"
             _write_motion(run, motion)
@@ -90,11 +98,42 @@ def view(model: Model, run: Run | None = None, sweep: str | None = None) -> View
         if sweep is not None:
             options += ["--sweep", sweep]
         done = subprocess.run(
-            [found, "view", os.fspath(robot), *options], capture_output=True, text=True, check=False
+            [found, *_plugins(model, Path(folder) / "plugins"), "view", os.fspath(robot), *options],
+            capture_output=True, text=True, check=False,
         )
         if done.returncode != 0 or not out.exists():
             raise Unsupported(f"{who}: {found} ended with {done.returncode}: {done.stderr.strip()}")
         return View(model.name, out.read_text(encoding="utf-8"))
+
+
+def _drawn(who: str, model: Model, run: Run | None) -> tuple[str, list[str]]:
+    """The robot as the command line reads it, and the folders of its meshes.
+
+    It knows no law of Python. A motion has the positions of all joints and needs none.
+    """
+    description = model.description
+    of_python = {law["name"] for law in model._laws}
+    for name in [name for name, law in description.laws.items() if law.type in of_python]:
+        if run is None:
+            raise Unsupported(
+                f"{who}: law '{name}' is of type '{description.laws[name].type}', expected one of a "
+                "plugin (the command line draws, which knows no law of Python; run.view() draws a "
+                "motion)"
+            )
+        del description.laws[name]
+    core, folders = description._core._with_mesh_folders()
+    return model.host.write_text(core, "robot.yaml"), folders
+
+
+def _plugins(model: Model, folder: Path) -> list[str]:
+    """Options for the plugins that were loaded by hand: links to them in a folder."""
+    files = _extra_plugins(model.host)
+    if not files:
+        return []
+    folder.mkdir()
+    for file in files:
+        (folder / Path(file).name).symlink_to(Path(file).resolve())
+    return ["--plugins", os.fspath(folder)]
 
 
 def _write_motion(run: Run, path: Path) -> None:

@@ -144,15 +144,19 @@ void bind_files(HostClass& host) {
           "read",
           [](const Host& host, const std::string& path) {
             WithoutGil released;
-            return std::make_shared<Description>(host.read(path));
+            auto found = std::make_shared<Description>(host.read(path));
+            keep_places(*found);
+            return found;
           },
           py::arg("path"))
       .def(
           "read_text",
           [](const Host& host, const std::string& text, const std::string& origin) {
             WithoutGil released;
-            return std::make_shared<Description>(
+            auto found = std::make_shared<Description>(
                 host.registry().format_for(origin).read(text, origin, host.registry()));
+            keep_places(*found);
+            return found;
           },
           py::arg("text"), py::arg("origin"),
           "Reads a robot from text in the format of origin's ending.")

@@ -7,6 +7,7 @@ PYBIND11_MODULE(_core, module) {
   module.doc() = "C++ core of espalier; import espalier instead.";
   bind_errors(module);
   bind_description(module);
+  bind_mesh_places(module);
   bind_host(module);
   bind_model(module);
   bind_algorithm(module);

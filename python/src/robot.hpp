@@ -40,6 +40,9 @@ void set_python_error(const std::exception_ptr& thrown);
 /// @throws what errors.py calls InvalidState unless the loops are closed to 1e-6
 void expect_closed(const std::string& who, const Model& model, const double* q);
 
+/// Has shapes remember the whole path of the file that names their meshes.
+void keep_places(Description& robot);
+
 /// Calls something that may wait for Python's lock or run Python. Where the interpreter ends
 /// meanwhile, this thread sleeps until the process is gone.
 void unless_ending(const std::function<void()>& call_python);
@@ -87,6 +90,7 @@ class WithGil {
 // Each adds its classes to the module.
 void bind_errors(py::module_& module);
 void bind_description(py::module_& module);
+void bind_mesh_places(py::module_& module);
 void bind_host(py::module_& module);
 void bind_model(py::module_& module);
 void bind_algorithm(py::module_& module);

@@ -1,5 +1,7 @@
 """Descriptions are edited, compiled again, composed and written."""
 
+import threading
+
 import numpy as np
 import pytest
 from conftest import ROBOTS, ROOT
@@ -193,3 +195,23 @@ def test_wrong_types_are_named(models):
         d.name = 5
     d.name = "another"
     assert d.name == "another" and d.joints[joint].mimic is None
+
+
+def test_threads_may_write_one_file(tmp_path):
+    arm = esp.read(esp.robot_file("double_pendulum.yaml"))
+    file, errors = tmp_path / "arm.yaml", []
+
+    def write():
+        try:
+            for _ in range(20):
+                arm.write(file)
+        except OSError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors and esp.read(file) == arm
+    assert [p.name for p in tmp_path.iterdir()] == ["arm.yaml"]

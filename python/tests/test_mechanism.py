@@ -38,6 +38,25 @@ def leg(law="python_screw"):
     return esp.read_text(text)
 
 
+def screw_plugin():
+    """The file of the same law in C++."""
+    plugin = Path(esp._core.__file__).resolve().parents[2] / "examples" / "screw_knee.so"
+    if plugin.is_file():
+        return plugin
+    # Another build: made by the tests of C++ only.
+    return Path(os.environ["ESPALIER_BINARY_DIR"]) / "examples" / "screw_knee.so"
+
+
+def test_law_of_a_plugin_is_not_taken_for_one_of_python():
+    """Where another host has one of the same name."""
+    host = esp.Host()
+    host.load_plugin(str(screw_plugin()))
+    define_screw = type("ScrewKnee", (), {"positions": 2, "phi": lambda self, q: q[0] - q[1]})
+    esp.mechanism(define_screw)  # in the default host
+    robot = esp.read_text(LEG.read_text(), host=host).compile()
+    assert not robot._laws and not robot.description._laws()
+
+
 def values(cls, parameters, q, qd):
     host = esp.default_host()
     phi, K, k = _core.evaluate_law(host, cls.name, parameters, q, qd)
@@ -45,10 +64,7 @@ def values(cls, parameters, q, qd):
 
 
 def test_agrees_with_the_same_law_in_cpp():
-    plugin = Path(esp._core.__file__).resolve().parents[2] / "examples" / "screw_knee.so"
-    if not plugin.is_file():  # another build: made by the tests of C++ only
-        folder = Path(os.environ["ESPALIER_BINARY_DIR"]) / "examples"
-        plugin = folder / "screw_knee.so"
+    plugin = screw_plugin()
     host = esp.Host()  # of its own: the doctest of `mechanism` uses the same name
     host.load_plugin(str(plugin))
     cpp = esp.read_text(LEG.read_text(), host=host).compile()

@@ -79,6 +79,40 @@ def test_shard_that_fails_three_times_is_reported_and_the_rest_kept():
         assert np.isnan(found.table()["value"][3])
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_item_that_raises_takes_no_other_along(tmp_path, workers):
+    """What is found does not depend on the cut."""
+    for size in (1, 3, 8):
+        found = esp.sweep(functions.fails_on_three, list(range(8)), workers=workers,
+                          shard_size=size, checkpoint=tmp_path / f"{workers}-{size}.npz")
+        assert found.results == [0, 1, 2, None, 4, 5, 6, 7]
+        assert [f.items for f in found.failures] == [[3]]
+        assert found.failures[0].error.count("item 3 with parameters 3 and seed 3") == 1
+    found = esp.sweep(functions.fails_on_three, [3, 1, 3, 3], workers=workers, shard_size=4)
+    assert found.results == [None, 1, None, None]
+    assert [f.items for f in found.failures] == [[0], [2], [3]]
+
+
+def test_item_that_raises_is_tried_again_alone():
+    calls = []
+
+    def second_time(k):
+        calls.append(k)
+        if k == 1 and calls.count(1) < 2:
+            raise ValueError("not yet")
+        return k
+
+    found = esp.sweep(second_time, [0, 1, 2], workers=1, shard_size=3)
+    assert found.complete and found.results == [0, 1, 2] and calls == [0, 1, 2, 1]
+
+
+def test_states_may_come_one_by_one_and_a_client_is_one():
+    found = esp.sweep(lambda p, x: p + x, [1, 2], (x for x in (10, 20)), workers=1)
+    assert found.results == [11, 22]
+    with pytest.raises(TypeError, match="client is 3, expected a dask.distributed.Client"):
+        esp.sweep(functions.draw, ITEMS, client=3)
+
+
 def test_worker_that_is_killed_loses_nothing(tmp_path):
     items = [(k, str(tmp_path)) for k in range(12)]
     found = esp.sweep(functions.dies_once, items, workers=2, shard_size=2)
@@ -231,5 +265,5 @@ def test_dask_gives_the_same_bits_and_outlives_a_killed_worker():
         killer.join()
         assert killed and found.complete
         same(here, found)
-        failing = esp.sweep(functions.fails_on_three, list(range(5)), client=client, shard_size=1)
+        failing = esp.sweep(functions.fails_on_three, list(range(5)), client=client, shard_size=2)
         assert failing.results == [0, 1, 2, None, 4] and failing.failures[0].items == [3]

@@ -27,9 +27,10 @@ struct ContactSetup {
   contact::ContactBatchOptions options{};
 };
 
-contact::World world_of(const Model& model, const ContactSetup& setup) {
+contact::World world_of(const Model& model, const ContactSetup& setup,
+                        contact::WorldReport& report) {
   contact::World world;
-  if (setup.shapes_of_file) world = contact::world_of(model, setup.surface);
+  if (setup.shapes_of_file) world = contact::world_of(model, setup.surface, &report);
   for (const auto& [link, radius, at] : setup.balls) {
     PlacedShape ball;
     ball.link = link, ball.shape = Shape::sphere(radius), ball.surface = setup.surface;
@@ -88,7 +89,12 @@ class ContactRobots {
   ContactRobots(Robot robot, const py::dict& setup)
       : robot_(std::move(robot)), asker_{"contact batch of '" + robot_.model->name() + "'"} {
     const ContactSetup read = read_setup(setup, asker_);
-    const contact::World world = world_of(*robot_.model, read);
+    contact::WorldReport report;
+    const contact::World world = world_of(*robot_.model, read, report);
+    left_out_ = report.left_out;
+    for (const contact::MeshHull& m : report.meshes) {
+      if (m.hollow > 0.0) hollow_.push_back(m.shape);
+    }
     run_ = std::make_unique<contact::ContactBatch>(robot_.host->registry(), robot_.model, world,
                                                    read.options);
     for (const auto& solid : run_->plan().solids()) shapes_.append(solid.name);
@@ -204,6 +210,9 @@ class ContactRobots {
     alone_([&] { run_->restore(robot, x); });
   }
   py::list shapes() const { return shapes_; }
+  /// Collision shapes of the robot's file that touch nothing, and meshes that touch as their hull.
+  std::vector<std::string> left_out() const { return left_out_; }
+  std::vector<std::string> hollow() const { return hollow_; }
 
  private:
   template <class F>
@@ -236,6 +245,7 @@ class ContactRobots {
   OneAtATime alone_;
   std::unique_ptr<contact::ContactBatch> run_;
   py::list shapes_;
+  std::vector<std::string> left_out_, hollow_;
   std::atomic<long> count_ = 0;  ///< robots; read without the lock
 };
 
@@ -262,7 +272,9 @@ void bind_contact(py::module_& module) {
       .def_property_readonly("forces", &ContactRobots::forces)
       .def_property_readonly("residuals", &ContactRobots::residuals)
       .def_property_readonly("status", &ContactRobots::status)
-      .def_property_readonly("shapes", &ContactRobots::shapes);
+      .def_property_readonly("shapes", &ContactRobots::shapes)
+      .def_property_readonly("left_out", &ContactRobots::left_out)
+      .def_property_readonly("hollow", &ContactRobots::hollow);
 }
 
 }  // namespace espalier::python
