@@ -75,7 +75,7 @@ class CAbaDerivatives final : public ForwardDynamicsDerivatives<T> {
     for (long i = 0; i < this->model().nv(); ++i) vdot[i] = tau[i] - bias_[i];
     if constexpr (std::is_same_v<T, double>) {
       factor_.invert(M_inverse);
-      factor_.times_inverse(vdot);
+      factor_.times_inverse(M_inverse, vdot);
     } else {
       factor_.solve(vdot);
     }

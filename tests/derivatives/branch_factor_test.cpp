@@ -80,7 +80,7 @@ void expect_solutions(const Model& model, std::mt19937& random) {
   BranchSolves(model).solve(factor, A.data(), B.data(), X.data(), Y.data());
   std::vector<double> by_inverse = x;
   factor.solve(x.data());
-  factor.times_inverse(by_inverse.data());
+  factor.times_inverse(Z.data(), by_inverse.data());
   // The matrix is diagonally dominant: no digits are lost but by sums of n numbers.
   const Matrix inverse = given.M.inverse();
   const double bound = 1e-14 * n * inverse.cwiseAbs().maxCoeff();

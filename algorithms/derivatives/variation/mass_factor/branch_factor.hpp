@@ -25,8 +25,7 @@ class BranchFactor {
         n_(plan_.rates()),
         rows_(plan_.row_numbers() + Pack::size, 0.0),
         factors_(plan_.factor_numbers() + Pack::size, 0.0),
-        inverse_stride_((n_ + 2 * Pack::size - 1) / Pack::size * Pack::size),
-        inverse_((n_ + Quad::size) * static_cast<std::size_t>(inverse_stride_) + Pack::size, 0.0),
+        small_(n_ < Pack::size ? Pack::size * small_stride : 0, 0.0),
         ancestors_(n_ + Quad::size, 0.0),
         sums_(n_ + 2 * Pack::size, 0.0) {}
 
@@ -101,32 +100,25 @@ class BranchFactor {
 
   /// Writes Z = M^-1, row-major. Registers that are longer than they write what is set later.
   void invert(double* Z) {
-    for (const Branch& s : plan_.branches()) {
-      SmallInverse::with_size(s.size(), [&]<int size>() { inverse_rows<size>(s); });
-    }
-    const double* from = inverse_.data();
+    if (n_ >= Pack::size) return write_inverse(Z, n_, n_);
+    write_inverse(small_.data(), small_stride, small_stride);
+    for (long k = 0; k < n_; ++k) std::copy_n(small_.data() + k * small_stride, n_, Z + k * n_);
+  }
+  /// x = Z x. @param Z  of invert()
+  void times_inverse(const double* Z, double* x) {
+    constexpr int width = 2 * Pack::size;
     const long n = n_;
     if (n < Pack::size) {
-      for (long k = 0; k < n; ++k) std::copy_n(from + k * inverse_stride_, n, Z + k * n);
-      return;
+      Pack sum(0.0);
+      for (long k = 0; k < n; ++k) sum += Pack(x[k]) * Pack::load(small_.data() + k * small_stride);
+      sum.store(sums_.data());
+    } else if (n < width) {
+      columns_of<Pack::size>(Z, 0, x), columns_of<Pack::size>(Z, n - Pack::size, x);
     }
-    for (long k = 0; k + 1 < n; ++k, from += inverse_stride_, Z += n) {
-      for (long j = 0; j < n; j += Pack::size) Pack::load(from + j).store(Z + j);
+    for (long j = 0; n >= width && j < n; j += width) {  // the last ones are computed again
+      columns_of<width>(Z, std::min(j, n - width), x);
     }
-    std::copy_n(from, n, Z);
-  }
-  /// x = M^-1 x with what invert() found.
-  void times_inverse(double* x) {
-    for (int j = 0; j < n_; j += 2 * Pack::size) {
-      const double* columns = inverse_.data() + j;
-      Pack first(0.0), second(0.0);
-      for (int k = 0; k < n_; ++k, columns += inverse_stride_) {
-        const Pack x_k(x[k]);
-        first += x_k * Pack::load(columns), second += x_k * Pack::load(columns + Pack::size);
-      }
-      first.store(sums_.data() + j), second.store(sums_.data() + j + Pack::size);
-    }
-    std::copy_n(sums_.data(), n_, x);
+    std::copy_n(sums_.data(), n, x);
   }
 
   const BranchPlan& plan() const { return plan_; }
@@ -140,6 +132,20 @@ class BranchFactor {
  private:
   using Branch = BranchPlan::Branch;
 
+  /// Writes `count` numbers of Z x from the first on. Z is symmetric, so that its rows are read.
+  template <int count>
+  void columns_of(const double* Z, long first, const double* x) {
+    constexpr int packs = count / Pack::size;
+    Pack sum[packs];
+    for (Pack& p : sum) p = Pack(0.0);
+    for (long k = 0; k < n_; ++k) {
+      const Pack x_k(x[k]);
+      for (int p = 0; p < packs; ++p) {
+        sum[p] += x_k * Pack::load(Z + k * n_ + first + p * Pack::size);
+      }
+    }
+    for (int p = 0; p < packs; ++p) sum[p].store(sums_.data() + first + p * Pack::size);
+  }
   /// W_s row by row, of W_width numbers each.
   const double* W(const Branch& s) const { return factors_.data() + s.W; }
 
@@ -191,41 +197,90 @@ class BranchFactor {
     }
   }
 
+  /// Rows of Z that are `stride` numbers apart, of which each has `end` that may be written.
+  struct Inverse {
+    double* rows;
+    long stride, end;
+  };
+  void write_inverse(double* rows, long stride, long end) {
+    const Inverse Z{rows, stride, end};
+    for (const Branch& s : plan_.branches()) {
+      SmallInverse::with_size(s.size(), [&]<int size>() { inverse_rows<size>(s, Z); });
+    }
+  }
   /// Z_sj = W_s Z_aj of the rates j before the branch, then D_s and the same of its own.
   template <int size>
-  void inverse_rows(const Branch& s) {
-    for (int j = 0; j < s.begin; j += Pack::size) inverse_block<size>(s, j, false);
-    mirror(s);
-    inverse_block<size>(s, s.begin, true);
+  void inverse_rows(const Branch& s, const Inverse& Z) {
+    for (int j = 0; j < s.begin; j += Pack::size) inverse_block<size>(s, j, false, Z);
+    mirror(s, Z);
+    inverse_block<size>(s, s.begin, true, Z);
   }
   template <int size>
-  void inverse_block(const Branch& s, int column, bool own) {
+  void inverse_block(const Branch& s, int column, bool own, const Inverse& Z) {
     constexpr int first = row_products::first_part<size>;
-    inverse_part<size, first>(s, 0, column, own);
-    if constexpr (first < size) inverse_part<size, size - first>(s, first, column, own);
+    inverse_part<size, first>(s, 0, column, own, Z);
+    if constexpr (first < size) inverse_part<size, size - first>(s, first, column, own, Z);
   }
   template <int size, int rows>
-  void inverse_part(const Branch& s, int k, int column, bool own) {
+  void inverse_part(const Branch& s, int k, int column, bool own, const Inverse& Z) {
     constexpr int width = SmallInverse::width(size);
     const double *d = D(s) + k * width, *w = W_columns(s) + k;
-    double* columns = inverse_.data() + column;
+    double* columns = Z.rows + column;
     Pack sum[rows];
     for (int r = 0; r < rows; ++r) sum[r] = own ? Pack::load(d + r * width) : Pack(0.0);
     for (const BranchPlan::Stretch& a : plan_.stretches(s)) {
-      row_products::accumulate<true, rows, 1>(sum, w, width, columns + a.begin * inverse_stride_,
-                                              inverse_stride_, a.size);
+      row_products::accumulate<true, rows, 1>(sum, w, width, columns + a.begin * Z.stride, Z.stride,
+                                              a.size);
       w += a.size * width;
     }
-    for (int r = 0; r < rows; ++r) sum[r].store(columns + (s.begin + k + r) * inverse_stride_);
+    double* to = columns + (s.begin + k) * Z.stride;
+    if (column + Pack::size <= Z.end) {
+      for (int r = 0; r < rows; ++r) sum[r].store(to + r * Z.stride);
+      return;
+    }
+    double whole[Pack::size];
+    for (int r = 0; r < rows; ++r) {
+      sum[r].store(whole);
+      write_some(whole, Z.end - column, to + r * Z.stride);
+    }
+  }
+  /// The first `count` of eight numbers, by registers that overlap.
+  static void write_some(const double* from, long count, double* to) {
+    if (count < Quad::size) {
+      for (long k = 0; k < count; ++k) to[k] = from[k];
+      return;
+    }
+    Quad::load(from).store(to);
+    Quad::load(from + count - Quad::size).store(to + count - Quad::size);
   }
   /// Z_js = Z_sj^T for the rates j before the branch.
-  void mirror(const Branch& s) {
-    for (int k = s.begin; k < s.end; k += Quad::size) {
-      const double* from = inverse_.data() + k * inverse_stride_;
-      double* to = inverse_.data() + k;
-      for (int j = 0; j < s.begin; j += Quad::size) {
-        slot_moves::transpose(from + j, to + j * inverse_stride_, inverse_stride_);
+  void mirror(const Branch& s, const Inverse& Z) {
+    // Of four or more numbers the last ones are written twice, and nothing is read behind them.
+    for (int next = s.begin; next < s.end; next += Quad::size) {
+      const int k = std::max(s.begin, std::min(next, s.end - Quad::size));
+      const double* from[Quad::size];
+      for (int l = 0; l < Quad::size; ++l) from[l] = Z.rows + std::min(k + l, s.end - 1) * Z.stride;
+      const long count = std::min<long>(Quad::size, Z.end - k);
+      for (int column = 0; column < s.begin; column += Quad::size) {
+        const int j = std::max(0, std::min(column, s.begin - Quad::size));
+        Quad x[Quad::size];
+        for (int l = 0; l < Quad::size; ++l) x[l] = Quad::load(from[l] + j);
+        slot_moves::transpose(x[0], x[1], x[2], x[3]);
+        double* to = Z.rows + j * Z.stride + k;
+        if (count == Quad::size && j + Quad::size <= s.begin) {
+          for (int l = 0; l < Quad::size; ++l) x[l].store(to + l * Z.stride);
+        } else {
+          mirror_some(x, std::min<int>(Quad::size, s.begin - j), count, to, Z.stride);
+        }
       }
+    }
+  }
+  static void mirror_some(const Quad (&x)[Quad::size], int rows, long count, double* to,
+                          long stride) {
+    for (int l = 0; l < rows; ++l) {
+      double whole[Quad::size];
+      x[l].store(whole);
+      write_some(whole, count, to + l * stride);
     }
   }
 
@@ -233,8 +288,8 @@ class BranchFactor {
   int n_;
   AlignedNumbers rows_;     ///< of M
   AlignedNumbers factors_;  ///< D and W of each branch
-  long inverse_stride_;
-  AlignedNumbers inverse_;  ///< M^-1, rows filled up
+  static constexpr long small_stride = 2 * Pack::size;
+  AlignedNumbers small_;  ///< M^-1 where its rows are shorter than a Pack, filled up
   std::vector<double> ancestors_, sums_;
 };
 
