@@ -7,8 +7,8 @@
 #include "cli/output/table.hpp"
 #include "espalier/host/espalier.hpp"
 #include "espalier/plugins/instruction_set.hpp"
-#include "espalier_commit.hpp"
 #include "espalier/plugins/loader.hpp"
+#include "espalier_commit.hpp"
 
 namespace espalier::cli {
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <espalier/espalier.hpp>
+#include <espalier/kernel/scalar/pack.hpp>
 
 using espalier::Pack;
 

@@ -47,10 +47,16 @@ int Named::index(std::string_view name) const {
 }
 
 std::span<double> Named::of(std::string_view name) {
+  if (const auto part = detail::independent_part(*model_, name)) {
+    return std::span(values_).subspan(part->start, part->size);
+  }
   const Joint& found = joint(name);
   return std::span(values_).subspan(found.independent, found.nv);
 }
 std::span<const double> Named::of(std::string_view name) const {
+  if (const auto part = detail::independent_part(*model_, name)) {
+    return std::span(values_).subspan(part->start, part->size);
+  }
   const Joint& found = joint(name);
   return std::span(values_).subspan(found.independent, found.nv);
 }

@@ -3,8 +3,8 @@
 #include "espalier/kernel/integrator.hpp"
 #include "espalier/kernel/model/joint.hpp"
 #include "espalier/kernel/model/packs/pack_code.hpp"
-#include "espalier/kernel/scalar/scalar.hpp"
 #include "espalier/kernel/problems/algorithm.hpp"
+#include "espalier/kernel/scalar/scalar.hpp"
 #include "espalier/kernel/sub_mechanism.hpp"
 
 namespace espalier {

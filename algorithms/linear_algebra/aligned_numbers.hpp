@@ -15,9 +15,9 @@ struct LineAllocator {
   static constexpr std::align_val_t line{64};
 
   LineAllocator() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): as containers ask.
   template <class U>
-  LineAllocator(const LineAllocator<U>&) {
-  }  // NOLINT(google-explicit-constructor): as containers ask
+  LineAllocator(const LineAllocator<U>& /*other*/) {}
   T* allocate(std::size_t count) {
     return static_cast<T*>(::operator new(count * sizeof(T), line));
   }

@@ -111,11 +111,12 @@ class StateReader {
       const Joint& j = joint(key, name);
       std::string own;  // of a joint of several rates, those that are independent
       for (const Coordinate& c : coordinates) {
-        if (c.joint == j.name && c.name != c.joint) own += (own.empty() ? "'" : ", '") + c.name + "'";
+        if (c.joint == j.name && c.name != c.joint)
+          own += (own.empty() ? "'" : ", '") + c.name + "'";
       }
       if (!own.empty()) {
-        throw usage_error(form_.file + ": " + key + " of joint '" + name +
-                          "' is given, expected " + key + " of its independent rates: " + own);
+        throw usage_error(form_.file + ": " + key + " of joint '" + name + "' is given, expected " +
+                          key + " of its independent rates: " + own);
       }
       if (j.independent < 0) {
         const std::string leaders = followed_joints(model_, j);

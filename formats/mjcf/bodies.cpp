@@ -69,8 +69,8 @@ void Reader::read_body(const XmlNode& node, int parent, const std::string& inher
   if (named && body_number_.contains(e.name("name"))) {
     e.fail("name is " + in_quotes(e.name("name")) + ", which is given twice, expected it once");
   }
-  body.link = named ? e.name("name")
-                    : unused("body" + std::to_string(number), link_names_, given_links_);
+  body.link =
+      named ? e.name("name") : unused("body" + std::to_string(number), link_names_, given_links_);
   link_names_.insert(body.link);
   const Transform<double> placement = placed(e, parent) * frame;
   body.X = placement * bodies_[parent].X;
@@ -91,7 +91,8 @@ void Reader::read_body(const XmlNode& node, int parent, const std::string& inher
   link.name = body.link, link.where = node.where;
   bodies_[number].index = robot_.links.size();
   robot_.links.push_back(std::move(link));
-  if (inertial != nullptr) read_inertial(*inertial, number);  // geoms, where there are any, replace it
+  if (inertial != nullptr)
+    read_inertial(*inertial, number);  // geoms, where there are any, replace it
   read_children(node, number, childclass, Transform<double>::identity());
   if (body.by_geoms && bodies_[number].inertia.m > 0.0) {
     robot_.links[bodies_[number].index].inertial = inertial_of(bodies_[number].inertia);
@@ -134,8 +135,7 @@ void Reader::read_joints(const XmlNode& node, int body, const std::string& child
     if (named && joint_number_.contains(e.name("name"))) {
       e.fail("name is " + in_quotes(e.name("name")) + ", which is given twice, expected it once");
     }
-    read.name = named ? e.name("name")
-                      : unused(own.link + "_joint", joint_names_, given_joints_);
+    read.name = named ? e.name("name") : unused(own.link + "_joint", joint_names_, given_joints_);
     joint_names_.insert(read.name);
     read.body = body, read.index = robot_.joints.size();
 

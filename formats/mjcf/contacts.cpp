@@ -38,8 +38,10 @@ void Reader::read_pair(const XmlNode& node) {
   if (a == geoms_.end() || b == geoms_.end()) return;  // names are looked at when it is compiled
   for (const TouchingGeom& g : {*a, *b}) {
     if (g.type != 0 || g.affinity != 0) continue;
-    lose(node, "geom " + in_quotes(g.name) + " has contype and conaffinity 0 and touches in pairs "
-                   "alone, which has no counterpart (here it touches nothing)",
+    lose(node,
+         "geom " + in_quotes(g.name) +
+             " has contype and conaffinity 0 and touches in pairs "
+             "alone, which has no counterpart (here it touches nothing)",
          false);
   }
   if (const auto found = other_friction(e, *a, *b)) robot_.findings.push_back(*found);
@@ -66,22 +68,23 @@ void Reader::exclude_by_types() {
       }
     }
   }
+  std::set<std::pair<std::string, std::string>> excluded;
+  for (const PairDescription& pair : robot_.excluded_contacts) {
+    excluded.insert({pair.first, pair.second}), excluded.insert({pair.second, pair.first});
+  }
   const Meetings* some = nullptr;
   int more = -1;
   for (const auto& [bodies, here] : all) {
-    if (here.meet == here.of) continue;
+    const std::string &first = bodies_[bodies.first].link, &second = bodies_[bodies.second].link;
+    if (here.meet == here.of || excluded.contains({first, second})) continue;
     if (here.meet == 0) {
-      robot_.excluded_contacts.push_back(
-          {bodies_[bodies.first].link, bodies_[bodies.second].link, here.first->where});
+      robot_.excluded_contacts.push_back({first, second, here.first->where});
     } else {
       if (some == nullptr) some = &here;
       ++more;
     }
   }
   if (some == nullptr) return;
-  const auto who = [](const TouchingGeom& g) {
-    return g.name.empty() ? "a geom of " + in_quotes(g.link) : "geom " + in_quotes(g.name);
-  };
   robot_.findings.push_back(
       {Finding::Severity::warning,
        who(*some->first) + " and " + who(*some->second) + " (" + some->first->where.text() +

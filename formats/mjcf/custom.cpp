@@ -174,7 +174,7 @@ void Reader::restore_tree() {
       if (inner.name == "parameter") first->parameters[i.name("name")] = i.numbers("value", 0);
     }
     robot_.joints.erase(second);
-    std::erase_if(robot_.links, [&](const LinkDescription& link) { return link.name == between; });
+    erase_link(between);
   }
   if (own_root_.empty()) return;
   const LinkDescription& world = robot_.links.front();
@@ -186,7 +186,15 @@ void Reader::restore_tree() {
     return;  // the world has got something of its own since
   }
   robot_.joints.erase(hold);
-  robot_.links.erase(robot_.links.begin());
+  erase_link("world");
+}
+
+/// With the rules of contact that name it.
+void Reader::erase_link(const std::string& name) {
+  std::erase_if(robot_.links, [&](const LinkDescription& link) { return link.name == name; });
+  std::erase_if(robot_.excluded_contacts, [&](const PairDescription& pair) {
+    return pair.first == name || pair.second == name;
+  });
 }
 
 }  // namespace espalier::mjcf

@@ -27,9 +27,6 @@ std::string said(const Friction& f) {
 bool alike(const Friction& a, const Friction& b) {
   return (a[0] == 0.0) == (b[0] == 0.0) && a[1] == b[1] && a[2] == b[2];
 }
-std::string who(const TouchingGeom& g) {
-  return g.name.empty() ? "a geom of " + in_quotes(g.link) : "geom " + in_quotes(g.name);
-}
 Finding warning(const std::string& whom, const SourceLocation& where, const std::string& there,
                 const Friction& here, const std::string& more) {
   return {Finding::Severity::warning,
@@ -57,6 +54,10 @@ TouchingGeom touching_geom(const Element& e, const std::string& link, int body) 
     std::copy_n(given.begin(), std::min<std::size_t>(given.size(), 3), g.friction.begin());
   }
   return g;
+}
+
+std::string who(const TouchingGeom& g) {
+  return g.name.empty() ? "a geom of " + in_quotes(g.link) : "geom " + in_quotes(g.name);
 }
 
 bool types_meet(const TouchingGeom& a, const TouchingGeom& b) {

@@ -26,6 +26,8 @@ struct TouchingGeom {
 };
 TouchingGeom touching_geom(const Element& e, const std::string& link, int body);
 
+/// What messages call it.
+std::string who(const TouchingGeom& g);
 /// Whether MuJoCo lets them touch, by contype and conaffinity.
 bool types_meet(const TouchingGeom& a, const TouchingGeom& b);
 inline bool touches_any(const TouchingGeom& g) { return g.type != 0 || g.affinity != 0; }

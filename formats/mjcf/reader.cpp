@@ -199,8 +199,9 @@ void Reader::read_option(const XmlNode& node) {
     }
   }
   if (e.has("collision") && e.text("collision") != "all") {
-    lose(node, "attribute 'collision' is " + in_quotes(e.text("collision")) +
-                   ", which has no counterpart (here it is 'all')",
+    lose(node,
+         "attribute 'collision' is " + in_quotes(e.text("collision")) +
+             ", which has no counterpart (here it is 'all')",
          false);
   }
 }

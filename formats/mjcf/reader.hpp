@@ -107,6 +107,7 @@ class Reader {
   void restore_loop(const Element& e, const SourceLocation& where);
   void restore_values(const Element& e, const SourceLocation& where);
   void restore_tree();
+  void erase_link(const std::string& name);
 
   Element element(const XmlNode& node, const std::string& kind, const std::string& childclass);
   int body_named(const Element& e, std::string_view attribute) const;

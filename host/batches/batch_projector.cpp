@@ -29,6 +29,21 @@ void merge(const Pack& mask, const std::vector<Pack>& from, Pack* to) {
   }
 }
 
+/// By what residuals of the rows of K are multiplied before they are judged; empty: by ones.
+std::vector<double> measures_of(const ClusterConstraint& constraint) {
+  std::vector<double> measures(constraint.rows(), 1.0);
+  std::size_t row = constraint.linear.size();
+  bool any = false;
+  for (const ClusterConstraint::LawUse& use : constraint.laws) {
+    for (std::size_t e = 0; e < use.kept.size(); ++e) {
+      if (!use.kept[e]) continue;
+      any = any || use.measure[e] != 1.0;
+      measures[row++] = use.measure[e];
+    }
+  }
+  return any ? measures : std::vector<double>();
+}
+
 }  // namespace
 
 BatchProjector::BatchProjector(ModelPtr model, const CloseOptions& options)
@@ -51,6 +66,8 @@ BatchProjector::BatchProjector(ModelPtr model, const CloseOptions& options)
     for (const auto& use : c.constraint->laws) equations += use.law->equations();
     for (const auto& closure : c.constraint->loops) equations += closure.all_rows.size();
     loop.phi.reserve(equations);
+    loop.measure = measures_of(*c.constraint);
+    loop.judged.reserve(loop.measure.size());
     for (const int rate : c.constraint->rate) {
       moved.insert(model_->body(model_->joint_of_rate(rate).body).run);
     }
@@ -75,7 +92,11 @@ Pack BatchProjector::evaluate(const Pack* q) {
     packs.jacobian(constraint, *model_, *loop.cluster, view(q), loop.work);
     packs.residual(constraint, *model_, *loop.cluster, view(q), Rows::kept, loop.work, loop.phi);
     loop.residual = Pack(0.0);
-    packs.take_largest(loop.phi, loop.residual);
+    loop.judged.resize(loop.measure.size());
+    for (std::size_t i = 0; i < loop.judged.size(); ++i) {
+      loop.judged[i] = loop.measure[i] * loop.phi[i];
+    }
+    packs.take_largest(loop.measure.empty() ? loop.phi : loop.judged, loop.residual);
     packs.take_largest({&loop.residual, 1}, worst);
   }
   return worst;

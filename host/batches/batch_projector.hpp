@@ -35,6 +35,8 @@ class ESPALIER_API BatchProjector {
     const Cluster* cluster = nullptr;
     ConstraintWorkspace<Pack> work;
     std::vector<Pack> phi, branch;
+    std::vector<double> measure;  ///< of the rows of phi; empty: ones
+    std::vector<Pack> judged;     ///< measure times phi
     Pack residual, margin;
   };
 

@@ -7,8 +7,9 @@
 #include "espalier/kernel/model/model.hpp"
 #include "espalier/kernel/views.hpp"
 
-/// Positions on a robot's loops: dependent ones from independent ones, and first assembly. Positions
-/// are vectors whose sizes are checked (std::vector, std::span, Eigen), or pointers to nq numbers.
+/// Positions on a robot's loops: dependent ones from independent ones, and first assembly.
+/// Positions are vectors whose sizes are checked (std::vector, std::span, Eigen), or pointers to nq
+/// numbers.
 
 namespace espalier {
 

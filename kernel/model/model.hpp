@@ -114,8 +114,8 @@ class ESPALIER_API Model {
   inline const RigidInertia<double>& folded_inertia(int i) const;
   inline std::span<const Cluster> clusters() const;  ///< regular numbering
 
-  std::span<const Joint> joints() const { return joints_; }        ///< that move
-  std::span<const Link> links() const { return links_; }           ///< of the file
+  std::span<const Joint> joints() const { return joints_; }  ///< that move
+  std::span<const Link> links() const { return links_; }     ///< of the file
   /// Inertia added on spanning rates: (rate, inertia) where there is any [kg·m² or kg].
   std::span<const std::pair<int, double>> armature() const { return armature_; }
   /// Parent of every spanning rate among the rates (-1 for none): joints of several rates are

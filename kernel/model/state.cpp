@@ -76,6 +76,33 @@ std::optional<Coordinate> detail::independent_part(const Model& model, std::stri
   return std::nullopt;
 }
 
+/// Where the position of a part stands: the number that its rate moves, and no other.
+/// @throws Unsupported where it has none, such as a turn of a ball or a shift in its own axes
+static int position_of_part(const Model& model, const Coordinate& part) {
+  const Joint& j = model.joint(part.joint);
+  std::vector<double> q(model.nq()), rates(model.spanning_nv(), 0.0);
+  model.neutral(q.data());
+  for (int k = 0; k < j.nq; ++k) q[j.q + k] = 0.3 + 0.4 * k;  // no place where axes coincide
+  model.normalize(q.data());
+  std::vector<double> moved = q;
+  rates[j.v + part.component] = 0.5;
+  model.integrate(q.data(), rates.data(), moved.data());
+  int at = -1, others = 0;
+  for (int k = j.q; k < j.q + j.nq; ++k) {
+    if (std::abs(moved[k] - q[k] - 0.5) < 1e-12) {
+      at = k;
+    } else {
+      others += std::abs(moved[k] - q[k]) > 1e-12;
+    }
+  }
+  if (at >= 0 && others == 0) return at;
+  throw Unsupported("state: position of '" + part.name +
+                    "' is wanted, which has none of its own "
+                    "(joint '" +
+                    j.name + "' of type '" + j.type +
+                    "'), expected the joint's whole position by set_raw()");
+}
+
 State::State(ModelPtr model)
     : model_(detail::expect_model("state", model)), q_(model_->nq()), v_(model_->nv(), 0.0) {
   model_->neutral(q_.data());
@@ -89,6 +116,9 @@ void State::expect_whole() const {
 
 std::span<const double> State::position(std::string_view joint) const {
   expect_whole();
+  if (const auto part = detail::independent_part(*model_, joint)) {
+    return std::span(q_).subspan(position_of_part(*model_, *part), 1);
+  }
   const Joint& j = model_->joint(joint);
   return std::span(q_).subspan(j.q, j.nq);
 }
@@ -116,18 +146,12 @@ void State::put(const Joint& j, In<double> values) {
 
 void State::set_position(std::string_view joint, In<double> values) {
   if (const auto part = detail::independent_part(*model_, joint)) {
-    const Joint& j = model_->joint(part->joint);
-    if (j.nq != j.nv) {
-      throw Unsupported("state: position of a part of joint '" + j.name +
-                        "' is wanted, expected its whole position by set_raw()");
-    }
     expect_whole();
     expect_size("state", ("position of '" + part->name + "'").c_str(), values.size(), part->size);
-    std::copy_n(values.data(), part->size, q_.data() + j.q + part->component);
-    model_->apply_couplings(q_.data());
-    return;
+    q_[position_of_part(*model_, *part)] = values[0];
+  } else {
+    put(independent(joint, "position"), values);
   }
-  put(independent(joint, "position"), values);
   model_->apply_couplings(q_.data());
 }
 

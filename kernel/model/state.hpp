@@ -36,7 +36,8 @@ class ESPALIER_API State {
   /// Independent rates, to be read.
   const std::vector<double>& v() const { return v_; }
 
-  /// Position and rates of one joint.
+  /// Position and rates of one joint, or, where some of its rates alone are independent, of such a
+  /// part, "joint[k]"; likewise where joints are named below.
   /// @throws UnknownName listing the known joints; Unsupported for the rates of a joint that
   ///         depends on others
   std::span<const double> position(std::string_view joint) const;

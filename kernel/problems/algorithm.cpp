@@ -6,9 +6,9 @@
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/motion/quaternions.hpp"
-#include "espalier/kernel/scalar/scalar.hpp"
 #include "espalier/kernel/problems/open_loops.hpp"
 #include "espalier/kernel/problems/position_guard.hpp"
+#include "espalier/kernel/scalar/scalar.hpp"
 #include "espalier/kernel/text.hpp"
 
 namespace espalier {

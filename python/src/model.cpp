@@ -2,9 +2,9 @@
 
 #include "arrays.hpp"
 #include "espalier/kernel/graph/mechanism_graphs.hpp"
+#include "espalier/kernel/model/motion/passive.hpp"
 #include "espalier/kernel/model/motion/quaternions.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
-#include "espalier/kernel/model/motion/passive.hpp"
 #include "espalier/kernel/uniform.hpp"
 
 namespace espalier::python {

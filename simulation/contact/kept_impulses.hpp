@@ -26,7 +26,7 @@ class KeptImpulses {
   const Pack& pack(std::size_t i, int first) const { return numbers_.pack(i, first); }
 
   /// @param first      robot of the pack's first lane
-  /// @param[in,out] s  memory and kept, which say the same before
+  /// @param[in,out] s  memory and kept: on entry, kept lists the points of memory that are not zero
   void load(int first, StepState<Pack>& s) const {
     for (const int point : s.kept) {
       each_part(point, [&](std::size_t i, std::size_t count) {

@@ -9,6 +9,7 @@
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "tests/batch/support.hpp"
 #include "tests/support/big_clusters.hpp"
+#include "tests/support/simple_robot.hpp"
 
 /// Loops of eight robots closed at once, against LoopProjector robot by robot.
 
@@ -112,6 +113,17 @@ TEST(BatchProjectorTest, BlocksOfLargeClustersToo) {
     EXPECT_TRUE(std::any_of(model->clusters().begin(), model->clusters().end(), in_blocks));
     EXPECT_EQ(expect_as_one_by_one(model, 1e-4, 5), Pack::size);
   }
+}
+
+// Lanes are judged as single robots are: laws whose slopes are small by these slopes.
+TEST(BatchProjectorTest, LawsInSmallUnitsToo) {
+  Description robot = chain_of(std::vector<std::string>{"revolute", "revolute"});
+  LawDescription law;
+  law.name = "gear", law.type = "weighted_sum_2", law.joints = {"joint1", "joint2"};
+  law.parameters = {{"weights", {3e-7, -6e-7}}};
+  robot.laws.push_back(law);
+  robot.joints[0].independent = true, robot.joints[1].independent = false;
+  EXPECT_EQ(expect_as_one_by_one(host().compile(robot), 1e-6, 5), Pack::size);
 }
 
 /// A robot with a four-bar, and its lanes where loops are hardly open.

@@ -8,9 +8,9 @@
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/kernel/model/packs/pack_code.hpp"
 #include "espalier/plugins/instruction_set.hpp"
+#include "espalier/plugins/loader.hpp"
 #include "tests/batch/support.hpp"
 #include "tests/support/environment_variable.hpp"
-#include "espalier/plugins/loader.hpp"
 
 // One build for all processors: plugins compiled for wider instruction sets give the results of
 // those for any x86-64, up to rounding.

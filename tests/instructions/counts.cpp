@@ -15,10 +15,10 @@
 
 #include "espalier/espalier.hpp"
 #include "espalier/host/output_file.hpp"
+#include "espalier/plugins/loader.hpp"
 #include "tests/instructions/calls.hpp"
 #include "tests/instructions/marks.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "espalier/plugins/loader.hpp"
 
 namespace espalier::test {
 

@@ -220,11 +220,12 @@ TEST(MjcfContactTest, WhatActsOnGroundAloneIsTold) {
 TEST(MjcfContactTest, TypesSayWhichBodiesPassThroughEachOther) {
   const auto read = [](const std::string& a, const std::string& b, const std::string& more,
                        const std::string& contact = "") {
-    return MjcfFormat().read(
-        "<mujoco><worldbody><body name='a'><joint/><geom name='g' size='1' " + a + "/></body>"
-        "<body name='b'><joint/><geom name='h' size='1' " + b + "/>" + more +
-            "</body></worldbody>" + contact + "</mujoco>",
-        "robot.xml", host().registry());
+    return MjcfFormat().read("<mujoco><worldbody><body name='a'><joint/><geom name='g' size='1' " +
+                                 a +
+                                 "/></body>"
+                                 "<body name='b'><joint/><geom name='h' size='1' " +
+                                 b + "/>" + more + "</body></worldbody>" + contact + "</mujoco>",
+                             "robot.xml", host().registry());
   };
   const std::string odd = "contype='2' conaffinity='4'", usual, other = "<geom name='i' size='1'/>";
   const Description apart = read(odd, usual, "");

@@ -431,17 +431,18 @@ TEST(ClosureTest, LawsInSmallUnitsAreClosedAsOthersAre) {
   LawDescription law;
   law.name = "gear", law.type = "weighted_sum_2";
   law.joints = {robot.joints[0].name, robot.joints[1].name};
-  law.parameters = {{"weights", {3e-10, -6e-10}}};
+  law.parameters = {{"weights", {3e-7, -6e-7}}};
   robot.laws.push_back(law);
   robot.joints[0].independent = true, robot.joints[1].independent = false;
   const ModelPtr model = host().compile(robot);
   std::vector<double> q = neutral_position(*model);
   const std::vector<double> start = q;
   const int motor = model->joint(law.joints[0]).q, follower = model->joint(law.joints[1]).q;
-  q[motor] = 0.003;
-  EXPECT_GT(examine(*model, q).residual, 1e-6);
+  q[motor] = 0.5;
+  EXPECT_GT(examine(*model, q).residual, 1e-3);
+  q[motor] = 3e-6;
   EXPECT_EQ(close(*model, start, q).verdict, Verdict::closed);
-  EXPECT_NEAR(q[follower], 0.0015, 1e-10);  // 1e-12 times a slope of a centimetre
+  EXPECT_NEAR(q[follower], 1.5e-6, 1e-9);  // 1e-12 times the slope of a lever of a centimetre
 }
 
 }  // namespace

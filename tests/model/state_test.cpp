@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "tests/support/four_bar.hpp"
 #include "tests/support/host.hpp"
@@ -236,7 +237,8 @@ TEST(StateLoopTest, LengthsOfQuaternionsDoNotMatterToAnswers) {
 }
 
 TEST(StateTest, ReadsLikeNumbers) {
-  State state(host().compile(chain_of(std::vector<std::string>{"revolute", "prismatic"})));
+  espalier::State state(
+      host().compile(chain_of(std::vector<std::string>{"revolute", "prismatic"})));
   state["joint1"] = 0.4;
   const double angle = state["joint1"];
   EXPECT_EQ(angle, 0.4);
@@ -256,18 +258,44 @@ TEST(StateLoopTest, PartsOfAJointHaveNamesOfTheirOwn) {
     if (c.name != c.joint) part = c.name;
   }
   ASSERT_EQ(part, "rocker[1]");
-  State state(model);
+  espalier::State state(model);
   state.set_rate(part, 0.25);
   EXPECT_EQ(state.rate(part)[0], 0.25);
   state.set_position(part, 0.125);
   EXPECT_EQ(state.position("rocker")[1], 0.125);
+  const double slide = state[part];
+  EXPECT_EQ(slide, 0.125);
   EXPECT_EQ(state.close().verdict, Closure::Verdict::closed);
-  EXPECT_EQ(state.position("rocker")[1], 0.125);
-  Named tau(model);
+  EXPECT_NEAR(state.position("rocker")[1], 0.125, 1e-12);
+  espalier::Named tau(model);
   tau[part] = 3.0;
   EXPECT_EQ(tau[part], 3.0);
+  EXPECT_EQ(tau.of(part)[0], 3.0);
   EXPECT_THROW(state.set_rate("rocker[0]", 1.0), UnknownName);
   EXPECT_THROW(state.set_rate(part, std::vector<double>{1.0, 2.0}), SizeMismatch);
+}
+
+// Rates of a planar joint are in the body's axes, its positions in those of what carries it.
+TEST(StateLoopTest, PartsWithoutAPositionOfTheirOwnAreRefused) {
+  Description robot = four_bar();
+  robot.joints[2].type = "planar";
+  robot.joints[2].independent.reset();
+  const ModelPtr model = host().compile(robot);
+  std::map<int, std::string> parts;  // by the rate
+  for (const Coordinate& c : model->coordinates()) {
+    if (c.name != c.joint) parts[c.component] = c.name;
+  }
+  ASSERT_FALSE(parts.empty());
+  espalier::State state(model);
+  for (const auto& [rate, name] : parts) {
+    state.set_rate(name, 0.5);
+    if (rate == 0) {  // the turn, which is the last of x, y, theta
+      state.set_position(name, 0.25);
+      EXPECT_EQ(state.position("rocker")[2], 0.25);
+    } else {
+      EXPECT_THROW(state.set_position(name, 0.25), Unsupported) << name;
+    }
+  }
 }
 
 }  // namespace

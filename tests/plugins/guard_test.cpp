@@ -1,8 +1,8 @@
 #include <xmmintrin.h>
 
 #include "espalier/kernel/model/closure.hpp"
-#include "tests/plugins/helpers.hpp"
 #include "espalier/plugins/loader.hpp"
+#include "tests/plugins/helpers.hpp"
 
 /// Code of plugins outside of evaluate(): what it throws is an error that names it, and what it
 /// does to the processor is undone.

@@ -1,8 +1,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/plugins/helpers.hpp"
 #include "espalier/plugins/loader.hpp"
+#include "tests/plugins/helpers.hpp"
 
 namespace espalier::host_test {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/layout.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 
 namespace espalier {
 

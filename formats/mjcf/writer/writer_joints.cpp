@@ -92,8 +92,8 @@ std::string Writer::two(const JointDescription& joint, const char* second,
   close();
   const Vec3<double>& a = joint.axis;
   keep("joint " + joint.name, "<joint name=" + quoted(joint.name) + " type=" + quoted(joint.type) +
-                                  " second=" + quoted(name) + " axis='" + list({a.x, a.y, a.z}) + "'>" +
-                                  parameters(joint.parameters) + "</joint>");
+                                  " second=" + quoted(name) + " axis='" + list({a.x, a.y, a.z}) +
+                                  "'>" + parameters(joint.parameters) + "</joint>");
   lose("joint " + in_quotes(joint.name) + ": is two joints there" +
        (joint.type == "helical" ? ", coupled softly" : ""));
   return name;

@@ -122,8 +122,8 @@ class ESPALIER_API ClusterConstraint {
     for (int e = row_start_[row]; e < row_start_[row + 1]; ++e) f(entry_column_[e], w.K[e]);
   }
 
-  /// phi: 0 on an assembled cluster. `kept`: of the rows that K has, in their order; `all`, to be
-  /// judged: of redundant rows and violated `facing` conditions, too, laws by LawUse::measure.
+  /// phi: 0 on an assembled cluster. `kept`: of the rows that K has, in their order; `all`: to be
+  /// judged, with redundant rows and violated `facing` conditions, laws times LawUse::measure.
   enum class Rows { kept, all };
   void residual(const Model& model, const Cluster& cluster, const SpanningView<double>& at,
                 Rows which, std::vector<double>& phi) const;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/layout.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/motion/subspace.hpp"
 
 /// What a cluster's constraints say: K, k and the residual, for whoever compiles it: the kernel,

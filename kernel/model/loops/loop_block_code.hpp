@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/layout.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 
 /// Elimination of a cluster's constraints block by block (LoopBlocks), and the small dense systems
 /// of its blocks; for whoever compiles it, as constraint_code.hpp, and of algorithms for those that

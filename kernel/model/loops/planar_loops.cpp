@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/layout.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 
 namespace espalier {
 

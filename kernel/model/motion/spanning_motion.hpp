@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/layout.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/motion/tree_kinematics.hpp"
 
 namespace espalier {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/layout.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/motion/tree_kinematics.hpp"
 
 namespace espalier {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "espalier/kernel/problems/derivatives/derivative_results.hpp"
-#include "espalier/kernel/problems/task.hpp"
 #include "espalier/kernel/problems/loads.hpp"
+#include "espalier/kernel/problems/task.hpp"
 
 namespace espalier {
 
@@ -13,7 +13,7 @@ namespace espalier {
 ///   M vdot + C = tau + J^T f  and  J vdot + (dJ/dt) v = a - c f,  c the compliance.
 /// Rows in link axes hold components of the spatial acceleration of the point's frame, and their
 /// forces turn with the link; rows in world axes hold the ordinary acceleration of a point that is
-/// fixed in the link, and their forces keep their direction (end_effector.hpp). Derivatives by q
+/// fixed in the link, and their forces keep their direction (setup.hpp). Derivatives by q
 /// are those of kernel/problems/derivatives/derivatives.hpp; a, the rows and the compliance are
 /// held.
 ///

@@ -10,8 +10,8 @@ class ESPALIER_API LowerTriangle {
  public:
   virtual ~LowerTriangle();
 
-  /// From now on evaluate() writes the lower triangle, and may leave there, too, what is zero at
-  /// every position: who reads that has zeroed M once.
+  /// From now on evaluate() writes the lower triangle alone, and there may not touch entries that
+  /// are zero at every position: zero M once before the first call.
   virtual void write_lower_triangle_alone() = 0;
 };
 

@@ -79,6 +79,7 @@ class BoundAlgorithm {
   void find_roles();
   void expect_setup() const;
   bool takes(const std::string& name);
+  bool try_argument(const std::string& name);
   void expect_taken(const Call& call);
   void expect_out(const Call& call) const;
   Choice choose(const std::string& select) const;

@@ -67,11 +67,16 @@ void BoundAlgorithm::expect_setup() const {
 bool BoundAlgorithm::takes(const std::string& name) {
   const auto known = taken_.find(name);
   if (known != taken_.end()) return known->second;
+  const bool taken = try_argument(name);
+  taken_[name] = taken;
+  return taken;
+}
+
+bool BoundAlgorithm::try_argument(const std::string& name) {
   const Model& m = *robot_.model;
-  bool& taken = taken_[name];
-  if (name == "direction") return taken = takes_direction(entry_);
-  if (name == "measurements") return taken = entry_.needs_sensors;
-  if (m.nv() == 0) return taken = true;
+  if (name == "direction") return takes_direction(entry_);
+  if (name == "measurements") return entry_.needs_sensors;
+  if (m.nv() == 0) return true;
   Inputs in;
   for (int i = 0; i < 4; ++i) (in.*role_members[i]).assign(sizes_[i], 0.0);
   m.neutral(in.q.data());
@@ -91,10 +96,10 @@ bool BoundAlgorithm::takes(const std::string& name) {
     in.time_step = nan;
   }
   const auto after = answer(*trial, in);
-  if (!before || !after || before->size() != after->size() || before->empty()) return taken = true;
+  if (!before || !after || before->size() != after->size() || before->empty()) return true;
   const auto is_nan = [](double x) { return std::isnan(x); };
-  if (std::any_of(before->begin(), before->end(), is_nan)) return taken = true;
-  return taken = std::memcmp(before->data(), after->data(), before->size() * sizeof(double)) != 0;
+  if (std::any_of(before->begin(), before->end(), is_nan)) return true;
+  return std::memcmp(before->data(), after->data(), before->size() * sizeof(double)) != 0;
 }
 
 /// @throws TypeError (Python) naming an argument that the problem does not take

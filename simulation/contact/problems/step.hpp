@@ -27,8 +27,10 @@ struct StepState {
   std::vector<T> target;     ///< of drives: position, rate and torque besides, 3 for each
   std::vector<T> held_rate;  ///< of held rows
   std::vector<T> memory;     ///< Plan::memory_size(), zero at first
-  std::vector<int> kept;     ///< points of which memory may have numbers that are not zero
-  std::vector<T> masses;     ///< factors on the pieces of set_masses()
+  /// Points of which memory may have numbers that are not zero: who writes memory lists them, since
+  /// batches carry these alone from step to step.
+  std::vector<int> kept;
+  std::vector<T> masses;             ///< factors on the pieces of set_masses()
   Vec3<T> ground = Vec3<T>::zero();  ///< where all that is fixed to the ground is moved [m]
   T friction = T(1.0);               ///< factor on all coefficients of friction
   const Wrenches<T>* wrenches = nullptr;

@@ -167,8 +167,8 @@ class Moreau : public ContactStep<T> {
   }
 
  protected:
-  /// Joints whose bodies nobody asks for: of a robot that touches nothing they all are. Their rates
-  /// are enough.
+  /// Leaves out joints of bodies that no row reads, whose rates are enough: all joints of a tree
+  /// that touches nothing.
   void leave_out_joints() {
     const Model& m = this->model();
     std::vector<bool> needed(m.body_count() + 1, masses_ != nullptr);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/model/motion/passive.hpp"
+#include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/simulation/simulation.hpp"
 #include "viewer/server/json.hpp"
 

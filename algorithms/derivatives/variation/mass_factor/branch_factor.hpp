@@ -47,8 +47,7 @@ class BranchFactor {
   }
   /// Factors what was written to the rows, which do not survive it.
   void factor_rows() {
-    // Tips first: pivots wait for one another, and those of several branches pass the time
-    // together.
+    // Tips first: pivots of one branch depend on each other, those of different tips overlap.
     for (std::size_t b = plan_.branches().size(); b-- > 0;) {
       const Branch& s = plan_.branches()[b];
       if (s.carries) continue;

@@ -13,8 +13,8 @@ namespace espalier {
 /// X = -M^-1 A and Y = -M^-1 B for matrices of which column j is zero but on rows that carry j or
 /// that j carries. All columns go side by side, whatever carries them, in panels of a Pack each:
 ///     inward   A_a += W_s^T A_s          outward   X_s = -D_s A_s + W_s X_a
-/// (theory/derivatives 15), and only columns related to s have more than W_s X_a, which halves of
-/// panels tell.
+/// (theory/derivatives 15). Columns that are not related to s have W_s X_a alone; this is known for
+/// each half of a panel.
 class BranchSolves {
  public:
   /// @param floats_alone  whether solve() may leave columns of the root to write_root_solution()

@@ -112,8 +112,8 @@ class PairRows {
     }
   }
   /// Writes those by q and v as right-hand sides: rows of `apart` numbers, behind which a Pack may
-  /// be written. Entries of rates of which none carries the other are zero already, but some that
-  /// registers write behind stretches.
+  /// be written. Entries of rates of which none carries the other stay zero; what registers write
+  /// behind a stretch is zeroed again.
   /// @param first  columns before it are left out: 0, or 6 of a root that carries everything
   void write_right_sides(int first, double* A, double* B, long apart) const {
     if (is_chain_) return write_chain<2>({A, B}, apart);

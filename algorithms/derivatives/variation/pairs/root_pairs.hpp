@@ -69,8 +69,9 @@ void write_root_solution(const Vec3<T>& ground, long n, T* X) {
   }
 }
 
-/// The same of -M^-1 dtau/dv by the linear rates of the root. A rate that all bodies have and that
-/// no time changes is felt by none: dtau/dv e_k = M (v x e_k), (12.2).
+/// The same of -M^-1 dtau/dv by the linear rates of the root. A velocity that all bodies
+/// have, constant in world axes, needs no force: dtau/dv e_k = M (v x e_k), which is (12.2). No
+/// loads depend on it.
 /// @param twist  of the root
 template <class T>
 void write_root_rate_solution(const Motion<T>& twist, long n, T* Y) {

@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/model/compile/variants.hpp"
 #include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/loops/loop_projector.hpp"
-#include "espalier/kernel/model/compile/variants.hpp"
 #include "espalier/kernel/text.hpp"
 
 namespace espalier {

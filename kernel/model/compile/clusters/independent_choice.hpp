@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/kernel/model/loops/constraint.hpp"
 #include "espalier/kernel/model/layout.hpp"
+#include "espalier/kernel/model/loops/constraint.hpp"
 
 /// Which joints of a cluster determine the others best, and models of one robot that differ in that
 /// choice (docs/theory/dead-points.md).

@@ -136,14 +136,14 @@ int ClusterCompiler::largest_rank(std::size_t index, const std::vector<std::vect
 /// Finds by what the residuals of laws are multiplied before they are judged: such that the largest
 /// slope of each is that of a lever of a centimetre, where it is smaller.
 void ClusterCompiler::measure_laws(ClusterConstraint& constraint, const std::vector<Matrix>& K) {
-  constexpr double small = 1e-2;
+  constexpr double small = 1e-2, largest = 1e5;  // phi of a metre has roundings of 2e-16
   auto row = static_cast<Eigen::Index>(constraint.linear.size());
   for (ClusterConstraint::LawUse& use : constraint.laws) {
     for (std::size_t e = 0; e < use.kept.size(); ++e) {
       if (!use.kept[e]) continue;
       double slope = 0.0;
       for (const Matrix& one : K) slope = std::max(slope, one.row(row).cwiseAbs().maxCoeff());
-      if (slope > 0.0 && slope < small) use.measure[e] = std::min(small / slope, 1e15);
+      if (slope > 0.0 && slope < small) use.measure[e] = std::min(small / slope, largest);
       ++row;
     }
   }

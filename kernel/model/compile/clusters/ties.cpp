@@ -87,8 +87,7 @@ class TieFinder {
     const int j = from_.joint_of_edge[from_.tree.joint(body)];
     if (from_.types[j]->nv() == 1 && from_.types[j]->nq() == 1) return true;
     findings_.error(where, who + ": joint '" + from_.joints[j].name + "' of type '" +
-                               from_.joints[j].type +
-                               "' has several " +
+                               from_.joints[j].type + "' has several " +
                                (from_.types[j]->nv() == 1 ? "positions" : "rates") +
                                ", expected joints of one rate");
     return false;

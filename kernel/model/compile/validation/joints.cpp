@@ -101,29 +101,28 @@ void check_parameters(const JointDescription& joint, const JointType& type, Find
 }
 
 /// Springs and limits are of joints whose position is one number.
-void check_position(const JointDescription& joint, const JointType& type,
-                    const CompileOptions& options, Findings& findings) {
+void check_position(const JointDescription& joint, const JointType& type, Findings& findings) {
   if (type.nq() <= 1) return;
   const std::string who = "joint '" + joint.name + "' of type '" + joint.type + "': ";
   if (joint.passive.stiffness != 0.0) {
-    const std::string text = who + "stiffness is " + number(joint.passive.stiffness) +
-                             ", expected none (a spring acts on a joint whose position is one "
-                             "number: make it of such joints, or write the force as a controller)";
-    options.lenient ? findings.warning(joint.where, text) : findings.error(joint.where, text);
+    findings.warning(joint.where, who + "stiffness is " + number(joint.passive.stiffness) +
+                                      ", expected none (springs act on joints whose position is "
+                                      "one number: this one does nothing)");
   }
   if (joint.limits.lower || joint.limits.upper) {
-    findings.warning(joint.where, who + "position has limits, expected none (they act on joints "
-                                        "whose position is one number, and not here)");
+    findings.warning(joint.where, who +
+                                      "position has limits, expected none (they act on joints "
+                                      "whose position is one number, and not here)");
   }
 }
 
 }  // namespace
 
 void check_type(const std::string& who, const JointDescription& joint, const ModelTypes& types,
-                const CompileOptions& options, Findings& findings) {
+                Findings& findings) {
   try {
     const JointType& type = types.joint_type(joint.type);
-    check_position(joint, type, options, findings);
+    check_position(joint, type, findings);
     check_parameter_names(who, "joints of type '" + joint.type + "'", joint.parameters,
                           type.parameter_names(), joint.where, findings);
     const double length = std::sqrt(dot(joint.axis, joint.axis));

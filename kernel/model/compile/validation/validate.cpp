@@ -147,7 +147,7 @@ class Validation {
                                        "', expected two links");
     }
     expect_placed(who, joint.origin, joint.where);
-    check_type(who, joint, types_, options_, findings_);
+    check_type(who, joint, types_, findings_);
     check_passive(joint, findings_);
     if (joint.mimic && joint.type == "fixed") {
       findings_.warning(joint.where, who + ": mimics joint '" + joint.mimic->joint +

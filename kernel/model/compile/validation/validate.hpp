@@ -71,7 +71,7 @@ JointSpec spec_of(const JointDescription& joint);
 void check_passive(const JointDescription& joint, Findings& findings);
 /// What its type says of it.
 void check_type(const std::string& who, const JointDescription& joint, const ModelTypes& types,
-                const CompileOptions& options, Findings& findings);
+                Findings& findings);
 /// @param reader  whom the parameters are given to, for the message
 void check_parameter_names(const std::string& who, const std::string& reader,
                            const Parameters& given, const std::vector<std::string_view>& known,
