@@ -91,10 +91,9 @@ void Reader::read_body(const XmlNode& node, int parent, const std::string& inher
   link.name = body.link, link.where = node.where;
   bodies_[number].index = robot_.links.size();
   robot_.links.push_back(std::move(link));
-  if (inertial != nullptr)
-    read_inertial(*inertial, number);  // geoms, where there are any, replace it
+  if (inertial != nullptr) read_inertial(*inertial, number);
   read_children(node, number, childclass, Transform<double>::identity());
-  if (body.by_geoms && bodies_[number].inertia.m > 0.0) {
+  if (body.by_geoms && bodies_[number].inertia.m > 0.0) {  // a body without geoms keeps its own
     robot_.links[bodies_[number].index].inertial = inertial_of(bodies_[number].inertia);
   }
 }

@@ -11,6 +11,20 @@ namespace espalier::mjcf {
 
 using formats::in_quotes;
 
+namespace {
+
+using LinkPairs = std::set<std::pair<std::string, std::string>>;
+/// Pairs by name, both ways.
+LinkPairs pairs_of(const std::vector<PairDescription>& pairs) {
+  LinkPairs out;
+  for (const PairDescription& pair : pairs) {
+    out.insert({pair.first, pair.second}), out.insert({pair.second, pair.first});
+  }
+  return out;
+}
+
+}  // namespace
+
 void Reader::read_contact(const XmlNode& node) {
   for (const XmlNode& child : node.children) {
     const Element e = element(child, child.name, "");
@@ -68,10 +82,7 @@ void Reader::exclude_by_types() {
       }
     }
   }
-  std::set<std::pair<std::string, std::string>> excluded;
-  for (const PairDescription& pair : robot_.excluded_contacts) {
-    excluded.insert({pair.first, pair.second}), excluded.insert({pair.second, pair.first});
-  }
+  const LinkPairs excluded = pairs_of(robot_.excluded_contacts);
   const Meetings* some = nullptr;
   int more = -1;
   for (const auto& [bodies, here] : all) {
@@ -103,10 +114,7 @@ void Reader::warn_of_friction() {
     while (body > 0 && !moves[body]) body = bodies_[body].parent;
     return body;
   };
-  std::set<std::pair<std::string, std::string>> excluded;
-  for (const PairDescription& pair : robot_.excluded_contacts) {
-    excluded.insert({pair.first, pair.second}), excluded.insert({pair.second, pair.first});
-  }
+  const LinkPairs excluded = pairs_of(robot_.excluded_contacts);
   const auto carries = [&](int a, int b) {
     return a != 0 && b != 0 && rigid(bodies_[b].parent) == a;
   };

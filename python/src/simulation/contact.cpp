@@ -6,6 +6,7 @@
 #include "espalier/simulation/contact/world.hpp"
 #include "python/src/arrays.hpp"
 #include "recorded_run.hpp"
+#include "robot_rows.hpp"
 
 // Many robots on rigid ground (ContactBatch).
 
@@ -112,18 +113,7 @@ class ContactRobots {
   }
   /// Robots by their numbers, with as many rows of q and v.
   void reset(const std::vector<int>& robots, py::handle q, py::handle v) {
-    const long N = static_cast<long>(robots.size());
-    const int nq = robot_.model->nq(), nv = robot_.model->nv();
-    const std::vector<double> at = columns_of(q, "q", nq, N, asker_);
-    const std::vector<double> rates = columns_of(v, "v", nv, N, asker_);
-    alone_([&] {
-      std::vector<double> one_q(nq), one_v(nv);
-      for (long k = 0; k < N; ++k) {
-        for (int i = 0; i < nq; ++i) one_q[i] = at[i * N + k];
-        for (int i = 0; i < nv; ++i) one_v[i] = rates[i * N + k];
-        run_->reset(robots[k], one_q, one_v);
-      }
-    });
+    reset_robots(*run_, alone_, robots, q, v, *robot_.model, asker_);
   }
   void step(double h, int steps) {
     alone_([&] {
@@ -227,14 +217,7 @@ class ContactRobots {
   /// As many as there are when they are copied.
   template <class F>
   py::array_t<double> rows(F&& columns, long n) {
-    std::vector<double> all;
-    long count = 0;
-    alone_([&] {
-      const std::span<const double> now = columns();
-      all.assign(now.begin(), now.end());
-      count = count_;
-    });
-    return rows_of(all, n, count);
+    return robot_rows(alone_, columns, count_, n);
   }
   void expect_started() const {
     if (count_ == 0) throw Error(asker_.who + ": number of robots is 0, expected start() before");

@@ -8,6 +8,7 @@
 #include "espalier/simulation/controllers.hpp"
 #include "python/src/values.hpp"
 #include "recorded_run.hpp"
+#include "robot_rows.hpp"
 
 // Robots in time: one (Simulation) and many (BatchSimulation).
 
@@ -167,18 +168,7 @@ class ManyRobots {
 
   /// Robots by their numbers, with as many rows of q and v; the others stay as they are.
   void reset(const std::vector<int>& robots, py::handle q, py::handle v) {
-    const long N = static_cast<long>(robots.size());
-    const int nq = robot_.model->nq(), nv = robot_.model->nv();
-    const std::vector<double> at = columns_of(q, "q", nq, N, asker_);
-    const std::vector<double> rates = columns_of(v, "v", nv, N, asker_);
-    alone_([&] {
-      std::vector<double> one_q(nq), one_v(nv);
-      for (long k = 0; k < N; ++k) {
-        for (int i = 0; i < nq; ++i) one_q[i] = at[i * N + k];
-        for (int i = 0; i < nv; ++i) one_v[i] = rates[i * N + k];
-        run_->reset(robots[k], one_q, one_v);
-      }
-    });
+    reset_robots(*run_, alone_, robots, q, v, *robot_.model, asker_);
   }
 
   /// @param tau  (N, nv), constant over the steps; None: zero
@@ -231,14 +221,7 @@ class ManyRobots {
   /// Numbers of all robots, `each` of one.
   template <class F>
   py::array copy(F&& columns, long each) {
-    std::vector<double> all;
-    long count = 0;
-    alone_([&] {
-      const std::span<const double> now = columns();
-      all.assign(now.begin(), now.end());
-      count = count_;
-    });
-    return rows_of(all, each, count);
+    return robot_rows(alone_, columns, count_, each);
   }
 
   Robot robot_;
