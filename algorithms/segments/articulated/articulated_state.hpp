@@ -69,7 +69,7 @@ struct ArticulatedState {
   SpanningMotion<T> motion;
   std::vector<WorldBody<T>> body;
   std::vector<WorldRate<T>> rate;
-  std::vector<T> D;  ///< factors of bodies with several rates
+  std::vector<T> D;  ///< factors of bodies with several rates, up to the last of these
   ChainSweeps<T> chains;
   int base;  ///< FloatingBase; 0: none
 
@@ -83,16 +83,18 @@ struct ArticulatedState {
   /// The ground, and all bodies and rates up to the last ones outside of chains.
   void make_bodies(const ScheduleLayout& layout, const std::vector<RigidInertia<double>>& inertia) {
     const Model& m = model;
-    int last = 0, rates = 0;
+    int last = 0, rates = 0, factored = 0;
     for (int i = 1; i <= m.active_body_count(); ++i) {
       if (chains.passes(i)) continue;
       last = i;
-      rates = std::max(rates, m.body(i).v + m.body(i).nv);
+      const int end = m.body(i).v + m.body(i).nv;
+      rates = std::max(rates, end);
+      if (m.body(i).nv > 1) factored = std::max(factored, end);
     }
     for (const int attachment : chains.attachments().all) last = std::max(last, attachment);
     body.resize(last + 1);
     rate.resize(rates);
-    D.resize(rates * max_rates);
+    D.resize(factored * max_rates);
     body[0].motion = {Vec3<T>::zero(), Vec3<T>::zero(), Vec3<T>::zero()};
     body[0].da = Motion<T>::zero();
     for (int i = 1; i <= last; ++i) {
