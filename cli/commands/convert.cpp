@@ -43,14 +43,7 @@ Example: espalier convert robot.xml -o robot.yaml)");
       }
       unread.push_back(finding.text);
     }
-    std::vector<std::string> losses = format.losses(description);
-    const std::size_t lost = losses.size();
-    // What a command asks for by default is no part of the robot's mechanics.
-    const std::string ending = format.extensions().front();
-    if (description.floating && ending != ".yaml" && ending != ".sdf") {
-      losses.push_back("root: is '" + std::string(*description.floating ? "floating" : "fixed") +
-                       "', commands on the output need --root");
-    }
+    const std::vector<std::string> losses = format.losses(description);
     OutputFile file(output_, input_files().kept());  // or nothing is told
     const std::string flat = flattened(description);
     if (!session.json) {
@@ -58,9 +51,9 @@ Example: espalier convert robot.xml -o robot.yaml)");
       for (const std::string& text : unread) session.print("not read: " + text);
       for (const std::string& text : losses) session.print("not kept in " + output_ + ": " + text);
     }
-    if (strict_ && lost > 0) {
+    if (strict_ && !losses.empty()) {
       throw Failure(unusable, "Unsupported",
-                    output_ + ": the format cannot say " + std::to_string(lost) +
+                    output_ + ": the format cannot say " + std::to_string(losses.size()) +
                         " things, the first is: " + losses.front() +
                         ", expected a format that keeps all (leave out --strict to write it)");
     }

@@ -62,6 +62,7 @@ void Reader::read_custom(const XmlNode& node) {
       wholes_.push_back(said);
     } else if (said.name == "root") {
       own_root_ = bodies_[body_named(e, "link")].link;
+      if (e.has("floating")) own_root_floats_ = e.boolean("floating", false);
     } else {
       e.fail("element is <" + said.name + ">, expected what Espalier writes there");
     }
@@ -181,12 +182,14 @@ void Reader::restore_tree() {
   const auto on_world = [](const JointDescription& j) { return j.parent == "world"; };
   const auto hold = std::find_if(robot_.joints.begin(), robot_.joints.end(), on_world);
   if (std::count_if(robot_.joints.begin(), robot_.joints.end(), on_world) != 1 ||
-      hold->type != "fixed" || hold->child != own_root_ || !world.visuals.empty() ||
-      !world.collisions.empty() || !world.frames.empty()) {
+      hold->type != (own_root_floats_.value_or(false) ? "floating" : "fixed") ||
+      hold->child != own_root_ || !world.visuals.empty() || !world.collisions.empty() ||
+      !world.frames.empty()) {
     return;  // the world has got something of its own since
   }
   robot_.joints.erase(hold);
   erase_link("world");
+  robot_.floating = own_root_floats_;
 }
 
 /// With the rules of contact that name it.

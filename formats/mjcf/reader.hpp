@@ -145,6 +145,7 @@ class Reader {
   std::set<std::string, std::less<>> restored_;  ///< elements that texts take the place of
   std::vector<XmlNode> wholes_;                  ///< joints that were written as two
   std::string own_root_;                         ///< link that is the root, not the world
+  std::optional<bool> own_root_floats_;          ///< what the description said of it
 };
 
 }  // namespace espalier::mjcf

@@ -74,6 +74,7 @@ class UrdfReader : private urdf::Elements {
     }
     if (const XMLElement* espalier = child(who, root, "espalier")) {
       robot.gravity = vector(who, *espalier, "gravity", robot.gravity);
+      robot.floating = read_floating(who, *espalier);
       read_extras(*espalier, robot);
     }
     urdf::read_transmissions(*this, root, robot, findings_);
@@ -247,6 +248,16 @@ class UrdfReader : private urdf::Elements {
   }
 
   // --- what URDF has no elements for ------------------------------------------------------------
+
+  /// Whether the root floats, where <espalier> of the robot says so.
+  std::optional<bool> read_floating(const std::string& who, const XMLElement& espalier) const {
+    if (espalier.Attribute("root") == nullptr) return std::nullopt;
+    const std::string stated = name(who, espalier, "root");
+    if (stated != "fixed" && stated != "floating") {
+      fail(who, espalier, "root is " + in_quotes(stated) + ", expected 'fixed' or 'floating'");
+    }
+    return stated == "floating";
+  }
 
   /// Named states, inputs and rules of contact, in <espalier> of the robot.
   void read_extras(const XMLElement& espalier, Description& robot) const {

@@ -31,15 +31,17 @@ class UrdfWriter {
   }
 
  private:
-  /// Gravity, named states, inputs and rules of contact: URDF has no elements for them.
+  /// Gravity, whether the root floats, named states, inputs and rules of contact: URDF has no
+  /// elements for them.
   void write_extras(const Description& robot) {
     const bool usual = same(robot.gravity, Description{}.gravity);
-    if (usual && robot.states.empty() && robot.actuators.empty() &&
+    if (usual && !robot.floating && robot.states.empty() && robot.actuators.empty() &&
         robot.excluded_contacts.empty() && robot.contact_pairs.empty()) {
       return;
     }
     xml_.OpenElement("espalier");
     if (!usual) vector("gravity", robot.gravity);
+    if (robot.floating) xml_.PushAttribute("root", *robot.floating ? "floating" : "fixed");
     for (const NamedState& state : robot.states) write_state(state);
     for (const ActuatorDescription& actuator : robot.actuators) {
       open("actuator", "actuator " + in_quotes(actuator.name));

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .errors import (
-    DuplicateName, InvalidModel, OnlyKnown, expect_dict, expect_name, expect_word, file_name,
-    name_fields, unknown,
+    DuplicateName, InvalidModel, OnlyKnown, Unsupported, expect_dict, expect_name, expect_word,
+    file_name, name_fields, unknown,
 )
 from .host import Host, default_host, loaded_by_hand
 from .results import PlainNumbers
@@ -196,23 +196,36 @@ class Description(OnlyKnown):
         with registered(self._laws(), self.host):
             return self.host.diagnose(self._core, root, mimic)
 
+    def losses(self, format: str) -> list[str]:
+        """What the format of a file name's ending does not keep of the robot, a sentence each."""
+        if not isinstance(format, str):
+            raise TypeError(f"losses of '{self.name}': format is {format!r}, expected an ending")
+        return self.host.losses(self._core, "robot." + format.removeprefix("."))
+
     def text(self, format: str = ".yaml") -> str:
-        """The robot as text in the format of a file name's ending."""
+        """The robot as text in the format of a file name's ending; `losses` says what it lacks."""
         if not isinstance(format, str):
             raise TypeError(f"text of '{self.name}': format is {format!r}, expected an ending")
         return self.host.write_text(self._core, "robot." + format.removeprefix("."))
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file in the format of its ending; reading it gives the same description.
+    def write(self, path: str | os.PathLike[str], strict: bool = False) -> None:
+        """Writes a file in the format of its ending; reading it gives the same robot.
 
-        Names of meshes stay as they are, relative to the robot's folder: those that are not found
-        from the new file are a warning.
+        What the format does not keep (`losses`) is a warning, or with `strict` an error before
+        anything is written. Names of meshes stay as they are, relative to the robot's folder: those
+        that are not found from the new file are a warning.
         """
         path = file_name(f"write '{self.name}'", path)
         if re.fullmatch(r"(\.\w+)+", os.path.basename(path)):
             raise InvalidModel(
                 f"write '{self.name}': file is '{path}', an ending alone, expected a name before it"
             )
+        losses = self.host.losses(self._core, path)
+        if losses:
+            not_kept = f"write '{self.name}': {path} does not keep {'; '.join(losses)}"
+            if strict:
+                raise Unsupported(f"{not_kept}, expected a format that keeps all")
+            warnings.warn(not_kept, stacklevel=2)
         text = self.host.write_text(self._core, path)
         # Beside and renamed: a full disk leaves what stood there.
         target = os.path.realpath(path)

@@ -167,6 +167,13 @@ void bind_files(HostClass& host) {
           },
           py::arg("description"), py::arg("path"),
           "The robot as text in the format of the path's ending.")
+      .def(
+          "losses",
+          [](const Host& host, const Description& description, const std::string& path) {
+            return host.registry().format_for(path).losses(description);
+          },
+          py::arg("description"), py::arg("path"),
+          "What the format of the path's ending does not keep of a robot, a sentence each.")
       .def("compile", &compile, py::arg("description"), py::arg("root") = py::none(),
            py::arg("mimic") = "honour", py::arg("rotors") = "fold")
       .def(

@@ -215,3 +215,23 @@ def test_threads_may_write_one_file(tmp_path):
         thread.join()
     assert not errors and esp.read(file) == arm
     assert [p.name for p in tmp_path.iterdir()] == ["arm.yaml"]
+
+
+def test_writing_says_what_a_format_does_not_keep(tmp_path):
+    tello = esp.read(esp.robot_file("tello.yaml"))
+    assert tello.losses(".yaml") == tello.losses("urdf") == []
+    lost = tello.losses(".sdf")
+    assert len(lost) > 4 and any("is called" in what for what in lost)
+    with pytest.warns(UserWarning, match="tello.sdf does not keep .*is called"):
+        tello.write(tmp_path / "tello.sdf")
+    (tmp_path / "tello.sdf").unlink()
+    with pytest.raises(esp.Unsupported, match="does not keep .*, expected a format that keeps all"):
+        tello.write(tmp_path / "tello.sdf", strict=True)
+    assert not (tmp_path / "tello.sdf").exists()
+    tello.write(tmp_path / "tello.urdf", strict=True)
+    with pytest.warns(UserWarning, match="independent there"):  # in MuJoCo
+        tello.write(tmp_path / "tello.xml")
+    for name in ("tello.urdf", "tello.xml"):
+        assert esp.load(tmp_path / name).nv == esp.load(esp.robot_file("tello.yaml")).nv
+    with pytest.raises(TypeError, match="format is 3, expected an ending"):
+        tello.losses(3)

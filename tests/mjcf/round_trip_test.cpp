@@ -8,6 +8,7 @@
 #include "formats/sdf/sdf.hpp"
 #include "formats/urdf/urdf.hpp"
 #include "formats/yaml/yaml.hpp"
+#include "tests/formats/support.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/simple_robot.hpp"
 
@@ -57,7 +58,7 @@ Numbers numbers(const ModelPtr& robot, const std::map<std::string, double>& posi
 
 /// Two descriptions of a robot compute the same mass matrix and bias.
 void expect_the_same(const Description& robot, const Description& back) {
-  // Two of the formats do not say whether the root floats.
+  // Positions are given by name for joints of one rate, so that a root that floats is held.
   const CompileOptions options{.root = CompileOptions::Root::fixed};
   const ModelPtr a = host().compile(robot, options), b = host().compile(back, options);
   // Spanning positions that close all loops, by name.
@@ -224,6 +225,53 @@ TEST(RoundTripTest, StatesInputsContactsAndJointsOfTwoRatesAreKept) {
   expect_all_kept<UrdfFormat>();
   expect_all_kept<YamlFormat>();
   expect_all_kept<MjcfFormat>();
+}
+
+/// A robot that floats, with a state and an input that name its root, comes back so.
+template <class F>
+void expect_root_kept() {
+  Description robot = host().read(ESPALIER_SOURCE_DIR "/robots/tello.yaml");
+  ASSERT_EQ(robot.floating, true);
+  NamedState fallen;
+  fallen.name = "fallen";
+  fallen.positions = {{"root", {0.1, 0.2, 0.3, 0.5, 0.5, 0.5, 0.5}}};
+  fallen.velocities = {{"root", {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}}};
+  ActuatorDescription thruster;
+  thruster.name = "thruster", thruster.gear = {{"root", {0, 0, 0, 0, 0, 1}}};
+  robot.states = {fallen}, robot.actuators = {thruster};
+  for (const std::string& loss : F().losses(robot)) EXPECT_EQ(loss.find("root"), loss.npos) << loss;
+  for (const std::optional<bool> floats : {std::optional(true), std::optional(false), {}}) {
+    robot.floating = floats;
+    if (!floats.value_or(false)) robot.states.clear(), robot.actuators.clear();
+    const Description back = again(F(), robot);
+    EXPECT_EQ(back.floating, floats);
+    EXPECT_EQ(back.links.size(), robot.links.size());
+    EXPECT_EQ(back.joints.size(), robot.joints.size());
+    ASSERT_EQ(back.states.size(), robot.states.size());
+    ASSERT_EQ(back.actuators.size(), robot.actuators.size());
+    EXPECT_EQ(host().compile(back)->nv(), host().compile(robot)->nv());
+    if (robot.states.empty()) continue;
+    EXPECT_EQ(back.states[0].positions, fallen.positions);
+    EXPECT_EQ(back.states[0].velocities, fallen.velocities);
+    EXPECT_EQ(back.actuators[0].gear, thruster.gear);
+  }
+}
+
+TEST(RoundTripTest, WhetherTheRootFloatsIsKept) {
+  expect_root_kept<UrdfFormat>();
+  expect_root_kept<YamlFormat>();
+  expect_root_kept<MjcfFormat>();
+}
+
+TEST(RoundTripTest, RobotsThatFloatHangOnAFreeJointInMjcf) {
+  const Description robot = host().read(ESPALIER_SOURCE_DIR "/robots/tello.yaml");
+  EXPECT_NE(MjcfFormat().write(robot).find("<freejoint name=\"root\"/>"), std::string::npos);
+}
+
+TEST(RoundTripTest, UrdfSaysWhatARootMayBe) {
+  const std::string text = R"(<robot name="r"><link name="a"/><espalier root="flying"/></robot>)";
+  expect_in(message_of<InvalidModel>([&] { UrdfFormat().read(text, "r.urdf", host().registry()); }),
+            {"r.urdf", "root is 'flying', expected 'fixed' or 'floating'"});
 }
 
 TEST(RoundTripTest, SdfListsStatesInputsAndContactsAsLost) {

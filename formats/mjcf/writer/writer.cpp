@@ -76,8 +76,7 @@ std::string Writer::write() {
     contents(*root_);
     children(*root_);
   } else {
-    body(*root_, nullptr);
-    keep("root " + root_->name, "<root link=" + quoted(root_->name) + "/>");
+    write_root();
   }
   close();
   collect_constraints();
@@ -89,6 +88,17 @@ std::string Writer::write() {
   custom();
   close();
   return xml_.CStr();
+}
+
+/// The root is a body of the world there, and hangs on a free joint if it floats.
+void Writer::write_root() {
+  std::string said = "<root link=" + quoted(root_->name);
+  if (robot_.floating) said += *robot_.floating ? " floating='true'" : " floating='false'";
+  keep("root " + root_->name, said + "/>");
+  if (!robot_.floating.value_or(false)) return body(*root_, nullptr);
+  free_root_.name = "root", free_root_.type = "floating", free_root_.parent = "world",
+  free_root_.child = root_->name;
+  body(*root_, &free_root_);
 }
 
 void Writer::place(const std::string& link, const Transform<double>& X, int depth) {

@@ -31,6 +31,7 @@ class Writer {
 
  private:
   // writer.cpp: the tree
+  void write_root();
   void place(const std::string& link, const Transform<double>& X, int depth);
   void children(const LinkDescription& link);
   void body(const LinkDescription& link, const JointDescription* joint);
@@ -87,7 +88,7 @@ class Writer {
 
   // writer_states.cpp: inputs, contacts, named states, texts
   void actuators();
-  bool is_floating_root(const std::string& joint) const;
+  bool is_unwritten_root(const std::string& joint) const;
   bool drives_root(const ActuatorDescription& actuator) const;
   void contacts();
   void keyframes();
@@ -115,6 +116,7 @@ class Writer {
   tinyxml2::XMLPrinter xml_;
   std::string who_ = "mjcf";
   const LinkDescription* root_ = nullptr;
+  JointDescription free_root_;  ///< of a floating root; the description has none
   std::map<std::string, std::size_t> link_number_;
   std::map<std::string, std::vector<const JointDescription*>> carried_;
   std::vector<const JointDescription*> cut_;     ///< joints that close loops

@@ -43,7 +43,8 @@ void Writer::write_joint(const JointDescription& joint) {
     terms(joint, false);
     close();
   } else if (type == "floating") {
-    if (joint.parent != root_->name || root_->name != "world" || !(joint.origin == Pose{})) {
+    const bool on_world = joint.parent == root_->name && root_->name == "world";
+    if (&joint != &free_root_ && (!on_world || !(joint.origin == Pose{}))) {
       throw Unsupported(who_ +
                         ": type is 'floating', expected it on the root link 'world' and "
                         "without origin (MJCF has free joints there only)");

@@ -10,15 +10,16 @@ namespace espalier::mjcf {
 
 using formats::in_quotes;
 
-/// Whether it is the joint that a floating root hangs on: it is no part of the description, and
-/// commands on the output add it.
-bool Writer::is_floating_root(const std::string& joint) const {
-  const auto is_root = [](const JointDescription& j) { return j.name == "root"; };
-  return joint == "root" && std::none_of(robot_.joints.begin(), robot_.joints.end(), is_root);
+/// Whether it is the joint of a root that may float, where the description does not say that it
+/// does: the file has no such joint then.
+bool Writer::is_unwritten_root(const std::string& joint) const {
+  return joint == "root" && free_root_.name.empty() && !joint_names_.contains("root");
 }
 
+/// Whether an input drives a root that the file has no joint for, or, by a tendon, a free joint.
 bool Writer::drives_root(const ActuatorDescription& actuator) const {
-  return actuator.gear.contains("root") && is_floating_root("root");
+  if (!actuator.gear.contains("root")) return false;
+  return is_unwritten_root("root") || (!free_root_.name.empty() && actuator.gear.size() > 1);
 }
 
 void Writer::actuators() {
@@ -123,7 +124,7 @@ void Writer::keep_states() {
     for (const auto& [element, values] :
          {std::pair{"position", &state.positions}, std::pair{"velocity", &state.velocities}}) {
       for (const auto& [joint, numbers] : *values) {
-        if (is_floating_root(joint)) {
+        if (is_unwritten_root(joint)) {
           lose("state " + in_quotes(state.name) + ": " + element + " of the floating root");
           continue;
         }
@@ -138,7 +139,7 @@ void Writer::keep_states() {
 /// Inputs that drive several joints, or none, or are bounded on one side.
 void Writer::keep_actuators() {
   for (const ActuatorDescription& actuator : robot_.actuators) {
-    if (drives_root(actuator)) continue;
+    if (actuator.gear.contains("root") && is_unwritten_root("root")) continue;
     std::string said = "<actuator name=" + quoted(actuator.name);
     if (actuator.lower) said += " lower='" + list({*actuator.lower}) + "'";
     if (actuator.upper) said += " upper='" + list({*actuator.upper}) + "'";
