@@ -14,7 +14,9 @@ namespace {
 using Owner = std::shared_ptr<Description>;
 using Triple = std::array<double, 3>;
 
-Triple triple(const Vec3<double>& x) { return {x.x, x.y, x.z}; }
+// Values of several numbers or names are read as tuples: a list could be edited in place, which
+// would change a copy.
+py::tuple triple(const Vec3<double>& x) { return py::make_tuple(x.x, x.y, x.z); }
 Vec3<double> vec(const Triple& x) { return {x[0], x[1], x[2]}; }
 
 /// One part of a Description, by its name.
@@ -152,13 +154,12 @@ Inertial& inertial(const LinkPart& p) {
 }
 
 /// Inertia about the centre of mass in link axes: that of the frame `origin`, turned.
-std::array<Triple, 3> inertia_matrix(const LinkPart& p) {
-  std::array<Triple, 3> out{};
-  if (!p.get().inertial) return out;
-  Inertial about_com = *p.get().inertial;
+py::tuple inertia_matrix(const LinkPart& p) {
+  Inertial about_com = p.get().inertial.value_or(Inertial{});
   about_com.origin.xyz = {0, 0, 0};
   const Sym3<double> I = about_com.about_link().I;
-  return {{{I.xx, I.xy, I.xz}, {I.xy, I.yy, I.yz}, {I.xz, I.yz, I.zz}}};
+  return py::make_tuple(triple({I.xx, I.xy, I.xz}), triple({I.xy, I.yy, I.yz}),
+                        triple({I.xz, I.yz, I.zz}));
 }
 
 void set_inertia(const LinkPart& p, const py::object& value) {
@@ -219,7 +220,7 @@ void bind_link(py::module_& module) {
   link.def_property(
       "com",
       [](const LinkPart& p) {
-        return p.get().inertial ? triple(p.get().inertial->origin.xyz) : Triple{};
+        return triple(p.get().inertial ? p.get().inertial->origin.xyz : Vec3<double>{0, 0, 0});
       },
       [](const LinkPart& p, const py::object& x) {
         inertial(p).origin.xyz = vec(taken<Triple>(p.name, "com", x));
@@ -289,7 +290,12 @@ void bind_constraints(py::module_& module) {
   py::class_<LawPart> law(module, "LawDescription", "A law between joint positions.");
   common(law);
   field<&LawDescription::type>(law, "type", "Name of a registered law.");
-  field<&LawDescription::joints>(law, "joints", "In the order of the law's positions.");
+  law.def_property(
+      "joints", [](const LawPart& p) { return py::tuple(py::cast(p.get().joints)); },
+      [](const LawPart& p, const py::object& x) {
+        p.get().joints = taken<std::vector<std::string>>(p.name, "joints", x);
+      },
+      "In the order of the law's positions.");
   parameters(law);
 }
 

@@ -185,6 +185,21 @@ def test_doctor_finds_what_is_wrong():
         d.compile()
 
 
+def test_values_of_several_numbers_are_not_edited_in_place():
+    leg = esp.read(esp.robot_file("four_bar_leg.yaml"))
+    joint, link = next(iter(leg.joints.values())), next(iter(leg.links.values()))
+    for part, names in ((joint, ("xyz", "rpy", "axis")), (link, ("com", "inertia"))):
+        for name in names:
+            with pytest.raises(TypeError, match="tuple"):
+                getattr(part, name)[0] = 1.0
+    with pytest.raises(TypeError, match="tuple"):
+        link.inertia[0][0] = 1.0
+    joint.xyz = (*joint.xyz[:2], 0.25)
+    assert joint.xyz[2] == 0.25
+    tello = esp.read(esp.robot_file("tello.yaml"))
+    assert all(type(law.joints) is tuple for law in tello.laws.values())
+
+
 def test_wrong_types_are_named(models):
     d = models("ur5.urdf").description
     joint = next(iter(d.joints))
