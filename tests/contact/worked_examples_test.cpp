@@ -83,6 +83,24 @@ TEST(ContactExampleTest, SlidingSphereRollsAtFiveSevenths) {
   EXPECT_NEAR(velocity.x, 5.0 / 7.0, 1e-12);
 }
 
+// A steep cone is close to every direction: what approaches is looked at by itself.
+TEST(ContactExampleTest, FrictionOfAnySizeRollsAndCarries) {
+  for (const double friction : {1e2, 1e4, 1e6, 1e8, 1e10}) {
+    SCOPED_TRACE(friction);
+    Description robot = ground();
+    add_flying(robot, "ball", 1.0, {0.004, 0.004, 0.004});
+    Boxed b{host().compile(robot), {}};
+    PlacedShape ball;
+    ball.link = "ball", ball.shape = Shape::sphere(0.1), ball.surface.friction = friction;
+    b.world.shapes = {World::ground({.friction = friction}), ball};
+    auto s = simulate(b, StepOptions());
+    s.start(at({0, 0, 0.1}), std::vector<double>{0, 0, 0, 1, 0, -1});
+    for (int k = 0; k < 300; ++k) ASSERT_EQ(s.step(h), StepStatus::ok);
+    EXPECT_NEAR(s.q()[2], 0.1, 1e-6);
+    EXPECT_NEAR(std::hypot(s.v()[3], s.v()[5]), 5.0 / 7.0, 1e-5);
+  }
+}
+
 TEST(ContactExampleTest, BouncingBallLosesThreeQuartersOfItsHeight) {
   Description robot = ground();
   add_flying(robot, "ball", 1.0, {0.004, 0.004, 0.004});

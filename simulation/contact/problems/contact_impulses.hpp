@@ -80,7 +80,8 @@ class ESPALIER_API ContactImpulses : public Algorithm {
 };
 
 /// Largest over rows of |lam - P(lam - (u + mu |u_t| n) / d)| d with P the projection onto cone or
-/// bounds and d the scale of the row: cone, complementarity and maximum dissipation in one number.
+/// bounds and d the scale of the row: cone, complementarity and maximum dissipation in one number;
+/// at least -u_n of each contact, of which a steep cone shows the part 1 / mu alone.
 /// @param[out] u  m, G lam + g
 /// Source: de Saxcé, Feng (1998); theory/contact 2.4.
 template <class T>

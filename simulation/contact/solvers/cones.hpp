@@ -76,7 +76,8 @@ void clip_all(const ImpulseProblem<T>& p, T* lam) {
   }
 }
 
-/// Natural residual at lam and its rates u. NaN where any row has NaN.
+/// Natural residual at lam and its rates u, at least what contacts approach by. NaN where any row
+/// has NaN.
 ///
 /// Cones and bounds are scaled with the row instead of the rates: |d lam - P(d lam - u - ...)|.
 template <class T>
@@ -95,6 +96,9 @@ T residual(const ImpulseProblem<T>& p, const T* d, const T* lam, const T* u) {
     for (int k = 0; k < 3; ++k) sum += (l[k] - nearest[k]) * (l[k] - nearest[k]);
     poison += (sum - sum);
     take(sum);
+    // A steep cone is close to every direction: what approaches shows in the projection over mu.
+    const T approach = larger(-v[0], T(0.0));
+    take(approach * approach);
   }
   for (int k = 0; k < p.scalars; ++k) {
     const int i = 3 * p.contacts + k;
