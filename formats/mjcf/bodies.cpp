@@ -277,6 +277,9 @@ void Reader::read_geom_of(const XmlNode& node, int body, const std::string& chil
   if (geom.visual) link.visuals.push_back(geom.shape);
   if (geom.collision) link.collisions.push_back(geom.shape);
   geoms_.push_back(touching_geom(e, link.name, body));
+  if (geom.collision && e.number("margin", 0.0) > e.number("gap", 0.0)) {
+    if (with_margin_++ == 0) first_margin_ = &node;
+  }
   if (!bodies_[body].by_geoms || geom.group < compiler_.first_group ||
       geom.group > compiler_.last_group) {
     return;

@@ -62,6 +62,7 @@ void Reader::read_tendons(const XmlNode& node) {
     } else {
       lose(child, "<" + child.name + "> of <tendon> has no counterpart", false);
     }
+    if (e.bounds("range", "limited")) lose(child, "range of a tendon has no counterpart", false);
     if (active) lose(child, "tendon has stiffness, damping, friction or armature", true);
   }
 }

@@ -173,6 +173,11 @@ RigidInertia<double> inertia_of(const Element& e, const Geom& geom, const ReadOp
   const double density = e.number("density", 1000.0);
   const std::optional<double> mass =
       e.has("mass") ? std::optional<double>(e.number("mass", 0.0)) : std::nullopt;
+  if (mass.value_or(density) < 0.0) {
+    e.fail(std::string(mass ? "mass" : "density") + " is " +
+           formats::number_text(mass.value_or(density), "mjcf") +
+           ", expected a number that is not negative");
+  }
   if (mass == 0.0 || (!mass && density == 0.0)) return RigidInertia<double>::zero();
   if (geom.shell || e.boolean("shellinertia", false)) {
     e.fail(

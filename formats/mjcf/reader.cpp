@@ -9,7 +9,9 @@
 #include "espalier/kernel/errors.hpp"
 #include "espalier/plugins/registry.hpp"
 #include "formats/mjcf/mjcf.hpp"
+#include "formats/mjcf/words.hpp"
 #include "formats/text.hpp"
+#include "formats/xml/misspelled.hpp"
 
 namespace espalier {
 
@@ -47,6 +49,7 @@ Description Reader::read(std::string_view text) {
     }
   };
   refuse_unknown(root);
+  formats::find_misspelled(root, grammar(), robot_.findings);
   each("compiler", [&](const XmlNode& n) { read_compiler(n); });
   each("default", [&](const XmlNode& n) { defaults_.read(n); });
   each("option", [&](const XmlNode& n) { read_option(n); });
@@ -67,6 +70,13 @@ Description Reader::read(std::string_view text) {
   each("contact", [&](const XmlNode& n) { read_contact(n); });
   exclude_by_types();
   warn_of_friction();
+  if (with_margin_ > 0) {
+    lose(*first_margin_,
+         "margin, in which geoms touch before they meet, has no counterpart" +
+             (with_margin_ > 1 ? "; so have " + std::to_string(with_margin_ - 1) + " more"
+                               : std::string()),
+         false);
+  }
   each("actuator", [&](const XmlNode& n) { read_actuators(n); });
   each("keyframe", [&](const XmlNode& n) { read_keyframes(n); });
   each("custom", [&](const XmlNode& n) { read_custom(n); });

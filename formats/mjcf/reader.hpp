@@ -144,6 +144,8 @@ class Reader {
   std::map<std::string, double, std::less<>> locked_;
   std::set<std::string, std::less<>> restored_;  ///< elements that texts take the place of
   std::vector<XmlNode> wholes_;                  ///< joints that were written as two
+  const XmlNode* first_margin_ = nullptr;        ///< of geoms that touch before they meet
+  int with_margin_ = 0;                          ///< how many these are
   std::string own_root_;                         ///< link that is the root, not the world
   std::optional<bool> own_root_floats_;          ///< what the description said of it
 };

@@ -54,6 +54,10 @@ void Reader::read_member(const XmlNode& node, const std::string& scope, bool is_
       frame_order_.push_back(scope + name_of(node, "frame"));
     }
   } else if (node.name == "joint") {
+    const std::string* type = node.find("type");
+    if (is_static && (type == nullptr || *type != "fixed")) {
+      lose(node, "a joint of a <static> model, which stands still in Gazebo and moves here,", true);
+    }
     add_joint(node, scope);
   } else if (node.name == "model") {
     nest(node, scope, is_static);

@@ -7,7 +7,9 @@
 
 #include "espalier/kernel/errors.hpp"
 #include "formats/sdf/sdf.hpp"
+#include "formats/sdf/words.hpp"
 #include "formats/text.hpp"
+#include "formats/xml/misspelled.hpp"
 
 namespace espalier {
 
@@ -18,6 +20,7 @@ Description Reader::read(std::string_view text) {
   if (root_.name != "sdf")
     root_.fail("sdf", "root element is <" + root_.name + ">, expected <sdf>");
   expand_includes(root_, origin_, options_, robot_.findings);
+  look_over(root_);
   const XmlNode* world = root_.child("world");
   const XmlNode& within = world ? *world : root_;
   for (const XmlNode& node : root_.children) {
@@ -51,6 +54,39 @@ Description Reader::read(std::string_view text) {
   for (const auto& [full_name, frame] : frames_) resolve(full_name);
   build();
   return std::move(robot_);
+}
+
+/// Tells of what is no SDF of a version that is known here.
+void Reader::look_over(const XmlNode& root) {
+  const auto warn = [&](const XmlNode& at, const std::string& what) {
+    robot_.findings.push_back({Finding::Severity::warning,
+                               at.name + " (" + at.where.text() + "): " + what, at.where.text(),
+                               true});
+  };
+  const std::string* version = root.find("version");
+  static const std::set<std::string, std::less<>> known{"1.4", "1.5", "1.6",  "1.7",
+                                                        "1.8", "1.9", "1.10", "1.11"};
+  if (version == nullptr || !known.contains(*version)) {
+    warn(root, (version ? "version is " + in_quotes(*version) : "version is missing") +
+                   ", expected 1.4 to 1.11 (it is read as 1.11)");
+  }
+  formats::find_misspelled(root, grammar(), robot_.findings);
+  static const std::set<std::string, std::less<>> several{
+      "world",  "model", "include", "frame",     "link",         "joint", "plugin",
+      "visual", "light", "sensor",  "collision", "audio_source", "actor", "particle_emitter",
+      "gripper"};
+  const auto look = [&](const auto& self, const XmlNode& in) -> void {
+    if (!grammar().contains(in.name)) return;
+    for (const XmlNode& node : in.children) {
+      if (!several.contains(node.name) && in.child(node.name) != &node &&
+          node.name.find(':') == std::string::npos) {
+        warn(node, "element is given a second time in <" + in.name + ">, expected it once (" +
+                       in.child(node.name)->where.text() + " counts)");
+      }
+      self(self, node);
+    }
+  };
+  look(look, root);
 }
 
 /// The spanning tree: from the world, and then from links that no joint leads to.

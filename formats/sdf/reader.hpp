@@ -73,6 +73,7 @@ class Reader {
   std::string link_of(const std::string& given, const XmlNode& at) const;
 
   // reader.cpp: the tree
+  void look_over(const XmlNode& root);
   void build();
   void grow(const std::string& root);
   void add_roots(const std::vector<std::string>& roots);

@@ -1,30 +1,22 @@
 #include "formats/urdf/urdf_words.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <map>
 
 #include "formats/text.hpp"
+#include "formats/words.hpp"
 
 namespace espalier::urdf {
 
 using formats::in_quotes;
+using formats::meant;
+using formats::Words;
 
 namespace {
 
-using Words = std::vector<std::string_view>;
-
-/// What an element may hold. Words of URDF that Espalier leaves alone are known, too.
-struct Content {
-  Words children, attributes;
-};
-
-/// By the element's name, those below <espalier> and below loops by "parent/name".
-const std::map<std::string_view, Content>& grammar() {
+const formats::Grammar& grammar() {
   static const Words frame{"xyz", "rpy", "quat_xyzw"};
   static const Words shape{"origin", "geometry", "material", "espalier", "verbose"};
-  static const std::map<std::string_view, Content> known{
+  static const formats::Grammar known{
       {"robot",
        {{"link", "joint", "loop", "constraint", "coupling", "law", "espalier", "material",
          "transmission", "gazebo", "sensor", "group"},
@@ -88,44 +80,6 @@ const std::map<std::string_view, Content>& grammar() {
       {"excluded_contact", {{}, {"first", "second"}}},
       {"contact_pair", {{}, {"first", "second"}}}};
   return known;
-}
-
-/// Letters that are missing, too many, other ones or swapped with their neighbours; case counts
-/// nothing.
-std::size_t mistakes(std::string_view a, std::string_view b) {
-  const auto letter = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        d[i][j] = i + j;
-        continue;
-      }
-      const bool same = letter(a[i - 1]) == letter(b[j - 1]);
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (same ? 0 : 1)});
-      if (i > 1 && j > 1 && letter(a[i - 1]) == letter(b[j - 2]) &&
-          letter(a[i - 2]) == letter(b[j - 1])) {
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return d[a.size()][b.size()];
-}
-
-/// The known word that a name is meant to be; nothing where it is known, or like none of them. Of
-/// short words one letter may be wrong, of long ones two.
-std::optional<std::string_view> meant(std::string_view name, const Words& known) {
-  constexpr std::size_t longest = 40;  // words of no file are longer, and the table is quadratic
-  if (name.size() > longest || name.find(':') != std::string_view::npos) return std::nullopt;
-  if (std::find(known.begin(), known.end(), name) != known.end()) return std::nullopt;
-  std::optional<std::string_view> nearest;
-  std::size_t least = 3;
-  for (const std::string_view word : known) {
-    const std::size_t wrong = mistakes(name, word);
-    const std::size_t allowed = word.size() < 4 ? 0 : word.size() < 7 ? 1 : 2;
-    if (wrong <= allowed && wrong < least) least = wrong, nearest = word;
-  }
-  return nearest;
 }
 
 class Search {

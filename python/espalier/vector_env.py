@@ -156,9 +156,16 @@ class VectorEnv:
         count = int(np.sum(chosen))
         if count == 0:
             return
+        given = self._initial(self._random, count)
+        if not isinstance(given, (tuple, list)) or len(given) != 2:
+            raise TypeError(
+                f"environment of '{self.model.name}': initial gave {type(given).__name__}"
+                f"{f' of {len(given)}' if isinstance(given, (tuple, list)) else ''}, "
+                "expected two arrays, (q, v)"
+            )
         q, v = (
             self._initial_rows(what, x, count, size)
-            for what, x, size in zip(("initial q", "initial v"), self._initial(self._random, count),
+            for what, x, size in zip(("initial q", "initial v"), given,
                                      (self.model.nq, self.model.nv))
         )
         if self._started:

@@ -73,12 +73,17 @@ TEST(MjcfLossTest, WhatChangesTheMotionIsRefusedUnlessLenient) {
 
 TEST(MjcfLossTest, WhatDoesNotIsAWarning) {
   EXPECT_TRUE(findings(file("", R"(<joint damping="1 0 0"/>)", "")).empty());
+  expect_one(file(R"(<default><geom margin="0.01"/></default>)", R"(<joint/><geom size="1"/>)", ""),
+             warning, "robot.xml:3", {"margin", "so have 1 more", "(left out)"});
+  EXPECT_TRUE(findings(file("", R"(<joint/><geom size="1" margin="1" gap="1"/>)", "")).empty());
   expect_one(file("", R"(<joint type="ball" limited="true" range="0 90"/>)", ""), warning,
              "robot.xml:3", {"range of a ball"});
   for (
       const auto& [after, word] : std::vector<std::pair<std::string, std::string>>{
           {R"(<tendon><spatial name="n"><site site="s"/><pulley/><site site="t"/></spatial></tendon>)",
            "spatial tendon"},
+          {R"(<tendon><fixed name="n" limited="true" range="-1 1"><joint joint="j"/></fixed></tendon>)",
+           "range of a tendon"},
           {R"(<actuator><muscle name="m" joint="j"/></actuator>)", "<muscle>"},
           {R"(<actuator><position name="m" joint="j" kp="3"/></actuator>)", "gains of <position>"},
           {R"(<extension><plugin plugin="p"/></extension>)", "<extension>"}}) {
