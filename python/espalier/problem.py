@@ -79,6 +79,12 @@ class Problem:
         if self.name == "jacobian" and ("frame" in given or "point" in given):
             return self._jacobian_in(*arrays, algorithm=algorithm, setup=setup, **given)
         bound = self.model._bound(self.name, algorithm, setup)
+        if self.name == "hybrid-dynamics" and setup.get("sensors") and "vdot" not in given:
+            if sum(not isinstance(a, str) for a in arrays) < 4:
+                raise TypeError(
+                    f"{self.name} on '{self.model.name}': vdot is missing, expected the accelerations "
+                    "of the joints that sensors name (other joints' are not looked at)"
+                )
         try:
             return bound(*arrays, **given)
         except SingularMechanism:
@@ -169,6 +175,10 @@ class Problem:
         lines = []
         found = _docs().get(self.name)
         lines.append(found if found else f"The problem {self.name}.")
+        if self.name == "hybrid-dynamics":
+            lines.append("")
+            lines.append("In Python `known` is two arrays, tau and vdot: each number counts where its")
+            lines.append("joint's torque, or its acceleration, is the one that is known.")
         lines.append("")
         lines.append(inspect.cleandoc(Problem.__doc__ or "").partition("\n\n")[2])
         lines.append("")

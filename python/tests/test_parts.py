@@ -78,6 +78,9 @@ def test_hybrid_dynamics_mixes_accelerations_and_torques(arm):
         x.q, x.v, tau, vdot, sensors=[{"kind": "acceleration", "joint": "elbow"}]
     )
     assert np.allclose(got.tau, tau, atol=1e-9) and np.allclose(got.vdot, vdot, atol=1e-9)
+    with pytest.raises(TypeError, match="vdot is missing, expected the accelerations"):
+        arm.hybrid_dynamics(x.q, x.v, tau, sensors=[{"kind": "acceleration", "joint": "elbow"}])
+    assert "two arrays, tau and vdot" in arm.hybrid_dynamics.__doc__
 
 
 def test_groups_change_the_subsystems_and_not_the_motion(models):

@@ -169,6 +169,9 @@ def test_what_starts_and_ends_robots_is_looked_at(pendulum):
     ):
         with pytest.raises(error, match=text):
             env(initial=lambda random, n, q=q, v=v: (q, v)).reset()
+    for wrong in (lambda random, n: ones, lambda random, n: (ones, ones, ones), lambda random, n: 3):
+        with pytest.raises(TypeError, match=r"initial gave .*, expected two arrays, \(q, v\)"):
+            env(initial=wrong).reset()
     one_for_all = env(initial=lambda random, n: ([0.1, 0.2], [0, 0])).reset()[0]
     assert one_for_all.tolist() == [[0.1, 0.2, 0, 0]] * 3
     with pytest.raises(esp.SizeMismatch, match=r"shape of reward is \(2,\), expected \(3,\)"):
