@@ -6,6 +6,7 @@
 
 #include "espalier/kernel/integrator.hpp"
 #include "espalier/kernel/model/joint.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/problems/quadratic_program.hpp"
 #include "espalier/kernel/suggest.hpp"
 #include "espalier/kernel/text.hpp"

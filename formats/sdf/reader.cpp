@@ -15,6 +15,8 @@ namespace espalier {
 
 namespace sdf {
 
+using formats::in_quotes;
+
 Description Reader::read(std::string_view text) {
   root_ = formats::parse_xml(text, "sdf", origin_);
   if (root_.name != "sdf")

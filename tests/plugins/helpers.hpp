@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "espalier/host/espalier.hpp"
+#include "espalier/kernel/model/description.hpp"
 #include "tests/support/contents.hpp"
 #include "tests/support/environment_variable.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,6 +1,7 @@
 #include "espalier/kernel/problems/derivatives/design_variation.hpp"
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/scalar/scalar.hpp"
 
 namespace espalier {
 

@@ -1,5 +1,7 @@
 #include "espalier/kernel/problems/derivatives/hessian_products.hpp"
 
+#include "espalier/kernel/scalar/scalar.hpp"
+
 namespace espalier {
 
 #define ESPALIER_INSTANTIATE(T)                    \

@@ -1,5 +1,7 @@
 #include "espalier/kernel/problems/dynamics/christoffel_symbols.hpp"
 
+#include "espalier/kernel/scalar/scalar.hpp"
+
 namespace espalier {
 
 #define ESPALIER_INSTANTIATE(T) template class ChristoffelSymbols<T>;
