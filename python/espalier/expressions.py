@@ -13,6 +13,8 @@ from .errors import Unsupported
 #: On what a node depends: nothing, parameters, positions, rates.
 NUMBER, PARAMETER, POSITION, RATE = range(4)
 
+_SPOKEN = "laws made of + - * / sqrt sin cos arctan2 abs and where"
+
 
 class Node:
     """One value of a graph; the same operation on the same values is one node."""
@@ -63,8 +65,8 @@ class Node:
     def __pow__(self, power: Any) -> Node:
         if not isinstance(power, numbers.Real) or not float(2 * float(power)).is_integer():
             raise Unsupported(
-                f"traced expression: power is {power}, expected a whole or half number (laws are "
-                "made of + - * / sqrt sin cos arctan2 abs and where)"
+                f"traced expression: power is {power}, expected a whole or half number "
+                f"({_SPOKEN})"
             )
         whole, half = divmod(int(2 * abs(float(power))), 2)
         out = self.graph.number(1.0)
@@ -78,6 +80,19 @@ class Node:
         if half:
             out = self.graph.multiply(out, self.graph.square_root(self))
         return out if float(power) >= 0 else self.graph.divide(self.graph.number(1.0), out)
+
+    def __rpow__(self, base: Any) -> Node:
+        raise Unsupported(f"traced expression: operation is {base!r} ** q, expected {_SPOKEN}")
+
+    def __mod__(self, other: Any) -> Node:
+        raise Unsupported(f"traced expression: operation is %, expected {_SPOKEN}")
+
+    __rmod__ = __mod__
+
+    def __floordiv__(self, other: Any) -> Node:
+        raise Unsupported(f"traced expression: operation is //, expected {_SPOKEN}")
+
+    __rfloordiv__ = __floordiv__
 
     def __lt__(self, other: Any) -> Condition:
         return Condition(self, self.graph.lift(other))
@@ -170,7 +185,8 @@ class Node:
             return np.frompyfunc(function, len(inputs), 1)(
                 *(np.asarray(x, dtype=object) for x in inputs)
             )
-        return function(*inputs)
+        # Numbers of NumPy would ask the node's ufunc once more.
+        return function(*(x.item() if isinstance(x, np.generic) else x for x in inputs))
 
     def __repr__(self) -> str:
         if self.operation == "number":

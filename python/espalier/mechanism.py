@@ -146,7 +146,7 @@ def _equations(who: str, law: str, graph: Graph, instance: Any, argument: Any) -
         raise TypeError(f"{who}: {law} is {function!r}, expected a method")
     found = _list(function(argument))
     for x in found:
-        if x is None or isinstance(x, (str, bytes)):
+        if x is None or isinstance(x, (str, bytes, dict, set)):
             raise TypeError(f"{who}: an equation of {law} is {x!r}, expected an expression")
     return [graph.lift(x) for x in found]
 

@@ -268,6 +268,11 @@ def test_what_cannot_be_traced_is_refused():
         define(positions=2, phi=lambda self, q: np.exp(q[0]) - q[1])
     with pytest.raises(NotImplementedError, match="power"):
         define(positions=2, phi=lambda self, q: q[0] ** 0.3 - q[1])
+    for operation in (lambda x: x % 2, lambda x: 2 // x, lambda x: 2**x):
+        with pytest.raises(NotImplementedError, match=r"operation is .*, expected laws made of"):
+            define(positions=2, phi=lambda self, q, f=operation: f(q[0]) - q[1])
+    with pytest.raises(TypeError, match="an equation of phi is {}, expected an expression"):
+        define(positions=2, phi=lambda self, q: {})
     with pytest.raises(ValueError, match="number of equations is 2, expected 1 to 1"):
         define(positions=2, phi=lambda self, q: [q[0], q[1]])
     with pytest.raises(ValueError, match="depends on no position"):
@@ -281,6 +286,16 @@ def test_what_cannot_be_traced_is_refused():
             positions=2,
             phi=lambda self, q: q[0] - q[1] if isinstance(q[0], float) else q[0] - 2 * q[1],
         )
+
+
+@pytest.mark.parametrize("law", [
+    lambda q: np.cos(0.5) * q[0] - q[1], lambda q: np.float64(0.3) + q[0] - np.float64(0.3) - q[1],
+    lambda q: np.float64(2) / (q[0] + 2) - 1 + q[1], lambda q: np.int64(2) * q[0] - q[1],
+    lambda q: np.deg2rad(30) - q[0] - q[1] - np.deg2rad(30), lambda q: np.array([2.0])[0] * q[0] - q[1],
+    lambda q: np.array(0.5) * q[0] - q[1],
+])
+def test_numbers_of_numpy_stand_on_either_side(law):
+    define(positions=2, phi=lambda self, q: law(q))  # compares what was traced with floats
 
 
 def test_missing_parameter_names_the_law():
