@@ -79,22 +79,32 @@ class Facts:
                 out[name] = slice(at + component, at + component + size)
         return out
 
-    @cached_property
+    # Lists and dicts are the caller's own: a model is shared by all who ask.
+
+    @property
     def joints(self) -> list[str]:
         """Names of the joints that move, in the order of q."""
         return list(self._joint_by_name)
 
     @cached_property
+    def _links(self) -> tuple[str, ...]:
+        return tuple(link["name"] for link in self._core.links())
+
+    @property
     def links(self) -> list[str]:
         """Names of the links, in the order of forward kinematics and of wrenches."""
-        return [link["name"] for link in self._core.links()]
+        return list(self._links)
 
     @cached_property
+    def _coordinates(self) -> tuple[str, ...]:
+        return tuple(c[0] for c in self._core.coordinates())
+
+    @property
     def coordinates(self) -> list[str]:
         """Names of the independent coordinates, a joint of several rates once, in the order of v."""
-        return [c[0] for c in self._core.coordinates()]
+        return list(self._coordinates)
 
-    @cached_property
+    @property
     def clusters(self) -> list[dict[str, Any]]:
         """The cluster tree: name, parent, joints, constraints, nv, what each was recognised as."""
         return self._core.clusters()
@@ -117,4 +127,5 @@ class Facts:
         """
         if name not in self._joint_by_name:
             raise unknown(f"model '{self.name}'", "joint", name, self.joints)
-        return self._joint_by_name[name]
+        joint = self._joint_by_name[name]
+        return {**joint, "rates": list(joint["rates"])}

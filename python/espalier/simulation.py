@@ -262,7 +262,12 @@ def _expect_keys_once(path: str, text: str) -> None:
 def _ground_text(who: str, ground: Any) -> tuple[str | None, str]:
     """A ground as JSON, or None for the plane, and the file that it is from."""
     if isinstance(ground, Mapping):
-        return json.dumps(ground, cls=PlainNumbers), "ground"
+        try:
+            return json.dumps(ground, cls=PlainNumbers, allow_nan=False), "ground"
+        except ValueError:
+            raise InvalidModel(
+                f"{who}: ground has a number that is not finite, expected finite ones: {ground!r}"
+            ) from None
     if isinstance(ground, str) and ground == "plane":
         return None, ""
     if not isinstance(ground, (str, os.PathLike)):

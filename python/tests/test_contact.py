@@ -1,5 +1,6 @@
 """Many robots on rigid ground, each with masses, friction and ground of its own."""
 
+import math
 import signal
 import subprocess
 import sys
@@ -297,3 +298,10 @@ def test_without_passive_forces_joints_have_no_dry_friction():
     assert speeds[False, "rows"] == pytest.approx(0, abs=1e-9)
     assert speeds[False, None] == pytest.approx(free, rel=1e-2) and free > 0.5
     assert speeds[True, "none"] == speeds[False, None]
+
+
+def test_grounds_that_are_no_numbers_are_refused(models):
+    model = models("double_pendulum.yaml")
+    for ground in ({"friction": math.nan}, {"plane": {"height": math.inf}}):
+        with pytest.raises(esp.InvalidModel, match="ground has a number that is not finite"):
+            model.simulate(model.state(), duration=0.01, ground=ground)

@@ -274,3 +274,18 @@ def test_state_takes_arrays_of_its_sizes_only(models):
     for count, seed in ((-1, 1), (2, -1), (1.5, 1)):
         with pytest.raises(TypeError, match="random_states of 'solo12': (count|seed) is"):
             robot.random_states(count, seed)
+
+
+def test_lists_and_dicts_of_a_model_are_the_callers_own(models):
+    model = models("ur5.urdf")
+    names = model.links, model.joints, model.coordinates
+    joint = model.joints[0]
+    for given in (model.links, model.joints, model.coordinates, model.clusters):
+        given.reverse()
+        given.pop()
+    place = model.joint(joint)["q"]
+    changed = model.joint(joint)
+    changed["q"] = 5
+    changed["rates"].append(3)
+    assert (model.links, model.joints, model.coordinates) == names
+    assert model.joint(joint)["q"] == place and len(model.joint(joint)["rates"]) == 1

@@ -51,6 +51,9 @@ void ContactBatch::Impl::start(int N, In<double> q, In<double> v, double t) {
     throw SizeMismatch("contact batch: number of robots is " + std::to_string(N) +
                        ", expected at least 1");
   }
+  if (!std::isfinite(t)) {
+    throw InvalidModel("contact batch: t is " + number(t) + ", expected a finite number");
+  }
   const std::size_t n = N;
   expect_size("contact batch", "q", q.size(), static_cast<long>(model.nq()) * N);
   expect_size("contact batch", "v", v.size(), static_cast<long>(model.nv()) * N);

@@ -128,6 +128,9 @@ ContactSimulation::ContactSimulation(const Registry& registry, const ModelPtr& m
 ContactSimulation::~ContactSimulation() = default;
 
 void ContactSimulation::start(In<double> q, In<double> v, double t) {
+  if (!std::isfinite(t)) {
+    throw InvalidModel("contact simulation: t is " + number(t) + ", expected a finite number");
+  }
   expect_size("contact simulation", "q", q.size(), model().nq());
   expect_size("contact simulation", "v", v.size(), model().nv());
   expect_directions("contact simulation", model(), q.data());

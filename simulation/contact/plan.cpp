@@ -152,6 +152,9 @@ void Plan::add_solids() {
     for (int k = 0; k < 3; ++k) {
       const double x = placed.velocity[k];
       if (!std::isfinite(x)) refuse(who + ": velocity", text::number(x), "finite numbers");
+      const double place = placed.pose.xyz[k], angle = placed.pose.rpy[k];
+      if (!std::isfinite(place)) refuse(who + ": place", text::number(place), "finite numbers");
+      if (!std::isfinite(angle)) refuse(who + ": angle", text::number(angle), "finite numbers");
       solid.runs = solid.runs || x != 0.0;
     }
     solid.X = placed.pose.transform();

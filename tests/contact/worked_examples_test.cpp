@@ -418,6 +418,14 @@ TEST(ContactExampleTest, UnusableWorldsAreRefused) {
   EXPECT_THROW(simulate(box_on_plane({0.1, 0.1, 0.1}, 1.0, {.friction = -1.0})), InvalidModel);
   EXPECT_THROW(simulate(box_on_plane({0.1, 0.1, 0.1}, 1.0, {.restitution = 2.0})), InvalidModel);
   Boxed b = box_on_plane({0.1, 0.1, 0.1}, 1.0, {});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (Vec3<double> Pose::*part : {&Pose::xyz, &Pose::rpy}) {  // would touch nothing
+    Boxed nowhere = b;
+    (nowhere.world.shapes[1].pose.*part).z = nan;
+    EXPECT_THROW(simulate(nowhere), InvalidModel);
+  }
+  auto s = simulate(b);
+  EXPECT_THROW(s.start(at({0, 0, 1}), std::vector<double>(6, 0.0), nan), InvalidModel);
   b.world.shapes[1].link = "boxx";
   EXPECT_THROW(simulate(b), UnknownName);
   Description two = ground();
