@@ -112,9 +112,10 @@ Simulation::Form* Simulation::form_with(int cluster, std::span<const int> column
   if (known != forms_.end()) return known->get();
   if (!parts_.make_dynamics) return nullptr;
   const ModelPtr model = alternatives_->with(*form_->model, cluster, columns);
-  auto made = std::make_unique<Form>(
-      model, parts_.make_dynamics(model), parts_.make_energy ? parts_.make_energy(model) : nullptr,
-      options_.passive ? parts_.make_dynamics : MakeDynamics{}, options_.closing);
+  auto made = std::make_unique<Form>(model, parts_.make_dynamics(model),
+                                     parts_.make_energy ? parts_.make_energy(model) : nullptr,
+                                     options_.passive ? parts_.make_dynamics : MakeDynamics{},
+                                     options_.closing, options_.friction_rate);
   take_gravity(*made);
   made->number = static_cast<int>(rates_of_forms_.size());
   const std::span<const int> rates = model->independent_rates();

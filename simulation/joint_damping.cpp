@@ -9,16 +9,34 @@
 
 namespace espalier {
 
-JointDamping::JointDamping(const ModelPtr& model, MakeDynamics make)
+namespace {
+
+/// What `of` gives of a joint's passive dynamics, by spanning rates.
+template <class F>
+std::vector<double> by_rate(const Model& model, F&& of) {
+  std::vector<double> out(model.spanning_nv(), 0.0);
+  for (const Joint& joint : model.joints()) {
+    for (int k = 0; k < joint.nv; ++k) out[joint.v + k] = of(joint.passive);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<double> viscous_damping(const Model& model) {
+  return by_rate(model, [](const PassiveDynamics& p) { return p.damping; });
+}
+std::vector<double> friction_slopes(const Model& model, double friction_rate) {
+  return by_rate(model, [&](const PassiveDynamics& p) { return p.friction / friction_rate; });
+}
+
+JointDamping::JointDamping(const ModelPtr& model, MakeDynamics make, std::vector<double> dampers)
     : model_(model),
       make_(std::move(make)),
-      damping_(model->spanning_nv(), 0.0),
+      damping_(std::move(dampers)),
       gravity_(model->gravity()) {
-  for (const Joint& joint : model->joints()) {
-    for (int k = 0; k < joint.nv; ++k) damping_[joint.v + k] = joint.passive.damping;
-    any_ = any_ || (joint.nv > 0 && joint.passive.damping != 0.0);
-  }
-  any_ = any_ && static_cast<bool>(make_);
+  any_ = static_cast<bool>(make_) &&
+         std::any_of(damping_.begin(), damping_.end(), [](double d) { return d != 0.0; });
   if (!any_) return;
   const std::size_t nv = model->nv();
   x_.resize(nv), y_.resize(nv), zero_.assign(nv, 0.0), tau_.resize(nv);

@@ -8,18 +8,24 @@
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 
-/// Viscous damping of joints, which is stiff where a damper is strong and what it moves is light:
-/// how fast it is, and steps that stay stable however fast (docs/simulation.md).
+/// Damping of joints, which is stiff where a damper is strong and what it moves is light: how fast
+/// it is, and steps that stay stable however fast (docs/simulation.md).
 
 namespace espalier {
 
 /// Makes forward dynamics of another form of a simulation's robot.
 using MakeDynamics = std::function<std::unique_ptr<ForwardDynamics<double>>(const ModelPtr& model)>;
 
+/// Dampers of each spanning rate [N·m·s/rad, N·s/m].
+ESPALIER_API std::vector<double> viscous_damping(const Model& model);
+/// What dry friction, friction tanh(rate / friction_rate), is about rest: a damper.
+ESPALIER_API std::vector<double> friction_slopes(const Model& model, double friction_rate);
+
 /// The dampers of one model. Belongs to one thread.
 class ESPALIER_API JointDamping {
  public:
-  JointDamping(const ModelPtr& model, MakeDynamics make);
+  /// @param dampers  of each spanning rate
+  JointDamping(const ModelPtr& model, MakeDynamics make, std::vector<double> dampers);
 
   /// Whether any joint has a damper.
   bool any() const { return any_; }

@@ -58,9 +58,10 @@ Simulation::Simulation(SimulationParts parts, const SimulationOptions& options)
       between_(forces_),
       coarse_{q_, v_, forces_, forces_} {
   gravity_ = parts_.dynamics->gravity();
-  forms_.push_back(std::make_unique<Form>(
-      model_, std::move(parts_.dynamics), std::move(parts_.energy),
-      options_.passive ? parts_.make_dynamics : MakeDynamics{}, options_.closing));
+  forms_.push_back(std::make_unique<Form>(model_, std::move(parts_.dynamics),
+                                          std::move(parts_.energy),
+                                          options_.passive ? parts_.make_dynamics : MakeDynamics{},
+                                          options_.closing, options_.friction_rate));
   form_ = form_before_ = forms_.front().get();
   const std::span<const int> rates = model_->independent_rates();
   rates_of_forms_.emplace_back(rates.begin(), rates.end());
@@ -118,7 +119,7 @@ void Simulation::set_gravity(const Vec3<double>& gravity) {
 
 void Simulation::take_gravity(Form& form) const {
   form.dynamics->set_gravity(gravity_);
-  form.damping.set_gravity(gravity_);
+  form.damping.set_gravity(gravity_), form.friction.set_gravity(gravity_);
   if (form.energy != nullptr) form.energy->set_gravity(gravity_);
 }
 
@@ -214,6 +215,7 @@ void Simulation::step(double h) {
   }
   start_if_new();
   if (options_.passive && steps_ % 64 == 0) watch_damping(h);
+  if (options_.passive && steps_ % 1024 == 0) watch_friction(h);
   last_step_ = h;
   const double begin = t_;
   advance(h);

@@ -104,7 +104,8 @@ struct SimulationEvent {
     singularity,  ///< the mechanism itself is singular and it went through; `value`: energy gained
     limit,        ///< a joint is beyond its limit, which nothing enforces; `value`: its position
     turn,         ///< a joint turns by more than half a turn in a step; `value`: its rate
-    damping       ///< dampers are stiff at the step; `value`: their rate of decay [1/s]
+    damping,      ///< dampers are stiff at the step; `value`: their rate of decay [1/s]
+    friction      ///< dry friction is, about rest: it drives joints; `value`: as of `damping`
   };
   Kind kind = Kind::coordinates;  ///< what happened
   double t = 0.0;                 ///< [s]
@@ -203,6 +204,7 @@ class ESPALIER_API Simulation final : private EquationsOfMotion {
   void list_own_rates();
   void watch(double h);
   void watch_damping(double h);
+  void watch_friction(double h);
   void note(SimulationEvent event);
   double energy_now();
 

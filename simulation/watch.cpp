@@ -70,6 +70,17 @@ void Simulation::watch_damping(double h) {
   }
 }
 
+/// Before a step of length h.
+void Simulation::watch_friction(double h) {
+  JointDamping& friction = form_->friction;
+  if (!friction.any() || !std::isfinite(parts_.stability)) return;
+  const auto told = [](const SimulationEvent& e) { return e.kind == Event::friction; };
+  if (std::any_of(events_.begin(), events_.end(), told)) return;
+  if (model_->has_variable_constraints()) form_->motion.update(q_.data(), nullptr);
+  const double decay = friction.decay(q_.data(), form_->motion, steps_ == 0 ? 20 : 2);
+  if (decay * h > parts_.stability) note({Event::friction, t_, -1, friction.joint(), decay});
+}
+
 std::string Simulation::text(const SimulationEvent& e) const {
   const std::string when = " at t = " + number(e.t) + " s";
   const auto joint = [&] { return "joint " + quoted(model_->joints()[e.joint].name); };
@@ -116,6 +127,14 @@ std::string Simulation::text(const SimulationEvent& e) const {
                                " s, or the integrator 'dormand-prince')"
                          : "");
     }
+    case Event::friction:
+      return joint() + ": dry friction is stiff" + when + ": about rest it decays with " +
+             number(e.value, 3) +
+             " 1/s, which the integrator does not bear at this step: it drives the joint, expected "
+             "steps below " +
+             number(parts_.stability / e.value, 2) + " s (or a friction_rate above " +
+             number(options_.friction_rate * e.value * last_step_ / parts_.stability, 2) +
+             ", or rigid contact, where friction is exact: --ground)";
   }
   return "unknown event";
 }

@@ -21,6 +21,8 @@ const char* kind_of(const SimulationEvent& event) {
       return "turn";
     case SimulationEvent::Kind::damping:
       return "damping";
+    case SimulationEvent::Kind::friction:
+      return "friction";
   }
   return "";
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -28,7 +29,9 @@ class VectorEnv:
     after `horizon` steps they are `truncated`. With `autoreset` the next step() starts both anew,
     as gymnasium's vector environments do (NEXT_STEP): it ignores their actions and returns the
     observation of their start, with reward 0 and neither of the two. What the others do does not
-    depend on it, to the bit. `initial(random, n)` -> q, v has a row for each of n robots, or one
+    depend on it, to the bit. Dry friction of a joint is friction tanh(rate / friction_rate).
+    Dampers and friction that the integrator does not bear at dt are warnings (`ContactBatch` takes
+    them implicitly). `initial(random, n)` -> q, v has a row for each of n robots, or one
     for all.
 
     >>> import espalier as esp
@@ -58,6 +61,7 @@ class VectorEnv:
         integrator: str = "semi-implicit-euler",
         threads: int = 0,
         passive: bool = True,
+        friction_rate: float = 0.05,
     ):
         who = f"environment of '{model.name}'"
         dt = expect_number(who, "dt", dt)
@@ -97,8 +101,11 @@ class VectorEnv:
             self._columns = np.array([k for name in actuated for k in rates[name]], dtype=int)
         self.action_size = len(self._columns)
         self._run = _core.ManyRobots(
-            model._core, algorithm, integrator, threads, bool(passive), 0.05
+            model._core, algorithm, integrator, threads, bool(passive),
+            expect_number(who, "friction_rate", friction_rate),
         )
+        for sentence in self._run.stiff_joints(dt):
+            warnings.warn(f"{who}: {sentence}", stacklevel=2)
         self._random = np.random.default_rng()
         self._steps = np.zeros(num_envs, dtype=int)
         self._over = np.ones(num_envs, dtype=bool)

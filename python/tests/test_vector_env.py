@@ -1,5 +1,7 @@
 """Vector environments move many robots."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -178,3 +180,23 @@ def test_what_starts_and_ends_robots_is_looked_at(pendulum):
         env(reward=lambda q, v, u: [1, 2]).step(ones)
     with pytest.raises(esp.SizeMismatch, match=r"shape of done is \(3, 1\), expected \(3,\)"):
         env(done=lambda q, v: np.zeros((3, 1))).step(ones)
+
+
+@pytest.mark.parametrize("field, value, text", [
+    ("damping", 5.0, "damping decays with .* expected steps below"),
+    ("friction", 10.0, "dry friction, which drives it about rest, .* a friction_rate above"),
+])
+def test_what_the_integrator_does_not_bear_is_told(field, value, text):
+    arm = esp.read(esp.robot_file("ur5.urdf"))
+    for joint in arm.joints.values():
+        if joint.type in ("revolute", "continuous"):
+            setattr(joint, field, value)
+    robot = arm.compile()
+    with pytest.warns(UserWarning, match=f"joint 'wrist_3.*': {text}"):
+        esp.VectorEnv(robot, 2, dt=1e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        esp.VectorEnv(robot, 2, dt=1e-7)
+        esp.VectorEnv(robot, 2, dt=1e-3, passive=False)
+        if field == "friction":
+            esp.VectorEnv(robot, 2, dt=1e-3, friction_rate=1e4)

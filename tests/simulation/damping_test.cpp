@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "espalier/simulation/stiff_joints.hpp"
 #include "tests/simulation/support.hpp"
 
 /// Dampers that are fast beside a step, limits that nothing enforces, steps that are too long.
@@ -38,14 +39,18 @@ void run(Simulation& s, double duration, double h) {
   s.run(duration, h, 1 << 30, [](const Sample&) { return true; });
 }
 
+MakeDynamics moved_by(const char* algorithm) {
+  return [algorithm](const ModelPtr& form) {
+    return host().create<ForwardDynamics<double>>(algorithm, form);
+  };
+}
+
 TEST(DampingTest, DecayIsThatOfAPendulum) {
   Description robot = ground();
   add_rod(robot, "rod", 1.0);
   add_joint(robot, "hinge", "revolute", "base", "rod").passive.damping = 5.0;
   const ModelPtr model = host().compile(robot);
-  JointDamping damping(model, [&](const ModelPtr& form) {
-    return host().create<ForwardDynamics<double>>("aba", form);
-  });
+  JointDamping damping(model, moved_by("aba"), viscous_damping(*model));
   SpanningMotion<double> motion(*model);
   const std::vector<double> q(1);
   motion.update(q.data(), nullptr);
@@ -58,9 +63,7 @@ TEST(DampingTest, DecayIsTheLargestEigenvalueOfAFourBarsDamping) {
   Description robot = four_bar();
   for (JointDescription& joint : robot.joints) joint.passive.damping = 2.0;
   const ModelPtr model = host().compile(robot);
-  JointDamping damping(model, [&](const ModelPtr& form) {
-    return host().create<ForwardDynamics<double>>("c-aba", form);
-  });
+  JointDamping damping(model, moved_by("c-aba"), viscous_damping(*model));
   std::vector<double> q(3), qd(3);
   model->neutral(q.data());
   SpanningMotion<double> motion(*model);
@@ -107,6 +110,57 @@ TEST(DampingTest, StiffDampersAreImplicitAndCreepAsTheyShould) {
     // is over after two steps.
     EXPECT_LT(distance(*model, {s->q(), s->v()}, {exact->q(), exact->v()}), 2e-4) << integrator;
   }
+}
+
+/// About rest friction is a damper of friction / friction_rate, which a light joint turns with.
+TEST(DampingTest, FrictionThatDrivesAJointIsTold) {
+  Description robot = arm(0.0);
+  for (JointDescription& joint : robot.joints) joint.passive.friction = 1.0;
+  robot.gravity = {0, 0, 0};
+  const ModelPtr model = host().compile(robot);
+  At start = stretched(*model);
+  std::fill(start.v.begin(), start.v.end(), 0.0);
+  start.v[2] = 1e-6;
+  const auto turned = [&](const SimulationOptions& options, double h) {
+    const auto s = simulation(model, "rk4", start, {}, options);
+    run(*s, 0.2, h);
+    const SimulationEvent* event = find(*s, Kind::friction);
+    if (event != nullptr) {
+      EXPECT_EQ(model->joints()[event->joint].name, "joint2");
+      const std::string text = s->text(*event);
+      for (const char* word : {"joint 'joint2': dry friction is stiff at t = 0 s", "steps below",
+                               "friction_rate above", "--ground"}) {
+        EXPECT_NE(text.find(word), std::string::npos) << text;
+      }
+    }
+    return std::pair(event != nullptr, std::abs(s->q()[2] - start.q[2]));
+  };
+  EXPECT_GT(turned({}, 1e-3).second, 1e-3) << "no motion to be told of";
+  EXPECT_TRUE(turned({}, 1e-3).first);
+  // Shorter steps and a gentler slope hold it, and are not told of.
+  EXPECT_FALSE(turned({}, 2e-5).first);
+  EXPECT_LT(turned({}, 2e-5).second, 1e-6);
+  const SimulationOptions gentle{.friction_rate = 5.0};
+  EXPECT_FALSE(turned(gentle, 1e-3).first);
+  EXPECT_LT(turned(gentle, 1e-3).second, 1e-6);
+  EXPECT_FALSE(turned({.passive = false}, 1e-3).first);
+}
+
+TEST(DampingTest, BatchesSayWhatTheirStagesDoNotBear) {
+  Description robot = arm(3.0);
+  const auto stiff = [&](const BatchSimulationOptions& options, double h) {
+    return stiff_joints(host(), host().compile(robot), options, h);
+  };
+  const std::vector<std::string> damped = stiff({}, 1e-3);
+  ASSERT_EQ(damped.size(), 1u);
+  EXPECT_NE(damped[0].find("joint 'joint2': damping decays with"), std::string::npos) << damped[0];
+  robot.joints[2].passive.friction = 1.0;
+  const std::vector<std::string> both = stiff({.integrator = "semi-implicit-euler"}, 1e-3);
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_NE(both[1].find("joint 'joint2': dry friction"), std::string::npos) << both[1];
+  EXPECT_NE(both[1].find("'semi-implicit-euler' does not bear"), std::string::npos) << both[1];
+  EXPECT_TRUE(stiff({}, 1e-7).empty());
+  EXPECT_TRUE(stiff({.passive = false}, 1e-3).empty());
 }
 
 TEST(DampingTest, ImplicitStepsAreOfOrderTwo) {

@@ -6,6 +6,7 @@
 
 #include "espalier/simulation/batch_simulation.hpp"
 #include "espalier/simulation/controllers.hpp"
+#include "espalier/simulation/stiff_joints.hpp"
 #include "python/src/values.hpp"
 #include "recorded_run.hpp"
 #include "robot_rows.hpp"
@@ -149,9 +150,14 @@ class ManyRobots {
     options.passive = passive;
     options.friction_rate = friction_rate;
     run_ = make_batch_simulation(*robot_.host, robot_.model, options);
+    options_ = options;
     run_->set_controller([this](const BatchSample&, std::span<double> tau) {
       for (std::size_t i = 0; i < tau.size(); ++i) tau[i] += tau_[i];
     });
+  }
+
+  std::vector<std::string> stiff_joints(double h) const {
+    return espalier::stiff_joints(*robot_.host, robot_.model, options_, h);
   }
 
   void start(py::handle q, py::handle v, double t) {
@@ -227,6 +233,7 @@ class ManyRobots {
   Robot robot_;
   Asker asker_;
   OneAtATime alone_;
+  BatchSimulationOptions options_;
   std::unique_ptr<BatchSimulation> run_;
   std::atomic<long> count_ = 0;  ///< robots; read without the lock
   std::vector<double> tau_;
@@ -247,6 +254,8 @@ void bind_simulation(py::module_& module) {
       .def("start", &ManyRobots::start, py::arg("q"), py::arg("v"), py::arg("t") = 0.0)
       .def("reset", &ManyRobots::reset, py::arg("robots"), py::arg("q"), py::arg("v"))
       .def("step", &ManyRobots::step, py::arg("tau"), py::arg("dt"), py::arg("steps") = 1)
+      .def("stiff_joints", &ManyRobots::stiff_joints, py::arg("dt"),
+           "Joints whose damping or friction the integrator does not bear, a sentence each.")
       .def("set_gravity", &ManyRobots::set_gravity, py::arg("gravity"))
       .def_property_readonly("q", &ManyRobots::q)
       .def_property_readonly("v", &ManyRobots::v)
