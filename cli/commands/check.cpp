@@ -22,8 +22,9 @@ class Check final : public Command {
 Reports everything that a model is refused for, and what to do about it: massless leaves, impossible
 inertias, duplicate names, disconnected bodies, unknown joint types, missing meshes and more.
 Named states are judged as --state of other commands does.
-Warns of limits that look like degrees, masses that nothing moves, loops that hold their links
-as if welded, and couplings and laws that repeat what others say (if there are at most 100).
+Warns of limits that look like degrees or leave no room, masses that nothing moves, loops that hold
+their links as if welded, and couplings and laws that repeat what others say (if there are at most
+100).
 Refuses what other commands only warn of (as --strict does there), unless --lenient is given.
 Exit code 1 if the model cannot be used, 0 if there are at most warnings.)");
   }
@@ -105,7 +106,7 @@ Exit code 1 if the model cannot be used, 0 if there are at most warnings.)");
     }
   }
 
-  /// Limits that exclude the neutral position, and those that look like degrees.
+  /// Limits that exclude the neutral position or leave no room, and those that look like degrees.
   static void doubt_limits(const Description& description, const Model& model,
                            std::vector<Finding>& findings) {
     constexpr double turns = 12.6;  // two turns [rad]: of limbs none turns so far, of winches some
@@ -126,6 +127,19 @@ Exit code 1 if the model cannot be used, 0 if there are at most warnings.)");
             fmt::format("its neutral position is {:.6g}, expected one within its limits {:.6g} to "
                         "{:.6g} (start from a --state, or move the joint's origin)",
                         q[moving->q], lower, upper));
+      }
+      if (lower == upper) {
+        doubt(
+            fmt::format("its limits are both {:.6g}, so that it cannot move, expected room between "
+                        "them (or none "
+                        "of the two, or a fixed joint)",
+                        lower));
+      }
+      if (joint.limits.effort == 0.0 || joint.limits.velocity == 0.0) {
+        doubt(
+            fmt::format("its limit of {} is 0, so that nothing drives it, expected a positive one "
+                        "(or none)",
+                        joint.limits.effort == 0.0 ? "effort" : "velocity"));
       }
       const double widest = std::max(std::isfinite(lower) ? std::abs(lower) : 0.0,
                                      std::isfinite(upper) ? std::abs(upper) : 0.0);

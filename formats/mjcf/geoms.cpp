@@ -113,7 +113,7 @@ Shape read_shape(const Element& e, const std::string& type, const Assets& assets
 void read_friction(const Element& e, ShapeDescription& shape) {
   const std::vector<double> given =
       e.has("friction") ? e.numbers("friction", 0) : std::vector<double>();
-  if (!given.empty()) shape.friction = given[0];
+  shape.friction = given.empty() ? usual_friction : given[0];
   const int rows = condim_of(e);
   const auto length = [&](std::size_t i, double usual) {
     return given.size() > i ? given[i] : usual;

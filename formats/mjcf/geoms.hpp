@@ -10,7 +10,8 @@
 namespace espalier::mjcf {
 
 /// Of a geom that does not say them, as MuJoCo has them [m].
-constexpr double usual_torsional_friction = 0.005, usual_rolling_friction = 0.0001;
+constexpr double usual_friction = 1.0, usual_torsional_friction = 0.005,
+                 usual_rolling_friction = 0.0001;
 
 /// What <asset> says of a mesh, a height field and a material, by name.
 struct MeshAsset {

@@ -1,6 +1,7 @@
 #include "formats/mjcf/pair_friction.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "espalier/kernel/text.hpp"
 #include "formats/mjcf/geoms.hpp"
@@ -21,17 +22,20 @@ Friction larger(const Friction& a, const Friction& b) {
 }
 std::string said(const Friction& f) {
   if (f[0] == 0.0) return "none";
-  return "torsional " + text::number(f[1]) + " m and rolling " + text::number(f[2]) + " m";
+  return "coefficient " + text::number(f[0]) + ", torsional " + text::number(f[1]) +
+         " m and rolling " + text::number(f[2]) + " m";
 }
-/// Coefficients of two geoms are combined in another way here, whatever their condim.
 bool alike(const Friction& a, const Friction& b) {
-  return (a[0] == 0.0) == (b[0] == 0.0) && a[1] == b[1] && a[2] == b[2];
+  return std::abs(a[0] - b[0]) <= 1e-9 * std::max(a[0], b[0]) && a[1] == b[1] && a[2] == b[2];
 }
 Finding warning(const std::string& whom, const SourceLocation& where, const std::string& there,
                 const Friction& here, const std::string& more) {
   return {Finding::Severity::warning,
           whom + " (" + where.text() + "): friction in MuJoCo is " + there + ", here it is " +
-              said(here) + ", since each geom's own condim says what of its friction counts" + more,
+              said(here) +
+              ", since coefficients of two geoms make their geometric mean, and each geom's own "
+              "condim says which of its lengths count" +
+              more,
           where.text(), false};
 }
 
@@ -48,7 +52,7 @@ TouchingGeom touching_geom(const Element& e, const std::string& link, int body) 
   g.type = static_cast<unsigned>(whole("contype", 1.0));
   g.affinity = static_cast<unsigned>(whole("conaffinity", 1.0));
   g.condim = condim_of(e), g.priority = whole("priority", 0.0);
-  g.friction = {1.0, usual_torsional_friction, usual_rolling_friction};
+  g.friction = {usual_friction, usual_torsional_friction, usual_rolling_friction};
   if (e.has("friction")) {
     const std::vector<double> given = e.numbers("friction", 0);
     std::copy_n(given.begin(), std::min<std::size_t>(given.size(), 3), g.friction.begin());
@@ -71,12 +75,13 @@ Friction dynamic_friction(const TouchingGeom& a, const TouchingGeom& b) {
 }
 
 Friction friction_here(const TouchingGeom& a, const TouchingGeom& b) {
-  return larger(counted(std::max(a.condim, 3), a.friction),
-                counted(std::max(b.condim, 3), b.friction));
+  const Friction x = counted(std::max(a.condim, 3), a.friction),
+                 y = counted(std::max(b.condim, 3), b.friction);
+  return {std::sqrt(x[0] * y[0]), std::max(x[1], y[1]), std::max(x[2], y[2])};
 }
 
 Friction explicit_friction(const Element& pair) {
-  Friction f{1.0, usual_torsional_friction, usual_rolling_friction};
+  Friction f{usual_friction, usual_torsional_friction, usual_rolling_friction};
   if (pair.has("friction")) {
     // Two along the surface, one about the normal, two across it.
     std::vector<double> given = pair.numbers("friction", 0);
@@ -102,11 +107,12 @@ std::optional<Finding> other_friction(
   }
   if (count == 0) return std::nullopt;
   const bool ranked = first->priority != second->priority;
-  return warning(who(*first) + " on " + who(*second), first->where,
-                 said(dynamic_friction(*first, *second)) +
-                     (ranked ? " (of the higher priority)" : " (by the larger condim of both)"),
-                 friction_here(*first, *second),
-                 count > 1 ? "; pairs besides that differ: " + std::to_string(count - 1) : "");
+  return warning(
+      who(*first) + " on " + who(*second), first->where,
+      said(dynamic_friction(*first, *second)) +
+          (ranked ? " (of the higher priority)" : " (by the larger condim and numbers of both)"),
+      friction_here(*first, *second),
+      count > 1 ? "; pairs besides that differ: " + std::to_string(count - 1) : "");
 }
 
 std::optional<Finding> other_friction(const Element& pair, const TouchingGeom& a,
@@ -114,9 +120,7 @@ std::optional<Finding> other_friction(const Element& pair, const TouchingGeom& a
   const Friction there = explicit_friction(pair), here = friction_here(a, b);
   if (alike(there, here) && !pair.has("friction")) return std::nullopt;
   return warning("pair of " + who(a) + " and " + who(b), pair.node().where,
-                 said(there) + (there[0] == 0.0 ? "" : ", coefficient " + text::number(there[0])) +
-                     " (the pair's own)",
-                 here, "");
+                 said(there) + " (the pair's own)", here, "");
 }
 
 }  // namespace espalier::mjcf

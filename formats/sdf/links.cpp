@@ -99,6 +99,7 @@ ShapeDescription Reader::read_shape(const XmlNode& node, const std::string& who,
   for (const char* key : {"friction", "ode", "mu"}) {
     if (at_surface != nullptr) at_surface = at_surface->child(key);
   }
+  if (node.name == "collision") shape.friction = 1.0;  // the standard's default
   if (at_surface != nullptr)
     shape.friction = formats::numbers_of(*at_surface, who, "<mu>", at_surface->text, 1)[0];
   return shape;

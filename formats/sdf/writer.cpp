@@ -30,7 +30,8 @@ class SdfWriter {
       throw Unsupported("sdf: robot has no link but 'world', expected one that moves");
     }
     for (const LinkDescription& link : robot.links) {
-      if (!reserved(link.name) || (&link == root_ && link.name == "world")) continue;
+      const bool ground = &link == root_ && !link.inertial && !robot.floating.value_or(false);
+      if (!reserved(link.name) || (ground && link.name == "world")) continue;
       throw Unsupported("sdf: name of link " + in_quotes(link.name) +
                         " means something else in SDF, expected another one");
     }

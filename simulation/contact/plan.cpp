@@ -183,8 +183,28 @@ bool Plan::carries(int body, int other) const {
   return false;
 }
 
+/// Whether a body hangs on the ground, by joints that hold it there with nothing but massless
+/// bodies between them.
+bool Plan::hangs_on_ground(int body) const {
+  for (int i = body; i != 0; i = model_->body(i).parent) {
+    if (model_->joints()[model_->body(i).joint].type == "floating") return false;
+    if (i != body && model_->body(i).inertia.m != 0.0) return false;
+  }
+  return true;
+}
+
+/// Whether it is a solid of the robot that stands still, such as an arm's base: no terrain, and not
+/// the ground itself.
+bool Plan::is_base(const Solid& solid) const {
+  return solid.body == 0 && !solid.placed.link.empty() && solid.placed.link != "world" &&
+         radius(solid.placed.shape) != infinity;
+}
+
 bool Plan::touch(const Solid& a, const Solid& b) const {
   if (a.body == b.body) return false;
+  if ((is_base(a) && hangs_on_ground(b.body)) || (is_base(b) && hangs_on_ground(a.body))) {
+    return false;  // as neighbours of moving bodies, below
+  }
   const PlacedShape &x_shape = a.placed, &y_shape = b.placed;
   if ((x_shape.type & y_shape.affinity) == 0 && (y_shape.type & x_shape.affinity) == 0)
     return false;

@@ -204,6 +204,8 @@ class ESPALIER_API Plan {
   void add_pairs(const std::function<int(const Shape&, const Shape&)>& points);
   void add_joints();
   void add_held();
+  bool hangs_on_ground(int body) const;
+  bool is_base(const Solid& solid) const;
   bool carries(int body, int other) const;
   bool touch(const Solid& a, const Solid& b) const;
 

@@ -91,7 +91,8 @@ struct PlacedShape {
 struct ESPALIER_API World {
   std::vector<PlacedShape> shapes;  ///< of links and of the ground
   /// Whether links of the robot touch each other. Two links with a joint between them never do,
-  /// nor do those with several, where what is between has no mass.
+  /// nor do those with several, where what is between has no mass. An arm's base, solids of links
+  /// that stand still but are not called "world", is one of them.
   bool self_collision = false;
   /// Pairs of links that do not touch each other; an empty name is the ground.
   std::vector<std::pair<std::string, std::string>> excluded = {};

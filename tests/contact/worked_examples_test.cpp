@@ -414,6 +414,29 @@ TEST(ContactExampleTest, CompliantGroundYieldsByItsStiffness) {
   EXPECT_NEAR(0.1 - s.q()[2], 4.0 * g / (4.0 * 2500.0), 1e-6);
 }
 
+/// An arm's base carries shapes that its first link overlaps; what is called "world", and terrain,
+/// are ground that every link touches.
+TEST(ContactExampleTest, BasesDoNotTouchTheLinksThatAreJoinedToThem) {
+  for (const char* base : {"base", "world"}) {
+    Description robot = ground();
+    robot.links.front().name = base;
+    add_rod(robot, "arm", 1.0);
+    add_joint(robot, "hinge", "revolute", base, "arm", {0, 1, 0});
+    Boxed b{host().compile(robot), {}};
+    PlacedShape still, tip;
+    still.link = base, still.shape = Shape::box({0.1, 0.1, 0.1});
+    tip.link = "arm", tip.shape = Shape::sphere(0.05), tip.pose.xyz = {0.08, 0, 0.11};
+    const auto swung = [&](std::vector<PlacedShape> shapes) {
+      b.world.shapes = std::move(shapes);
+      auto s = simulate(b, StepOptions());
+      s.start(std::vector<double>{0.3}, std::vector<double>{0.0});
+      for (int k = 0; k < 50; ++k) (void)s.step(h);
+      return s.q()[0];
+    };
+    EXPECT_EQ(swung({still, tip}) == swung({tip}), std::string(base) == "base");
+  }
+}
+
 TEST(ContactExampleTest, UnusableWorldsAreRefused) {
   EXPECT_THROW(simulate(box_on_plane({0.1, 0.1, 0.1}, 1.0, {.friction = -1.0})), InvalidModel);
   EXPECT_THROW(simulate(box_on_plane({0.1, 0.1, 0.1}, 1.0, {.restitution = 2.0})), InvalidModel);

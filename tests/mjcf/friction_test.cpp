@@ -42,7 +42,7 @@ TEST(MjcfFrictionTest, CondimSaysWhichLengthsCount) {
 
 TEST(MjcfFrictionTest, LengthsThatAreNotSaidAreThoseOfMuJoCo) {
   const ShapeDescription none = shape_in(file("condim='6'"));
-  EXPECT_FALSE(none.friction);
+  EXPECT_EQ(none.friction, 1.0);
   EXPECT_EQ(none.torsional_friction, usual_torsional);
   EXPECT_EQ(none.rolling_friction, usual_rolling);
   const ShapeDescription two = shape_in(file("friction='0.6 0.02'", "condim='6'"));
@@ -75,7 +75,8 @@ TEST(MjcfFrictionTest, LengthsWithoutACoefficientTakeMuJoCosWhichIsListed) {
   for (LinkDescription& link : robot.links) {
     for (auto* shapes : {&link.visuals, &link.collisions}) {
       for (ShapeDescription& shape : *shapes) {
-        shape.torsional_friction.reset(), shape.rolling_friction = 0.003;
+        shape.friction.reset(), shape.torsional_friction.reset();
+        shape.rolling_friction = 0.003;
       }
     }
   }

@@ -33,7 +33,7 @@ void expect_one(const std::string& text, const std::vector<std::string>& parts) 
 TEST(MjcfPairFrictionTest, LengthsThatTheSmallerCondimWouldLendAreTold) {
   expect_one(file("friction='1 0.02 0.003'", "condim='4' friction='1 0.01 0.003'"),
              {"geom 'floor' on geom 'foot'", "robot.xml:1", "torsional 0.02 m and rolling 0 m",
-              "larger condim", "here it is torsional 0.01 m"});
+              "larger condim", "here it is coefficient 1, torsional 0.01 m"});
   expect_one(
       file("condim='4' friction='1 0.01 0.2'", "condim='6' friction='1 0.01 0.1'", "condim='6'"),
       {"torsional 0.01 m and rolling 0.2 m", "rolling 0.1 m", "besides that differ: 1"});
@@ -41,8 +41,16 @@ TEST(MjcfPairFrictionTest, LengthsThatTheSmallerCondimWouldLendAreTold) {
 
 TEST(MjcfPairFrictionTest, WhereTheLargerCondimHasTheLargerLengthsNothingIsToTell) {
   EXPECT_TRUE(warnings(file("", "")).empty());
-  EXPECT_TRUE(warnings(file("friction='0.3'", "condim='6' friction='1 0.01 0.001'")).empty());
+  EXPECT_TRUE(warnings(file("friction='1'", "condim='6' friction='1 0.01 0.001'")).empty());
   EXPECT_TRUE(warnings(file("condim='1'", "condim='3'", "condim='4'")).empty());
+}
+
+TEST(MjcfPairFrictionTest, OtherCoefficientsAreTold) {
+  const std::string same = "friction='0.6'";
+  EXPECT_TRUE(warnings(file(same, same, same)).empty());
+  expect_one(file("", "friction='0.25'"),
+             {"geom 'floor' on geom 'foot'", "in MuJoCo is coefficient 1,", "and numbers of both",
+              "here it is coefficient 0.5,", "geometric mean"});
 }
 
 TEST(MjcfPairFrictionTest, TwoWithoutFrictionAreTold) {
@@ -84,11 +92,11 @@ TEST(MjcfPairFrictionTest, AnExplicitPairHasItsOwn) {
   };
   EXPECT_TRUE(warnings(pair("")).empty());
   expect_one(pair("condim='6'"), {"pair of geom 'foot' and geom 'floor'", "robot.xml:4",
-                                  "torsional 0.005 m and rolling 0.0001 m, coefficient 1",
-                                  "the pair's own", "here it is torsional 0 m"});
+                                  "coefficient 1, torsional 0.005 m and rolling 0.0001 m",
+                                  "the pair's own", "here it is coefficient 1, torsional 0 m"});
   expect_one(pair("condim='1'"), {"friction in MuJoCo is none"});
   expect_one(pair("condim='6' friction='0.5 0.5 0.1 0.2 0.3'"),
-             {"torsional 0.1 m and rolling 0.2 m, coefficient 0.5"});
+             {"coefficient 0.5, torsional 0.1 m and rolling 0.2 m"});
   // What both would have without the pair is not told besides.
   expect_one(file("friction='1 0.02 0.003'", "condim='4' friction='1 0.01 0.003'", "",
                   "<pair geom1='floor' geom2='foot'/>"),

@@ -237,9 +237,12 @@ void expect_root_kept() {
   fallen.positions = {{"root", {0.1, 0.2, 0.3, 0.5, 0.5, 0.5, 0.5}}};
   fallen.velocities = {{"root", {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}}};
   ActuatorDescription thruster;
-  thruster.name = "thruster", thruster.gear = {{"root", {0, 0, 0, 0, 0, 1}}};
+  thruster.name = "thruster", thruster.gear = {{"root", {1, 0, 2, 0, 0, 0}}};
   robot.states = {fallen}, robot.actuators = {thruster};
   for (const std::string& loss : F().losses(robot)) EXPECT_EQ(loss.find("root"), loss.npos) << loss;
+  if (std::is_same_v<F, MjcfFormat>) {  // about the body's axes; the three forces come first
+    EXPECT_NE(F().write(robot).find("gear=\"0 0 0 1 0 2\""), std::string::npos);
+  }
   for (const std::optional<bool> floats : {std::optional(true), std::optional(false), {}}) {
     robot.floating = floats;
     if (!floats.value_or(false)) robot.states.clear(), robot.actuators.clear();
@@ -266,6 +269,37 @@ TEST(RoundTripTest, WhetherTheRootFloatsIsKept) {
 TEST(RoundTripTest, RobotsThatFloatHangOnAFreeJointInMjcf) {
   const Description robot = host().read(ESPALIER_SOURCE_DIR "/robots/tello.yaml");
   EXPECT_NE(MjcfFormat().write(robot).find("<freejoint name=\"root\"/>"), std::string::npos);
+}
+
+/// What MuJoCo calls the ground can be no link that moves there.
+TEST(RoundTripTest, MovingLinksAreNotCalledWorld) {
+  Description robot = host().read(ESPALIER_SOURCE_DIR "/robots/double_pendulum.yaml");
+  for (JointDescription& joint : robot.joints) {
+    if (joint.parent == robot.links.front().name) joint.parent = "world";
+  }
+  robot.links.front().name = "world",
+  robot.links.front().inertial = Inertial{{}, 1, {1, 0, 0, 1, 0, 1}};
+  robot.floating = true;
+  EXPECT_THROW(MjcfFormat().write(robot), Unsupported);
+  EXPECT_THROW(SdfFormat().write(robot), Unsupported);
+}
+
+TEST(RoundTripTest, WhatMuJoCoRefusesIsListed) {
+  Description robot = host().read(ESPALIER_SOURCE_DIR "/robots/double_pendulum.yaml");
+  const auto listed = [&](const char* what) {
+    const std::vector<std::string> all = MjcfFormat().losses(robot);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const std::string& loss) { return loss.find(what) != loss.npos; });
+  };
+  LinkDescription& tip = robot.links.back();
+  tip.inertial = Inertial{{}, 1, {1, 0, 0, 1, 0, 1}};
+  EXPECT_FALSE(listed(("'" + tip.name + "'").c_str()));
+  tip.inertial->I = {1, 0, 0, 1, 0, 3};
+  EXPECT_TRUE(listed("those of no rigid body"));
+  tip.inertial->I = {0, 0, 0, 0, 0, 0};
+  EXPECT_TRUE(listed("moves without mass, or without inertia"));
+  tip.inertial.reset();
+  EXPECT_TRUE(listed("moves without mass, or without inertia"));
 }
 
 TEST(RoundTripTest, UrdfSaysWhatARootMayBe) {

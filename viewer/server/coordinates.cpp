@@ -7,6 +7,7 @@
 #include <set>
 
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/model/layout.hpp"
 
 namespace espalier::viewer {
 

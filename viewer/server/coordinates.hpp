@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "espalier/host/host.hpp"
+#include "espalier/kernel/model/description.hpp"
 
 namespace espalier::viewer {
 

@@ -1,5 +1,6 @@
 // Writes MJCF: the file and its tree of bodies.
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -17,6 +18,18 @@ namespace {
 
 /// tinyxml2, here and in MuJoCo, reads 100 levels.
 constexpr int deepest_body = 90;
+
+/// Least mass [kg] and inertia [kg·m²] of what moves in MuJoCo.
+constexpr double least_mass = 1e-15;
+
+/// In rising order.
+Eigen::Vector3d principal_moments(const Inertial& inertial) {
+  const Sym3<double>& I = inertial.I;
+  Eigen::Matrix3d matrix;
+  matrix << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
+  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(matrix, Eigen::EigenvaluesOnly)
+      .eigenvalues();
+}
 
 }  // namespace
 
@@ -56,6 +69,11 @@ Writer::Writer(const Description& robot) : robot_(robot) {
     root_ = &link;
   }
   if (root_ == nullptr) throw Unsupported("mjcf: robot has no root link, expected one");
+  for (const LinkDescription& link : robot.links) {
+    const bool ground = &link == root_ && !link.inertial && !robot.floating.value_or(false);
+    if (link.name != "world" || ground) continue;
+    throw Unsupported("mjcf: link 'world' is not the ground, expected another name (rename it)");
+  }
   place(root_->name, Transform<double>::identity(), 0);
 }
 
@@ -128,6 +146,7 @@ void Writer::body(const LinkDescription& link, const JointDescription* joint) {
   text("name", link.name, "body");
   if (joint != nullptr) frame(joint->origin);
   if (link.inertial) inertial(*link.inertial);
+  doubt_mass(link, joint);
   if (joint != nullptr) write_joint(*joint);
   contents(link);
   children(link);
@@ -141,6 +160,36 @@ void Writer::inertial(const Inertial& I) {
   const Sym3<double> J = congruence(rpy_to_E(I.origin.rpy), I.I);
   numbers("fullinertia", {J.xx, J.yy, J.zz, J.xy, J.xz, J.yz});
   close();
+}
+
+/// Whether MuJoCo takes it for something that can move: it, or what is welded to it, has mass and
+/// inertia.
+bool Writer::has_mass(const LinkDescription& link) const {
+  if (link.inertial && link.inertial->mass > least_mass &&
+      principal_moments(*link.inertial)(0) > least_mass) {
+    return true;
+  }
+  const auto found = carried_.find(link.name);
+  return found != carried_.end() &&
+         std::any_of(found->second.begin(), found->second.end(), [&](const auto* joint) {
+           return joint->type == "fixed" && has_mass(robot_.links[link_number_.at(joint->child)]);
+         });
+}
+
+/// Bodies that MuJoCo refuses, and computes with nowhere.
+void Writer::doubt_mass(const LinkDescription& link, const JointDescription* joint) {
+  const std::string who = "link " + in_quotes(link.name);
+  if (joint != nullptr && joint->type != "fixed" && !has_mass(link)) {
+    lose(who + ": moves without mass, or without inertia about an axis, which MuJoCo refuses");
+  }
+  if (!link.inertial) return;
+  const Eigen::Vector3d e = principal_moments(*link.inertial);
+  const bool rigid = e(0) >= 0.0 && e(0) + e(1) >= e(2) * (1.0 - 1e-9);
+  if (!rigid) {
+    lose(who +
+         ": principal moments of inertia are those of no rigid body, which MuJoCo refuses "
+         "(balanceinertia=\"true\" in <compiler> changes them)");
+  }
 }
 
 void Writer::text(const char* attribute, const std::string& value, const char* what) {

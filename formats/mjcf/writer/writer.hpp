@@ -36,6 +36,8 @@ class Writer {
   void children(const LinkDescription& link);
   void body(const LinkDescription& link, const JointDescription* joint);
   void inertial(const Inertial& I);
+  bool has_mass(const LinkDescription& link) const;
+  void doubt_mass(const LinkDescription& link, const JointDescription* joint);
 
   // writer_joints.cpp
   void write_joint(const JointDescription& joint);
@@ -89,7 +91,8 @@ class Writer {
   // writer_states.cpp: inputs, contacts, named states, texts
   void actuators();
   bool is_unwritten_root(const std::string& joint) const;
-  bool drives_root(const ActuatorDescription& actuator) const;
+  bool is_free(const std::string& joint) const;
+  std::string unsayable(const ActuatorDescription& actuator) const;
   void contacts();
   void keyframes();
   void key(const NamedState& state);

@@ -42,7 +42,7 @@ void Writer::tendons() {
   open("tendon");
   for (const Sum& sum : sums_) fixed_tendon(sum.name, sum.weights);
   for (const ActuatorDescription& actuator : robot_.actuators) {
-    if (actuator.gear.size() < 2 || drives_root(actuator)) continue;
+    if (actuator.gear.size() < 2 || !unsayable(actuator).empty()) continue;
     std::map<std::string, double> weights;
     for (const auto& [joint, gear] : actuator.gear) weights[joint] = gear.at(0);
     fixed_tendon("tendon of " + actuator.name, weights);

@@ -16,29 +16,44 @@ bool Writer::is_unwritten_root(const std::string& joint) const {
   return joint == "root" && free_root_.name.empty() && !joint_names_.contains("root");
 }
 
-/// Whether an input drives a root that the file has no joint for, or, by a tendon, a free joint.
-bool Writer::drives_root(const ActuatorDescription& actuator) const {
-  if (!actuator.gear.contains("root")) return false;
-  return is_unwritten_root("root") || (!free_root_.name.empty() && actuator.gear.size() > 1);
+bool Writer::is_free(const std::string& joint) const {
+  if (joint == free_root_.name || is_unwritten_root(joint)) return true;
+  return std::any_of(joints_.begin(), joints_.end(), [&](const JointDescription* j) {
+    return j->name == joint && j->type == "floating";
+  });
+}
+
+/// Why MJCF has no such input; empty: it has. Motors of free joints push along the world's axes and
+/// turn about the body's; ours do both in the body's.
+std::string Writer::unsayable(const ActuatorDescription& actuator) const {
+  if (actuator.gear.empty()) return "drives nothing";
+  for (const auto& [joint, gear] : actuator.gear) {
+    if (!is_free(joint)) continue;
+    if (is_unwritten_root(joint)) return "drives the floating root";
+    if (actuator.gear.size() > 1) return "drives a free joint beside others";
+    for (std::size_t k = 3; k < gear.size(); ++k) {
+      if (gear[k] != 0.0) return "pushes a free joint along axes that turn with it";
+    }
+  }
+  return "";
 }
 
 void Writer::actuators() {
   if (robot_.actuators.empty()) return;
   open("actuator");
   for (const ActuatorDescription& actuator : robot_.actuators) {
-    if (actuator.gear.empty()) {
-      lose("actuator " + in_quotes(actuator.name) + ": drives nothing");
-      continue;
-    }
-    if (drives_root(actuator)) {
-      lose("actuator " + in_quotes(actuator.name) + ": drives the floating root");
+    if (const std::string why = unsayable(actuator); !why.empty()) {
+      lose("actuator " + in_quotes(actuator.name) + ": " + why);
       continue;
     }
     open("motor");
     if (!actuator.name.empty()) text("name", actuator.name, "actuator");
     if (actuator.gear.size() == 1) {
       text("joint", actuator.gear.begin()->first, "joint");
-      numbers("gear", actuator.gear.begin()->second);
+      std::vector<double> gear = actuator.gear.begin()->second;
+      if (is_free(actuator.gear.begin()->first)) gear.insert(gear.begin(), {0.0, 0.0, 0.0});
+      if (gear.size() > 6) gear.resize(6);
+      numbers("gear", gear);
     } else {
       text("tendon", "tendon of " + actuator.name, "tendon");
     }

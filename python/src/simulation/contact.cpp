@@ -23,7 +23,7 @@ struct ContactSetup {
   contact::Surface surface{};
   std::optional<Shape> terrain{};
   std::array<double, 3> origin{};  ///< of the terrain
-  bool shapes_of_file = true;
+  bool shapes_of_file = true, self_collision = false;
   std::vector<std::tuple<std::string, double, std::array<double, 3>>> balls{};
   contact::ContactBatchOptions options{};
 };
@@ -32,6 +32,7 @@ contact::World world_of(const Model& model, const ContactSetup& setup,
                         contact::WorldReport& report) {
   contact::World world;
   if (setup.shapes_of_file) world = contact::world_of(model, setup.surface, &report);
+  world.self_collision = setup.self_collision;
   for (const auto& [link, radius, at] : setup.balls) {
     PlacedShape ball;
     ball.link = link, ball.shape = Shape::sphere(radius), ball.surface = setup.surface;
@@ -66,6 +67,7 @@ ContactSetup read_setup(const py::dict& from, const Asker& asker) {
   }
   setup.origin = from["origin"].cast<std::array<double, 3>>();
   setup.shapes_of_file = from["collisions"].cast<bool>();
+  setup.self_collision = from["self_collision"].cast<bool>();
   setup.balls = from["balls"].cast<decltype(setup.balls)>();
   StepOptions& step = setup.options.step;
   for (const auto& [joint, gains] :
