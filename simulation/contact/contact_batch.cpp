@@ -141,7 +141,7 @@ double ContactBatch::rounds() const {
 
 std::size_t ContactBatch::saved_size() const {
   return model().nq() + model().nv() + plan().memory_size() +
-         impl_->workers_.front()->loop_memory.size() + 1;
+         impl_->workers_.front()->loop_memory.size() + impl_->workers_.front()->margins.size() + 1;
 }
 
 void ContactBatch::save(int robot, std::span<double> out) const {
@@ -151,7 +151,8 @@ void ContactBatch::save(int robot, std::span<double> out) const {
   double* to = impl_->q_.read(robot, out.data());
   to = impl_->v_.read(robot, to);
   to = impl_->memory_.read(robot, to);
-  *impl_->loop_memory_.read(robot, to) = impl_->stuck_[robot];
+  to = impl_->loop_memory_.read(robot, to);
+  *impl_->margins_.read(robot, to) = impl_->stuck_[robot];
 }
 
 void ContactBatch::restore(int robot, In<double> saved) {
@@ -160,7 +161,8 @@ void ContactBatch::restore(int robot, In<double> saved) {
   const double* from = impl_->q_.write(robot, saved.data());
   from = impl_->v_.write(robot, from);
   from = impl_->memory_.write(robot, from);
-  impl_->stuck_[robot] = *impl_->loop_memory_.write(robot, from) != 0.0;
+  from = impl_->loop_memory_.write(robot, from);
+  impl_->stuck_[robot] = *impl_->margins_.write(robot, from) != 0.0;
   impl_->moved();
 }
 

@@ -40,6 +40,7 @@ class ContactBatch::Impl {
   detail::PackedNumbers q_, v_, tau_, target_;
   KeptImpulses memory_;
   detail::PackedNumbers loop_memory_;      ///< how loops lay when they were last closed
+  detail::PackedNumbers margins_;          ///< of each loop, the last but one and the last
   std::vector<std::string> heavier_;       ///< links of masses_
   detail::PackedNumbers masses_, ground_;  ///< of no numbers: nobody has set them
   std::vector<double> residual_;
@@ -57,6 +58,7 @@ class ContactBatch::Impl {
           projector(model, closing),
           one(model->nq()),
           loop_memory(projector.memory_size()),
+          margins(2 * static_cast<std::size_t>(projector.loop_count())),
           one_memory(projector.memory_size()) {}
     std::unique_ptr<ContactStep<Pack>> step;
     std::unique_ptr<ContactImpulses<Pack>> solver;
@@ -66,7 +68,7 @@ class ContactBatch::Impl {
     espalier::detail::BatchProjector lanes;  ///< closes loops of most robots
     LoopProjector projector;                 ///< of those that are left
     std::vector<double> one;                 ///< positions of one robot
-    std::vector<Pack> loop_memory;
+    std::vector<Pack> loop_memory, margins;
     std::vector<double> one_memory;
     std::vector<Pack> force;  ///< on all solids
     double rounds = 0.0;
@@ -94,6 +96,7 @@ class ContactBatch::Impl {
   bool collect(Worker& w, int pack, int first);
   void solve_open(Worker& w, const Effort& effort);
   void finish(Worker& w, StepState<Pack>& s, int first, double h);
+  Pack margins_ahead(Worker& w, int first);
   void settle(Worker& w, StepState<Pack>& s, int first);
   bool close(Worker& w, double* q, int robot);
 };

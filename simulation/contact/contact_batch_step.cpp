@@ -7,6 +7,7 @@
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/simulation/contact/contact_batch_impl.hpp"
+#include "espalier/simulation/contact/margin_trend.hpp"
 
 namespace espalier::contact {
 
@@ -76,6 +77,7 @@ void ContactBatch::Impl::start(int N, In<double> q, In<double> v, double t) {
     }
   }
   loop_memory_.assign(workers_.front()->loop_memory.size(), N);
+  margins_.assign(workers_.front()->margins.size(), N);
   residual_.assign(n, 0.0);
   status_.assign(n, RobotStatus::ok);
   stuck_.assign(n, 0);
@@ -100,6 +102,7 @@ void ContactBatch::Impl::reset(int robot, In<double> q, In<double> v) {
   status_[robot] = RobotStatus::ok;
   residual_[robot] = 0.0;
   for (std::size_t i = 0; i < loop_memory_.numbers(); ++i) loop_memory_.set(i, robot, 0.0);
+  for (std::size_t i = 0; i < margins_.numbers(); ++i) margins_.set(i, robot, 0.0);
   memory_.clear(robot);
   const auto finite = [](double x) { return std::isfinite(x); };
   if (std::all_of(w.one.begin(), w.one.end(), finite)) {
@@ -220,18 +223,40 @@ bool ContactBatch::Impl::close(Worker& w, double* q, int robot) {
   return true;
 }
 
+/// What the margins of loops that were closed at once say of the step. w.margins follow.
+/// @returns  below zero in lanes that were to pass a dead point
+Pack ContactBatch::Impl::margins_ahead(Worker& w, int first) {
+  margins_.load(first, w.margins.data());
+  Pack ahead(1.0);
+  for (int loop = 0; loop < w.projector.loop_count(); ++loop) {
+    Pack *before = &w.margins[2 * static_cast<std::size_t>(loop)], *last = before + 1;
+    const Pack next = margin_ahead(*before, *last);
+    ahead = select_less(next, ahead, next, ahead);
+    *before = *last, *last = w.lanes.margin_of(loop);
+  }
+  return ahead;
+}
+
 /// Closes loops: of eight robots at once, then one by one those that are left. Robots that cannot
-/// be closed stay where they were, at rest.
+/// be closed, or that were to pass a dead point, stay where they were, at rest.
 void ContactBatch::Impl::settle(Worker& w, StepState<Pack>& s, int first) {
   loop_memory_.load(first, w.loop_memory.data());
   const Pack closed = w.lanes.project(s.q.data(), w.loop_memory.data());
+  const Pack ahead = margins_ahead(w, first);
   const int robots = std::min(N_ - first, Pack::size);
   const unsigned char* const stuck = stuck_.data() + first;
   bool all = true;
-  for (int k = 0; k < robots; ++k) all = all && closed[k] != 0.0 && stuck[k] == 0;
-  if (all) return loop_memory_.store(first, w.loop_memory.data());
+  for (int k = 0; k < robots; ++k) {
+    all = all && closed[k] != 0.0 && stuck[k] == 0 && ahead[k] >= 0.0;
+  }
+  if (all) {
+    margins_.store(first, w.margins.data());
+    return loop_memory_.store(first, w.loop_memory.data());
+  }
   for (int k = 0; k < robots; ++k) {
     const int robot = first + k;
+    if (!(ahead[k] >= 0.0)) stuck_[robot] = 1;
+    for (std::size_t i = 0; i < w.margins.size(); ++i) margins_.set(i, robot, w.margins[i][k]);
     if (closed[k] != 0.0 && stuck_[robot] == 0) {
       for (std::size_t i = 0; i < w.loop_memory.size(); ++i) {
         loop_memory_.set(i, robot, w.loop_memory[i][k]);
@@ -247,6 +272,9 @@ void ContactBatch::Impl::settle(Worker& w, StepState<Pack>& s, int first) {
       stuck_[robot] = !close(w, w.one.data(), robot);
       if (stuck_[robot] == 0) {
         for (std::size_t i = 0; i < s.q.size(); ++i) s.q[i].set(k, w.one[i]);
+        for (int loop = 0; loop < w.projector.loop_count(); ++loop) {
+          margins_.set(2 * static_cast<std::size_t>(loop) + 1, robot, w.projector.margin_of(loop));
+        }
       }
     }
     if (stuck_[robot] == 0) continue;

@@ -142,7 +142,7 @@ void ContactSimulation::start(In<double> q, In<double> v, double t) {
   unsolved_ = deep_ = 0;
   expect_finite();
   model().normalize(state_.q.data());
-  loops_.restart();
+  loops_.restart(), margins_.restart();
   const double residual = loops_.residual(state_.q.data());
   if (!(residual <= largest_gap)) {
     refuse(t_, "residual of the loops at the start is " + number(residual) +
@@ -197,7 +197,14 @@ void ContactSimulation::drive() {
 }
 
 void ContactSimulation::close() {
-  const Closure closure = loops_.project(state_.q.data());
+  Closure closure = loops_.project(state_.q.data());
+  if (closure.verdict == Closure::Verdict::closed) {
+    if (const int loop = margins_.passed(loops_); loop >= 0) {
+      closure.verdict = Closure::Verdict::branch_lost;
+      closure.margin = loops_.margin_of(loop);
+      closure.cluster = model().clusters()[loops_.cluster_of(loop)].name;
+    }
+  }
   least_margin_ = std::min(least_margin_, closure.margin);
   if (closure.verdict == Closure::Verdict::closed) return;
   Closure said = closure;

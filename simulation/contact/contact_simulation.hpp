@@ -7,6 +7,7 @@
 
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/plugins/registry.hpp"
+#include "espalier/simulation/contact/margin_trend.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
 #include "espalier/simulation/contact/problems/step_derivatives.hpp"
 #include "espalier/simulation/simulation.hpp"
@@ -159,6 +160,7 @@ class ESPALIER_API ContactSimulation {
   SpanningMotion<double> motion_;
   PassiveForces passive_;
   LoopProjector loops_;
+  MarginTrend margins_;
   StepState<double> state_;
   std::vector<ContactSample> contacts_;
   std::vector<double> qd_;

@@ -172,7 +172,8 @@ const auto flat = [](int) { return World::ground(); };
 
 TEST(RandomisedBatchTest, MassesAreThoseOfADescriptionThatHasThem) {
   for (const Kind& kind : kinds) {
-    expect_single_robots(kind, NewtonWay::cheapest, true, 40, flat, {});
+    // Two steps later one of Tello's knees would go over a dead point.
+    expect_single_robots(kind, NewtonWay::cheapest, true, 36, flat, {});
   }
 }
 
