@@ -42,12 +42,19 @@ class ESPALIER_API OutputFile {
   /// Writes at a place of its own, for files that are not written from their beginning to their
   /// end; such a file has no write(). A device or a pipe, which may have no places, gets it all
   /// from commit(), and memory holds it until then.
-  /// @param at  bytes from the beginning; what nobody writes is zeros
+  /// @param at     bytes from the beginning; what nobody writes is zeros
+  /// @param bytes  to write there
   /// @throws OutputError
   void write_at(std::uint64_t at, std::string_view bytes);
-  /// Copies bytes of write_at() to another place, which may overlap the first. @throws OutputError
+  /// Copies bytes of write_at() to another place, which may overlap the first.
+  /// @param from  their place, bytes from the beginning
+  /// @param to    the other one
+  /// @param size  how many
+  /// @throws OutputError
   void move(std::uint64_t from, std::uint64_t to, std::uint64_t size);
-  /// Ends a file of write_at() at so many bytes. @throws OutputError
+  /// Ends a file of write_at().
+  /// @param size  bytes that it has from now on
+  /// @throws OutputError
   void resize(std::uint64_t size);
   /// Writes the rest and gives the file its name. @throws OutputError; nothing was replaced then
   void commit();
