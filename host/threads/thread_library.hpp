@@ -1,8 +1,8 @@
 #pragma once
 
 /// What libespalier_threads.so gives to libespalier.so, which opens it for the first batch on
-/// several threads: libtbb takes a twentieth of a program's start, and most programs end without it.
-/// Not for programs and plugins.
+/// several threads: libtbb takes a twentieth of a program's start, and most programs end without
+/// it. Not for programs and plugins.
 
 namespace espalier::detail {
 
