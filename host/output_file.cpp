@@ -1,8 +1,10 @@
 #include "espalier/host/output_file.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +16,8 @@ namespace {
 
 /// Rows wait until there are so many bytes of them.
 constexpr std::size_t buffered = 1 << 16;
+/// What move() and scratch files are read by.
+constexpr std::size_t piece_size = 1 << 20;
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -72,6 +76,7 @@ OutputFile::OutputFile(const std::string& path, const std::vector<std::string>& 
 }
 
 OutputFile::~OutputFile() {
+  if (scratch_ >= 0) ::close(scratch_);
   if (descriptor_ >= 0) ::close(descriptor_);
   if (renamed_) ::unlink(beside_.c_str());
 }
@@ -106,8 +111,72 @@ void OutputFile::write_all(std::string_view rows) {
   }
 }
 
+int OutputFile::seekable() {
+  if (renamed_) return descriptor_;
+  if (scratch_ < 0) scratch_ = ::memfd_create("espalier output", MFD_CLOEXEC);
+  if (scratch_ < 0) fail(errno);
+  return scratch_;
+}
+
+void OutputFile::write_at(std::uint64_t at, std::string_view bytes) {
+  const int file = seekable();
+  while (!bytes.empty()) {
+    const ssize_t n = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (n >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(n));
+      at += static_cast<std::uint64_t>(n);
+    } else if (errno != EINTR) {
+      fail(errno);
+    }
+  }
+}
+
+std::size_t OutputFile::read_at(std::uint64_t at, char* to, std::size_t size) const {
+  const int file = renamed_ ? descriptor_ : scratch_;
+  for (std::size_t read = 0; read < size;) {
+    const ssize_t n = ::pread(file, to + read, size - read, static_cast<off_t>(at + read));
+    if (n == 0) return read;
+    if (n > 0) {
+      read += static_cast<std::size_t>(n);
+    } else if (errno != EINTR) {
+      fail(errno);
+    }
+  }
+  return size;
+}
+
+void OutputFile::move(std::uint64_t from, std::uint64_t to, std::uint64_t size) {
+  if (from == to) return;
+  std::string piece;
+  // From the end that is not written over before it is read.
+  for (std::uint64_t done = 0; done < size; done += piece.size()) {
+    piece.resize(std::min<std::uint64_t>(piece_size, size - done));
+    const std::uint64_t at = to < from ? done : size - done - piece.size();
+    if (read_at(from + at, piece.data(), piece.size()) < piece.size()) fail(EIO);
+    write_at(to + at, piece);
+  }
+}
+
+void OutputFile::resize(std::uint64_t size) {
+  const int file = seekable();
+  while (::ftruncate(file, static_cast<off_t>(size)) != 0) {
+    if (errno != EINTR) fail(errno);
+  }
+}
+
+void OutputFile::copy_scratch() {
+  std::string piece(piece_size, '\0');
+  for (std::uint64_t at = 0;;) {
+    const std::size_t n = read_at(at, piece.data(), piece.size());
+    if (n == 0) return;
+    write_all({piece.data(), n});
+    at += n;
+  }
+}
+
 void OutputFile::commit() {
   flush();
+  if (scratch_ >= 0) copy_scratch();
   // A disk may tell only here that it is full, and a name must not get ahead of its contents.
   if (renamed_ && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
   const int closed = ::close(descriptor_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,23 @@ class ESPALIER_API OutputFile {
   void write(std::string_view rows);
   /// Hands what was written to the operating system. @throws OutputError
   void flush();
+  /// Writes at a place of its own, for files that are not written from their beginning to their
+  /// end; such a file has no write(). A device or a pipe, which may have no places, gets it all
+  /// from commit(), and memory holds it until then.
+  /// @param at     bytes from the beginning; what nobody writes is zeros
+  /// @param bytes  to write there
+  /// @throws OutputError
+  void write_at(std::uint64_t at, std::string_view bytes);
+  /// Copies bytes of write_at() to another place, which may overlap the first.
+  /// @param from  their place, bytes from the beginning
+  /// @param to    the other one
+  /// @param size  how many
+  /// @throws OutputError
+  void move(std::uint64_t from, std::uint64_t to, std::uint64_t size);
+  /// Ends a file of write_at().
+  /// @param size  bytes that it has from now on
+  /// @throws OutputError
+  void resize(std::uint64_t size);
   /// Writes the rest and gives the file its name. @throws OutputError; nothing was replaced then
   void commit();
 
@@ -46,6 +64,9 @@ class ESPALIER_API OutputFile {
 
  private:
   void write_all(std::string_view rows);
+  int seekable();
+  std::size_t read_at(std::uint64_t at, char* to, std::size_t size) const;
+  void copy_scratch();
   [[noreturn]] void fail(int error) const;
 
   std::string path_;    ///< as it was given
@@ -53,6 +74,7 @@ class ESPALIER_API OutputFile {
   std::string beside_;
   std::string buffer_;
   int descriptor_ = -1;
+  int scratch_ = -1;      ///< what write_at() writes where the file may have no places
   bool renamed_ = false;  ///< whether it is written beside
 };
 

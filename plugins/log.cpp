@@ -1,7 +1,10 @@
 #include "espalier/plugins/log.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
+#include <cstddef>
 #include <iostream>
+#include <string_view>
 
 namespace espalier::detail {
 
@@ -24,6 +27,16 @@ Writer* writer() {
   return found;
 }
 
+/// Whether the program has loaded spdlog. A walk over its libraries: dlopen(RTLD_NOLOAD) reads the
+/// linker's cache and opens the file each time.
+bool has_spdlog() {
+  const auto is_spdlog = [](dl_phdr_info* library, std::size_t, void*) -> int {
+    const std::string_view path = library->dlpi_name;
+    return path.substr(path.rfind('/') + 1).starts_with(ESPALIER_SPDLOG) ? 1 : 0;
+  };
+  return ::dl_iterate_phdr(is_spdlog, nullptr) != 0;
+}
+
 }  // namespace
 
 void log_warning(const std::string& text) {
@@ -35,9 +48,7 @@ void log_warning(const std::string& text) {
 }
 
 void log_debug(const std::string& text) {
-  void* const spdlog = ::dlopen(ESPALIER_SPDLOG, RTLD_NOW | RTLD_NOLOAD);
-  if (spdlog == nullptr) return;
-  ::dlclose(spdlog);
+  if (!has_spdlog()) return;
   if (Writer* write = writer()) write(0, text.c_str());
 }
 

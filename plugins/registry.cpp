@@ -96,19 +96,24 @@ bool answers_for(const Registry::Name& n, std::string_view file) {
 }
 
 /// Of some formats, the one for a file name in small letters, or null. The longest ending wins; of
-/// equals, the format that comes first.
-const Format* best_format(const std::vector<const Format*>& formats, const std::string& file) {
-  const Format* best = nullptr;
-  std::size_t longest = 0;
-  for (const Format* format : formats) {
-    for (const std::string& ending : format->extensions()) {
-      if (ending.size() > longest && file.size() > ending.size() && file.ends_with(lower(ending))) {
-        best = format;
-        longest = ending.size();
+/// equals, the format that comes first, with a warning that names both.
+const Format* best_format(const std::vector<const Entry*>& formats, const std::string& file) {
+  const Entry *best = nullptr, *other = nullptr;
+  std::string longest;
+  for (const Entry* e : formats) {
+    for (const std::string& ending : e->format->extensions()) {
+      if (ending.size() < longest.size() || file.size() <= ending.size()) continue;
+      if (!file.ends_with(lower(ending)) || e == best) continue;
+      const bool longer = ending.size() > longest.size();
+      if (!longer && best != nullptr) {
+        if (other == nullptr) other = e;
+        continue;
       }
+      best = e, other = nullptr, longest = ending;
     }
   }
-  return best;
+  if (other != nullptr) detail::warn_of_two_formats(*best, *other, longest);
+  return best == nullptr ? nullptr : best->format.get();
 }
 
 /// What other programs call joint types.
@@ -397,11 +402,11 @@ std::vector<std::string> Registry::sub_mechanism_names() const {
 const Format& Registry::format_for(std::string_view path) const {
   const std::string file = lower(path.substr(path.find_last_of('/') + 1));
   open_promised([&](const Name& n) { return answers_for(n, file); });
-  std::vector<const Format*> formats;
+  std::vector<const Entry*> formats;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& e : entries_) {
-      if (e->kind == Kind::format) formats.push_back(e->format.get());
+      if (e->kind == Kind::format) formats.push_back(e.get());
     }
   }
   if (const Format* best = best_format(formats, file)) return *best;

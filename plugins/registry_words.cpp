@@ -1,8 +1,11 @@
 #include "registry_words.hpp"
 
 #include <cctype>
+#include <mutex>
+#include <set>
 
 #include "espalier/kernel/text.hpp"
+#include "espalier/plugins/log.hpp"
 
 namespace espalier {
 
@@ -27,6 +30,21 @@ std::string title(const Entry& e) {
   std::string words = std::string(to_string(e.kind)) + " " + text::quoted(e.about.name);
   if (e.kind == Kind::algorithm) words += " for " + e.problem;
   return words;
+}
+
+void warn_of_two_formats(const Entry& taken, const Entry& other, const std::string& ending) {
+  const std::string warning = "format of file name ending " + text::quoted(ending) + " is " +
+                              text::quoted(taken.about.name) + " of " + taken.origin + " and " +
+                              text::quoted(other.about.name) + " of " + other.origin +
+                              ", expected one (the first is taken; leave out a plugin, or give a "
+                              "format an ending of its own)";
+  static std::mutex mutex;
+  static std::set<std::string> told;
+  {
+    const std::lock_guard lock(mutex);
+    if (!told.insert(warning).second) return;
+  }
+  log_warning(warning);
 }
 
 }  // namespace detail

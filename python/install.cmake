@@ -23,6 +23,7 @@ set(libraries espalier_kernel espalier_plugins espalier_host espalier_sensing es
   espalier_simulation espalier_contact)
 install(TARGETS espalier_python LIBRARY DESTINATION espalier ${wheel})
 install(TARGETS ${libraries} LIBRARY DESTINATION espalier/lib NAMELINK_SKIP ${wheel})
+install(TARGETS espalier_threads LIBRARY DESTINATION espalier/lib/espalier ${wheel})
 install(FILES ${python_files} ${module_dir}/problems.json DESTINATION espalier ${wheel})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/robots DESTINATION espalier ${wheel})
 
@@ -49,4 +50,5 @@ foreach(room joints subsystems formats algorithms host sensing control simulatio
   list(APPEND plugins ${found})
 endforeach()
 install(TARGETS ${plugins} LIBRARY DESTINATION espalier/lib/espalier/plugins ${wheel})
-add_custom_target(espalier_python_wheel DEPENDS espalier_python ${libraries} ${plugins})
+add_custom_target(espalier_python_wheel DEPENDS espalier_python ${libraries} espalier_threads
+  ${plugins})

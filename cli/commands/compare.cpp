@@ -152,6 +152,10 @@ those of a random state of 'eval'.)");
       });
       if (against_ != "dense" && !own) registry.find_algorithm(problem_, against_);  // or it throws
     }
+    if (design_.given() && std::none_of(problems.begin(), problems.end(), &DesignOption::is_for)) {
+      session.warn("compare: --design is given for problem " + problem_ +
+                   ", expected it for problem design-variation only (it has no effect here)");
+    }
     const ModelPtr model = model_.load(session);
     const Setup setup{
         model, end_effectors_.read(*model), default_inputs(*model), {}, forward_sensors(*model)};

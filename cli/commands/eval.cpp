@@ -1,5 +1,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "cli/command.hpp"
 #include "cli/files/design_families.hpp"
@@ -124,6 +126,7 @@ Examples:
     if (!first.needs_sensors) {
       std::erase_if(entries, [](const Entry* e) { return e->needs_sensors; });
     }
+    warn_of_idle_options(session, entries);
     if (group_by_name_) state.groups = groups_by_name(*model);
     const Setup setup{model, state.end_effectors, state.actuation, state.groups,
                       forward_sensors(*model)};
@@ -163,7 +166,7 @@ Examples:
       for (const Entry* entry : entries)
         problems += (problems.empty() ? "" : ", ") + entry->problem;
       std::string passive;  // simulations have them unless told
-      if (PassiveForces(model).any()) {
+      if (have_forces(entries) && PassiveForces(model).any()) {
         passive = passive_ ? ", with damping, friction and springs of the joints"
                            : ", without damping, friction and springs of the joints (--passive)";
       }
@@ -172,6 +175,57 @@ Examples:
                                 describe(setup, results)));
     }
     return ok;
+  }
+
+  /// Whether forces act on what one of these computes: not where results are of positions, rates
+  /// and given accelerations alone.
+  static bool have_forces(const std::vector<const Entry*>& entries) {
+    static constexpr std::array<std::string_view, 17> without{"center-of-mass",
+                                                              "centroidal-dynamics",
+                                                              "christoffel-symbols",
+                                                              "coriolis-matrix",
+                                                              "design-derivatives",
+                                                              "design-variation",
+                                                              "energy",
+                                                              "forward-kinematics",
+                                                              "inverse-dynamics-adjoint",
+                                                              "inverse-mass-matrix",
+                                                              "inverse-osim",
+                                                              "inverse-dynamics-hessian-product",
+                                                              "jacobian",
+                                                              "joint-wrenches",
+                                                              "kinematics-derivatives",
+                                                              "mass-matrix",
+                                                              "subsystem-matrices"};
+    return !std::all_of(entries.begin(), entries.end(), [](const Entry* e) {
+      return std::find(without.begin(), without.end(), e->problem) != without.end();
+    });
+  }
+
+  /// Options that no algorithm of these has a use for.
+  void warn_of_idle_options(Session& session, const std::vector<const Entry*>& entries) const {
+    static constexpr std::array<std::string_view, 3> of_groups{"bremer", "bremer-on",
+                                                               "minimal-form"};
+    const auto has = [](const auto& names, std::string_view name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    const auto warn = [&](const char* option, const std::string& expected) {
+      session.warn(
+          fmt::format("eval: {} is given for problem {} by {}, expected {} (it has no effect here)",
+                      option, entries[0]->problem, entries[0]->about.name, expected));
+    };
+    const auto none = [&](const auto& uses) {
+      return std::none_of(entries.begin(), entries.end(), uses);
+    };
+    if (group_by_name_ && none([&](const Entry* e) { return has(of_groups, e->about.name); })) {
+      warn("--group-by-name", "it with the algorithms bremer, bremer-on and minimal-form only");
+    }
+    if (passive_ && !have_forces(entries)) {
+      warn("--passive", "it for problems of forces, as forward-dynamics and inverse-dynamics");
+    }
+    if (design_.given() && none([](const Entry* e) { return DesignOption::is_for(e->problem); })) {
+      warn("--design", "it for problem design-variation only");
+    }
   }
 
   Results solve(Session& session, const Entry& entry, const Setup& setup, const State& state) {

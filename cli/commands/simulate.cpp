@@ -16,6 +16,7 @@
 #include "cli/output/simulation_report.hpp"
 #include "cli/progress.hpp"
 #include "espalier/host/output_file.hpp"
+#include "espalier/simulation/messages.hpp"
 #include "espalier/simulation/simulation.hpp"
 
 namespace espalier::cli {
@@ -60,7 +61,8 @@ Ground file (JSON): what the robot touches, and with which shapes; all of it is 
 CSV: time, q.<joint> and v.<joint> ([k] for the k-th of several), kinetic, gravity, springs and
 their sum energy [J], loop_residual; with --ground contact.<shape>.fx, fy, fz [N, world axes], the
 number of points that bear load, and contact_residual [m/s]. A FILE.npz has an array of each name,
-numpy.load("motion.npz")["q.knee"]; it is kept in memory until the end.
+numpy.load("motion.npz")["q.knee"]. Both are written while the simulation runs, on cores that are
+free, and take their names when they are whole.
 
 Example: espalier simulate four_bar.urdf --duration 10 --dt 0.0005 --output motion.csv)";
 
@@ -263,7 +265,7 @@ class Simulate final : public Command {
     simulation.start(state.inputs.q, state.inputs.v);
 
     std::unique_ptr<MotionTable> table;
-    if (output_) table = motion_table(*output_, report.model, names);
+    if (output_) table = motion_table(*output_, report.model, names, rows_of_run());
     RunSummary& summary = report.summary;
     const auto start = std::chrono::steady_clock::now();
     std::exception_ptr stopped;
@@ -291,6 +293,12 @@ class Simulate final : public Command {
     report.least_margin = simulation.least_margin();
     report.q = simulation.q(), report.v = simulation.v();
     return !Interrupt::asked() || !(summary.duration < duration_);
+  }
+
+  /// The start, every so many steps, and the end.
+  std::size_t rows_of_run() const {
+    const long long steps = detail::steps_of_run("simulate", duration_, dt_, every_, true);
+    return static_cast<std::size_t>(1 + (steps + every_ - 1) / every_);
   }
 
   int tell(Session& session, const RunReport& report, bool whole) const {

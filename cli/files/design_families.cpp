@@ -46,6 +46,10 @@ void DesignOption::add_to(CLI::App& app) {
       ->type_name("DESIGN");
 }
 
+bool DesignOption::is_for(std::string_view problem) {
+  return problem == DesignVariation<double>::problem;
+}
+
 void DesignOption::take(const std::string& text, Design& design) {
   const auto refuse = [&](const std::string& why) {
     throw usage_error("--design is '" + text + "'" + why);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/session.hpp"
@@ -15,6 +16,9 @@ namespace espalier::cli {
 class DesignOption {
  public:
   void add_to(CLI::App& app);
+  bool given() const { return !texts_.empty(); }
+  /// Whether a problem has families.
+  static bool is_for(std::string_view problem);
   /// Gives an algorithm of design-variation its families; leaves others alone.
   /// @param model  that it is bound to
   /// @throws Failure naming a target that the file does not have; Unsupported where there is no

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,11 +26,12 @@ class MotionTable {
   std::vector<double> row_;
 };
 
-/// CSV, or NPZ where the name of the file ends in .npz: an array of doubles for each column, which
-/// waits in memory until the end.
+/// CSV, or NPZ where the name of the file ends in .npz: an array of doubles for each column. Both
+/// are written while rows come, on cores that are free.
 /// @param more  names of columns beside those of all motions
+/// @param rows  that are expected; there may be fewer or more
 /// @throws OutputError
 std::unique_ptr<MotionTable> motion_table(const std::string& file, const Model& model,
-                                          const std::vector<std::string>& more);
+                                          const std::vector<std::string>& more, std::size_t rows);
 
 }  // namespace espalier::cli

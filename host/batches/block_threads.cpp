@@ -1,45 +1,38 @@
 #include "espalier/host/batches/block_threads.hpp"
 
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/info.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
+#include <dlfcn.h>
 
 #include <algorithm>
-#include <atomic>
-#include <optional>
 #include <string>
 
+#include "espalier/host/threads/thread_library.hpp"
 #include "espalier/kernel/errors.hpp"
 
 namespace espalier::detail {
 
-struct BlockThreads::Arena {
-  explicit Arena(int threads) : arena(threads) {
-    // Without this, TBB would take the number of cores for the most that anybody wants.
-    if (threads > tbb::info::default_concurrency()) {
-      more.emplace(tbb::global_control::max_allowed_parallelism, threads);
-    }
-  }
-  /// A worker takes pieces until none is left: whoever is late finds nothing to do.
-  void take_pieces(int worker) {
-    // What the caller wrote before is seen by all workers, and what they write by the caller, by
-    // TBB and by these counters, too, so that it can be checked: ThreadSanitizer does not see into
-    // libtbb.
-    started.load();
-    for (int piece; (piece = next.fetch_add(1)) < pieces;) work.call(work.function, worker, piece);
-    finished.fetch_add(1);
-  }
-
-  std::optional<tbb::global_control> more;
-  tbb::task_arena arena;
-  std::atomic<int> started{0}, next{0}, finished{0};
-  Work work{};
-  int pieces = 0;
-};
-
 namespace {
+
+/// libespalier_threads.so, which stands in espalier/ beside this library.
+/// @throws Unsupported
+const ThreadLibrary& library() {
+  static const ThreadLibrary* const found = [] {
+    Dl_info here{};
+    if (::dladdr(reinterpret_cast<void*>(&library), &here) == 0) here.dli_fname = "";
+    const std::string file = here.dli_fname;
+    const std::string beside =
+        file.substr(0, file.rfind('/') + 1) + "espalier/libespalier_threads.so";
+    void* const opened = ::dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* const entry = opened == nullptr ? nullptr : ::dlsym(opened, thread_library_entry);
+    if (entry == nullptr) {
+      const char* const why = ::dlerror();
+      throw Unsupported("batch: library of threads is " + beside + " (" +
+                        (why == nullptr ? "no entry point" : why) +
+                        "), expected one that can be opened (install it, or take 1 thread)");
+    }
+    return reinterpret_cast<const ThreadLibrary* (*)()>(entry)();
+  }();
+  return *found;
+}
 
 int checked(int threads) {
   if (threads < 0) {
@@ -52,14 +45,15 @@ int checked(int threads) {
                        ", expected at most " + std::to_string(most) +
                        " (more than there are cores take longer)");
   }
-  return threads > 0 ? threads : tbb::info::default_concurrency();
+  return threads > 0 ? threads : library().most_threads();
 }
 
 }  // namespace
 
-BlockThreads::BlockThreads(int threads) : count_(checked(threads)) {
-  if (count_ > 1) arena_ = std::make_unique<Arena>(count_);
-}
+BlockThreads::BlockThreads(int threads)
+    : count_(checked(threads)),
+      arena_(count_ > 1 ? library().open(count_) : nullptr,
+             [](void* arena) { library().close(arena); }) {}
 
 BlockThreads::~BlockThreads() = default;
 
@@ -68,24 +62,7 @@ void BlockThreads::run(int pieces, const Work& work) {
     for (int piece = 0; piece < pieces; ++piece) work.call(work.function, 0, piece);
     return;
   }
-  Arena* const arena = arena_.get();
-  arena->work = work;
-  arena->pieces = pieces;
-  arena->next.store(0);
-  arena->started.fetch_add(1);
-  const int workers = std::min(count_, pieces);
-  arena->arena.execute([arena, workers] {
-    tbb::parallel_for(
-        tbb::blocked_range<int>(0, workers, 1),
-        // What it captures is in memory of TBB's, which hands it over unseen by ThreadSanitizer.
-        [arena](const tbb::blocked_range<int>& range) __attribute__((no_sanitize("thread"))) {
-          for (int worker = range.begin(); worker < range.end(); ++worker) {
-            arena->take_pieces(worker);
-          }
-        },
-        tbb::simple_partitioner());
-  });
-  arena->finished.load();
+  library().run(arena_.get(), std::min(count_, pieces), pieces, work.function, work.call);
 }
 
 }  // namespace espalier::detail

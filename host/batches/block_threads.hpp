@@ -34,9 +34,8 @@ class ESPALIER_API BlockThreads {
   };
   void run(int pieces, const Work& work);
 
-  struct Arena;
   int count_;
-  std::unique_ptr<Arena> arena_;
+  std::unique_ptr<void, void (*)(void*)> arena_;  ///< of a ThreadLibrary
 };
 
 }  // namespace espalier::detail

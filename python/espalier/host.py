@@ -4,12 +4,75 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from . import _core
-from .errors import expect_name, file_name, name_fields
+from .errors import expect_name, file_name, is_list, name_fields, unknown
 
 name_fields(_core.Host, lambda host: "host")
+
+
+def _folders(what: str, value: Any) -> list[str]:
+    if not is_list(value):
+        raise TypeError(f"host: {what} is {value!r}, expected a list of folders, as ['plugins']")
+    return [file_name("host", folder) for folder in value]
+
+
+def _yes_or_no(what: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"host: {what} is {value!r}, expected True or False")
+    return value
+
+
+def _name(what: str, value: Any) -> str:
+    return expect_name("host", what, value)
+
+
+def _text(what: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"host: {what} is {value!r}, expected a text")
+    return value
+
+
+def _file(what: str, value: Any) -> str:
+    return file_name("host", value)
+
+
+def _robot(what: str, value: Any) -> Any:
+    if value is None or isinstance(value, _core.Robot):
+        return value
+    if not isinstance(getattr(value, "_core", None), _core.Robot):
+        raise TypeError(f"host: {what} is {value!r}, expected a model, or None")
+    return value._core
+
+
+def _look_at_arguments(cls: Any, method: str, **arguments: Callable[[str, Any], Any]) -> None:
+    """Makes a method say what is wrong with its arguments, where C++ has its signature alone."""
+    core = getattr(cls, method)
+
+    def call(self: Any, *args: Any, **named: Any) -> Any:
+        for name in named:
+            if name not in arguments:
+                raise TypeError(str(unknown("host", "argument", name, list(arguments))))
+        if len(args) > len(arguments):
+            raise TypeError(
+                f"host: number of arguments of {method} is {len(args)}, expected at most "
+                f"{len(arguments)} ({', '.join(arguments)})"
+            )
+        looked = [look(name, x) for (name, look), x in zip(arguments.items(), args)]
+        return core(self, *looked, **{name: arguments[name](name, x) for name, x in named.items()})
+
+    call.__name__, call.__doc__ = method, core.__doc__
+    setattr(cls, method, call)
+
+
+_look_at_arguments(_core.Host, "__init__", plugin_folders=_folders, search=_yes_or_no)
+_look_at_arguments(_core.Host, "load_plugin", file=_file)
+_look_at_arguments(_core.Host, "algorithms", problem=_name, robot=_robot)
+_look_at_arguments(_core.Host, "entries", kind=_name)
+_look_at_arguments(_core.Host, "read", path=_file)
+_look_at_arguments(_core.Host, "read_text", text=_text, origin=_name)
 
 #: Compiled by C++: ``Host(plugin_folders=[...])`` is a registry of its own.
 Host = _core.Host

@@ -1,4 +1,5 @@
 #include <pybind11/stl.h>
+#include <algorithm>
 
 #include "espalier/kernel/format.hpp"
 #include "espalier/plugins/loader.hpp"
@@ -120,6 +121,11 @@ void bind_registry(HostClass& host) {
       .def(
           "algorithms",
           [](const Host& host, const std::string& problem, const Robot* robot) {
+            const std::vector<std::string> known = host.registry().problems();
+            if (!problem.empty() && std::find(known.begin(), known.end(), problem) == known.end()) {
+              throw UnknownName("algorithms: problem is '" + problem + "'" +
+                                suggest(problem, known));
+            }
             py::list out;
             for (const Entry* e : host.registry().algorithms(problem)) {
               out.append(about(host, *e, robot));

@@ -24,7 +24,7 @@ def same(a, b):
     if isinstance(a, (list, tuple)):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, np.ndarray):
-        return a.dtype == b.dtype and np.array_equal(a, b)
+        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
     return type(a) is type(b) and (a == b or (a != a and b != b))
 
 
@@ -32,7 +32,8 @@ KEPT = [
     1.5, -3, True, 2j, "text", math.nan, 2**63, np.arange(6.0).reshape(2, 3),
     np.array([1, 2], dtype=np.int8), [1, 2], [1.0, math.nan], [[1, 2], [3, 4]], (1.0, 2.0), [], {},
     {"a": 1.0, "b": [1, 2], "c": (3, 4), "d": np.ones(3), "value": 2, "a/b": 0, "../x": 0},
-    {"list": [1]},
+    {"list": [1]}, np.array([1.0, math.nan]), {"a": np.array([[math.nan, 2.0]]), "b": [math.nan]},
+    complex(math.nan, 1.0), (math.nan, -math.inf),
 ]
 REFUSED = [
     None, 2**70, object(), [1, [2, 3]], [1, "a"], [2**53 + 1, 0.5], [(1, 2), (3, 4)],
@@ -55,6 +56,26 @@ def test_what_is_kept_comes_back_as_it_was(tmp_path, ending):
     assert calls == numbers
     for k in numbers:
         assert same(first.results[k], KEPT[k]) and same(again.results[k], KEPT[k]), KEPT[k]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_items_with_nan_and_arrays_are_known_again(tmp_path, ending):
+    """NaN is unequal to itself, and arrays compare entry by entry: items are told by their bits."""
+    file = file_in(tmp_path, ending)
+    calls = []
+
+    def result(x):
+        calls.append(x)
+        return np.array([1.0, math.nan])
+
+    items = [math.nan, np.array([1.0, math.nan]), [1.0, math.nan], {"a": np.ones((2, 2))},
+             np.float64("nan"), (np.arange(3), math.nan)]
+    for _ in range(2):
+        found = esp.sweep(result, items, workers=1, checkpoint=file)
+        assert len(calls) == len(items) == len(found.results)
+    for other in (np.array([1.0, 2.0]), np.array([math.nan, 1.0])):
+        with pytest.raises(esp.InvalidModel, match="checkpoint is of another function, or other"):
+            esp.sweep(result, [items[0], other, *items[2:]], workers=1, checkpoint=file)
 
 
 @pytest.mark.parametrize("result", REFUSED, ids=lambda x: str(x)[:20])

@@ -217,6 +217,32 @@ def test_bad_files_are_value_errors(tmp_path):
         esp.load_plugin(tmp_path / "nothing.so")
 
 
+def test_hosts_say_what_is_wrong_with_what_they_are_given(arm):
+    host = esp.Host()
+    for call, words in (
+        (lambda: esp.Host(3), "plugin_folders is 3, expected a list of folders"),
+        (lambda: esp.Host("plugins"), "plugin_folders is 'plugins', expected a list"),
+        (lambda: esp.Host([3]), "file is 3, expected a path"),
+        (lambda: esp.Host([], 1), "search is 1, expected True or False"),
+        (lambda: esp.Host([], True, 1), "number of arguments of __init__ is 3, expected at most 2"),
+        (lambda: esp.Host(plugin_folder=[]), "'plugin_folder'.*did you mean 'plugin_folders'"),
+        (lambda: host.algorithms(3), "problem is 3, expected a name"),
+        (lambda: host.algorithms(robot=3), "robot is 3, expected a model"),
+        (lambda: host.entries(3), "kind is 3, expected a name"),
+        (lambda: host.read(3), "file is 3, expected a path"),
+        (lambda: host.read_text(3, "x.urdf"), "text is 3, expected a text"),
+        (lambda: host.load_plugin(3), "file is 3, expected a path"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            call()
+    for call in (host.algorithms, esp.algorithms):
+        with pytest.raises(KeyError, match="problem is 'forward'.*expected one of .*forward-dynamics"):
+            call("forward")
+        assert {a["name"] for a in call("mass-matrix")} >= {"crba", "c-crba"}
+    can = {a["name"]: a["can"] for a in esp.algorithms("mass-matrix", arm)}
+    assert can == {a["name"]: a["can"] for a in host.algorithms("mass-matrix", robot=arm)}
+
+
 def test_compile_options_are_words(arm):
     with pytest.raises(KeyError, match="floating"):
         arm.description.compile(root="floatin")

@@ -7,6 +7,10 @@
 #include <limits>
 #include <random>
 #include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 /// Lines of CSV from several threads.
 
@@ -28,10 +32,11 @@ TEST(CsvRowsTest, LinesComeInTheOrderOfRowsWhateverTheThreads) {
   // More blocks than may wait, and a last one that is not full.
   const auto rows = random_rows(30001, columns);
   for (const int threads : {0, 1, 3}) {
-    CsvRows lines(columns, threads);
     std::string text;
-    for (const std::vector<double>& row : rows) text += lines.add(row);
-    text += lines.finish();
+    CsvRows lines(
+        columns, [&](std::string_view more) { text += more; }, threads);
+    for (const std::vector<double>& row : rows) lines.add(row);
+    lines.finish();
     std::istringstream stream(text);
     std::string line;
     for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -49,18 +54,47 @@ TEST(CsvRowsTest, LinesComeInTheOrderOfRowsWhateverTheThreads) {
 }
 
 TEST(CsvRowsTest, NumbersAreTheShortestThatReadBackAsTheSame) {
-  CsvRows lines(4);
-  EXPECT_EQ(lines.add({0.1, -2.0, std::numeric_limits<double>::infinity(),
-                       std::numeric_limits<double>::quiet_NaN()}),
-            "");
-  EXPECT_EQ(lines.finish(), "0.1,-2,inf,nan\n");
-  EXPECT_EQ(lines.finish(), "");
+  std::string text;
+  CsvRows lines(4, [&](std::string_view more) { text += more; });
+  lines.add({0.1, -2.0, std::numeric_limits<double>::infinity(),
+             std::numeric_limits<double>::quiet_NaN()});
+  EXPECT_EQ(text, "");
+  for (int k = 0; k < 2; ++k) {
+    lines.finish();
+    EXPECT_EQ(text, "0.1,-2,inf,nan\n");
+  }
 }
 
-TEST(CsvRowsTest, RowsThatNobodyTakesAreForgotten) {
+TEST(CsvRowsTest, RowsThatNobodyWaitsForAreForgotten) {
   const auto rows = random_rows(20000, 3);
-  CsvRows lines(3, 2);
+  CsvRows lines(
+      3, [](std::string_view) {}, 2);
   for (const std::vector<double>& row : rows) lines.add(row);
+}
+
+// As a full disk does, after some blocks; whatever thread wrote them.
+TEST(CsvRowsTest, WhatWritingThrowsIsThrownByALaterCallAndNothingIsWrittenAfterIt) {
+  const auto rows = random_rows(60000, 3);
+  for (const int threads : {0, 1, 3}) {
+    int calls = 0;
+    CsvRows lines(
+        3,
+        [&](std::string_view) {
+          if (++calls == 4) throw std::runtime_error("full");
+        },
+        threads);
+    std::size_t taken = 0;
+    EXPECT_THROW(
+        {
+          for (; taken < rows.size(); ++taken) lines.add(rows[taken]);
+          lines.finish();
+        },
+        std::runtime_error)
+        << threads;
+    EXPECT_LT(taken, rows.size()) << "told while rows come";
+    EXPECT_THROW(lines.finish(), std::runtime_error) << threads;
+    EXPECT_EQ(calls, 4) << threads;
+  }
 }
 
 }  // namespace

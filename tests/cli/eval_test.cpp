@@ -345,6 +345,35 @@ TEST(EvalTest, UnknownAlgorithmsAndProblemsAreRefusedWithASuggestion) {
   expect_refused("eval " + pendulum + " --algorithm aba --random 1 --state x", 2, {"--random"});
 }
 
+// The answer is the same without them.
+TEST(EvalTest, OptionsThatAProblemHasNoUseForAreTold) {
+  const std::string leg = "'" ESPALIER_SOURCE_DIR "/robots/four_bar_leg.yaml' --random 1 ";
+  for (const std::string& command : {"eval " + leg + "--problem mass-matrix", "eval " + leg}) {
+    const Answer plain = run(command);
+    EXPECT_EQ(plain.err, "");
+    for (const std::string option :
+         {"--group-by-name", "--passive", "--design joints.knee.armature"}) {
+      const bool acts = option == "--passive" && !command.ends_with("mass-matrix");
+      const Answer a = run(command + " " + option);
+      EXPECT_EQ(a.out == plain.out, !acts) << command << option;
+      const std::string name = option.substr(0, option.find(' '));
+      const std::string problem =
+          acts || command.ends_with(" ") ? "forward-dynamics" : "mass-matrix";
+      EXPECT_EQ(
+          a.err.find("eval: " + name + " is given for problem " + problem) != std::string::npos,
+          !acts)
+          << a.err;
+    }
+  }
+  // Of several problems one has a use for it.
+  EXPECT_EQ(run("eval " + leg + "--algorithm dense --passive").err, "");
+  EXPECT_EQ(run("eval " + leg + "--problem design-variation --design joints.knee.armature").err,
+            "");
+  const std::string compare = "compare " + pendulum + " --samples 1 --design links.bob.mass";
+  EXPECT_NE(run(compare).err.find("--design is given for problem forward-dynamics"),
+            std::string::npos);
+}
+
 TEST(EvalTest, ErrorsComeAsJsonWhereJsonIsWanted) {
   const Answer a = run("eval " + pendulum + " --algorithm abba --json");
   EXPECT_EQ(a.code, 2);

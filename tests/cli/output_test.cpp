@@ -80,12 +80,18 @@ TEST(OutputTest, AFullDiskLeavesWhatStoodThere) {
   EXPECT_EQ(a.code, 1) << a.out;
   const Answer b = limited("simulate " + robot + " --duration 1 --dt 0.001 --output " + out);
   EXPECT_EQ(b.code, 1);
-  EXPECT_EQ(contents(out), "precious\n");
-  EXPECT_EQ(folder.names(), (std::vector<std::string>{"out.yaml", "robot.urdf"}))
+  const std::string arrays = folder.write("out.npz", "precious\n");
+  const Answer c = limited("simulate " + robot + " --duration 50 --dt 0.001 --output " + arrays);
+  EXPECT_EQ(c.code, 1);
+  for (const std::string& file : {out, arrays}) EXPECT_EQ(contents(file), "precious\n");
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"out.npz", "out.yaml", "robot.urdf"}))
       << "nothing is left beside";
   // A device that is full is written directly.
   expect_refused("simulate " + robot + " --duration 1 --dt 0.001 --output /dev/full", 1,
                  {"/dev/full: output file is not writable (No space left on device)"});
+  fs::create_symlink("/dev/full", folder / "full.npz");
+  expect_refused("simulate " + robot + " --duration 1 --dt 0.001 --output " + folder / "full.npz",
+                 1, {"full.npz: output file is not writable (No space left on device)"});
 }
 
 TEST(OutputTest, ModesOfFilesAreKept) {
@@ -109,13 +115,14 @@ int interrupt(const std::string& robot, const std::string& out, const std::strin
   }
   // Until it runs and has written: its rows stand beside the file that it will be.
   const fs::path folder = fs::path(out).parent_path();
+  const std::string beside = fs::path(out).filename().string() + ".";
   bool writes = false;
   for (int i = 0; i < 2000 && !writes; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     for (const auto& entry : fs::directory_iterator(folder)) {
       const std::string name = entry.path().filename();
       std::error_code gone;
-      writes = writes || (name.starts_with("out.csv.") && fs::file_size(entry.path(), gone) > 0);
+      writes = writes || (name.starts_with(beside) && fs::file_size(entry.path(), gone) > 0);
     }
   }
   EXPECT_TRUE(writes) << contents(err);
@@ -149,6 +156,27 @@ TEST(OutputTest, CtrlCClosesTheFileAndSaysHowFarItCame) {
   EXPECT_NE(told.find("simulate: interrupted at "), std::string::npos) << told;
   EXPECT_NE(told.find("holds " + std::to_string(rows - 1) + " rows"), std::string::npos) << told;
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"err", "out.csv", "robot.urdf"}));
+}
+
+// Room was made for a thousand million rows.
+TEST(OutputTest, CtrlCLeavesTheArraysOfTheRowsThatItCameTo) {
+  const TemporaryFolder folder;
+  const std::string robot = folder.write("robot.urdf", pendulum());
+  const std::string out = folder / "out.npz";
+  EXPECT_EQ(interrupt(robot, out, folder / "err", SIGINT), 130) << contents(folder / "err");
+  const std::string told = contents(folder / "err"), before = "out.npz holds ";
+  const std::size_t at = told.find(before);
+  ASSERT_NE(at, std::string::npos) << told;
+  const long rows = std::stol(told.substr(at + before.size()));
+  const std::string text = contents(out);
+  long columns = 0;
+  const std::string shape = "'shape': (" + std::to_string(rows) + ",), }";
+  for (std::size_t k = text.find(shape); k != std::string::npos; k = text.find(shape, k + 1)) {
+    ++columns;
+  }
+  EXPECT_EQ(columns, 8);
+  EXPECT_GT(static_cast<long>(text.size()), 8 * 8 * rows);
+  EXPECT_LT(static_cast<long>(text.size()), 8 * (8 * rows + 4500));
 }
 
 /// The rows but for the last, where that was cut off.

@@ -269,6 +269,25 @@ TEST_F(RegistryTest, FormatIsFoundByTheLongestEndingInAnyCase) {
   EXPECT_EQ(&registry_.format_for("robots/x.a.rb"), format("long").get());
 }
 
+TEST_F(RegistryTest, TwoFormatsOfOneEndingAreToldOnceWithBothNames) {
+  for (const char* name : {"first", "second"}) {
+    Registrar registrar(std::string(name) + ".so");
+    registrar.format<Endings<'t', 'w', 'o'>>(named(name));
+    if (std::string_view(name) == "first") registrar.format<Endings<'o', 'n', 'e'>>(named("one"));
+    registry_.commit(std::move(registrar));
+  }
+  const auto log_of = [&](const char* file) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_NE(&registry_.format_for(file), registry_.find(Kind::format, "second").format.get());
+    return ::testing::internal::GetCapturedStderr();
+  };
+  expect_contains(log_of("x.two"),
+                  "format of file name ending '.two' is 'first' of first.so and 'second' of "
+                  "second.so, expected one (the first is taken");
+  EXPECT_EQ(log_of("y.two"), "");
+  EXPECT_EQ(log_of("x.one"), "");
+}
+
 TEST_F(RegistryTest, UnknownFormatListsTheKnownEndings) {
   Registrar registrar("formats.so");
   registrar.format<Endings<'u', 'r', 'd', 'f'>>(named("urdf"));
