@@ -13,7 +13,7 @@
 #include "espalier/kernel/model/motion/passive.hpp"
 #include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 #include "espalier/kernel/problems/kinematics/energy.hpp"
-#include "espalier/simulation/joint_damping.hpp"
+#include "espalier/simulation/damping/joint_damping.hpp"
 
 /// A robot in time.
 

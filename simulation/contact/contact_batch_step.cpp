@@ -7,7 +7,7 @@
 #include "espalier/kernel/scalar/structure_of_arrays.hpp"
 #include "espalier/kernel/text.hpp"
 #include "espalier/simulation/contact/contact_batch_impl.hpp"
-#include "espalier/simulation/contact/margin_trend.hpp"
+#include "espalier/simulation/contact/problems/margin_trend.hpp"
 
 namespace espalier::contact {
 

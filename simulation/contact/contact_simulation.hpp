@@ -7,7 +7,7 @@
 
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/plugins/registry.hpp"
-#include "espalier/simulation/contact/margin_trend.hpp"
+#include "espalier/simulation/contact/problems/margin_trend.hpp"
 #include "espalier/simulation/contact/problems/step.hpp"
 #include "espalier/simulation/contact/problems/step_derivatives.hpp"
 #include "espalier/simulation/simulation.hpp"

@@ -1,5 +1,5 @@
 #include "espalier/simulation/contact/contact_batch.hpp"
-#include "espalier/simulation/contact/margin_trend.hpp"
+#include "espalier/simulation/contact/problems/margin_trend.hpp"
 #include "tests/contact/robots.hpp"
 
 /// Dead points of the coordinates that a step goes over: rates act through the couplings of its

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "espalier/simulation/stiff_joints.hpp"
+#include "espalier/simulation/damping/stiff_joints.hpp"
 #include "tests/simulation/support.hpp"
 
 /// Dampers that are fast beside a step, limits that nothing enforces, steps that are too long.

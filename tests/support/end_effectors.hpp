@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 #include "tests/support/random.hpp"
 

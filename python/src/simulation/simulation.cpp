@@ -6,7 +6,7 @@
 
 #include "espalier/simulation/batch_simulation.hpp"
 #include "espalier/simulation/controllers.hpp"
-#include "espalier/simulation/stiff_joints.hpp"
+#include "espalier/simulation/damping/stiff_joints.hpp"
 #include "python/src/values.hpp"
 #include "recorded_run.hpp"
 #include "robot_rows.hpp"

@@ -1,4 +1,4 @@
-#include "espalier/simulation/joint_damping.hpp"
+#include "espalier/simulation/damping/joint_damping.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-#include "espalier/simulation/stiff_joints.hpp"
+#include "espalier/simulation/damping/stiff_joints.hpp"
 
 #include "espalier/kernel/text.hpp"
 #include "espalier/plugins/registry.hpp"
-#include "espalier/simulation/joint_damping.hpp"
+#include "espalier/simulation/damping/joint_damping.hpp"
 
 namespace espalier {
 
