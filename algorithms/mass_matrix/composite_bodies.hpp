@@ -9,6 +9,7 @@
 #include "algorithms/segments/composite/composite_cluster.hpp"
 #include "algorithms/segments/composite/composite_rows.hpp"
 #include "algorithms/segments/composite/composite_run.hpp"
+#include "algorithms/segments/composite/composite_tree.hpp"
 
 namespace espalier {
 
@@ -28,39 +29,49 @@ class CompositeBodiesOver {
   enum class Rates { independent, spanning };
 
   /// On independent rates.
-  explicit CompositeBodiesOver(const Model& model)
-      : CompositeBodiesOver(model, independent(model), model.nv()) {}
-  CompositeBodiesOver(const Model& model, Rates rates)
-      : CompositeBodiesOver(
-            model,
-            rates == Rates::spanning ? Segmented::of_spanning_tree(model) : independent(model),
-            rates == Rates::spanning ? model.spanning_nv() : model.nv()) {}
+  explicit CompositeBodiesOver(const Model& model) : model_(model) {
+    if (!lay_out_without_segments()) divide(independent(model), model.nv());
+  }
+  CompositeBodiesOver(const Model& model, Rates rates) : model_(model) {
+    if (lay_out_without_segments()) return;
+    if (rates == Rates::spanning) {
+      divide(Segmented::of_spanning_tree(model), model.spanning_nv());
+    } else {
+      divide(independent(model), model.nv());
+    }
+  }
 
   /// Leaves out of a motion, before it is updated, what is not needed here.
   void leave_out_of(SpanningMotion<T>& motion) const {
-    if (rows_ != nullptr) return leave_all_out(motion);
-    if (state_.chains == nullptr) return;
-    motion.leave_out(state_.chains->whole_runs(), state_.chains->whole_clusters());
+    if (divided_ == nullptr) return leave_all_out(motion);
+    const auto& chains = divided_->state.chains;
+    if (chains != nullptr) motion.leave_out(chains->whole_runs(), chains->whole_clusters());
   }
 
   /// From now on entries above the diagonal, and those that are zero at every position, need not be
   /// written.
-  void leave_out_upper_triangle() { state_.lower = true; }
+  void leave_out_upper_triangle() {
+    if (divided_ != nullptr) divided_->state.lower = true;
+    if (tree_ != nullptr) tree_->leave_out_upper_triangle();
+  }
 
   /// @param q       spanning positions
   /// @param motion  updated at the position, with rotors placed if the rates are spanning ones
   /// @param[out] M  symmetric, full storage, unless leave_out_upper_triangle() was called
   void compute(const T* q, const SpanningMotion<T>& motion, T* M) {
     if constexpr (has_rows) {
+      if (tree_ != nullptr) return tree_->compute(q, motion.turns(), M);
       if (rows_ != nullptr) return rows_->compute(q, M);
     }
-    state_.motion = &motion;
-    schedule_.outward([&](const auto& s) { place(s, state_); });  // E, r, Ic = I, J
-    state_.start(q, M);
-    schedule_.inward([&](const auto& s) { collect(s, state_, M); });  // F, M; Ic to the parent
-    if (state_.lower) return;
-    if (!state_.sparse) return state_.inward.mirror_all(M);
-    schedule_.outward([&](const auto& s) { mirror(s, state_, M); });
+    const Segmented& schedule = divided_->schedule;
+    CompositeState<T>& state = divided_->state;
+    state.motion = &motion;
+    schedule.outward([&](const auto& s) { place(s, state); });  // E, r, Ic = I, J
+    state.start(q, M);
+    schedule.inward([&](const auto& s) { collect(s, state, M); });  // F, M; Ic to the parent
+    if (state.lower) return;
+    if (!state.sparse) return state.inward.mirror_all(M);
+    schedule.outward([&](const auto& s) { mirror(s, state, M); });
   }
 
  private:
@@ -68,35 +79,67 @@ class CompositeBodiesOver {
   static constexpr bool has_chains = (std::is_same_v<ChainGroup, Kinds> || ...);
   static constexpr bool has_rows = has_chains && RowLanes<T>::size > 1;
 
-  CompositeBodiesOver(const Model& model, Segmented schedule, int rates)
-      : schedule_(std::move(schedule)), state_(model, schedule_, schedule_, rates) {
-    if constexpr (has_rows) {
-      constexpr int lanes = RowLanes<T>::size;
-      if (!TurningRows<lanes>::can_pass(model) || chains_pay(model)) return;
-      const TurningRows<lanes> rows(model);
-      if (!rows.pays(model)) return;
-      rows_ = std::make_unique<CompositeRows<T>>(model, rows);
-    }
+  /// A robot that is divided into segments.
+  struct Divided {
+    Divided(const Model& model, Segmented segments, int rates)
+        : schedule(std::move(segments)), state(model, schedule, schedule, rates) {}
+    Segmented schedule;
+    CompositeState<T> state;
+  };
+  void divide(Segmented schedule, int rates) {
+    divided_ = std::make_unique<Divided>(model_, std::move(schedule), rates);
   }
-  /// Whether most bodies are in chains, and the rates that pass other chains on their way to the
-  /// ground pass few bodies there, one after the other. A body beside chains costs about as much as
-  /// three that a rate passes; of humanoids this is half of what it may be, of one with ten fingers
-  /// 1.7 times.
+
+  /// Of a tree that is passed four bodies at once, or body by body with three numbers at once.
+  /// @returns  whether it is one
+  bool lay_out_without_segments() {
+    if constexpr (has_rows) {
+      if (chains_pay(model_)) return false;
+      constexpr int lanes = RowLanes<T>::size;
+      const bool tree = CompositeTree::can_pass(model_);
+      if (TurningRows<lanes>::can_pass(model_)) {
+        const TurningRows<lanes> rows(model_);
+        if (rows.pays(model_) && (!tree || cost_less(rows))) {
+          rows_ = std::make_unique<CompositeRows<T>>(model_, rows);
+          return true;
+        }
+      }
+      if (tree) tree_ = std::make_unique<CompositeTree>(model_);
+      return tree;
+    }
+    return false;
+  }
+  /// Whether most bodies are in chains, none of which is long and alone, and the rates that pass
+  /// other chains on their way to the ground pass few bodies there, one after the other. A body
+  /// beside chains costs about as much as three that a rate passes. This is, for each body, 0.2 of
+  /// a quadruped, 1.6 of a humanoid, 2.2 of an arm with two fingers that slide, and 3.9 of a
+  /// humanoid with ten fingers. Where it is one both ways take as long, or two if the robot stands
+  /// on the ground, which takes no wrenches.
   static bool chains_pay(const Model& model) {
-    constexpr int beside = 3;
+    constexpr int beside = 3, long_alone = 18;
     const ChainPlan plan = composite_chains_of(model);
+    const int bodies = model.active_body_count();
+    if (plan.chains.size() == 1 && bodies > long_alone) return false;
     int passed = 0;
-    for (int i = 1; i <= model.active_body_count(); ++i) {
+    for (int i = 1; i <= bodies; ++i) {
       if (plan.chain_of[i] < 0) passed += beside;
     }
     for_passed_attachments(model, plan,
                            [&](int i, int nv) { passed += nv * (plan.index_in[i] + 1); });
-    return 4 * passed < 3 * beside * model.active_body_count();
+    return passed < (floating_root(model, bodies) > 0 ? bodies : 2 * bodies);
+  }
+  /// Whether four bodies at once take fewer instructions than CompositeTree. Counted: some 450 for
+  /// a row and 90 for a step on its way to the ground, and 330 for a body of CompositeTree.
+  template <class Rows>
+  bool cost_less(const Rows& rows) const {
+    std::size_t steps = 0;
+    for (const auto& row : rows.rows) steps += row.ways.size();
+    return 450 * rows.rows.size() + 90 * steps <
+           330 * static_cast<std::size_t>(model_.active_body_count() - rows.root);
   }
   void leave_all_out(SpanningMotion<T>& motion) const {
-    const Model& m = state_.model;
-    motion.leave_out(std::vector<bool>(m.active_runs().size(), true),
-                     std::vector<bool>(m.clusters().size(), true));
+    motion.leave_out(std::vector<bool>(model_.active_runs().size(), true),
+                     std::vector<bool>(model_.clusters().size(), true));
   }
 
   static Segmented independent(const Model& model) {
@@ -105,9 +148,11 @@ class CompositeBodiesOver {
         has_chains ? composite_chains_of(model) : ChainPlan(model, ChainJoints(model)));
   }
 
-  Segmented schedule_;
-  CompositeState<T> state_;
-  std::unique_ptr<CompositeRows<T>> rows_;  ///< of a branching tree, which are all there is
+  const Model& model_;
+  // One of these:
+  std::unique_ptr<Divided> divided_;
+  std::unique_ptr<CompositeTree> tree_;
+  std::unique_ptr<CompositeRows<T>> rows_;  ///< of a tree that branches often
 };
 
 template <class T>

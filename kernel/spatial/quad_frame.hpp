@@ -46,8 +46,8 @@ inline Quad cross(const Quad& a, const Quad& b) {
 }
 /// The three numbers of a Quad, where they stand side by side.
 inline void store_three(const Quad& x, double* to) {
-  using Pair [[gnu::vector_size(16), gnu::aligned(8), gnu::may_alias]] = double;
-  *reinterpret_cast<Pair*>(to) = __builtin_shufflevector(x.lanes, x.lanes, 0, 1);
+  using Two [[gnu::vector_size(16), gnu::aligned(8), gnu::may_alias]] = double;
+  *reinterpret_cast<Two*>(to) = __builtin_shufflevector(x.lanes, x.lanes, 0, 1);
   to[2] = x[2];
 }
 /// They alone.
