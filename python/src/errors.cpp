@@ -36,6 +36,17 @@ void unless_ending(const std::function<void()>& call_python) {
   for (;;) pause();
 }
 
+StopIfEnded::~StopIfEnded() {
+  while (PyGILState_Check() == 0) pause();
+}
+
+py::object call_unless_ending(const py::object& function, const py::tuple& arguments) {
+  const StopIfEnded stop;
+  PyObject* const answer = PyObject_CallObject(function.ptr(), arguments.ptr());
+  if (answer == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(answer);
+}
+
 void raise(const char* type, const std::string& message) {
   set_error(type, message.c_str());
   throw py::error_already_set();
@@ -63,7 +74,10 @@ WithGil::WithGil() {
   unless_ending([&] { state_ = PyGILState_Ensure(); });
 }
 
-WithGil::~WithGil() { PyGILState_Release(state_); }
+WithGil::~WithGil() {
+  { const StopIfEnded stop; }
+  PyGILState_Release(state_);
+}
 
 void set_python_error(const std::exception_ptr& thrown) {
   try {

@@ -46,6 +46,18 @@ void keep_places(Description& robot);
 /// Calls something that may wait for Python's lock or run Python. Where the interpreter ends
 /// meanwhile, this thread sleeps until the process is gone.
 void unless_ending(const std::function<void()>& call_python);
+/// The last object of a block that holds some of Python's: where the interpreter ends this thread
+/// by unwinding it, the others would be given back without its lock. This one goes first, and
+/// sleeps.
+class StopIfEnded {
+ public:
+  StopIfEnded() = default;
+  ~StopIfEnded();
+  StopIfEnded(const StopIfEnded&) = delete;
+  StopIfEnded& operator=(const StopIfEnded&) = delete;
+};
+/// Calls a function of Python's; the interpreter may end meanwhile.
+py::object call_unless_ending(const py::object& function, const py::tuple& arguments);
 
 /// Lets other Python threads run while C++ works. Unlike py::gil_scoped_release it never takes the
 /// lock again once the interpreter ends: the thread then sleeps until the process is gone.

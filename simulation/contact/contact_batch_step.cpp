@@ -53,7 +53,7 @@ void ContactBatch::Impl::start(int N, In<double> q, In<double> v, double t) {
                        ", expected at least 1");
   }
   if (!std::isfinite(t)) {
-    throw InvalidModel("contact batch: t is " + number(t) + ", expected a finite number");
+    throw InvalidModel("contact batch: t is " + text::number(t) + ", expected a finite number");
   }
   const std::size_t n = N;
   expect_size("contact batch", "q", q.size(), static_cast<long>(model.nq()) * N);

@@ -70,7 +70,7 @@ class RecordedRun {
     if (!progress_.is_none() && seconds_now() - shown_ > 0.1) {
       shown_ = seconds_now();
       const WithGil held;
-      unless_ending([&] { progress_(duration_ > 0.0 ? now.t / duration_ : 1.0); });
+      call_unless_ending(progress_, py::make_tuple(duration_ > 0.0 ? now.t / duration_ : 1.0));
     }
     return true;
   }

@@ -35,8 +35,12 @@ class PythonController final : public Controller {
     const auto independent = model_->independent_rates();
     py::array_t<double> v(model_->nv());
     for (int i = 0; i < model_->nv(); ++i) v.mutable_data()[i] = qd[independent[i]];
-    py::object answer;
-    unless_ending([&] { answer = function_(t, array_of(q, {model_->nq()}), v); });
+    py::array_t<double> positions(model_->nq());
+    const StopIfEnded stop;
+    std::copy_n(q, model_->nq(), positions.mutable_data());
+    const py::tuple arguments = py::make_tuple(t, positions, v);
+    const py::object answer = call_unless_ending(function_, arguments);
+    const StopIfEnded stop_here;
     if (answer.is_none()) return;
     if (py::isinstance<py::dict>(answer)) {
       for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(answer)) {
