@@ -182,7 +182,7 @@ void BatchSimulation::Impl::reset(int robot, In<double> q, In<double> v) {
   if (!own_v_.empty()) put(v, own_v_);
   stuck_[robot] = 0;
   form_of_[robot] = 0;
-  for (std::size_t i = 0; i < memory_.numbers(); ++i) memory_.set(i, robot, 0.0);
+  memory_.clear(robot);
   std::fill_n(levels_.begin() + static_cast<std::ptrdiff_t>(loop_count_) * robot, loop_count_, 0.0);
   Worker& w = *workers_.front();
   const int lane = robot % Pack::size;

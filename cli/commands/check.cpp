@@ -131,8 +131,7 @@ Exit code 1 if the model cannot be used, 0 if there are at most warnings.)");
       if (lower == upper) {
         doubt(
             fmt::format("its limits are both {:.6g}, so that it cannot move, expected room between "
-                        "them (or none "
-                        "of the two, or a fixed joint)",
+                        "them (or none of the two, or a fixed joint)",
                         lower));
       }
       if (joint.limits.effort == 0.0 || joint.limits.velocity == 0.0) {

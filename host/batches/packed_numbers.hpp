@@ -45,6 +45,10 @@ class PackedNumbers {
     for (std::size_t i = 0; i < numbers_; ++i) set(i, robot, *from++);
     return from;
   }
+  /// Makes one robot's numbers zero.
+  void clear(int robot) {
+    for (std::size_t i = 0; i < numbers_; ++i) set(i, robot, 0.0);
+  }
   /// Robots [first, last) in rows over all: number i of robot k to [i * N + k].
   /// @param first  a multiple of eight
   void write_rows(int first, int last, double* to) const {

@@ -101,8 +101,7 @@ void ContactBatch::Impl::reset(int robot, In<double> q, In<double> v) {
   stuck_[robot] = 0;
   status_[robot] = RobotStatus::ok;
   residual_[robot] = 0.0;
-  for (std::size_t i = 0; i < loop_memory_.numbers(); ++i) loop_memory_.set(i, robot, 0.0);
-  for (std::size_t i = 0; i < margins_.numbers(); ++i) margins_.set(i, robot, 0.0);
+  loop_memory_.clear(robot), margins_.clear(robot);
   memory_.clear(robot);
   const auto finite = [](double x) { return std::isfinite(x); };
   if (std::all_of(w.one.begin(), w.one.end(), finite)) {

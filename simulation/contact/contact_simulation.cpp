@@ -207,20 +207,19 @@ void ContactSimulation::close() {
   }
   least_margin_ = std::min(least_margin_, closure.margin);
   if (closure.verdict == Closure::Verdict::closed) return;
-  Closure said = closure;
   std::string advice = "take shorter steps";
   if (closure.verdict != Closure::Verdict::out_of_reach) {
-    said.better = better_independents(model(), state_.q.data(), closure.cluster);
+    closure.better = better_independents(model(), state_.q.data(), closure.cluster);
     // A loop that turns over far from singular positions had too long a step; near them it passed
     // one, which is the mechanism's own where no other joints would be better.
     constexpr double near_singular = 0.1;
-    const bool own = espalier::detail::are_independent(model(), said.better);
+    const bool own = espalier::detail::are_independent(model(), closure.better);
     advice = own && closure.margin < near_singular
                  ? "steps with contact do not go through singular positions of the mechanism "
                    "itself: keep it off them with limits or a controller"
-                 : espalier::detail::advice_past(model(), said.better, state_.v);
+                 : espalier::detail::advice_past(model(), closure.better, state_.v);
   }
-  refuse(t_, said.text() + ", expected closed loops (" + advice + ")");
+  refuse(t_, closure.text() + ", expected closed loops (" + advice + ")");
 }
 
 void ContactSimulation::expect_finite() const {

@@ -66,9 +66,7 @@ class KeptImpulses {
     }
     return from;
   }
-  void clear(int robot) {
-    for (std::size_t i = 0; i < numbers_.numbers(); ++i) numbers_.set(i, robot, 0.0);
-  }
+  void clear(int robot) { numbers_.clear(robot); }
 
  private:
   /// f(first, count) for the numbers of a point.

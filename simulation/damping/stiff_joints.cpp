@@ -19,10 +19,11 @@ std::vector<std::string> stiff_joints(const Host& host, const ModelPtr& model,
   model->neutral(q.data());
   SpanningMotion<double> motion(*model, SpanningMotion<double>::Rotors::skip);
   motion.update(q.data(), nullptr);
-  const double bears =
-      stability_limit(*registry.create_integrator(options.integrator, Setup{model}, {}));
   const auto look = [&](std::vector<double> dampers, const char* what, const auto& remedy) {
     JointDamping damping(model, make, std::move(dampers));
+    if (!damping.any()) return;
+    const double bears =
+        stability_limit(*registry.create_integrator(options.integrator, Setup{model}, {}));
     const double decay = damping.decay(q.data(), motion, 20);
     if (!(decay * h > bears)) return;
     out.push_back("joint " + text::quoted(model->joints()[damping.joint()].name) + ": " + what +

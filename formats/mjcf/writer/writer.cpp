@@ -1,10 +1,11 @@
 // Writes MJCF: the file and its tree of bodies.
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
 #include "espalier/kernel/errors.hpp"
+#include "espalier/kernel/linear_algebra/decompositions.hpp"
 #include "formats/known_names.hpp"
 #include "formats/mjcf/mjcf.hpp"
 #include "formats/mjcf/writer/writer.hpp"
@@ -27,8 +28,7 @@ Eigen::Vector3d principal_moments(const Inertial& inertial) {
   const Sym3<double>& I = inertial.I;
   Eigen::Matrix3d matrix;
   matrix << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
-  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(matrix, Eigen::EigenvaluesOnly)
-      .eigenvalues();
+  return espalier::detail::eigen_of_symmetric(matrix).values;
 }
 
 }  // namespace
