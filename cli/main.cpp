@@ -185,6 +185,8 @@ int run(Session& session, int argc, char** argv) {
   app.add_flag("--verbose", session.verbose, "say on standard error what is loaded, and when");
   app.add_flag("--overwrite", input_files().may_be_replaced,
                "allow an output file to replace one of the inputs");
+  constexpr const char* json = "print one JSON document; errors as {\"error\": ...}";
+  app.add_flag("--json", session.json, json);
   app.require_subcommand(1);
 
   std::sort(commands().begin(), commands().end(),
@@ -195,7 +197,7 @@ int run(Session& session, int argc, char** argv) {
     sub->fallthrough();  // global options may follow the subcommand
     made.push_back(info.make());
     made.back()->add_options(*sub);
-    sub->add_flag("--json", session.json, "print one JSON document; errors as {\"error\": ...}");
+    sub->add_flag("--json", session.json, json);  // in the help of each
   }
 
   // The flag may stand behind what cannot be parsed.

@@ -257,7 +257,8 @@ void Simulation::damped_step(double h) {
 }
 
 void Simulation::run(double duration, double h, int every,
-                     const std::function<bool(const Sample&)>& output) {
+                     const std::function<bool(const Sample&)>& output,
+                     const std::function<bool()>& go_on) {
   const long long steps = detail::steps_of_run("simulation", duration, h, every, output != nullptr);
   const double begin = t_;
   if (!output(sample())) return;
@@ -265,7 +266,9 @@ void Simulation::run(double duration, double h, int every,
     const double end = k == steps ? begin + duration : begin + static_cast<double>(k) * h;
     step(end - t_);
     t_ = end;  // without the rounding of many sums
-    if ((k % every == 0 || k == steps) && !output(sample())) return;
+    const bool last = k == steps || (go_on != nullptr && !go_on());
+    if ((k % every == 0 || last) && !output(sample())) return;
+    if (last) return;
   }
 }
 

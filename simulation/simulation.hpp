@@ -154,8 +154,10 @@ class ESPALIER_API Simulation final : private EquationsOfMotion {
   ///         that is not finite, naming the joint
   void step(double h);
   /// Steps of length h, the last one as short as it has to be, until `duration` from now; calls
-  /// `output` first, after every `every` steps and at the end. It may return false to stop.
-  void run(double duration, double h, int every, const std::function<bool(const Sample&)>& output);
+  /// `output` first, after every `every` steps and at the end. It may return false to stop, as may
+  /// `go_on`, which is asked after each step: what it stops at is shown to `output` as the end.
+  void run(double duration, double h, int every, const std::function<bool(const Sample&)>& output,
+           const std::function<bool()>& go_on = nullptr);
 
   /// The robot as it is.
   Sample sample();

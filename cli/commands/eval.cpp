@@ -1,7 +1,6 @@
 #include <spdlog/fmt/fmt.h>
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <limits>
 
 #include "cli/command.hpp"
 #include "cli/files/design_families.hpp"
@@ -126,7 +125,6 @@ Examples:
     if (!first.needs_sensors) {
       std::erase_if(entries, [](const Entry* e) { return e->needs_sensors; });
     }
-    warn_of_idle_options(session, entries);
     if (group_by_name_) state.groups = groups_by_name(*model);
     const Setup setup{model, state.end_effectors, state.actuation, state.groups,
                       forward_sensors(*model)};
@@ -140,6 +138,7 @@ Examples:
       }
       results.insert(results.end(), answer.begin(), answer.end());
     }
+    warn_of_idle_options(session, entries, setup);
 
     const Vec3<double>& g = state.gravity;
     if (session.json) {
@@ -166,7 +165,7 @@ Examples:
       for (const Entry* entry : entries)
         problems += (problems.empty() ? "" : ", ") + entry->problem;
       std::string passive;  // simulations have them unless told
-      if (have_forces(entries) && PassiveForces(model).any()) {
+      if (forces_matter_ && PassiveForces(model).any()) {
         passive = passive_ ? ", with damping, friction and springs of the joints"
                            : ", without damping, friction and springs of the joints (--passive)";
       }
@@ -177,38 +176,9 @@ Examples:
     return ok;
   }
 
-  /// Whether forces act on what one of these computes: not where results are of positions, rates
-  /// and given accelerations alone.
-  static bool have_forces(const std::vector<const Entry*>& entries) {
-    static constexpr std::array<std::string_view, 17> without{"center-of-mass",
-                                                              "centroidal-dynamics",
-                                                              "christoffel-symbols",
-                                                              "coriolis-matrix",
-                                                              "design-derivatives",
-                                                              "design-variation",
-                                                              "energy",
-                                                              "forward-kinematics",
-                                                              "inverse-dynamics-adjoint",
-                                                              "inverse-mass-matrix",
-                                                              "inverse-osim",
-                                                              "inverse-dynamics-hessian-product",
-                                                              "jacobian",
-                                                              "joint-wrenches",
-                                                              "kinematics-derivatives",
-                                                              "mass-matrix",
-                                                              "subsystem-matrices"};
-    return !std::all_of(entries.begin(), entries.end(), [](const Entry* e) {
-      return std::find(without.begin(), without.end(), e->problem) != without.end();
-    });
-  }
-
-  /// Options that no algorithm of these has a use for.
-  void warn_of_idle_options(Session& session, const std::vector<const Entry*>& entries) const {
-    static constexpr std::array<std::string_view, 3> of_groups{"bremer", "bremer-on",
-                                                               "minimal-form"};
-    const auto has = [](const auto& names, std::string_view name) {
-      return std::find(names.begin(), names.end(), name) != names.end();
-    };
+  /// Options that have no effect on what these compute.
+  void warn_of_idle_options(Session& session, const std::vector<const Entry*>& entries,
+                            const Setup& setup) const {
     const auto warn = [&](const char* option, const std::string& expected) {
       session.warn(
           fmt::format("eval: {} is given for problem {} by {}, expected {} (it has no effect here)",
@@ -217,15 +187,41 @@ Examples:
     const auto none = [&](const auto& uses) {
       return std::none_of(entries.begin(), entries.end(), uses);
     };
-    if (group_by_name_ && none([&](const Entry* e) { return has(of_groups, e->about.name); })) {
+    const Registry& registry = session.host().registry();
+    if (group_by_name_ && none([&](auto* e) { return reads_groups(registry, *e, setup); })) {
       warn("--group-by-name", "it with the algorithms bremer, bremer-on and minimal-form only");
     }
-    if (passive_ && !have_forces(entries)) {
+    if (passive_ && !forces_matter_) {
       warn("--passive", "it for problems of forces, as forward-dynamics and inverse-dynamics");
     }
     if (design_.given() && none([](const Entry* e) { return DesignOption::is_for(e->problem); })) {
       warn("--design", "it for problem design-variation only");
     }
+  }
+
+  /// Who reads groups refuses one of joints that are none.
+  static bool reads_groups(const Registry& registry, const Entry& entry, Setup setup) {
+    setup.groups = {{"unknown", {"\n"}}};
+    try {
+      registry.create(entry, setup);
+    } catch (const Error&) {
+      return true;
+    }
+    return false;
+  }
+
+  /// Whether forces of the joints change results: NaN in these is NaN in those.
+  static bool depend_on_forces(const Results& results, Algorithm& algorithm, Inputs inputs) {
+    std::fill(inputs.tau.begin(), inputs.tau.end(), std::numeric_limits<double>::quiet_NaN());
+    Results others;
+    try {
+      algorithm.solve(inputs, others);
+    } catch (const Error&) {
+      return true;
+    }
+    return !std::equal(
+        results.begin(), results.end(), others.begin(), others.end(),
+        [](const Result& a, const Result& b) { return a.values == b.values; });
   }
 
   Results solve(Session& session, const Entry& entry, const Setup& setup, const State& state) {
@@ -239,8 +235,10 @@ Examples:
     for (int i = 0; i < model->nv(); ++i) inputs.tau[i] += passive[i];
     Results results;
     algorithm->solve(inputs, results);
+    if (depend_on_forces(results, *algorithm, inputs)) forces_matter_ = true;
     for (Result& r : results) {  // forces that drive the robot overcome the passive ones
       if (r.name != "tau" && r.name != "bias") continue;
+      forces_matter_ = true;
       for (int i = 0; i < model->nv(); ++i) r.values[i] -= passive[i];
     }
     expect_finite(entry.about.name, setup, results);
@@ -258,6 +256,7 @@ Examples:
   EndEffectorOption end_effectors_;
   DesignOption design_;
   bool passive_ = false, group_by_name_ = false;
+  bool forces_matter_ = false;  ///< to one of the results
   Json subsystems_;  ///< of the problem subsystem-matrices
   std::string subsystem_table_;
 };

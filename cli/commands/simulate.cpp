@@ -272,13 +272,15 @@ class Simulate final : public Command {
     try {
       const Interrupt interrupt;
       Progress progress("simulate " + report.model.name());
-      simulation.run(duration_, dt_, table ? every_ : std::max(every_, quiet_every()),
-                     [&](const Sample& now) {
-                       if (table) table->row(now, values());
-                       summary.take(now);
-                       progress.show(duration_ > 0.0 ? now.t / duration_ : 1.0);
-                       return !Interrupt::asked();
-                     });
+      simulation.run(
+          duration_, dt_, table ? every_ : std::max(every_, quiet_every()),
+          [&](const Sample& now) {
+            if (table) table->row(now, values());
+            summary.take(now);
+            progress.show(duration_ > 0.0 ? now.t / duration_ : 1.0);
+            return !Interrupt::asked();
+          },
+          [] { return !Interrupt::asked(); });
     } catch (const OutputError&) {
       throw;  // a file that cannot be written whole does not take its place
     } catch (...) {

@@ -66,7 +66,12 @@ class Follower {
     }
     double s = 0.0, h = 1.0;
     bool dead_point = cluster_.margin() < loops_.options().least_margin;
-    if (dead_point) s = leave_dead_point();
+    if (evaluate()) {
+      s = 1.0;
+      dead_point = dead_point || cluster_.margin() < loops_.options().least_margin;
+    } else if (dead_point) {
+      s = leave_dead_point();
+    }
     const int most_steps = this->most_steps();
     for (int steps = 0; s < 1.0; ++steps) {
       const double speed = this->speed();
@@ -138,6 +143,39 @@ class Follower {
     double largest = 0.0;
     for (const int rate : constraint_.rate) largest = std::max(largest, std::abs(between[rate]));
     return largest;
+  }
+
+  /// The whole way at once where it has no branches and nothing is too far: where dependent joints
+  /// are functions of the independent ones, or all equations are linear, as those of gears.
+  bool evaluate() {
+    Vector dependent = slope();
+    if (constraint_.unit_dependents) {  // phi is what they miss
+      loops_.update(moved(1.0, Vector::Zero(dependent.size())).data(), cluster_);
+      dependent = -cluster_.phi();
+    } else if (!is_linear(dependent)) {
+      return false;
+    }
+    std::vector<double> next = moved(1.0, dependent);
+    if (loops_.newton(next.data(), cluster_)) {
+      q_ = next;
+      return true;
+    }
+    loops_.update(q_.data(), cluster_);
+    return false;
+  }
+  /// Whether K is the same all along the way: two places tell, whose distances from the start have
+  /// no common measure, as those of what repeats after a turn would have.
+  bool is_linear(const Vector& slope) {
+    const auto K = cluster_.full();
+    if (K.size() == 0) return false;
+    bool same = true;
+    for (const double part : {0.3819660112501051, 1.0}) {
+      std::vector<double> next = moved(part, part * slope);
+      loops_.update(next.data(), cluster_);
+      same = same && (cluster_.full() - K).cwiseAbs().maxCoeff() <= 1e-14 * K.cwiseAbs().maxCoeff();
+    }
+    loops_.update(q_.data(), cluster_);
+    return same;
   }
 
   /// One step along the tangent, corrected. It is taken if the correction is small beside it: else

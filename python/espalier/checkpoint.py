@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import copyreg
 import hashlib
 import io
 import os
 import time
 import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import is_dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -141,32 +142,71 @@ class Checkpoint:
 
 
 def _digest(x: Any) -> str:
-    """A fingerprint, the same in every process: of numbers, texts, arrays, robots and states,
-    functions by name, and what is made of these; of other objects, of their types alone."""
+    """A fingerprint, the same in every process: of numbers, texts, arrays, robots and states, of
+    functions (their code, defaults and what they enclose; not what they call), and of whatever can be
+    pickled, by its parts.
+
+    Raises InvalidModel for what has no parts that can be told, as open files.
+    """
     found = hashlib.sha256()
+    within: list[int] = []  # what `x` is a part of, for what holds itself
 
     def add(x: Any) -> None:
         kind = type(x)
         found.update(f"({kind.__module__}.{kind.__qualname__} ".encode())
-        if isinstance(x, (bool, int, float, complex, str, bytes, type(None))):
+        if isinstance(x, (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))):
             found.update(repr(x).encode())
         elif isinstance(x, (np.ndarray, np.generic)) and x.dtype != object:
             found.update(f"{x.dtype.str} {x.shape} ".encode() + np.ascontiguousarray(x).tobytes())
-        elif isinstance(x, (list, tuple, np.ndarray)):
+        elif id(x) in within:
+            found.update(f"{within.index(id(x))}".encode())
+        else:
+            within.append(id(x))
+            add_parts(x)
+            within.pop()
+        found.update(b")")
+
+    def add_parts(x: Any) -> None:
+        if isinstance(x, (list, tuple)):
             for each in x:
                 add(each)
+        elif isinstance(x, np.ndarray):
+            add(x.tolist())
+        elif isinstance(x, (set, frozenset)):  # their order is another in every process
+            add(sorted(map(_digest, x)))
         elif isinstance(x, Mapping):
             add(list(x.items()))
-        elif kind.__module__.startswith("espalier."):
+        elif isinstance(x, CodeType):
+            add([x.co_code, x.co_consts, x.co_names])
+        elif isinstance(x, (type, ModuleType)):
+            found.update(f"{getattr(x, '__module__', '')}.{x.__name__}".encode())
+        elif isinstance(x, FunctionType):
+            enclosed = [cell.cell_contents for cell in x.__closure__ or ()]
+            add([x.__module__, x.__qualname__, x.__code__, x.__defaults__, x.__kwdefaults__, enclosed])
+        elif isinstance(x, MethodType):
+            add([x.__self__, x.__func__])
+        elif type(x).__module__.startswith("espalier."):
             add(list(x.__reduce__()[1]))
-        elif is_dataclass(x):
-            add(vars(x))
-        elif callable(x):
-            found.update(f"{x.__module__}.{getattr(x, '__qualname__', '')}".encode())
-        found.update(b")")
+        else:
+            add(_parts(x))
 
     add(x)
     return found.hexdigest()
+
+
+def _parts(x: Any) -> list[Any]:
+    """What pickle would make an object of."""
+    try:
+        reduce = copyreg.dispatch_table.get(type(x))
+        made = reduce(x) if reduce else x.__reduce_ex__(2)
+    except Exception as error:
+        raise InvalidModel(
+            f"sweep: {type(x).__name__} is among what is computed with a checkpoint, expected what "
+            f"can be told from another ({error}; as plain functions and numbers, or no checkpoint)"
+        ) from None
+    if isinstance(made, str):  # a name in its module
+        return [type(x).__module__, made]
+    return [list(part) if isinstance(part, Iterator) else part for part in made]
 
 
 # A result is an archive of arrays: "value" of a number or an array, "list" and "tuple" of these; of

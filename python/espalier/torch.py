@@ -4,7 +4,9 @@ Functions of a model take and give tensors of the CPU, without copies where thei
 `forward_dynamics` and `inverse_dynamics` have gradients, by the kernel's adjoints: O(n) a state,
 exact through loops. A gradient by positions is that along the motions the robot can make: of a
 loop it stands at the independent joints (zeros at the dependent ones), and of a quaternion it is
-tangent to the unit sphere. Other functions compute forwards only: backward() through them raises.
+tangent to the unit sphere. Other functions compute forwards only: backward() through them raises,
+as it does through arguments that have no gradient here (wrenches, gravity) and through algorithms
+that approximate.
 
     import espalier as esp, espalier.torch as est
     robot = est.wrap(esp.load("tello.yaml"))
@@ -14,6 +16,7 @@ tangent to the unit sphere. Other functions compute forwards only: backward() th
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,7 +28,11 @@ from .results import Results
 
 
 def to_array(x: Any) -> Any:
-    """A tensor as an array that shares its memory; other things as they are."""
+    """Tensors, in dicts and lists too, as arrays that share their memory; other things as they are."""
+    if isinstance(x, Mapping):
+        return {key: to_array(value) for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(to_array, x))
     if not isinstance(x, torch.Tensor):
         return x
     if x.device.type != "cpu":
@@ -42,6 +49,15 @@ def to_tensor(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         return torch.from_numpy(x)
     return torch.tensor(x, dtype=torch.float64) if isinstance(x, float) else x
+
+
+def _tensors(x: Any) -> Iterator[torch.Tensor]:
+    """All tensors in dicts and lists."""
+    if isinstance(x, torch.Tensor):
+        yield x
+    elif isinstance(x, (Mapping, list, tuple)):
+        for each in x.values() if isinstance(x, Mapping) else x:
+            yield from _tensors(each)
 
 
 def _position_gradient(model: Model, q: np.ndarray, by_rates: np.ndarray) -> np.ndarray:
@@ -101,23 +117,29 @@ _ADJOINTS = {
 
 
 class _Solve(torch.autograd.Function):
-    """A call as a node of autograd's graph."""
+    """A call as a node of autograd's graph: tensors in, the tensors of its result out.
+
+    Those behind the positional arguments have no gradients; they are here so that the result has the
+    node that says so.
+    """
 
     @staticmethod
     def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
-        function, ctx.model, ctx.name, ctx.given, *tensors = args
-        ctx.save_for_backward(*(x for x in tensors if isinstance(x, torch.Tensor)))
-        ctx.plain = [None if isinstance(x, torch.Tensor) else x for x in tensors]
-        return to_tensor(function(*(to_array(x) for x in tensors)))
+        function, ctx.model, ctx.name, ctx.obstacle, count, *tensors = args
+        arrays = tensors[:count]
+        ctx.save_for_backward(*(x for x in arrays if isinstance(x, torch.Tensor)))
+        ctx.plain = [None if isinstance(x, torch.Tensor) else x for x in arrays]
+        ctx.unread = len(tensors) - count
+        return function(*arrays)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *gradients: Any) -> Any:
-        if ctx.name not in _ADJOINTS or ctx.given - {"out", "algorithm"}:
-            what = ctx.name + (" with " + ", ".join(sorted(ctx.given)) if ctx.given else "")
+        if ctx.obstacle:
             raise Unsupported(
-                f"espalier.torch: gradient of {what} is wanted, expected forward_dynamics or "
-                "inverse_dynamics of positional arguments (use detach() or torch.no_grad())"
+                f"espalier.torch: gradient of {ctx.obstacle} is wanted, expected forward_dynamics or "
+                "inverse_dynamics of q, v and forces or accelerations alone, by an exact algorithm "
+                "(use detach() or torch.no_grad())"
             )
         saved = iter(ctx.saved_tensors)
         arrays = [np.asarray(to_array(next(saved)) if x is None else x, float) for x in ctx.plain]
@@ -127,9 +149,9 @@ class _Solve(torch.autograd.Function):
             arrays[0] = np.broadcast_to(arrays[0], (len(weights), arrays[0].shape[-1]))
         adjoint = getattr(ctx.model, ctx.name + "_adjoint")
         found = adjoint(*arrays, multipliers=np.ascontiguousarray(weights, float))
-        out: list[Any] = [None, None, None, None]
+        out: list[Any] = [None] * 5
         for role, array, plain, wanted in zip(
-            roles, arrays, ctx.plain, ctx.needs_input_grad[4:], strict=False
+            roles, arrays, ctx.plain, ctx.needs_input_grad[5:], strict=False
         ):
             if plain is not None or not wanted:
                 out.append(None)
@@ -139,14 +161,14 @@ class _Solve(torch.autograd.Function):
             out.append(torch.from_numpy(np.ascontiguousarray(g)))
         # A shared argument collects the gradients of all states.
         for k, tensor in zip(
-            [4 + i for i, x in enumerate(ctx.plain) if x is None], ctx.saved_tensors, strict=True
+            [5 + i for i, x in enumerate(ctx.plain) if x is None], ctx.saved_tensors, strict=True
         ):
             if out[k] is None:
                 continue
             if out[k].ndim > tensor.ndim:
                 out[k] = out[k].sum(0)
             out[k] = out[k].to(tensor.dtype)
-        return tuple(out)
+        return (*out, *[None] * ctx.unread)
 
 
 class TensorModel:
@@ -161,23 +183,61 @@ class TensorModel:
             return found
 
         def call(*arrays: Any, **given: Any) -> Any:
+            for role in _ADJOINTS.get(name, ())[len(arrays):]:  # by name or not is the same
+                if role not in given:
+                    break
+                arrays = (*arrays, given.pop(role))
+            if torch.is_grad_enabled() and any(
+                x.requires_grad for x in _tensors([*arrays, given])
+            ):
+                return self._solve_tracked(found, name, arrays, given)
             out = given.get("out")
-            given = {key: to_array(value) for key, value in given.items()}
-            tracked = torch.is_grad_enabled() and any(
-                isinstance(x, torch.Tensor) and x.requires_grad for x in arrays
-            )
-
-            def solve(*values: Any) -> Any:
-                return found(*values, **given)
-
-            if not tracked:
-                result = to_tensor(solve(*(to_array(x) for x in arrays)))
-            else:
-                result = _Solve.apply(solve, self.model, name, frozenset(given), *arrays)
+            result = to_tensor(found(*to_array(arrays), **to_array(given)))
             return out if isinstance(out, torch.Tensor) else result
 
         call.__name__, call.__doc__ = name, found.__doc__
         return call
+
+    def _solve_tracked(
+        self, function: Any, name: str, arrays: tuple[Any, ...], given: dict[str, Any]
+    ) -> Any:
+        if next(_tensors(given.get("out")), None) is not None:
+            raise Unsupported(
+                f"espalier.torch: out of {name} is given and arguments require gradients, expected no "
+                "out (gradients do not pass through it; use detach() or torch.no_grad())"
+            )
+        named: dict[str, Any] = {}
+
+        def solve(*values: Any) -> Any:
+            result = to_tensor(function(*to_array(values), **to_array(given)))
+            if not isinstance(result, Results):
+                return result
+            named.update(result)
+            return tuple(x for x in result.values() if isinstance(x, torch.Tensor))
+
+        obstacle = self._obstacle(name, given)
+        found = _Solve.apply(
+            solve, self.model, name, obstacle, len(arrays), *arrays, *_tensors(given)
+        )
+        if not named:
+            return found
+        tracked = iter(found)
+        return Results(
+            {k: next(tracked) if isinstance(x, torch.Tensor) else x for k, x in named.items()}
+        )
+
+    def _obstacle(self, name: str, given: dict[str, Any]) -> str:
+        """What has no gradient; empty where it has one."""
+        if name not in _ADJOINTS:
+            return name
+        unread = sorted(set(given) - {"out", "algorithm"})
+        if unread:
+            return f"{name} with {', '.join(unread)}"
+        algorithm = given.get("algorithm")
+        for a in self.model.host.algorithms(name.replace("_", "-"), self.model._core):
+            if a["name"] == algorithm and not a["exact"]:
+                return f"{name} by '{algorithm}'"
+        return ""
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *dir(self.model)]

@@ -118,12 +118,12 @@ class VectorEnv:
 
     @property
     def q(self) -> Array:
-        """Positions (N, nq)."""
+        """A copy of the positions (N, nq)."""
         return self._run.q
 
     @property
     def v(self) -> Array:
-        """Independent rates (N, nv)."""
+        """A copy of the independent rates (N, nv)."""
         return self._run.v
 
     def sample(self) -> Array:

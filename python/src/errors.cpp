@@ -52,13 +52,13 @@ void raise(const char* type, const std::string& message) {
   throw py::error_already_set();
 }
 
-void expect_closed(const std::string& who, const Model& model, const double* q) {
+void expect_closed(const std::string& who, const Model& model, const double* q,
+                   double tolerance) {
   for (int k = 0; k < model.nq(); ++k) {
     if (std::isfinite(q[k])) continue;
     throw SingularMechanism(who + ": q[" + std::to_string(k) + "] is " +
                             (std::isnan(q[k]) ? "nan" : "infinite") + ", expected a finite number");
   }
-  constexpr double tolerance = 1e-6;  // that of state files and batches
   const Closure now = examine(model, q);
   if (now.residual <= tolerance) return;
   raise("InvalidState", who + ": q: " + now.text() +

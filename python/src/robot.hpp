@@ -2,6 +2,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <chrono>
 #include <espalier/espalier.hpp>
 #include <espalier/kernel/model/layout.hpp>
 #include <functional>
@@ -37,8 +38,10 @@ Setup make_setup(const ModelPtr& model, py::handle end_effectors, py::handle inp
 [[noreturn]] void raise(const char* type, const std::string& message);
 /// Makes a C++ exception the current one of Python.
 void set_python_error(const std::exception_ptr& thrown);
-/// @throws what errors.py calls InvalidState unless the loops are closed to 1e-6
-void expect_closed(const std::string& who, const Model& model, const double* q);
+/// @throws what errors.py calls InvalidState unless the loops are closed; by default as well as
+/// state files and batches want them
+void expect_closed(const std::string& who, const Model& model, const double* q,
+                   double tolerance = 1e-6);
 
 /// Has shapes remember the whole path of the file that names their meshes.
 void keep_places(Description& robot);
@@ -97,6 +100,26 @@ class WithGil {
 
  private:
   PyGILState_STATE state_;
+};
+
+inline double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Raises KeyboardInterrupt and the like, now and then.
+class Signals {
+ public:
+  void look() {
+    if (seconds_now() - last_ < 0.1) return;
+    last_ = seconds_now();
+    const WithGil held;
+    unless_ending([] {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    });
+  }
+
+ private:
+  double last_ = seconds_now();
 };
 
 // Each adds its classes to the module.

@@ -161,6 +161,11 @@ def test_wrenches_by_link_and_by_array(arm):
     assert np.allclose(got, [by_name, by_name, free], rtol=1e-12)
 
 
+def test_gravity_that_is_no_number_is_named(arm):
+    with pytest.raises(esp.InvalidModel, match=r"gravity\[2\] is nan, expected a finite number"):
+        arm.forward_dynamics(arm.state().q, np.zeros(arm.nv), gravity=[0, 0, np.nan])
+
+
 def test_gravity_can_be_another_for_single_calls_and_batches(arm):
     x = arm.random_state(1)
     algo = arm.algorithm("c-rnea", "inverse-dynamics", gravity=[0, 0, 0])

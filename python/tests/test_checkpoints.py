@@ -1,7 +1,15 @@
 """Checkpoints of sweeps give back what they were given, or say at once that they cannot."""
 
+import copy
 import math
+import os
 import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +18,7 @@ import espalier as esp
 from espalier import checkpoint
 
 ENDINGS = [".npz", ".h5"]
+CALLS = []  # not enclosed by functions, of which it would be a part
 
 
 def file_in(folder, ending):
@@ -45,15 +54,15 @@ REFUSED = [
 def test_what_is_kept_comes_back_as_it_was(tmp_path, ending):
     file = file_in(tmp_path, ending)
     numbers = list(range(len(KEPT)))
-    calls = []
+    CALLS.clear()
 
     def result(k):
-        calls.append(k)
+        CALLS.append(k)
         return KEPT[k]
 
     first = esp.sweep(result, numbers, workers=1, checkpoint=file)
     again = esp.sweep(result, numbers, workers=1, checkpoint=file)
-    assert calls == numbers
+    assert CALLS == numbers
     for k in numbers:
         assert same(first.results[k], KEPT[k]) and same(again.results[k], KEPT[k]), KEPT[k]
 
@@ -62,20 +71,90 @@ def test_what_is_kept_comes_back_as_it_was(tmp_path, ending):
 def test_items_with_nan_and_arrays_are_known_again(tmp_path, ending):
     """NaN is unequal to itself, and arrays compare entry by entry: items are told by their bits."""
     file = file_in(tmp_path, ending)
-    calls = []
+    CALLS.clear()
 
     def result(x):
-        calls.append(x)
+        CALLS.append(x)
         return np.array([1.0, math.nan])
 
     items = [math.nan, np.array([1.0, math.nan]), [1.0, math.nan], {"a": np.ones((2, 2))},
              np.float64("nan"), (np.arange(3), math.nan)]
     for _ in range(2):
         found = esp.sweep(result, items, workers=1, checkpoint=file)
-        assert len(calls) == len(items) == len(found.results)
+        assert len(CALLS) == len(items) == len(found.results)
     for other in (np.array([1.0, 2.0]), np.array([math.nan, 1.0])):
         with pytest.raises(esp.InvalidModel, match="checkpoint is of another function, or other"):
             esp.sweep(result, [items[0], other, *items[2:]], workers=1, checkpoint=file)
+
+
+class Gain:
+    """Called, or an item, or of an item."""
+
+    def __init__(self, gain):
+        self.gain, self.own = gain, self
+
+    def __call__(self, x):
+        return float(self.gain)
+
+    def of(self, x):
+        return float(self.gain)
+
+
+@dataclass
+class Slotted:
+    __slots__ = ("gain",)
+    gain: float
+
+
+def scaled(x, gain=1.0):
+    return float(gain)
+
+
+def enclosing(gain):
+    return lambda x: float(gain)
+
+
+@pytest.mark.parametrize("functions", [
+    (partial(scaled, gain=1), partial(scaled, gain=2)), (Gain(1), Gain(2)), (Gain(1).of, Gain(2).of),
+    (enclosing(1), enclosing(2)), (lambda x: 1.0, lambda x: 2.0), (np.sin, np.cos), (abs, round),
+    (lambda x, a=1: float(a), lambda x, a=2: float(a)), (Gain(1).of, Gain(1)),
+], ids=lambda pair: getattr(pair[0], "__qualname__", type(pair[0]).__name__))
+def test_functions_differ_by_what_they_compute(tmp_path, functions):
+    one, other = functions
+    file = tmp_path / "partial.npz"
+    first = esp.sweep(one, [0, 1], workers=1, checkpoint=file)
+    assert esp.sweep(one, [0, 1], workers=1, checkpoint=file).results == first.results
+    with pytest.raises(esp.InvalidModel, match="checkpoint is of another function"):
+        esp.sweep(other, [0, 1], workers=1, checkpoint=file)
+
+
+@pytest.mark.parametrize("one, other", [
+    (Gain(1), Gain(2)), (Slotted(1.0), Slotted(2.0)), (Decimal("1.5"), Decimal("2.5")),
+    (Path("a"), Path("b")), ({1, 2}, {1, 3}), (range(3), range(4)), (True, 1),
+    (np.array(1.5, dtype=object), np.array(2.5, dtype=object)), (Gain, Slotted), ([Gain(1)], [Gain(2)]),
+], ids=str)
+def test_items_differ_by_their_parts(one, other):
+    assert checkpoint._digest(one) == checkpoint._digest(copy.deepcopy(one))
+    assert checkpoint._digest(one) != checkpoint._digest(other)
+
+
+def test_fingerprint_is_the_same_in_every_process():
+    program = (
+        "from espalier.checkpoint import _digest\n"
+        "print(_digest([{'a', 'b', 'c'}, 1.5, {'k': range(3)}, lambda x: {x, 'd', 'e'}]))"
+    )
+    found = {
+        subprocess.run([sys.executable, "-c", program], env=os.environ | {"PYTHONHASHSEED": seed},
+                       capture_output=True, text=True, check=True).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(found) == 1
+
+
+def test_what_cannot_be_told_from_another_is_refused(tmp_path):
+    with open(tmp_path / "log", "w") as log:
+        with pytest.raises(esp.InvalidModel, match="sweep: TextIOWrapper is among what is computed"):
+            esp.sweep(partial(scaled, gain=log), [0], workers=1, checkpoint=tmp_path / "c.npz")
 
 
 @pytest.mark.parametrize("result", REFUSED, ids=lambda x: str(x)[:20])

@@ -203,6 +203,14 @@ run = lambda: batch.step(1e-3, 10**8)""",
 robots = esp._core.ManyRobots(robot._core, threads=1)
 robots.start(np.tile(robot.state().q, (8, 1)), np.zeros((8, robot.nv)))
 run = lambda: robots.step(None, 1e-3, 10**8)""",
+    "simulation": """
+run = lambda: robot.simulate(robot.state(), duration=1e5, dt=1e-3, every=10**9)""",
+    "simulation on ground": """
+run = lambda: robot.simulate(robot.state(), duration=1e5, dt=1e-3, every=10**9,
+                             ground={"shapes": [{"link": robot.links[-1], "sphere": 0.01}]})""",
+    "batch of an algorithm without packs": """
+q, v = np.zeros((10**6, robot.nq)), np.zeros((10**6, robot.nv))
+run = lambda: robot.forward_dynamics(q, v, algorithm="kkt")""",
 }
 
 

@@ -293,3 +293,11 @@ def test_more_threads_than_any_machine_has_are_refused(models):
         robot.forward_dynamics(q, q, q, threads=10**6)
     with pytest.raises(TypeError, match="gravity is .*, expected three numbers"):
         robot.forward_dynamics(q[0], q[0], q[0], gravity=[0, 0])
+
+
+@pytest.mark.parametrize("ground", [None, {"shapes": [{"link": "torso", "sphere": 0.1}]}])
+def test_open_loops_at_the_start_are_an_invalid_state(tello, ground):
+    x = tello.state()
+    with pytest.raises(esp.InvalidState, match="expected closed loops"):
+        x.q = x.q + np.concatenate([np.zeros(7), 0.3 * np.arange(tello.nq - 7)])
+        tello.simulate(x, duration=0.01, dt=1e-3, ground=ground)

@@ -126,24 +126,29 @@ def test_shard_that_always_kills_its_worker_is_the_only_one_lost():
     assert [f.items for f in found.failures] == [[2]]
 
 
+COUNTED = {}  # a function that enclosed its calls would be another after each
+
+
+def counted(parameters, random):
+    COUNTED["calls"].append(parameters)
+    if len(COUNTED["calls"]) == COUNTED["stops_at"]:
+        raise KeyboardInterrupt
+    return functions.draw(parameters, random)
+
+
 @pytest.mark.parametrize("name", ["partial.npz", "partial.h5"])
 def test_checkpoint_is_taken_up_again(tmp_path, name):
     path = tmp_path / name
     whole = esp.sweep(functions.draw, ITEMS, workers=1)
-    calls, stops_at = [], 10
-
-    def counted(parameters, random):
-        calls.append(parameters)
-        if len(calls) == stops_at:
-            raise KeyboardInterrupt
-        return functions.draw(parameters, random)
+    calls = COUNTED["calls"] = []
+    COUNTED["stops_at"] = 10
 
     with pytest.raises(KeyboardInterrupt):
         esp.sweep(counted, ITEMS, workers=1, shard_size=1, checkpoint=path,
                   partial=lambda done: None)
     # What was done at the last saving is there; the rest is computed.
     calls.clear()
-    stops_at = None
+    COUNTED["stops_at"] = None
     again = esp.sweep(counted, ITEMS, workers=1, shard_size=1, checkpoint=path)
     same(whole, again)
     assert len(calls) == 14

@@ -108,6 +108,66 @@ def test_gradient_of_what_has_no_adjoint_is_refused_in_backward_only(tello):
         assert not robot.mass_matrix(q).requires_grad
 
 
+def test_arguments_by_name_have_the_same_gradients(tello):
+    torch = pytest.importorskip("torch")
+    import espalier.torch as est
+
+    robot = est.wrap(tello)
+    x = tello.random_state(1)
+    found = []
+    for by_name in ((), ("tau",), ("v", "tau"), ("q", "v", "tau")):
+        given = {"q": tensor(x.q), "v": tensor(x.v), "tau": tensor(np.ones(tello.nv))}
+        named = {name: given[name] for name in by_name}
+        plain = [given[name] for name in given if name not in named]
+        (robot.forward_dynamics(*plain, **named) ** 2).sum().backward()
+        found.append([given[name].grad for name in given])
+    for gradients in found[1:]:
+        assert all(map(torch.equal, gradients, found[0]))
+
+
+# Without a node of the graph, backward() would leave their part out.
+def test_no_gradient_is_left_out_without_a_word(tello):
+    torch = pytest.importorskip("torch")
+    import espalier.torch as est
+
+    robot = est.wrap(tello)
+    x = tello.random_state(1)
+    v = tensor(x.v)
+    for name, energy in robot.energy(x.q, v).items():
+        assert energy.requires_grad, name
+        with pytest.raises(esp.Unsupported, match="gradient of energy"):
+            energy.backward()
+    link, wrench = tello.links[-1], tensor(np.ones(6))
+    for wrenches in ({link: wrench}, {link: list(wrench)}):
+        vdot = robot.forward_dynamics(x.q, x.v, wrenches=wrenches)
+        assert np.array_equal(
+            vdot.detach().numpy(), tello.forward_dynamics(x.q, x.v, wrenches={link: np.ones(6)})
+        )
+        with pytest.raises(esp.Unsupported, match="gradient of forward_dynamics with wrenches"):
+            vdot.sum().backward()
+    out = torch.zeros(tello.nv, dtype=torch.float64)
+    with pytest.raises(esp.Unsupported, match="out of forward_dynamics is given"):
+        robot.forward_dynamics(x.q, v, out=out)
+    with torch.no_grad():
+        assert robot.forward_dynamics(x.q, v, out=out) is out
+
+
+def test_values_and_gradients_are_by_the_same_dynamics(models):
+    pytest.importorskip("torch")
+    import espalier.torch as est
+
+    geared = models("mini_cheetah_geared.yaml")
+    robot, x = est.wrap(geared), geared.random_state(1)
+    approximate = [a["name"] for a in geared.host.algorithms("forward-dynamics", geared._core)
+                   if a["can"] and not a["exact"]]
+    assert approximate
+    for name in approximate:
+        vdot = robot.forward_dynamics(x.q, tensor(x.v), algorithm=name)
+        with pytest.raises(esp.Unsupported, match=f"gradient of forward_dynamics by '{name}'"):
+            vdot.sum().backward()
+    robot.forward_dynamics(x.q, tensor(x.v), algorithm="c-aba").sum().backward()
+
+
 def test_adjoints_weigh_by_multipliers_one_state_or_many(tello):
     q, v = tello.random_states(5)
     weights = np.random.default_rng(1).normal(size=(5, tello.nv))

@@ -24,12 +24,12 @@ def run(*words, cwd=None):
 def mypy_fixture(tmp_path_factory):
     """Checks a file or folder. The first call reads NumPy's types, for 4 s; others find them.
 
-    Dask's are left out: `as_completed`, which test_sweeps runs, has none, and reading them and what
-    they import takes three times as long as all others.
+    Those of Dask and of PyTorch are left out: `as_completed` and tensors, which tests run, have none
+    that help, and reading them and what they import takes much longer than all others.
     """
     cache = tmp_path_factory.mktemp("mypy")
     config = cache / "mypy.ini"
-    config.write_text("[mypy]\n[mypy-distributed.*]\nfollow_imports = skip\n")
+    config.write_text("[mypy]\n[mypy-distributed.*,torch.*]\nfollow_imports = skip\n")
     return lambda path: run(
         "mypy", "--config-file", os.fspath(config), "--cache-dir", os.fspath(cache),
         "--ignore-missing-imports", "--disallow-untyped-defs", "--warn-unused-ignores",

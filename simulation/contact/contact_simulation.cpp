@@ -362,7 +362,8 @@ std::vector<double> ContactSimulation::held_impulses() const {
 }
 
 void ContactSimulation::run(double duration, double h, int every,
-                            const std::function<bool(const Sample&)>& output) {
+                            const std::function<bool(const Sample&)>& output,
+                            const std::function<bool()>& go_on) {
   const long long steps =
       detail::steps_of_run("contact simulation", duration, h, every, output != nullptr);
   const double begin = t_;
@@ -373,7 +374,9 @@ void ContactSimulation::run(double duration, double h, int every,
     const double left = end - t_;
     step(std::abs(left - h) < 1e-9 * h ? h : left);
     t_ = end;
-    if ((k % every == 0 || k == steps) && !output(sample())) return;
+    const bool last = k == steps || (go_on != nullptr && !go_on());
+    if ((k % every == 0 || last) && !output(sample())) return;
+    if (last) return;
   }
 }
 

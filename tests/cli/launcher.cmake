@@ -37,6 +37,9 @@ answers(2 "0 folders are given, expected one" install)
 answers(2 "problem 'forward_dynamics' is unknown .did you mean 'forward-dynamics'"
   eval robot.yaml --problem forward_dynamics)
 answers(2 "algorithm 'ABA' is unknown .did you mean 'aba'" eval robot.yaml --algorithm ABA)
+answers(2 "problem 'forward_dynamics' is unknown .did you mean 'forward-dynamics'"
+  --overwrite eval robot.yaml --problem=forward_dynamics)
+answers(2 "algorithm 'ABA' is unknown .did you mean 'aba'" eval --algorithm=ABA robot.yaml)
 answers(2 "time is 'long', expected a number of seconds from 1" fuzz long)
 answers(2 "'adress' is given, expected address, threads, quick or a number of seconds" sanitize adress)
 

@@ -70,6 +70,13 @@ TEST(UsageTest, ComplaintsOfUsageComeAsJsonToo) {
   EXPECT_EQ(a.json()["error"]["type"], "UsageError");
 }
 
+TEST(UsageTest, JsonMayStandBeforeTheCommand) {
+  const Answer a = run("--json info " + pendulum), b = run("info --json " + pendulum);
+  EXPECT_EQ(a.code, 0);
+  EXPECT_EQ(a.out, b.out);
+  EXPECT_FALSE(a.json().is_discarded());
+}
+
 TEST(UsageTest, UnusableModelFilesAreExitCodeOne) {
   expect_refused("info /no/such/robot.urdf", 1, {"/no/such/robot.urdf", "missing"});
   expect_refused("info /tmp", 1, {"/tmp", "folder"});

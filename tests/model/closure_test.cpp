@@ -425,6 +425,27 @@ TEST(ClosureTest, TreesAndCouplingsAreAlwaysClosed) {
   EXPECT_TRUE(better_independents(*model, q.data()).empty());
 }
 
+// What a law gives has no branches, and no way to it is too long.
+TEST(ClosureTest, ExplicitLawsAreEvaluatedHoweverFarTheyGo) {
+  Description robot = chain_of(std::vector<std::string>{"revolute", "revolute"});
+  LawDescription law;
+  law.name = "gear", law.type = "geared_joint";
+  law.joints = {robot.joints[0].name, robot.joints[1].name};
+  law.parameters = {{"ratio", {1000.0}}};
+  robot.laws.push_back(law);
+  const ModelPtr model = host().compile(robot);
+  const std::vector<double> start = neutral_position(*model);
+  const int link = model->joint(law.joints[0]).q, rotor = model->joint(law.joints[1]).q;
+  for (const double x : {0.1, 3.0, -100.0}) {
+    std::vector<double> q = start;
+    q[link] = x;
+    const Closure closure = close(*model, start, q);
+    EXPECT_EQ(closure.verdict, Verdict::closed) << closure.text();
+    EXPECT_EQ(q[link], x);
+    EXPECT_NEAR(q[rotor], 1000.0 * x, 1e-10);
+  }
+}
+
 // Units of a law are its author's: one whose slope is small has to be met as well as others.
 TEST(ClosureTest, LawsInSmallUnitsAreClosedAsOthersAre) {
   Description robot = chain_of(std::vector<std::string>{"revolute", "revolute"});

@@ -18,10 +18,6 @@ namespace {
 constexpr int timed_calls = 8;
 constexpr double long_call = 1e-6;  // [s]
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 }  // namespace
 
 BoundAlgorithm::BoundAlgorithm(Robot robot, const Entry& entry, Setup setup, Options options)

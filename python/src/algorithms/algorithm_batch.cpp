@@ -181,7 +181,9 @@ void BoundAlgorithm::solve_by_loop(BatchArrays& arrays) {
     try {
       BatchState state(*this, arrays);
       Results results;
+      Signals signals;
       for (long k; (k = next.fetch_add(1)) < arrays.N;) {
+        if (number == 0) signals.look();  // Python's are those of the thread that calls
         state.solve(k, *workers_[number], results);
         for (std::size_t r = 0; r < arrays.results.size(); ++r) {
           const std::vector<double>& from = results[arrays.results[r]].values;

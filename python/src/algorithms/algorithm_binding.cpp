@@ -1,5 +1,8 @@
 #include <pybind11/stl.h>
 
+#include <cmath>
+
+
 #include "algorithm.hpp"
 #include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 #include "python/src/values.hpp"
@@ -106,6 +109,11 @@ void bind_algorithm(py::module_& module) {
         if (g.size() != 3) {
           throw SizeMismatch(who + ": size of gravity is " + std::to_string(g.size()) +
                              ", expected 3");
+        }
+        for (int k = 0; k < 3; ++k) {
+          if (std::isfinite(g[k])) continue;
+          throw InvalidModel(who + ": gravity[" + std::to_string(k) + "] is " +
+                             std::to_string(g[k]) + ", expected a finite number");
         }
         a.set_gravity({g[0], g[1], g[2]});
       },

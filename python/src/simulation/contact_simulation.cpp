@@ -72,6 +72,7 @@ py::dict simulate_on_ground(const Robot& robot, py::handle q, py::handle v, doub
   const auto start_q = vector_of(q, "q", robot.model->nq(), asker);
   const auto start_v = vector_of(v, "v", robot.model->nv(), asker);
   expect_times(asker.who, duration, h, every);
+  expect_start(asker, *robot.model, start_q);
   contact::WorldReport report;
   const contact::World world = ground ? contact::read_ground(*robot.model, *ground, origin, report)
                                       : contact::plane_ground(*robot.model, report);
@@ -92,10 +93,13 @@ py::dict simulate_on_ground(const Robot& robot, py::handle q, py::handle v, doub
   {
     WithoutGil released;
     run.start(start_q, start_v);
-    run.run(duration, h, every, [&](const Sample& now) {
-      contacts.take();
-      return record.take(now);
-    });
+    run.run(
+        duration, h, every,
+        [&](const Sample& now) {
+          contacts.take();
+          return record.take(now);
+        },
+        [&] { return record.go_on(); });
   }
   py::dict out = record.arrays();
   out["least_margin"] = run.least_margin();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,26 +11,6 @@
 // What simulations of one robot share, with and without ground.
 
 namespace espalier::python {
-
-inline double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// Raises KeyboardInterrupt and the like, now and then.
-class Signals {
- public:
-  void look() {
-    if (seconds_now() - last_ < 0.1) return;
-    last_ = seconds_now();
-    const WithGil held;
-    unless_ending([] {
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    });
-  }
-
- private:
-  double last_ = seconds_now();
-};
 
 /// Rows of numbers that grow.
 class Rows {
@@ -74,6 +53,11 @@ class RecordedRun {
     }
     return true;
   }
+  /// Is asked after each step, which may take less time than a look at the clock. @return true
+  bool go_on() {
+    if (++steps_ % 16 == 0) signals_.look();
+    return true;
+  }
   py::dict arrays() const {
     py::dict out;
     out["t"] = times_.vector();
@@ -91,10 +75,14 @@ class RecordedRun {
   const py::object& progress_;
   Rows times_, positions_, rates_, kinetic_, potential_, springs_, residuals_;
   Signals signals_;
+  unsigned steps_ = 0;
 };
 
 /// Controllers as simulation.py gives them: callables, and ("pd", ...) and ("constant", ...).
 std::vector<std::unique_ptr<Controller>> controllers_of(const Robot& robot, const py::list& from);
+/// @throws what errors.py calls InvalidState for loops that are open farther than simulations close
+/// them at the start
+void expect_start(const Asker& asker, const Model& model, std::vector<double> q);
 /// @throws InvalidModel
 void expect_times(const std::string& who, double duration, double h, int every);
 

@@ -99,6 +99,11 @@ std::vector<std::unique_ptr<Controller>> controllers_of(const Robot& robot, cons
   return all;
 }
 
+void expect_start(const Asker& asker, const Model& model, std::vector<double> q) {
+  model.normalize(q.data());
+  expect_closed(asker.who, model, q.data(), 1e-3);
+}
+
 void expect_times(const std::string& who, double duration, double h, int every) {
   if (h > 0.0 && std::isfinite(h) && duration >= 0.0 && std::isfinite(duration) && every > 0)
     return;
@@ -119,6 +124,7 @@ py::dict simulate(const Robot& robot, py::handle q, py::handle v, double duratio
   const auto start_q = vector_of(q, "q", robot.model->nq(), asker);
   const auto start_v = vector_of(v, "v", robot.model->nv(), asker);
   expect_times(asker.who, duration, h, every);
+  expect_start(asker, *robot.model, start_q);
   SimulationNames names;
   names.algorithm = algorithm;
   names.integrator = integrator;
@@ -134,7 +140,9 @@ py::dict simulate(const Robot& robot, py::handle q, py::handle v, double duratio
   {
     WithoutGil released;
     run->start(start_q, start_v);
-    run->run(duration, h, every, [&](const Sample& now) { return record.take(now); });
+    run->run(
+        duration, h, every, [&](const Sample& now) { return record.take(now); },
+        [&] { return record.go_on(); });
   }
   py::dict out = record.arrays();
   out["least_margin"] = run->least_margin();
