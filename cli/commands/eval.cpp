@@ -219,9 +219,8 @@ Examples:
     } catch (const Error&) {
       return true;
     }
-    return !std::equal(
-        results.begin(), results.end(), others.begin(), others.end(),
-        [](const Result& a, const Result& b) { return a.values == b.values; });
+    return !std::equal(results.begin(), results.end(), others.begin(), others.end(),
+                       [](const Result& a, const Result& b) { return a.values == b.values; });
   }
 
   Results solve(Session& session, const Entry& entry, const Setup& setup, const State& state) {
@@ -257,7 +256,7 @@ Examples:
   DesignOption design_;
   bool passive_ = false, group_by_name_ = false;
   bool forces_matter_ = false;  ///< to one of the results
-  Json subsystems_;  ///< of the problem subsystem-matrices
+  Json subsystems_;             ///< of the problem subsystem-matrices
   std::string subsystem_table_;
 };
 

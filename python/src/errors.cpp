@@ -52,8 +52,7 @@ void raise(const char* type, const std::string& message) {
   throw py::error_already_set();
 }
 
-void expect_closed(const std::string& who, const Model& model, const double* q,
-                   double tolerance) {
+void expect_closed(const std::string& who, const Model& model, const double* q, double tolerance) {
   for (int k = 0; k < model.nq(); ++k) {
     if (std::isfinite(q[k])) continue;
     throw SingularMechanism(who + ": q[" + std::to_string(k) + "] is " +

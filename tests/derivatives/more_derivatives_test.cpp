@@ -381,7 +381,9 @@ TEST(DesignDerivativesTest, ForcesAreLinearInTheInertialParameters) {
         if (p.kind == DesignParameter::Kind::rotor) {
           value = model->rotors()[p.body].inertia;
         } else if (p.kind == DesignParameter::Kind::inertial) {
-          const RigidInertia<double>& I = model->folded_inertia(p.body);
+          const Transform<double>& to_link = model->link(p.owner).X;
+          const RigidInertia<double> I =
+              congruence(to_link.inverse(), model->folded_inertia(p.body));
           const double all[10] = {I.m,    I.h.x,  I.h.y,  I.h.z,  I.I.xx,
                                   I.I.yy, I.I.zz, I.I.xy, I.I.xz, I.I.yz};
           value = all[p.component];
@@ -394,8 +396,9 @@ TEST(DesignDerivativesTest, ForcesAreLinearInTheInertialParameters) {
   }
 }
 
-/// A tree with couplings, axes on z, so that body frames are those of the file.
-Description geared_arm(double ratio, const Vec3<double>& at, double turn, double mass) {
+/// A tree with couplings; its joints' axes are not on z of the frames of the file for all.
+Description geared_arm(const Vec3<double>& axis, double ratio, const Vec3<double>& at, double turn,
+                       double mass) {
   Description robot;
   robot.name = "arm";
   robot.gravity = {0.3, -9, 1};
@@ -411,7 +414,7 @@ Description geared_arm(double ratio, const Vec3<double>& at, double turn, double
                          const Pose& origin) {
     JointDescription j;
     j.name = name, j.type = "revolute", j.parent = parent, j.child = child, j.origin = origin;
-    j.axis = {0, 0, 1};
+    j.axis = axis;
     robot.joints.push_back(j);
   };
   const Transform<double> moved =
@@ -424,9 +427,9 @@ Description geared_arm(double ratio, const Vec3<double>& at, double turn, double
   return robot;
 }
 
-TEST(DesignDerivativesTest, MassPlacementAndRatioAgreeWithOtherRobots) {
+void expect_design_as_of_other_robots(const Vec3<double>& axis) {
   const double ratio = 1.7;
-  const ModelPtr model = host().compile(geared_arm(ratio, {0, 0, 0}, 0.0, 0.8));
+  const ModelPtr model = host().compile(geared_arm(axis, ratio, {0, 0, 0}, 0.0, 0.8));
   const std::vector<double> y{0.4, -0.6}, v{0.7, -1.1}, vdot{0.5, 0.9}, lambda{0.8, -0.3};
   const auto value = [&](const Description& robot) {
     const ModelPtr other = host().compile(robot);
@@ -456,18 +459,19 @@ TEST(DesignDerivativesTest, MassPlacementAndRatioAgreeWithOtherRobots) {
       return 0.0;
     };
     EXPECT_NEAR(of("wrist.per_elbow"), by([&](double t) {
-                  return geared_arm(ratio + t, {0, 0, 0}, 0.0, 0.8);
+                  return geared_arm(axis, ratio + t, {0, 0, 0}, 0.0, 0.8);
                 }),
                 1e-10);
     const Mat3<double> E = Pose{{0, 0, 0}, {0.4, 0.2, -0.7}}.transform().E;
     const char* names[3] = {"elbow.x", "elbow.y", "elbow.z"};
     for (int k = 0; k < 3; ++k) {
-      EXPECT_NEAR(of(names[k]),
-                  by([&](double t) { return geared_arm(ratio, scale(t, E.row[k]), 0.0, 0.8); }),
+      EXPECT_NEAR(of(names[k]), by([&](double t) {
+                    return geared_arm(axis, ratio, scale(t, E.row[k]), 0.0, 0.8);
+                  }),
                   1e-10);
     }
     EXPECT_NEAR(of("elbow.rz"), by([&](double t) {
-                  return geared_arm(ratio, {0, 0, 0}, t, 0.8);
+                  return geared_arm(axis, ratio, {0, 0, 0}, t, 0.8);
                 }),
                 1e-10);
     // A mass at the same centre: h and J change with it.
@@ -478,9 +482,17 @@ TEST(DesignDerivativesTest, MassPlacementAndRatioAgreeWithOtherRobots) {
              (c.x * c.x + c.y * c.y) * of("lower.Jzz") - c.x * c.y * of("lower.Jxy") -
              c.x * c.z * of("lower.Jxz") - c.y * c.z * of("lower.Jyz");
     EXPECT_NEAR(chain, by([&](double t) {
-                  return geared_arm(ratio, {0, 0, 0}, 0.0, 0.8 + t);
+                  return geared_arm(axis, ratio, {0, 0, 0}, 0.0, 0.8 + t);
                 }),
                 1e-10);
+  }
+}
+
+TEST(DesignDerivativesTest, MassPlacementAndRatioAgreeWithOtherRobots) {
+  for (const Vec3<double>& axis :
+       {Vec3<double>{0, 0, 1}, Vec3<double>{0, 1, 0}, Vec3<double>{0.6, 0, -0.8}}) {
+    SCOPED_TRACE(axis.x);
+    expect_design_as_of_other_robots(axis);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "espalier/kernel/problems/derivatives/design_derivatives.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -35,6 +36,7 @@ DesignDerivatives<T>::DesignDerivatives(ModelPtr model) : AlgorithmAt<T>(std::mo
     parameters_.push_back({kind, owner + "." + what, owner, body, component});
   };
   for (int i = 1; i <= m.active_body_count(); ++i) {
+    add_turned(i, static_cast<int>(parameters_.size()));
     for (int k = 0; k < 10; ++k) add(Kind::inertial, m.body_names()[i], inertial[k], i, k);
   }
   for (std::size_t r = 0; r < m.rotors().size(); ++r) {
@@ -43,6 +45,10 @@ DesignDerivatives<T>::DesignDerivatives(ModelPtr model) : AlgorithmAt<T>(std::mo
   for (int i = 1; i <= m.active_body_count(); ++i) {
     const Cluster& c = m.clusters()[m.body(i).cluster];
     if (c.constraint != nullptr && !c.constraint->loops.empty()) continue;  // it opens the loop
+    for (Turned& t : turned_) {
+      const int body = parameters_[t.inertial].body;
+      if (body == i) t.placement = static_cast<int>(parameters_.size());
+    }
     for (int k = 0; k < 6; ++k) {
       add(Kind::placement, m.joints()[m.body(i).joint].name, twist[k], i, k);
     }
@@ -64,6 +70,51 @@ DesignDerivatives<T>::DesignDerivatives(ModelPtr model) : AlgorithmAt<T>(std::mo
   for (const LawParameter& p : law_parameters_) {
     parameters_.push_back(
         {Kind::law, p.name, p.law, p.cluster, static_cast<int>(&p - law_parameters_.data())});
+  }
+}
+
+/// Numbers of a body's inertia, in the order of parameters.
+std::array<double*, 10> numbers_of(RigidInertia<double>& I) {
+  return {&I.m, &I.h.x, &I.h.y, &I.h.z, &I.I.xx, &I.I.yy, &I.I.zz, &I.I.xy, &I.I.xz, &I.I.yz};
+}
+
+template <class T>
+void DesignDerivatives<T>::add_turned(int body, int inertial) {
+  const Transform<double>& X = model().link(model().body_names()[body]).X;
+  bool same = X.r.x == 0.0 && X.r.y == 0.0 && X.r.z == 0.0;
+  for (int i = 0; i < 3; ++i) {
+    const Vec3<double>& row = X.E.row[i];
+    same = same && row.x == (i == 0) && row.y == (i == 1) && row.z == (i == 2);
+  }
+  if (same) return;
+  Turned t;
+  t.inertial = inertial;
+  t.to_link = X;
+  for (int k = 0; k < 10; ++k) {
+    auto of_link = RigidInertia<double>::zero();
+    *numbers_of(of_link)[k] = 1.0;
+    RigidInertia<double> of_body = congruence(X, of_link);
+    for (int i = 0; i < 10; ++i) t.inertia[10 * i + k] = *numbers_of(of_body)[i];
+  }
+  turned_.push_back(t);
+}
+
+/// The transposes of what makes numbers in frames of bodies of those in frames of links.
+template <class T>
+void DesignDerivatives<T>::to_link_frames(T* gradient) const {
+  for (const Turned& t : turned_) {
+    T* const g = gradient + t.inertial;
+    std::array<T, 10> of_link;
+    for (int k = 0; k < 10; ++k) {
+      of_link[k] = T(0.0);
+      for (int i = 0; i < 10; ++i) of_link[k] += t.inertia[10 * i + k] * g[i];
+    }
+    std::copy(of_link.begin(), of_link.end(), g);
+    if (t.placement < 0) continue;
+    T* const p = gradient + t.placement;
+    const Force<T> of_body{{p[0], p[1], p[2]}, {p[3], p[4], p[5]}};
+    const Force<T> f = t.to_link.force_to(of_body);
+    for (int k = 0; k < 6; ++k) p[k] = f[k];
   }
 }
 

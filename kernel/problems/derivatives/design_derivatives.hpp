@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "espalier/kernel/model/loops/law_parameters.hpp"
 #include "espalier/kernel/problems/derivatives/derivative_results.hpp"
 #include "espalier/kernel/problems/loads.hpp"
+#include "espalier/kernel/spatial/transform.hpp"
 
 namespace espalier {
 
@@ -15,10 +17,10 @@ struct DesignParameter {
   /// What it is a number of.
   enum class Kind {
     inertial,  ///< of a body with all that is welded to it: m, m c (3), J about the origin (xx, yy,
-               ///< zz, xy, xz, yz), body frame [kg, kg·m, kg·m²]
+               ///< zz, xy, xz, yz), in the frame of its link [kg, kg·m, kg·m²]
     rotor,     ///< inertia of a folded rotor about its axis, its parent's other moments held
-    placement,  ///< of a joint: twist by which its frame on the parent moves, in the frame itself,
-                ///< axis on z; not of joints in loops that a loop joint closes
+    placement,  ///< of a joint: twist by which it moves on its parent, in the frame that its link
+                ///< has at position 0; not of joints in loops that a loop joint closes
     ratio,      ///< entry of a constant G: rate of a joint per rate of an independent one
     law         ///< number of a law of a loop: a bar's length. Bodies stay where they are: of a bar
                 ///< that carries others the placement of these is another parameter
@@ -70,6 +72,7 @@ class ESPALIER_API DesignDerivatives : public AlgorithmAt<T>, public Differentia
                 static_cast<long>(parameters_.size()));
     detail::expect_loads("design derivatives", loads, m);
     compute(q.data(), v.data(), vdot.data(), lambda.data(), gradient.data(), loads);
+    to_link_frames(gradient.data());
   }
   /// Columns dtau/dp of chosen parameters.
   /// @param q     spanning positions, size nq [rad, m, quaternions x y z w]
@@ -87,12 +90,24 @@ class ESPALIER_API DesignDerivatives : public AlgorithmAt<T>, public Differentia
   const std::vector<LawParameter>& law_parameters() const { return law_parameters_; }
   /// The gradient at the inputs' multipliers; ones where there are none.
   void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
-  /// evaluate() once its arguments are checked: what an algorithm implements.
+  /// gradient() once its arguments are checked: what an algorithm implements. Inertial numbers and
+  /// placements are in the frames of bodies, which have the joint's axis on z.
   virtual void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* gradient,
                        const Loads<T>* loads) = 0;
 
  private:
+  /// A body whose frame is not that of its link.
+  struct Turned {
+    int inertial = 0, placement = -1;   ///< where its numbers start, -1: none
+    std::array<double, 100> inertia{};  ///< to the body's ten numbers from the link's, row-major
+    Transform<double> to_link;          ///< from the body's frame
+  };
+
+  void add_turned(int body, int inertial);
+  void to_link_frames(T* gradient) const;
+
   std::vector<DesignParameter> parameters_;
+  std::vector<Turned> turned_;
   std::vector<LawParameter> law_parameters_;
 };
 

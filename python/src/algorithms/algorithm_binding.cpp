@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-
 #include "algorithm.hpp"
 #include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 #include "python/src/values.hpp"
