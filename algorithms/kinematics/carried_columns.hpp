@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "algorithms/kinematics/joint_columns.hpp"
+#include "algorithms/kinematics/store_six.hpp"
 
 namespace espalier {
 
@@ -25,9 +26,8 @@ class CarriedColumns {
     for (int i = 0; i < 3; ++i) {
       T *angular = J + i * nv_, *linear = J + (3 + i) * nv_;
       if constexpr (plain) {
-        store_three(X_.E[i], angular);
-        store_three(X_.E[i], linear + 3);
-        store_three(cross(X_.r, X_.E[i]), linear);
+        X_.E[i].store(angular);  // the last number is zero, as that column is
+        store_six(cross(X_.r, X_.E[i]), X_.E[i], linear);
       } else {
         const Vec3<T>& w = X_.E.row[i];
         const Vec3<T> v = cross(X_.r, w);
@@ -36,21 +36,29 @@ class CarriedColumns {
     }
   }
 
-  /// X S for the columns of the rates first to end - 1.
-  /// @param[out] J  where the first of them starts
-  [[gnu::always_inline]] void write(int first, int end, T* J) const {
+  /// X S for the columns of the rates first to end - 1. From the link to the ground: the column
+  /// before them may become zero.
+  /// @param shift  from these rates to columns of the Jacobian
+  /// @param[out] J  where the first column of all starts
+  [[gnu::always_inline]] void write(int first, int end, int shift, T* J) const {
+    J += first + shift;
     if constexpr (plain) {
+      // Rows by two pointers of three each: what is left of a link's time is mostly addresses.
       const int count = end - first;
+      const T* const S = columns_.component(0) + first;
+      T* const linear = J + 3 * nv_;
       if (count >= Quad::size) {
-        for (int j = 0;; j = std::min(j + Quad::size, count - Quad::size)) {
-          const Motion<Quad> m = four(first + j);  // up to three are done twice
-          for (int r = 0; r < 6; ++r) m[r].store(J + r * nv_ + j);
+        for (long j = 0;; j = std::min(j + Quad::size, long{count} - Quad::size)) {
+          const Motion<Quad> m = four(S + j);  // up to three are done twice
+          for (int r = 0; r < 3; ++r) m.w[r].store(J + j + r * nv_);
+          for (int r = 0; r < 3; ++r) m.v[r].store(linear + j + r * nv_);
           if (j == count - Quad::size) return;
         }
       }
-      if (count == 3) {
-        const Motion<Quad> m = four(first);
-        for (int r = 0; r < 6; ++r) store_three(m[r], J + r * nv_);
+      if (count == 3 && first + shift > 0) {  // with the one before: half the stores
+        const Motion<Quad> m = four(S - 1);
+        for (int r = 0; r < 3; ++r) last_three(m.w[r]).store(J - 1 + r * nv_);
+        for (int r = 0; r < 3; ++r) last_three(m.v[r]).store(linear - 1 + r * nv_);
         return;
       }
     }
@@ -80,10 +88,18 @@ class CarriedColumns {
     Quad Er;
   };
 
+  /// Zero in the first lane, whatever is there.
+  static Quad last_three(const Quad& x) {
+    return Quad(__builtin_shufflevector(x.lanes, Quad(0.0).lanes, 4, 1, 2, 3));
+  }
   /// X S for four columns, one in each lane.
-  Motion<Quad> four(int first) const {
+  /// @param S  where the first component of the first one is
+  [[gnu::always_inline]] Motion<Quad> four(const T* S) const {
+    const long stride = columns_.stride();
+    const T* const linear = S + 3 * stride;
     Motion<Quad> m;
-    for (int r = 0; r < 6; ++r) m[r] = Quad::load(columns_.component(r) + first);
+    for (int r = 0; r < 3; ++r) m.w[r] = Quad::load(S + r * stride);
+    for (int r = 0; r < 3; ++r) m.v[r] = Quad::load(linear + r * stride);
     const Transform<double> X{{three(X_.E[0]), three(X_.E[1]), three(X_.E[2])}, three(X_.r)};
     return X * m;
   }

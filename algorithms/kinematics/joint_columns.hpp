@@ -49,6 +49,7 @@ class JointColumns {
   const Frame& placement(int body) const { return X_[body]; }
   /// Component r of the columns of placed bodies, by spanning rate.
   const T* component(int r) const { return S_.data() + r * stride_; }
+  long stride() const { return stride_; }  ///< from one component to the next
   /// Column of a spanning rate of a placed body, root's frame.
   Motion<T> column(int rate) const {
     Motion<T> m;

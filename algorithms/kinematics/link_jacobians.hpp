@@ -46,11 +46,13 @@ class LinkJacobians final : public BodyJacobians<T> {
       own.first = above.first, own.parent = above.parent;
     }
     // Whoever places the tip of a chain that stands on the ground has placed all of it.
+    std::vector<bool> placed(stretches_.size(), false);  // for a link further out
     for (int i = m.body_count(); i > 0; --i) {
       Stretch& own = stretches_[i];
-      own.by_path = own.by_path && pays_by_path(i);
-      Stretch& above = stretches_[m.body(i).parent];
-      if (!own.by_path && own.parent == 0) above.by_path = false;
+      own.by_path = own.by_path && pays_by_path(i, placed[i]);
+      const int above = m.body(i).parent;
+      placed[above] = placed[above] || placed[i] || !own.by_path;
+      if (!own.by_path && own.parent == 0) stretches_[above].by_path = false;
     }
   }
 
@@ -65,16 +67,21 @@ class LinkJacobians final : public BodyJacobians<T> {
   void write(const Link& link, T* J) const override {
     const Model& model = this->model();
     const int nv = model.nv();
-    write_zeros(J, 6L * nv);
     const bool first = !std::exchange(asked_, true);
     if (first) {
       turns_.place_path(link.body);
     } else {
       turns_.place_all();
     }
-    if (first || stretches_[link.body].by_path) return path_.write(link, turns_, motion_, J);
+    if (first || stretches_[link.body].by_path) {
+      write_zeros(J, 6L * nv);
+      return path_.write(link, turns_, motion_, J);
+    }
     columns_.place(link.body, turns_, motion_.joints);
     const auto X = link.X * columns_.placement(link.body);
+    // Not before: columns are placed number by number and read four at a time, which waits until
+    // all stores before have reached the cache.
+    write_zeros(J, 6L * nv);
     const CarriedColumns<T> carried(columns_, X, nv);
     for (int i = link.body; i != 0; i = stretches_[i].parent) {
       const Stretch& s = stretches_[i];
@@ -83,7 +90,7 @@ class LinkJacobians final : public BodyJacobians<T> {
       } else if (s.tied) {
         add_dependent(model.body(i), carried, J);
       } else {
-        carried.write(s.first, s.end, J + s.first + s.shift);
+        carried.write(s.first, s.end, s.shift, J);
       }
     }
   }
@@ -97,21 +104,22 @@ class LinkJacobians final : public BodyJacobians<T> {
   }
 
   /// Whether a link of the body takes less time from the link to the ground than by what is placed.
-  /// In tenths of a body of such a path (67 instructions, clang 14, x86-64-v3): to place a body and
-  /// the link takes 18, the root 8, a stretch 4 and for up to four columns 9 more; one or two
+  /// In tenths of a body of such a path (67 instructions, clang 14, x86-64-v3): to place a body
+  /// takes 13 and the link 5, the root 8, a stretch 4 and for up to four columns 9 more; one or two
   /// columns take 13 or 19.
-  bool pays_by_path(int body) const {
-    int placed = 18;
+  /// @param placed  for another link anyway
+  bool pays_by_path(int body, bool placed) const {
+    int cost = placed ? 5 : 18;
     for (int i = body; i != 0; i = stretches_[i].parent) {
       const Stretch& s = stretches_[i];
       const int count = s.end - s.first;
       if (s.free) {
-        placed += 8;
+        cost += 8;
       } else {
-        placed += count < 3 ? 7 + 6 * count : 4 + 9 * ((count + Quad::size - 1) / Quad::size);
+        cost += count < 3 ? 7 + 6 * count : 4 + 9 * ((count + Quad::size - 1) / Quad::size);
       }
     }
-    return 10 * path_.depth(body) <= placed;
+    return 10 * path_.depth(body) <= cost;
   }
 
   /// Bodies one above the other whose rates follow one another: carried together.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/kinematics/path_turns.hpp"
+#include "algorithms/kinematics/store_six.hpp"
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/model/motion/subspace.hpp"
 #include "espalier/kernel/spatial/quad_frame.hpp"
@@ -27,14 +28,14 @@ class PathColumns {
       const Cluster& cluster = model.clusters()[body.cluster];
       Joint& joint = joints_[i];
       joint = {body.placement, body.parent, body.v + cluster.v - cluster.spanning_v};
-      joint.depth = joints_[body.parent].depth + 1;
       joint.tied = cluster.constrained;
       joint.turns = turning[body.run];
       joint.free = model.runs()[body.run].subspace == SubspaceKind::free && !joint.tied;
+      joint.depth = joints_[body.parent].depth + (joint.free ? 2 : 1);
     }
   }
 
-  /// Bodies between one, included, and the ground.
+  /// Bodies between one, included, and the ground; a floating root takes as long as two.
   int depth(int body) const { return joints_[body].depth; }
 
   /// @param turns   those of the path are placed
@@ -128,9 +129,8 @@ class PathColumns {
       const std::array<Quad, 3> E = transposed(X.E), V = transposed(v);
       for (int i = 0; i < 3; ++i) {
         double *angular = J + i * nv_, *linear = J + (3 + i) * nv_;
-        store_three(E[i], angular);
-        V[i].store(linear);  // the last number is overwritten
-        store_three(E[i], linear + 3);
+        E[i].store(angular);  // the last number is zero, as that column is
+        store_six(V[i], E[i], linear);
       }
     } else {
       for (int k = 0; k < 3; ++k) {

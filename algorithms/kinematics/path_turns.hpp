@@ -36,6 +36,8 @@ class PathTurns {
     }
     const std::size_t deepest = *std::max_element(depth.begin(), depth.end());
     turning_.resize(deepest + Quad::size);
+    const auto turn = [](const Joint& joint) { return joint.q >= 0; };
+    few_ = std::count_if(joints_.begin(), joints_.end(), turn) <= 2 * Quad::size;
   }
 
   /// Per run of the model: whether its joints are here; those of loops that a joint closes are not.
@@ -46,9 +48,10 @@ class PathTurns {
     std::copy_n(q, q_.size(), q_.begin());
     whole_ = false;
   }
-  /// Those of bodies between one, included, and the ground.
+  /// Those of bodies between one, included, and the ground; all, where that is about as much.
   void place_path(int body) {
     if (whole_) return;
+    if (few_) return place_all();
     int n = 0;
     for (int i = body; i != 0; i = joints_[i].parent) {
       if (joints_[i].q < 0) continue;
@@ -109,6 +112,7 @@ class PathTurns {
   std::vector<Joint> joints_;     ///< per body
   std::vector<T> sine_, cosine_;  ///< per body
   bool whole_ = false;
+  bool few_ = false;          ///< no more joints turn than two registers hold
   std::vector<int> turning_;  ///< bodies of a path
 };
 

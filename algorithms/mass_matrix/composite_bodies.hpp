@@ -48,6 +48,9 @@ class CompositeBodiesOver {
     if (chains != nullptr) motion.leave_out(chains->whole_runs(), chains->whole_clusters());
   }
 
+  /// Whether compute() reads joints of the motion: else its turns are enough, if it has any.
+  bool reads_joints() const { return divided_ != nullptr && !divided_->chains_alone; }
+
   /// From now on entries above the diagonal, and those that are zero at every position, need not be
   /// written.
   void leave_out_upper_triangle() {
@@ -56,7 +59,8 @@ class CompositeBodiesOver {
   }
 
   /// @param q       spanning positions
-  /// @param motion  updated at the position, with rotors placed if the rates are spanning ones
+  /// @param motion  if it is read, updated at the position, with rotors placed if the rates are
+  ///   spanning ones
   /// @param[out] M  symmetric, full storage, unless leave_out_upper_triangle() was called
   void compute(const T* q, const SpanningMotion<T>& motion, T* M) {
     if constexpr (has_rows) {
@@ -65,11 +69,13 @@ class CompositeBodiesOver {
     }
     const Segmented& schedule = divided_->schedule;
     CompositeState<T>& state = divided_->state;
+    const bool chains_alone = divided_->chains_alone;
     state.motion = &motion;
-    schedule.outward([&](const auto& s) { place(s, state); });  // E, r, Ic = I, J
+    if (!chains_alone)
+      schedule.outward([&](const auto& s) { place(s, state); });  // E, r, Ic = I, J
     state.start(q, M);
     schedule.inward([&](const auto& s) { collect(s, state, M); });  // F, M; Ic to the parent
-    if (state.lower) return;
+    if (state.lower || chains_alone) return;
     if (!state.sparse) return state.inward.mirror_all(M);
     schedule.outward([&](const auto& s) { mirror(s, state, M); });
   }
@@ -82,9 +88,14 @@ class CompositeBodiesOver {
   /// A robot that is divided into segments.
   struct Divided {
     Divided(const Model& model, Segmented segments, int rates)
-        : schedule(std::move(segments)), state(model, schedule, schedule, rates) {}
+        : schedule(std::move(segments)), state(model, schedule, schedule, rates) {
+      schedule.outward([&]<class Segment>(const Segment&) {
+        chains_alone = chains_alone && std::is_same_v<Segment, ChainGroup>;
+      });
+    }
     Segmented schedule;
     CompositeState<T> state;
+    bool chains_alone = true;  ///< which place their bodies themselves, and write all of M
   };
   void divide(Segmented schedule, int rates) {
     divided_ = std::make_unique<Divided>(model_, std::move(schedule), rates);

@@ -23,7 +23,7 @@ class Crba final : public MassMatrix<T>, public LowerTriangle {
 
  private:
   void compute(const T* q, T* M) override {
-    motion_.update(q, nullptr);
+    if (bodies_.reads_joints()) motion_.update(q, nullptr);
     bodies_.compute(q, motion_, M);
   }
 

@@ -259,12 +259,14 @@ std::vector<Call> fixed_calls(const Host& host) {
     set.add<InverseDynamics>("rnea", tree);
     set.add<MassMatrix>("crba", tree);
   }
+  const SubjectPtr ur5 = of_file(host, "ur5.urdf", false);
+  set.add<MassMatrix>("crba", ur5);
   const SubjectPtr bushy = binary_tree(host);
   set.add<ForwardDynamics>("aba", bushy);
   set.add<MassMatrix>("crba", bushy);
   for (const SubjectPtr& tree : {humanoid, bushy}) set.add<BodyJacobians>("body-jacobians", tree);
   const SubjectPtr arm = of_file(host, "panda.urdf", false);
-  for (const SubjectPtr& tree : {humanoid, of_file(host, "solo12.urdf", true), arm, bushy}) {
+  for (const SubjectPtr& tree : {humanoid, of_file(host, "solo12.urdf", true), arm, ur5, bushy}) {
     set.add_all_jacobians(tree);
   }
   for (const SubjectPtr& tree : {humanoid, arm, bushy}) set.add_placements(tree);
@@ -282,7 +284,7 @@ std::vector<Call> fixed_calls(const Host& host) {
   set.add<InputMatrix>("iim", with_contacts);
   set.add<InputMatrix>("eufm", with_contacts);
 
-  for (const SubjectPtr& tree : {humanoid, of_file(host, "ur5.urdf", false)}) {
+  for (const SubjectPtr& tree : {humanoid, ur5}) {
     set.add<InverseDynamicsDerivatives>("rnea-derivatives", tree);
     set.add<ForwardDynamicsDerivatives>("aba-derivatives", tree);
     set.add<InverseMassMatrix>("ltl-inverse-mass-matrix", tree);

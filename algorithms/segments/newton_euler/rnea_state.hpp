@@ -41,6 +41,7 @@ struct RneaState : NewtonEulerState<T> {
         armature_.push_back(entry);
       }
     }
+    beside_segments_ = !qdd_.empty() || !armature_.empty() || !m.bodies_with_equations().empty();
   }
 
   /// Evaluates the joints, and expands the rates and accelerations.
@@ -67,6 +68,7 @@ struct RneaState : NewtonEulerState<T> {
   /// Adds what joints that supply dynamics of their own, and folded rotors, take of the bodies that
   /// carry them. After the first pass, before the second.
   void add_beside_segments(const Wrenches<T>* wrenches) {
+    if (!beside_segments_) return;
     for (const int i : this->model.bodies_with_equations()) add_supplied_dynamics(i);
     if (this->model.rotors().empty()) return;
     for (const int k : rotors_) {
@@ -83,6 +85,15 @@ struct RneaState : NewtonEulerState<T> {
   }
   /// tau = G^T tau_spanning, after the last pass, with armatures and joint-supplied forces.
   void reduce(T* tau, const Wrenches<T>* wrenches) {
+    if (beside_segments_) reduce_all(tau, wrenches);
+  }
+
+  const T *q = nullptr, *v = nullptr;  ///< spanning positions, independent rates
+  SpanningMotion<T> motion;
+  ChainSweeps<T> chains;
+
+ private:
+  void reduce_all(T* tau, const Wrenches<T>* wrenches) {
     const Model& m = this->model;
     T* spanning = this->tau_spanning.empty() ? tau : this->tau_spanning.data();
     if (this->qdd != nullptr) {
@@ -96,12 +107,6 @@ struct RneaState : NewtonEulerState<T> {
     motion.reduce(spanning, tau);
     if (wrenches != nullptr) apply_to_rotors_of_chains(*wrenches, tau);
   }
-
-  const T *q = nullptr, *v = nullptr;  ///< spanning positions, independent rates
-  SpanningMotion<T> motion;
-  ChainSweeps<T> chains;
-
- private:
   /// Of clusters whose G would be multiplied more often than K block by block: v, vdot and tau pass
   /// it once each. Rotors of approximate-rnea read their rows of G.
   void leave_out_G() {
@@ -115,7 +120,7 @@ struct RneaState : NewtonEulerState<T> {
   }
   /// qdd = G vdot + g, or nullptr where it is zero.
   const T* spanning_accelerations(const T* vdot) {
-    if (this->model.is_tree()) return vdot;
+    if (qdd_.empty()) return vdot;  // a tree: asking the model takes a look at every cluster
     const T* g = motion.g();
     if (vdot == nullptr) return g;
     motion.expand(vdot, qdd_.data());
@@ -152,6 +157,8 @@ struct RneaState : NewtonEulerState<T> {
   std::vector<T> qdd_;                            ///< spanning; empty on a tree
   JointSuppliedDynamics<T> supplied_;
   std::vector<T> supplied_tau_;  ///< per spanning rate; empty if no joint supplies dynamics
+  /// Whether clusters, armatures or joints that supply dynamics add to what segments compute.
+  bool beside_segments_ = false;
 };
 
 }  // namespace espalier

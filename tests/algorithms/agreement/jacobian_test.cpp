@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "algorithms/reference/bodies.hpp"
 #include "espalier/kernel/problems/kinematics/jacobian.hpp"
 #include "tests/support/random_models.hpp"
@@ -97,6 +100,35 @@ TEST(JacobianTest, FarFromTheOriginNoDigitIsLost) {
     jacobians->evaluate(away);
     jacobians->jacobian(link, far);
     EXPECT_EQ(J, far) << link.name;
+  }
+}
+
+// Columns of three joints go by registers of four, with one of another leg.
+TEST(JacobianTest, WhatIsNoNumberStaysInItsLeg) {
+  const ModelPtr model =
+      host().load(ESPALIER_SOURCE_DIR "/robots/solo12.urdf", {.root = Root::floating});
+  const auto jacobians = any<BodyJacobians<double>>(model);
+  for (const Link& other : model->links()) {
+    std::vector<double> q = random_state(*model, 5).q;
+    const Body& turned = model->body(other.body);
+    if (turned.nq != 1) continue;
+    q[turned.q] = std::numeric_limits<double>::quiet_NaN();
+    jacobians->evaluate(q);
+    std::vector<double> J(6 * model->nv());
+    for (const Link& link : model->links()) {
+      bool carried = false;
+      std::vector<bool> moves(model->nv(), false);
+      for (int i = link.body; i != 0; i = model->body(i).parent) {
+        const Body& body = model->body(i);
+        for (int k = 0; k < body.nv; ++k) moves[body.v + k] = true;
+        carried = carried || i == other.body;
+      }
+      jacobians->jacobian(link, J);
+      for (int k = 0; k < 6 * model->nv(); ++k) {
+        if (!moves[k % model->nv()]) EXPECT_EQ(J[k], 0.0) << link.name;
+        if (!carried) EXPECT_TRUE(std::isfinite(J[k])) << link.name;
+      }
+    }
   }
 }
 
