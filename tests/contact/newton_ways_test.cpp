@@ -146,7 +146,7 @@ void expect_elimination(const ModelPtr& model, const World& world, StepOptions o
                                                                            m);
   for (int trial = 0; trial < 20; ++trial) {
     const Modes modes = random_modes(random, s.problem);
-    const Eigen::MatrixXd A = modes.Q_all * G + modes.D_all;
+    const Eigen::MatrixXd A = product(modes.Q_all, G) + modes.D_all;
     // Right sides as F has them: no rate is wanted that the robot does not have.
     Eigen::VectorXd x0(m);
     for (double& x : x0) x = random.uniform();
