@@ -6,6 +6,7 @@
 
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "tests/batch/support.hpp"
+#include "tests/support/dense_algebra.hpp"
 #include "tests/support/four_bar.hpp"
 
 // Batches of floats: their error against doubles, and what they say where they have none to give.
@@ -86,7 +87,7 @@ TEST(FloatBatchTest, ErrorsAreThoseOfRoundingEverywhere) {
       const Eigen::Map<const Matrix> inertia(m.data(), nv, nv);
       const double size = inertia.norm(), forces = norm(of(bias.first));
       const Values a = of(vdot.first), wanted = robot.states[k].vdot;
-      const double inverse = inertia.inverse().norm();
+      const double inverse = test::inverse(inertia).norm();
       EXPECT_LE(distance(of(M.second), m), unit * size) << model.name() << ", state " << k;
       EXPECT_LE(distance(of(bias.second), of(bias.first)), unit * (forces + size))
           << model.name() << ", state " << k;

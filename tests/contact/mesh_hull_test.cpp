@@ -24,9 +24,14 @@ using contact::MeshHull;
 using Points = std::vector<Vec3<double>>;
 
 double length(const Vec3<double>& x) { return std::sqrt(dot(x, x)); }
+/// Without calls or iterators: tens of millions of points, in code that is not optimised.
 double support(const Points& points, const Vec3<double>& n) {
   double most = -1e300;
-  for (const auto& x : points) most = std::max(most, dot(n, x));
+  const Vec3<double>* const end = points.data() + points.size();
+  for (const Vec3<double>* x = points.data(); x != end; ++x) {
+    const double along = n.x * x->x + n.y * x->y + n.z * x->z;
+    if (along > most) most = along;
+  }
   return most;
 }
 Points chosen(const Points& points, const ConvexHull& hull) {

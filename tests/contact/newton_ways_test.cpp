@@ -5,6 +5,7 @@
 #include "espalier/simulation/contact/contact_batch.hpp"
 #include "simulation/contact/solvers/row_products.hpp"
 #include "tests/contact/robots.hpp"
+#include "tests/support/dense_algebra.hpp"
 
 namespace espalier::test::newton_ways_test {
 namespace {
@@ -145,7 +146,7 @@ void expect_elimination(const ModelPtr& model, const World& world, StepOptions o
                                                                            m);
   for (int trial = 0; trial < 20; ++trial) {
     const Modes modes = random_modes(random, s.problem);
-    const Eigen::MatrixXd A = modes.Q_all * G + modes.D_all;
+    const Eigen::MatrixXd A = product(modes.Q_all, G) + modes.D_all;
     // Right sides as F has them: no rate is wanted that the robot does not have.
     Eigen::VectorXd x0(m);
     for (double& x : x0) x = random.uniform();
@@ -164,7 +165,7 @@ void expect_elimination(const ModelPtr& model, const World& world, StepOptions o
     system->solve(modes.Q.data(), modes.D.data(), left.data());
     x += left;
     EXPECT_LE((b - A * x).cwiseAbs().maxCoeff(), 1e-10 * b.cwiseAbs().maxCoeff()) << trial;
-    const Eigen::VectorXd dense = A.fullPivLu().solve(b);
+    const Eigen::VectorXd dense = solved(A, b);
     EXPECT_LE((G * (x - dense)).cwiseAbs().maxCoeff(),
               (tree ? 1e-10 : 1e-8) * (G * dense).cwiseAbs().maxCoeff())
         << trial;

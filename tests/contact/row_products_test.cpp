@@ -6,6 +6,7 @@
 
 #include "simulation/contact/solvers/block_sweeps.hpp"
 #include "tests/contact/support.hpp"
+#include "tests/support/dense_algebra.hpp"
 
 namespace espalier::test::row_products_test {
 namespace {
@@ -32,7 +33,7 @@ class Pivoted final : public contact::NewtonSystem<double> {
     }
     Eigen::Map<Eigen::VectorXd> solution(x, m);
     const Eigen::VectorXd b = solution;
-    solution = Matrix(q * G_ + d).fullPivLu().solve(b);
+    solution = solved(product(q, G_) + d, b);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "tests/support/dense_algebra.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 
@@ -82,7 +83,7 @@ void expect_solutions(const Model& model, std::mt19937& random) {
   factor.solve(x.data());
   factor.times_inverse(Z.data(), by_inverse.data());
   // The matrix is diagonally dominant: no digits are lost but by sums of n numbers.
-  const Matrix inverse = given.M.inverse();
+  const Matrix inverse = test::inverse(given.M);
   const double bound = 1e-14 * n * inverse.cwiseAbs().maxCoeff();
   EXPECT_LT((Map(Z.data(), n, n) - inverse).cwiseAbs().maxCoeff(), bound);
   EXPECT_LT((Map(X.data(), n, n) + inverse * given.A).cwiseAbs().maxCoeff(), 10.0 * bound);
@@ -110,7 +111,7 @@ void expect_lanes_to_solve(const Model& model, std::mt19937& random) {
   factor.invert(Z.data()), factor.solve(A.data(), X.data()), factor.solve(x.data());
   for (int lane = 0; lane < Pack::size; ++lane) {
     SCOPED_TRACE("lane " + std::to_string(lane));
-    const Matrix inverse = given[lane].M.inverse(), wanted = -inverse * given[lane].A;
+    const Matrix inverse = test::inverse(given[lane].M), wanted = -inverse * given[lane].A;
     const double bound = 1e-14 * n * inverse.cwiseAbs().maxCoeff();
     double off_Z = 0.0, off_X = 0.0, off_x = 0.0;
     for (int i = 0; i < n; ++i) {

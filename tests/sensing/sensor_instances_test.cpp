@@ -6,6 +6,7 @@
 #include "espalier/sensing/sensor_structure.hpp"
 #include "sensing/solvers/instances.hpp"
 #include "sensing/solvers/sparse_lu.hpp"
+#include "tests/support/dense_algebra.hpp"
 #include "tests/support/sensor_robots.hpp"
 
 // Inverse, forward and hybrid dynamics are dynamics from sensors, and their matrices have the
@@ -148,7 +149,7 @@ TEST(SensorInstancesTest, MatrixFormOfTheArticulatedBodyAlgorithmIsTriangular) {
       joint_inertia[i] = S(i).transpose() * IA[i] * S(i) + armature(i);
       if (model->body(i).parent == 0) continue;
       const Matrix U = IA[i] * S(i);
-      const Matrix Ia = IA[i] - U * joint_inertia[i].inverse() * U.transpose();
+      const Matrix Ia = IA[i] - U * inverse(joint_inertia[i]) * U.transpose();
       IA[model->body(i).parent] += X(i).transpose() * Ia * X(i);
     }
 
@@ -158,13 +159,14 @@ TEST(SensorInstancesTest, MatrixFormOfTheArticulatedBodyAlgorithmIsTriangular) {
       const int tau = system.torque_row(b.v), a = system.acceleration_row(i);
       WR.block(system.joint_wrench(i), system.acceleration(i), 6, 6) = IA[i];
       W1.block(tau, a, b.nv, 6) = S(i).transpose() * IA[i];
-      W2.block(tau, tau, b.nv, b.nv) = joint_inertia[i].inverse();
+      W2.block(tau, tau, b.nv, b.nv) = inverse(joint_inertia[i]);
       W3.block(a, tau, 6, b.nv) = -S(i);
       if (b.parent != 0) {
         W4.block(system.force_row(b.parent), a, 6, 6) = X(i).transpose() * IA[i];
       }
     }
-    const Matrix product = W4 * W3 * W2 * W1 * D * WR;
+    Matrix product = WR;
+    for (const Matrix* left : {&D, &W1, &W2, &W3, &W4}) product = test::product(*left, product);
 
     std::vector<int> rows, columns;
     const auto add = [](std::vector<int>& list, int first, int count) {

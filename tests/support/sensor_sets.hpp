@@ -1,12 +1,13 @@
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "espalier/sensing/sensor_system.hpp"
+#include "tests/support/dense_algebra.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/state.hpp"
 
@@ -137,11 +138,9 @@ class SensorSets {
       }
     }
     const Matrix D = A.topRows(system.model_rows());
-    const Eigen::ColPivHouseholderQR<Matrix> qr(D.transpose());
-    const Matrix Z = Matrix(qr.householderQ()).rightCols(D.cols() - qr.rank());
     Matrix C = A.bottomRows(system.sensor_rows());
     C.rowwise().normalize();
-    return C * Z;
+    return product(C, null_space(D));
   }
 
   /// Length of what a candidate adds to those chosen.
@@ -149,13 +148,7 @@ class SensorSets {
     const Matrix& R = rows_[position];
     Matrix basis(R.cols(), chosen.size());
     for (std::size_t k = 0; k < chosen.size(); ++k) basis.col(k) = R.row(chosen[k]).transpose();
-    Eigen::VectorXd row = R.row(candidate).transpose();
-    if (!chosen.empty()) {
-      const Matrix Q = Eigen::HouseholderQR<Matrix>(basis).householderQ() *
-                       Matrix::Identity(R.cols(), static_cast<long>(chosen.size()));
-      for (int pass = 0; pass < 2; ++pass) row -= Q * (Q.transpose() * row);
-    }
-    return row.norm();
+    return distance_from_span(basis, R.row(candidate).transpose());
   }
   std::vector<int> choose(int count) {
     std::vector<int> order(candidates_.size()), chosen;

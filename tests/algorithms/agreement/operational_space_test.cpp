@@ -6,6 +6,7 @@
 #include "espalier/kernel/model/motion/spanning_motion.hpp"
 #include "espalier/kernel/problems/dynamics/constrained_dynamics.hpp"
 #include "espalier/kernel/problems/operational_space/operational_space.hpp"
+#include "tests/support/dense_algebra.hpp"
 #include "tests/support/simple_robot.hpp"
 #include "tests/support/task_robots.hpp"
 
@@ -72,8 +73,8 @@ struct Matrices {
 
 /// Whether zeros among the eigenvalues of J M^-1 J^T are told apart from the others by far.
 bool well_conditioned(const Matrices& x) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(x.A, Eigen::EigenvaluesOnly);
-  const Vector relative = solver.eigenvalues() / solver.eigenvalues().maxCoeff();
+  const Vector eigenvalues = eigenvalues_of_symmetric(x.A);
+  const Vector relative = eigenvalues / eigenvalues.maxCoeff();
   return ((relative.array() > 1e-6) || (relative.array() < 1e-13)).all();
 }
 

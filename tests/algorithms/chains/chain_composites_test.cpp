@@ -1,6 +1,7 @@
 #include "algorithms/chains/columns/wrench_columns.hpp"
 #include "algorithms/chains/pairs.hpp"
 #include "tests/algorithms/chains/chain_kernels.hpp"
+#include "tests/support/dense_algebra.hpp"
 
 // chains/composites/composites.hpp at every scalar, and chains/pairs.hpp at double, the one that it
 // is for.
@@ -46,7 +47,7 @@ TYPED_TEST(ChainCompositeTest, ModelFrameIsItsTransform) {
     const auto f = random.template force<S>();
     const auto I = random.template articulated<S>();
     const auto body = random_composite<S>(random);
-    const Matrix6d X = dense(F), back = X.inverse();
+    const Matrix6d X = dense(F), back = inverse(X);
     for (int k = 0; k < lanes; ++k) {
       const Eigen::Matrix3d E = dense(F.E);
       this->expect_close(dense(one(frame.to_model(v), k)), E.transpose() * dense(one(v, k)));

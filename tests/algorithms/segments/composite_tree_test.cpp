@@ -3,6 +3,7 @@
 #include "algorithms/mass_matrix/composite_bodies.hpp"
 #include "espalier/plugins/registrar.hpp"
 #include "tests/algorithms/chains/chain_kernels.hpp"
+#include "tests/support/dense_algebra.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 #include "tests/support/state.hpp"
@@ -83,7 +84,7 @@ TEST(CompositeFrameTest, BodiesStandWhereTheirTransformsSay) {
     expect_three(body.origin, X.r);
     Vector6d S = Vector6d::Zero();
     S[b.slides ? 5 : 2] = 1.0;
-    const Vector6d J = dense(X).inverse() * S;
+    const Vector6d J = inverse(dense(X)) * S;
     expect_three(body.w, {J[0], J[1], J[2]});
     expect_three(body.v, {J[3], J[4], J[5]});
     const Matrix6d turn = dense(Transform<double>{X.E, Vec3<double>::zero()});
