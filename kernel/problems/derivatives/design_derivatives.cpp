@@ -9,6 +9,15 @@
 
 namespace espalier {
 
+namespace {
+
+/// Numbers of a body's inertia, in the order of parameters.
+std::array<double*, 10> numbers_of(RigidInertia<double>& I) {
+  return {&I.m, &I.h.x, &I.h.y, &I.h.z, &I.I.xx, &I.I.yy, &I.I.zz, &I.I.xy, &I.I.xz, &I.I.yz};
+}
+
+}  // namespace
+
 std::string_view to_string(DesignParameter::Kind kind) {
   switch (kind) {
     case DesignParameter::Kind::inertial:
@@ -71,11 +80,6 @@ DesignDerivatives<T>::DesignDerivatives(ModelPtr model) : AlgorithmAt<T>(std::mo
     parameters_.push_back(
         {Kind::law, p.name, p.law, p.cluster, static_cast<int>(&p - law_parameters_.data())});
   }
-}
-
-/// Numbers of a body's inertia, in the order of parameters.
-std::array<double*, 10> numbers_of(RigidInertia<double>& I) {
-  return {&I.m, &I.h.x, &I.h.y, &I.h.z, &I.I.xx, &I.I.yy, &I.I.zz, &I.I.xy, &I.I.xz, &I.I.yz};
 }
 
 template <class T>
