@@ -22,11 +22,11 @@ class Check final : public Command {
 Reports everything that a model is refused for, and what to do about it: massless leaves, impossible
 inertias, duplicate names, disconnected bodies, unknown joint types, missing meshes and more.
 Named states are judged as --state of other commands does.
-Warns of limits that look like degrees or leave no room, masses that nothing moves, loops that hold
-their links as if welded, and couplings and laws that repeat what others say (if there are at most
-100).
+Warns of limits and angles that look like degrees, limits that leave no room, masses that nothing
+moves, loops that hold their links as if welded, and couplings and laws that repeat what others say
+(if there are at most 100).
 Refuses what other commands only warn of (as --strict does there), unless --lenient is given.
-Exit code 1 if the model cannot be used, 0 if there are at most warnings.)");
+Exit code 1 if there are errors, 0 if there are at most warnings.)");
   }
 
   int run(Session& session) override {
@@ -57,12 +57,28 @@ Exit code 1 if the model cannot be used, 0 if there are at most warnings.)");
         const bool told = f.where.empty() || f.text.find(f.where) != std::string::npos;
         out += fmt::format("{}: {}{}\n", word(f), told ? "" : f.where + ": ", f.text);
       }
-      out += fmt::format("{}: {}, {} error{}, {} warning{}\n", name.empty() ? model_.file : name,
-                         errors == 0 ? "usable" : "not usable", errors, errors == 1 ? "" : "s",
-                         warnings, warnings == 1 ? "" : "s");
+      const char* verdict = errors == 0 ? "usable"
+                            : is_computed(session.host())
+                                ? "doubtful (other commands compute it as written)"
+                                : "not usable";
+      out +=
+          fmt::format("{}: {}, {} error{}, {} warning{}\n", name.empty() ? model_.file : name,
+                      verdict, errors, errors == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
       session.print(out);
     }
     return errors == 0 ? ok : unusable;
+  }
+
+  /// Whether other commands take the model, which are not strict unless asked to be.
+  bool is_computed(const Host& host) const {
+    CompileOptions options = model_.options;
+    options.strict = false;
+    try {
+      host.compile(host.read(model_.file, model_.reading), options);
+    } catch (const Error&) {
+      return false;
+    }
+    return true;
   }
 
   std::vector<Finding> examine(const Host& host, std::string& name) {
@@ -106,13 +122,22 @@ Exit code 1 if the model cannot be used, 0 if there are at most warnings.)");
     }
   }
 
-  /// Limits that exclude the neutral position or leave no room, and those that look like degrees.
+  /// Limits that exclude the neutral position or leave no room; angles that look like degrees.
   static void doubt_limits(const Description& description, const Model& model,
                            std::vector<Finding>& findings) {
     constexpr double turns = 12.6;  // two turns [rad]: of limbs none turns so far, of winches some
     std::vector<double> q(model.nq());
     model.neutral(q.data());
     for (const JointDescription& joint : description.joints) {
+      const Vec3<double>& rpy = joint.origin.rpy;
+      if (std::max({std::abs(rpy.x), std::abs(rpy.y), std::abs(rpy.z)}) > turns) {
+        findings.push_back(
+            {Finding::Severity::warning,
+             fmt::format("joint '{}': its rpy is {:.6g} {:.6g} {:.6g} rad, expected less than two "
+                         "turns (are these degrees?)",
+                         joint.name, rpy.x, rpy.y, rpy.z),
+             joint.where.text()});
+      }
       const Joint* moving = model.find_joint(joint.name);
       if (moving == nullptr || moving->nq != 1) continue;
       const double lower = joint.limits.lower.value_or(-HUGE_VAL);

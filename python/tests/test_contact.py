@@ -236,10 +236,21 @@ except KeyboardInterrupt:
             process.kill()
 
 
+def test_numbers_that_are_none_are_no_open_loops(solo):
+    """The robot has none."""
+    batch = batch_of(solo)
+    batch.start(standing(solo, 2))
+    batch.restore(0, np.full_like(batch.save(0), np.nan))
+    batch.step(1e-3)
+    assert batch.status.tolist() == [4, 0]  # not_finite
+
+
 def test_bad_input_is_refused_by_name(solo):
     batch = batch_of(solo)
     with pytest.raises(esp.Error, match="number of robots is 0, expected start"):
         batch.step(1e-3)
+    with pytest.raises(esp.Error, match="number of robots is 0, expected start"):
+        batch.save(0)
     batch.start(standing(solo, 2))
     cases = [
         (dict(masses={"trunc": [1, 1]}), esp.UnknownName, "did you mean 'trunk'"),

@@ -162,7 +162,7 @@ void ContactBatch::restore(int robot, In<double> saved) {
   from = impl_->v_.write(robot, from);
   from = impl_->memory_.write(robot, from);
   from = impl_->loop_memory_.write(robot, from);
-  impl_->stuck_[robot] = *impl_->margins_.write(robot, from) != 0.0;
+  impl_->stuck_[robot] = *impl_->margins_.write(robot, from) > 0.0;  // NaN is none of loops
   impl_->moved();
 }
 

@@ -42,6 +42,9 @@ ContactBatch::Impl::Impl(const Registry& registry, const ModelPtr& model, const 
 
 void ContactBatch::Impl::expect_robot(int robot) const {
   if (robot >= 0 && robot < N_) return;
+  if (N_ == 0) {
+    throw SizeMismatch("contact batch: number of robots is 0, expected start() before");
+  }
   throw SizeMismatch("contact batch: robot is " + std::to_string(robot) +
                      ", expected a number from 0 to " + std::to_string(N_ - 1));
 }

@@ -171,6 +171,27 @@ TEST(CheckTest, MasslessLeafIsNamedWithItsLineAndIsExitCodeOne) {
   EXPECT_NE(out["findings"][0]["where"].get<std::string>().find(":"), std::string::npos);
 }
 
+TEST(CheckTest, WhatOtherCommandsComputeIsDoubtful) {
+  const Answer a = run("check '" ESPALIER_SOURCE_DIR "/robots/mini_cheetah.urdf'");
+  EXPECT_EQ(a.code, 1);
+  EXPECT_NE(a.out.find("doubtful (other commands compute it as written), 1 error"),
+            std::string::npos)
+      << a.out;
+}
+
+TEST(CheckTest, AnglesInDegreesAreDoubted) {
+  const TemporaryFile file(".urdf", R"(<robot name="r"><link name="a"/><link name="b"><inertial>
+<mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="knee" type="continuous"><parent link="a"/><child link="b"/><origin rpy="0 0 180"/>
+<axis xyz="0 1 0"/></joint></robot>)");
+  const Answer a = run("check '" + file.path() + "'");
+  EXPECT_EQ(a.code, 0) << a.out;
+  EXPECT_NE(a.out.find("joint 'knee': its rpy is 0 0 180 rad, expected less than two turns (are "
+                       "these degrees?)"),
+            std::string::npos)
+      << a.out;
+}
+
 TEST(CheckTest, LimitsWithoutTheNeutralPositionAndInDegreesAreWarnings) {
   const TemporaryFile file(".urdf", R"(<robot name="r"><link name="a"/><link name="b"><inertial>
 <mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
