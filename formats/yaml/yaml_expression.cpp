@@ -17,6 +17,7 @@ Expressions::~Expressions() = default;
 mu::Parser& Expressions::parser() const {
   if (parser_ == nullptr) {
     parser_ = std::make_unique<mu::Parser>();
+    parser_->ClearConst();  // its _pi is off by 8e-13
     parser_->DefineConst("pi", std::numbers::pi);
   }
   return *parser_;

@@ -6,6 +6,7 @@ import copyreg
 import hashlib
 import io
 import os
+import threading
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -107,7 +108,7 @@ class Checkpoint:
         if self.path is None:
             return
         start = time.monotonic()
-        part = self.path.with_name(self.path.name + ".part")
+        part = self.path.with_name(f"{self.path.name}.{os.getpid()}.{threading.get_ident()}.part")
         try:
             self._write(part)
             os.replace(part, self.path)

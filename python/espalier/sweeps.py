@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -111,7 +112,7 @@ class Sweep:
             raise InvalidModel(
                 f"sweep: ending of {path} is '{path.suffix}', expected .csv, .h5 or .hdf5"
             )
-        part = path.with_name(path.name + ".part")
+        part = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.part")
         try:
             (_write_csv if path.suffix == ".csv" else _write_hdf5)(part, columns, errors)
             os.replace(part, path)

@@ -120,7 +120,7 @@ TEST(YamlErrorTest, TabsAreNamedWithTheirLine) {
 
 TEST(YamlErrorTest, BadExpressionsAreRefused) {
   for (const char* bad : {"$(1 +)", "$()", "$((1)", "$(1, 2)", "$(1/0)", "$(sqrt(-1))", "$(a = 1)",
-                          "2 * $(1)", "$(1) m", "$(\"text\")", "$(sin())", "$(1 ? 2)"}) {
+                          "2 * $(1)", "$(1) m", "$(\"text\")", "$(sin())", "$(1 ? 2)", "$(_pi)"}) {
     test::expect_in(
         content_error("parameters: {a: 1}\nlinks:\n  l:\n    mass: '" + std::string(bad) + "'"),
         {"link 'l' (robot.yaml:5)", "expected"});
