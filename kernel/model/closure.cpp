@@ -66,15 +66,13 @@ class Follower {
     }
     double s = 0.0, h = 1.0;
     bool dead_point = cluster_.margin() < loops_.options().least_margin;
-    if (evaluate()) {
-      s = 1.0;
-      dead_point = dead_point || cluster_.margin() < loops_.options().least_margin;
-    } else if (dead_point) {
-      s = leave_dead_point();
-    }
+    bool at_once = constraint_.unit_dependents && evaluate();
+    if (dead_point && !at_once) s = leave_dead_point();
     const int most_steps = this->most_steps();
-    for (int steps = 0; s < 1.0; ++steps) {
+    for (int steps = 0; s < 1.0 && !at_once; ++steps) {
       const double speed = this->speed();
+      at_once = s == 0.0 && steps == 0 && speed > many_steps * largest_step && go_straight();
+      if (at_once) break;
       // Dependent joints that slide off towards infinity would be followed for ever.
       if (steps == most_steps) return stop(closure, obstacle(s), s);
       h = std::min({h, 1.0 - s, speed > 0.0 ? largest_step / speed : 1.0});
@@ -88,6 +86,7 @@ class Follower {
       h *= 0.5;
       if (h * speed < smallest_step) return stop(closure, obstacle(s), s);
     }
+    if (at_once) dead_point = dead_point || cluster_.margin() < loops_.options().least_margin;
     // The independent joints to their targets to the last bit.
     for (const int column : constraint_.independent) {
       const Joint& joint = model().joint_of_rate(constraint_.rate[column]);
@@ -100,6 +99,7 @@ class Follower {
  private:
   static constexpr double largest_step = 0.1;    ///< [rad, m]: predictions beyond it are no guide
   static constexpr double smallest_step = 1e-5;  ///< where halving ends
+  static constexpr double many_steps = 100.0;    ///< beside which a look at the way is nothing
 
   const Model& model() const { return loops_.model(); }
 
@@ -145,16 +145,19 @@ class Follower {
     return largest;
   }
 
-  /// The whole way at once where it has no branches and nothing is too far: where dependent joints
-  /// are functions of the independent ones, or all equations are linear, as those of gears.
+  /// The whole way at once where dependent joints are functions of the independent ones: a value
+  /// has no branches, and no way is too long.
   bool evaluate() {
-    Vector dependent = slope();
-    if (constraint_.unit_dependents) {  // phi is what they miss
-      loops_.update(moved(1.0, Vector::Zero(dependent.size())).data(), cluster_);
-      dependent = -cluster_.phi();
-    } else if (!is_linear(dependent)) {
-      return false;
-    }
+    loops_.update(moved(1.0, Vector::Zero(constraint_.dependent.size())).data(), cluster_);
+    return arrive(-cluster_.phi());  // what they miss
+  }
+  /// The same where all equations are linear, as those of gears.
+  bool go_straight() {
+    const Vector dependent = slope();
+    return is_linear(dependent) && arrive(dependent);
+  }
+  /// At the end of the way, corrected; else it stays.
+  bool arrive(const Vector& dependent) {
     std::vector<double> next = moved(1.0, dependent);
     if (loops_.newton(next.data(), cluster_)) {
       q_ = next;
