@@ -43,7 +43,11 @@ void record() {
 }  // namespace
 }  // namespace espalier::test
 
-int main(int, char** words) {
+int main(int count, char** words) {
+  if (count > 1) {
+    std::fprintf(stderr, "usage: %s (counts, and writes recorded.json)\n", words[0]);
+    return 2;
+  }
   try {
     espalier::test::record();
     return 0;
