@@ -129,23 +129,21 @@ Exit code 1 if there are errors, 0 if there are at most warnings.)");
     std::vector<double> q(model.nq());
     model.neutral(q.data());
     for (const JointDescription& joint : description.joints) {
+      const auto doubt = [&](const std::string& text) {
+        findings.push_back({Finding::Severity::warning,
+                            fmt::format("joint '{}': {}", joint.name, text), joint.where.text()});
+      };
       const Vec3<double>& rpy = joint.origin.rpy;
       if (std::max({std::abs(rpy.x), std::abs(rpy.y), std::abs(rpy.z)}) > turns) {
-        findings.push_back(
-            {Finding::Severity::warning,
-             fmt::format("joint '{}': its rpy is {:.6g} {:.6g} {:.6g} rad, expected less than two "
-                         "turns (are these degrees?)",
-                         joint.name, rpy.x, rpy.y, rpy.z),
-             joint.where.text()});
+        doubt(
+            fmt::format("its rpy is {:.6g} {:.6g} {:.6g} rad, expected less than two turns (are "
+                        "these degrees?)",
+                        rpy.x, rpy.y, rpy.z));
       }
       const Joint* moving = model.find_joint(joint.name);
       if (moving == nullptr || moving->nq != 1) continue;
       const double lower = joint.limits.lower.value_or(-HUGE_VAL);
       const double upper = joint.limits.upper.value_or(HUGE_VAL);
-      const auto doubt = [&](const std::string& text) {
-        findings.push_back({Finding::Severity::warning,
-                            fmt::format("joint '{}': {}", joint.name, text), joint.where.text()});
-      };
       // Rounding of the assembly is no distance.
       if (q[moving->q] < lower - 1e-9 || q[moving->q] > upper + 1e-9) {
         doubt(

@@ -6,7 +6,6 @@ import copyreg
 import hashlib
 import io
 import os
-import threading
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import InvalidModel, file_name
+from .errors import InvalidModel, file_name, part_name
 
 
 #: Of the time that a sweep takes, saving takes no more than one part in this many.
@@ -108,7 +107,7 @@ class Checkpoint:
         if self.path is None:
             return
         start = time.monotonic()
-        part = self.path.with_name(f"{self.path.name}.{os.getpid()}.{threading.get_ident()}.part")
+        part = Path(part_name(self.path))
         try:
             self._write(part)
             os.replace(part, self.path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from .errors import (
     DuplicateName, InvalidModel, OnlyKnown, Unsupported, expect_dict, expect_name, expect_word,
-    file_name, name_fields, unknown,
+    file_name, name_fields, part_name, unknown,
 )
 from .host import Host, default_host, loaded_by_hand
 from .results import PlainNumbers
@@ -229,7 +228,7 @@ class Description(OnlyKnown):
         text = self.host.write_text(self._core, path)
         # Beside and renamed: a full disk leaves what stood there.
         target = os.path.realpath(path)
-        part = f"{target}.{os.getpid()}.{threading.get_ident()}.part"
+        part = part_name(target)
         try:
             with open(part, "w", encoding="utf-8") as file:
                 file.write(text)

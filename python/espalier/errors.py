@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -172,6 +173,11 @@ def file_name(who: str, path: Any) -> str:
     if "\0" in name:
         raise TypeError(f"{who}: file is {path!r}, expected a path without a zero character")
     return name
+
+
+def part_name(path: str | os.PathLike[str]) -> str:
+    """Of a file beside another one, which takes its place when it is whole: no two writers share it."""
+    return f"{os.fspath(path)}.{os.getpid()}.{threading.get_ident()}.part"
 
 
 class OnlyKnown:

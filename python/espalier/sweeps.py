@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from .checkpoint import Checkpoint, plain
-from .errors import DuplicateName, InvalidModel, SizeMismatch
+from .errors import DuplicateName, InvalidModel, SizeMismatch, part_name
 
 #: How often a shard is tried before it is given up.
 TRIES = 3
@@ -112,7 +111,7 @@ class Sweep:
             raise InvalidModel(
                 f"sweep: ending of {path} is '{path.suffix}', expected .csv, .h5 or .hdf5"
             )
-        part = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.part")
+        part = Path(part_name(path))
         try:
             (_write_csv if path.suffix == ".csv" else _write_hdf5)(part, columns, errors)
             os.replace(part, path)

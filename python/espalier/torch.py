@@ -234,6 +234,8 @@ class TensorModel:
         if unread:
             return f"{name} with {', '.join(unread)}"
         algorithm = given.get("algorithm")
+        if algorithm is None:  # the best that there is, which is exact
+            return ""
         for a in self.model.host.algorithms(name.replace("_", "-"), self.model._core):
             if a["name"] == algorithm and not a["exact"]:
                 return f"{name} by '{algorithm}'"

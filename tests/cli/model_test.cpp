@@ -179,12 +179,17 @@ TEST(CheckTest, WhatOtherCommandsComputeIsDoubtful) {
       << a.out;
 }
 
-TEST(CheckTest, AnglesInDegreesAreDoubted) {
+/// What `check` says of a robot with one joint, of which these are the type and what else it has.
+Answer check_knee(const std::string& type, const std::string& rest) {
   const TemporaryFile file(".urdf", R"(<robot name="r"><link name="a"/><link name="b"><inertial>
 <mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
-<joint name="knee" type="continuous"><parent link="a"/><child link="b"/><origin rpy="0 0 180"/>
-<axis xyz="0 1 0"/></joint></robot>)");
-  const Answer a = run("check '" + file.path() + "'");
+<joint name="knee" type=")" + type + R"("><parent link="a"/><child link="b"/><axis xyz="0 1 0"/>
+)" + rest + "</joint></robot>");
+  return run("check '" + file.path() + "'");
+}
+
+TEST(CheckTest, AnglesInDegreesAreDoubted) {
+  const Answer a = check_knee("continuous", R"(<origin rpy="0 0 180"/>)");
   EXPECT_EQ(a.code, 0) << a.out;
   EXPECT_NE(a.out.find("joint 'knee': its rpy is 0 0 180 rad, expected less than two turns (are "
                        "these degrees?)"),
@@ -193,11 +198,8 @@ TEST(CheckTest, AnglesInDegreesAreDoubted) {
 }
 
 TEST(CheckTest, LimitsWithoutTheNeutralPositionAndInDegreesAreWarnings) {
-  const TemporaryFile file(".urdf", R"(<robot name="r"><link name="a"/><link name="b"><inertial>
-<mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
-<joint name="knee" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/>
-<limit lower="-140" upper="-6" effort="1" velocity="1"/></joint></robot>)");
-  const Answer a = run("check '" + file.path() + "'");
+  const Answer a =
+      check_knee("revolute", R"(<limit lower="-140" upper="-6" effort="1" velocity="1"/>)");
   EXPECT_EQ(a.code, 0) << a.out;
   for (const char* word : {"joint 'knee': its neutral position is 0, expected one within", "-140",
                            "are these degrees?", "2 warnings"}) {

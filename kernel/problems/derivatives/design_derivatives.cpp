@@ -55,8 +55,7 @@ DesignDerivatives<T>::DesignDerivatives(ModelPtr model) : AlgorithmAt<T>(std::mo
     const Cluster& c = m.clusters()[m.body(i).cluster];
     if (c.constraint != nullptr && !c.constraint->loops.empty()) continue;  // it opens the loop
     for (Turned& t : turned_) {
-      const int body = parameters_[t.inertial].body;
-      if (body == i) t.placement = static_cast<int>(parameters_.size());
+      if (parameters_[t.inertial].body == i) t.placement = static_cast<int>(parameters_.size());
     }
     for (int k = 0; k < 6; ++k) {
       add(Kind::placement, m.joints()[m.body(i).joint].name, twist[k], i, k);
