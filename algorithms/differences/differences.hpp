@@ -54,17 +54,7 @@ class ClosedDifferences {
   /// Derivative of f(t), a vector, by t at 0.
   template <class F>
   static std::vector<double> along(F&& f) {
-    std::vector<double> last, best;
-    double least = HUGE_VAL;
-    differences_at_halved_steps(f, [&](std::vector<double> now) {
-      double change = 0.0;
-      for (std::size_t j = 0; j < last.size(); ++j) {
-        change = std::max(change, std::abs(now[j] - last[j]));
-      }
-      if (!last.empty() && change <= least) least = change, best = now;
-      last = std::move(now);
-    });
-    return best.empty() ? last : best;
+    return best_difference(f).derivative;
   }
   /// Matrix of `rows` rows whose column k is the derivative of f(t, k) by t.
   template <class F>

@@ -44,9 +44,9 @@ void expect_derivatives_of_the_mass_matrix(const ModelPtr& model, const State& s
   DifferenceOracle oracle(model);
   std::vector<std::vector<double>> dM;  // by coordinate
   for (int k = 0; k < n; ++k) {
-    dM.push_back(DifferenceOracle::best_difference([&](double t) {
+    dM.push_back(best_difference([&](double t) {
                    return oracle.mass_matrix(oracle.moved(s.q, k, t));
-                 }).first);
+                 }).derivative);
   }
   std::vector<double> Gamma(static_cast<std::size_t>(n) * n * n), expected(Gamma.size());
   for (int i = 0; i < n; ++i) {

@@ -37,7 +37,7 @@ class ConstrainedOracle {
     const int n = static_cast<int>(s.v.size());
     uncertainty_ = 0.0;
     const auto difference = [&](auto&& f) {
-      auto [best, least] = DifferenceOracle::best_difference(f);
+      auto [best, least] = best_difference(f);
       uncertainty_ = std::max(uncertainty_, least / std::max(1.0, largest(best)));
       out.push_back(std::move(best));
     };

@@ -168,11 +168,11 @@ TEST(DerivativesTest, CoriolisMatrixGivesTheVelocityForcesAndASkewMatrix) {
     DifferenceOracle oracle(model);
     const std::vector<double> zero(n, 0.0);
     const auto moving = oracle.tau(s.q, s.v, zero), still = oracle.tau(s.q, zero, zero);
-    const Matrix Md = matrix(DifferenceOracle::best_difference([&](double t) {
+    const Matrix Md = matrix(best_difference([&](double t) {
                                std::vector<double> step = s.v;
                                for (double& x : step) x *= t;
                                return oracle.mass_matrix(oracle.moved_along(s.q, step));
-                             }).first,
+                             }).derivative,
                              n);
     const double size_of_M = largest(oracle.mass_matrix(s.q));
     for (auto& [name, algorithm] : every<CoriolisMatrix<double>>(model)) {

@@ -74,7 +74,7 @@ TEST(DesignParametersTest, BarLengthsByNameAgreeWithOtherRobots) {
   const std::vector<double> gradient = gradient_of(*algorithm, s, lambda);
   const auto of = [&](const char* name) { return gradient[algorithm->number_of(name)]; };
   const auto other = [&](auto&& change) {
-    return DifferenceOracle::best_difference([&](double t) {
+    return best_difference([&](double t) {
              Description robot = swing_leg(design);
              change(robot, 0.2 * t);  // of lengths of 6 cm and more
              const ModelPtr changed = host().compile(robot);
@@ -85,7 +85,7 @@ TEST(DesignParametersTest, BarLengthsByNameAgreeWithOtherRobots) {
                  ->evaluate(at.q, at.v, at.vdot, tau);
              return std::vector<double>{(lambda[0] * tau[0] + lambda[1] * tau[1]) / 0.2};
            })
-        .first[0];
+        .derivative[0];
   };
   for (const char* bar : {"crank", "coupler", "rocker"}) {
     SCOPED_TRACE(bar);

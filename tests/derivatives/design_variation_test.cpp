@@ -70,7 +70,7 @@ TEST_F(DesignVariationTest, AgreesWithDifferencesOfOtherRobots) {
             ->evaluate(assembled(*other, 0.4, knee), v, vdot, tau);
         return std::vector<double>{lambda[0] * tau[0] + lambda[1] * tau[1]};
       };
-      const double expected = DifferenceOracle::best_difference(value).first[0];
+      const double expected = best_difference(value).derivative[0];
       EXPECT_GT(std::abs(expected), 1e-4);  // every number matters
       // Numbers of the model are at most quadratic in these: the neighbours' rounding is left.
       EXPECT_NEAR(gradient[k] * size, expected, 1e-9 * std::max(1.0, std::abs(expected)));
@@ -99,7 +99,7 @@ TEST_F(DesignVariationTest, SpanningJointsMoveAsThoseOfOtherRobots) {
       out.insert(out.end(), qdd.begin(), qdd.end());
       return out;
     };
-    const std::vector<double> expected = DifferenceOracle::best_difference(motion).first;
+    const std::vector<double> expected = best_difference(motion).derivative;
     const auto& s = algorithm->spanning(k);
     std::vector<double> found;
     for (const auto* x : {&s.q, &s.qd, &s.qdd}) {
@@ -183,7 +183,7 @@ TEST_F(DesignVariationTest, LoopJointsAgreeWithDifferencesOfOtherRobots) {
       for (int i = 0; i < n; ++i) sum += weights[i] * tau[i];
       return std::vector<double>{10.0 * sum};
     };
-    const double expected = DifferenceOracle::best_difference(value).first[0];
+    const double expected = best_difference(value).derivative[0];
     EXPECT_GT(std::abs(expected), 1e-3);
     // Rounding of phi over 2e-5 m, and for the reference second derivatives by lengths of 0.1 m.
     EXPECT_NEAR(found[k], expected, 1e-8 * std::max(1.0, std::abs(expected)));

@@ -61,7 +61,7 @@ TEST(HessianProductTest, InverseDynamicsAgreesWithDifferencesOfTheGradient) {
     DifferenceOracle oracle(model);
     const auto adjoint = any<InverseDynamicsAdjoint<double>>(model);
     std::vector<double> x(n), y(n), z(n);
-    const auto [wanted, uncertainty] = DifferenceOracle::best_difference([&](double t) {
+    const auto [wanted, uncertainty] = best_difference([&](double t) {
       const Moved at(model, s, w, oracle, load_case, t);
       adjoint->evaluate(at.s.q, at.s.v, at.s.vdot, w.lambda, x, y, z, &at.loads->loads);
       return joined(x, y, z);
@@ -90,7 +90,7 @@ TEST(HessianProductTest, ForwardDynamicsAgreesWithDifferencesOfTheGradient) {
     DifferenceOracle oracle(model);
     const auto adjoint = any<ForwardDynamicsAdjoint<double>>(model);
     std::vector<double> x(n), y(n), z(n), vdot(n);
-    const auto [wanted, uncertainty] = DifferenceOracle::best_difference([&](double t) {
+    const auto [wanted, uncertainty] = best_difference([&](double t) {
       const Moved at(model, s, w, oracle, load_case, t);
       adjoint->evaluate(at.s.q, at.s.v, at.s.tau, w.lambda, vdot, x, y, z, &at.loads->loads);
       return joined(x, y, z);

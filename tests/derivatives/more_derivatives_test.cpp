@@ -24,7 +24,7 @@ template <class F>
 Matrix differences(int n, F&& f) {
   Matrix out;
   for (int k = 0; k < n; ++k) {
-    const auto column = DifferenceOracle::best_difference([&](double t) { return f(t, k); }).first;
+    const auto column = best_difference([&](double t) { return f(t, k); }).derivative;
     if (k == 0) out.resize(static_cast<long>(column.size()), n);
     for (std::size_t i = 0; i < column.size(); ++i) out(static_cast<long>(i), k) = column[i];
   }
@@ -60,7 +60,7 @@ TEST(KinematicsDerivativesTest, AgreeWithDifferencesOnEveryLink) {
       jacobians->jacobian(link, J);
       return J;
     };
-    const std::vector<double> J = J_at(0.0), J_rate = DifferenceOracle::best_difference(J_at).first;
+    const std::vector<double> J = J_at(0.0), J_rate = best_difference(J_at).derivative;
     for (auto& named : every<KinematicsDerivatives<double>>(model)) {
       auto* const algorithm = named.algorithm.get();
       const std::string& name = named.name;
@@ -101,13 +101,13 @@ TEST(CentroidalDynamicsTest, AgreesWithDifferencesAndWithTheCenterOfMass) {
       const Matrix by_v = differences(
           n, [&](double t, int k) { return of(s.q, DifferenceOracle::shifted(s.v, k, t)); });
       // Along the motion, v changing with vdot, momentum has the rate.
-      const auto rate = DifferenceOracle::best_difference([&](double t) {
+      const auto rate = best_difference([&](double t) {
                           std::vector<double> step(n), v(n);
                           for (int i = 0; i < n; ++i) {
                             step[i] = t * s.v[i], v[i] = s.v[i] + t * s.vdot[i];
                           }
                           return of(oracle.moved_along(s.q, step), v);
-                        }).first;
+                        }).derivative;
       const auto& a = algorithm->evaluate(s.q, s.v, s.vdot);
       const double mass = model->mass();
       for (int k = 0; k < 3; ++k) {
@@ -440,7 +440,7 @@ void expect_design_as_of_other_robots(const Vec3<double>& axis) {
     return std::vector<double>{inner(lambda, tau)};
   };
   const auto by = [&](auto&& robot) {
-    return DifferenceOracle::best_difference([&](double t) { return value(robot(t)); }).first[0];
+    return best_difference([&](double t) { return value(robot(t)); }).derivative[0];
   };
   std::vector<double> q(model->nq());
   for (int i = 0; i < 2; ++i) q[model->joint_of_rate(model->independent_rates()[i]).q] = y[i];

@@ -91,10 +91,7 @@ class DifferenceOracle {
     return out;
   }
 
-  /// Matrix whose column k is d/dt of f(t, k) at 0. Truncation h^8 D9 / 630 and rounding
-  /// 2e-16 D / h are both about 1e-13 of derivatives of size D at h = 1e-2; where the ninth
-  /// derivative is large, near dead points, a smaller step is better: of all steps the one is taken
-  /// that agrees best with the one before it; by how much stays in uncertainty().
+  /// Matrix whose column k is d/dt of f(t, k) at 0; how far steps disagree stays in uncertainty().
   template <class F>
   std::vector<double> matrix(F&& f) {
     const int n = model_->nv();
@@ -107,20 +104,6 @@ class DifferenceOracle {
     }
     uncertainty /= std::max(1.0, largest(out));
     return out;
-  }
-  /// The difference and how far it is from the next best.
-  template <class F>
-  static std::pair<std::vector<double>, double> best_difference(F&& f) {
-    std::vector<double> best, last;
-    double least = HUGE_VAL;
-    differences_at_halved_steps(f, [&](std::vector<double> now) {
-      if (!last.empty()) {
-        const double change = largest_difference(now, last);
-        if (change < least) least = change, best = now;
-      }
-      last = std::move(now);
-    });
-    return {best, least};
   }
   /// Of the last matrix(), relative to its largest entry.
   double uncertainty() const { return uncertainty_; }
