@@ -311,13 +311,6 @@ test('exported trajectory plays', async () => {
   });
 });
 
-test('pictures are drawn', async () => {
-  const file = join(pictures ?? folder, 'picture.png');
-  execFileSync(program, ['view', tello, '--png', file, '--size', '640x480']);
-  // A plain background would compress to less.
-  assert.ok(statSync(file).size > 10000, `${statSync(file).size} bytes`);
-});
-
 panelTests({test, serve, open, until, idle, slide, pose, picture, gaps, together, program, source, folder});
 
 let failed = 0;

@@ -291,38 +291,37 @@ export function panelTests({test, serve, open, until, idle, slide, pose, picture
     assert.equal(warnings('--search', join(source, 'tests/mjcf/models/parts')).length, 1);
   });
 
+  // One of the four: a picture is a browser of its own, and takes 5 s of a processor without a GPU.
   test('pictures of the docs show robots', async () => {
-    execFileSync('bash', [join(source, 'docs/pictures.sh'), program, folder]);
+    execFileSync('bash', [join(source, 'docs/pictures.sh'), program, folder, 'rod_ankle']);
     const files = readdirSync(folder).filter((name) => /^viewer_.*\.png$/.test(name));
-    assert.equal(files.length, 4);
+    assert.deepEqual(files, ['viewer_rod_ankle.png']);
     const any = join(folder, 'any.html');
     execFileSync(program, ['view', fourBar, '--html', any]);
     await open(`file://${any}`, async (page) => {
-      for (const name of files) {
-        const {width, height, drawn, hues} = await page.evaluate(async (bytes) => {
-          const image = new Image();
-          image.src = `data:image/png;base64,${bytes}`;
-          await image.decode();
-          const canvas = document.createElement('canvas');
-          canvas.width = image.width, canvas.height = image.height;
-          const paint = canvas.getContext('2d');
-          paint.drawImage(image, 0, 0);
-          const pixels = paint.getImageData(0, 0, image.width, image.height).data;
-          // The background is a dark gradient; robots are brighter.
-          let bright = 0;
-          const found = new Set();
-          for (let i = 0; i < pixels.length; i += 4) {
-            const [r, g, b] = [pixels[i], pixels[i + 1], pixels[i + 2]];
-            const most = Math.max(r, g, b), least = Math.min(r, g, b);
-            if (most > 110) ++bright;
-            if (most > 110 && most - least > 60) found.add(most === r ? 'r' : most === g ? 'g' : 'b');
-          }
-          return {width: image.width, height: image.height, drawn: bright / (image.width * image.height), hues: found.size};
-        }, readFileSync(join(folder, name)).toString('base64'));
-        assert.deepEqual([width, height], [1200, 800], name);
-        assert.ok(drawn > 0.01 && drawn < 0.9, `${name}: ${drawn} of the picture is bright`);
-        assert.ok(hues >= 1, `${name}: clusters have colours`);
-      }
+      const {width, height, drawn, hues} = await page.evaluate(async (bytes) => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${bytes}`;
+        await image.decode();
+        const canvas = document.createElement('canvas');
+        canvas.width = image.width, canvas.height = image.height;
+        const paint = canvas.getContext('2d');
+        paint.drawImage(image, 0, 0);
+        const pixels = paint.getImageData(0, 0, image.width, image.height).data;
+        // The background is a dark gradient; robots are brighter.
+        let bright = 0;
+        const found = new Set();
+        for (let i = 0; i < pixels.length; i += 4) {
+          const [r, g, b] = [pixels[i], pixels[i + 1], pixels[i + 2]];
+          const most = Math.max(r, g, b), least = Math.min(r, g, b);
+          if (most > 110) ++bright;
+          if (most > 110 && most - least > 60) found.add(most === r ? 'r' : most === g ? 'g' : 'b');
+        }
+        return {width: image.width, height: image.height, drawn: bright / (image.width * image.height), hues: found.size};
+      }, readFileSync(join(folder, files[0])).toString('base64'));
+      assert.deepEqual([width, height], [1200, 800]);
+      assert.ok(drawn > 0.01 && drawn < 0.9, `${drawn} of the picture is bright`);
+      assert.ok(hues >= 1, 'clusters have colours');
     });
   });
 }
