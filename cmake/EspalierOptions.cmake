@@ -71,7 +71,7 @@ function(espalier_precompile name)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   endif()
   # The compiled file names this folder: other clones cannot use it.
-  set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER "")
+  set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER "${launcher_without_cache}")
 endfunction()
 
 function(espalier_use_precompiled target name)
@@ -94,12 +94,27 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
-find_program(ESPALIER_CCACHE ccache)
-if(ESPALIER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Paths below the source tree count as relative, so that clones share the cache. Sources that read
-  # precompiled headers are kept, too.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
-    CCACHE_SLOPPINESS=pch_defines,time_macros ${ESPALIER_CCACHE})
+if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # clang spends a tenth of its time less when it takes its memory from jemalloc.
+  find_library(ESPALIER_COMPILER_ALLOCATOR libjemalloc.so.2)
+  set(compiler_environment "")
+  if(ESPALIER_COMPILER_ALLOCATOR)
+    set(compiler_environment LD_PRELOAD=${ESPALIER_COMPILER_ALLOCATOR})
+  endif()
+  set(launcher_without_cache env ${compiler_environment})
+  find_program(ESPALIER_CCACHE ccache)
+  if(ESPALIER_CCACHE)
+    # Paths below the source tree count as relative, so that clones share the cache. Sources that
+    # read precompiled headers are kept, too.
+    list(APPEND compiler_environment CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+      CCACHE_SLOPPINESS=pch_defines,time_macros)
+  endif()
+  if(compiler_environment)
+    set(CMAKE_CXX_COMPILER_LAUNCHER env ${compiler_environment})
+  endif()
+  if(ESPALIER_CCACHE)
+    list(APPEND CMAKE_CXX_COMPILER_LAUNCHER ${ESPALIER_CCACHE})
+  endif()
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic)
