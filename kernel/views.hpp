@@ -170,29 +170,31 @@ class OutMatrix {
   }
   /// Once rows are written: puts the numbers in the matrix's own order.
   void finish() const {
-    if (column_major_ && rows_ > 1 && columns_ > 1) transpose();
+    if (column_major_ && rows_ > 1 && columns_ > 1) transpose(data_, size_, rows_, columns_);
   }
 
  private:
   /// Rows one after the other become columns one after the other, in place: number k goes to
   /// k rows mod (size - 1), cycle by cycle.
-  void transpose() const {
-    if (rows_ == columns_) {
-      for (long i = 0; i < rows_; ++i) {
-        for (long j = 0; j < i; ++j) std::swap(data_[i * rows_ + j], data_[j * rows_ + i]);
+  /// Out of line, so that calls which hand a matrix on are inlined: passed to a call, the view is
+  /// copied on the stack, and that copy waits until all stores before have reached the cache.
+  [[gnu::noinline]] static void transpose(T* data, long size, long rows, long columns) {
+    if (rows == columns) {
+      for (long i = 0; i < rows; ++i) {
+        for (long j = 0; j < i; ++j) std::swap(data[i * rows + j], data[j * rows + i]);
       }
       return;
     }
-    const long last = size_ - 1;
-    const auto next = [&](long k) { return k * rows_ % last; };
+    const long last = size - 1;
+    const auto next = [&](long k) { return k * rows % last; };
     for (long first = 1; first < last; ++first) {
       long k = next(first);
       while (k > first) k = next(k);
       if (k < first) continue;  // of a cycle that has been moved
-      T moving = data_[first];
+      T moving = data[first];
       do {
         k = next(k);
-        std::swap(moving, data_[k]);
+        std::swap(moving, data[k]);
       } while (k != first);
     }
   }

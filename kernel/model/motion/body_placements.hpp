@@ -42,11 +42,12 @@ struct BodyPlacements {
 
 /// From the ground on, by what the joints say.
 static inline void place_bodies(BodyPlacements& b) {
-  for (std::size_t i = 1; i < b.joints.size(); ++i) {
+  QuadFrame F = QuadFrame::identity();  // of the body before: most bodies hang on it
+  const int count = static_cast<int>(b.joints.size());
+  for (int i = 1; i < count; ++i) {
     const BodyPlacements::Joint& joint = b.joints[i];
-    const QuadFrame& parent = b.rows[joint.parent];
-    const QuadFrame F =
-        joint.turns ? turned(b.sine[i], b.cosine[i], joint.placement * parent) : b.X[i] * parent;
+    if (joint.parent != i - 1) F = b.rows[joint.parent];
+    F = joint.turns ? turned(b.sine[i], b.cosine[i], joint.placement * F) : b.X[i] * F;
     b.rows[i] = F;
     store(F, b.placed[i]);
   }
