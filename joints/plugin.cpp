@@ -17,10 +17,13 @@ ESPALIER_PLUGIN("joints", "0.2.0") {
   const char* const quaternions = "Featherstone (2008), Table 4.1 and section 4.5";
   registrar.joint<Revolute>(
       {.name = "revolute", .summary = "rotation about the axis", .source = table, .cost = "O(1)"});
-  registrar.joint<Continuous>({.name = "continuous",
-                               .summary = "rotation about the axis without end stops",
-                               .source = table,
-                               .cost = "O(1)"});
+  const std::shared_ptr<const JointType> revolute = registrar.entries().back()->joint;
+  registrar
+      .add(Kind::joint, {.name = "continuous",
+                         .summary = "rotation about the axis without end stops",
+                         .source = table,
+                         .cost = "O(1)"})
+      .joint = continuous(revolute);
   registrar.joint<Prismatic>({.name = "prismatic",
                               .summary = "translation along the axis",
                               .source = table,

@@ -83,6 +83,19 @@ bool is_named(const Registry::Name& n, const NameKey& key) {
   return n.kind == std::get<0>(key) && n.name == std::get<2>(key) && key_of(n) == key;
 }
 
+/// Whether the index of the entry's plugin names it: an index is written once the plugin's joints
+/// and laws have been compared with differences, which a program's start need not do again.
+bool is_promised(const std::vector<std::shared_ptr<const Registry::Promise>>& promises,
+                 const Entry& e) {
+  const NameKey key{e.kind, e.kind == Kind::algorithm ? std::string_view(e.problem) : "",
+                    e.about.name};
+  return std::any_of(promises.begin(), promises.end(), [&](const auto& p) {
+    return p->origin == e.origin &&
+           std::any_of(p->names.begin(), p->names.end(),
+                       [&](const Registry::Name& n) { return is_named(n, key); });
+  });
+}
+
 /// Whether a promised format answers for a file name.
 bool answers_for(const Registry::Name& n, std::string_view file) {
   if (n.kind != Kind::format) return false;
@@ -172,6 +185,10 @@ Registry::~Registry() = default;
 
 void Registry::commit(Registrar&& registrar) {
   std::vector<std::unique_ptr<Entry>>& added = registrar.entries();
+  const auto promises = [&] {
+    const std::lock_guard lock(mutex_);
+    return promises_;
+  }();
   for (const std::unique_ptr<Entry>& e : added) {
     if (e == nullptr || e->about.name.empty()) {
       const std::string kind(e == nullptr ? "entry" : to_string(e->kind));
@@ -182,10 +199,11 @@ void Registry::commit(Registrar&& registrar) {
       throw PluginError(registrar.origin() + ": " + title(*e) + " has " + std::string(lacks) +
                         ", expected one");
     }
+    expect_endings(*e, registrar.origin());
+    if (is_promised(promises, *e)) continue;
     const std::string fault = e->law != nullptr     ? detail::fault_of(*e->law)
                               : e->joint != nullptr ? detail::fault_of(*e->joint)
                                                     : "";
-    expect_endings(*e, registrar.origin());
     if (!fault.empty()) throw PluginError(registrar.origin() + ": " + title(*e) + ": " + fault);
   }
 

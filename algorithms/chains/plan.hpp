@@ -266,6 +266,13 @@ class ChainPlan {
   /// Axes that are closer to parallel, but not parallel, have a common normal too far away.
   static constexpr double nearly_parallel = 1e-2;
 
+  /// Whether the common normal of this axis and z passes through the origin and r, to rounding: a
+  /// file's 3.14159265359 leans an axis by 2e-13, mostly across the link that carries it.
+  static bool is_normal_at_hand(const Vec3<double>& axis, const Vec3<double>& r) {
+    const double length = std::hypot(r.x, r.y);
+    return length <= tiny || std::fabs(axis.x * r.x + axis.y * r.y) < tiny * length;
+  }
+
   int passed(int body) const { return level[body] + (chain_of[body] >= 0 ? 1 : 0); }
 
   /// Adds a chain from body `first` on. @returns  the body that starts the next one, or 0
@@ -284,11 +291,13 @@ class ChainPlan {
       const Vec3<double> axis = P.E.row[2];
       const double sine = std::hypot(axis.x, axis.y);
       const bool parallel = sine < tiny;
-      if (!root && !parallel && sine < nearly_parallel) break;
+      const bool nearly = !root && !parallel && sine < nearly_parallel;
+      if (nearly && !is_normal_at_hand(axis, P.r)) break;
       // The x-axis of the body before: along the normal of both axes, or to the other axis.
-      const Vec3<double> x = !parallel ? Vec3<double>{-axis.y, axis.x, 0.0}
-                             : root    ? Vec3<double>{1.0, 0.0, 0.0}
-                                       : Vec3<double>{P.r.x, P.r.y, 0.0};
+      const bool across = !parallel && !(nearly && std::hypot(P.r.x, P.r.y) > tiny);
+      const Vec3<double> x = across ? Vec3<double>{-axis.y, axis.x, 0.0}
+                             : root ? Vec3<double>{1.0, 0.0, 0.0}
+                                    : Vec3<double>{P.r.x, P.r.y, 0.0};
       const double length = std::hypot(x.x, x.y);
       double c = 1.0, s = 0.0;
       if (length > tiny) c = rounded(x.x / length), s = rounded(x.y / length);
@@ -307,7 +316,7 @@ class ChainPlan {
       b.cos_alpha = rounded(P.E.row[2].z), b.sin_alpha = rounded(-P.E.row[2].y);
       b.cos_theta = rounded(P.E.row[0].x), b.sin_theta = rounded(-P.E.row[1].x);
       if (!root) {  // along the axis until the shift has no y, or no z
-        const double slide = parallel ? -P.r.z * b.cos_alpha : P.r.y / b.sin_alpha;
+        const double slide = parallel ? -P.r.z * b.cos_alpha : nearly ? 0.0 : P.r.y / b.sin_alpha;
         b.F.r.z = slide;
         b.a = rounded(P.r.x);
         b.d = parallel ? 0.0 : rounded(P.r.z + slide * b.cos_alpha);

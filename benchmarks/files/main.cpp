@@ -11,6 +11,7 @@
 
 #include "espalier/espalier.hpp"
 #include "espalier/kernel/model/closure.hpp"
+#include "espalier/kernel/model/description.hpp"
 #include "espalier/kernel/model/layout.hpp"
 
 namespace espalier::bench {

@@ -270,6 +270,17 @@ TEST(PluginChecksTest, JointsWhoseSubspaceIsNotThatOfTheirPlacementAreRefused) {
   expect_words(refusal_of_joint<WithoutBias>(), {"joints.so", "joint 'tried'", "bias"});
 }
 
+TEST(PluginChecksTest, WhatAnIndexPromisesWasLookedAtWhenTheIndexWasWritten) {
+  Registry registry;
+  ASSERT_TRUE(registry.promise({"joints.so", {{Kind::joint, "", "promised"}}, [] {}}));
+  Registrar promised("joints.so"), other("joints.so");
+  promised.joint<WrongHinge>({.name = "promised"});
+  registry.commit(std::move(promised));
+  EXPECT_EQ(registry.joint_type("promised").nv(), 1);
+  other.joint<WrongHinge>({.name = "other"});  // of the same plugin, and no name of its index
+  EXPECT_THROW(registry.commit(std::move(other)), PluginError);
+}
+
 TEST(PluginChecksTest, AllThatIsRegisteredPasses) {
   int joints = 0, laws = 0;
   for (const Entry* e : host().registry().entries(Kind::joint)) {

@@ -2,6 +2,8 @@
 
 #include <deque>
 
+#include "espalier/kernel/model/adapters/renamed_joint.hpp"
+
 /// Who is who: links, the root, and what fixed joints weld together.
 
 namespace espalier {
@@ -13,7 +15,7 @@ void Compiler::index_links() {
   for (const JointDescription& joint : robot_.joints) {
     joints_.push_back(joint);
     if (options_.mimic == CompileOptions::MimicRule::ignore) joints_.back().mimic.reset();
-    joint_types_.push_back(&types_.joint_type(joint.type));
+    joint_types_.push_back(&RenamedJoint::computed_by(types_.joint_type(joint.type)));
   }
 }
 

@@ -63,32 +63,66 @@ void expect_agreement(const ModelPtr& model, unsigned long long seed) {
   }
 }
 
+/// @returns the number of bodies whose frames were compared
+int expect_placements(const Model& model, const ChainPlan& plan) {
+  int seen = 0;
+  for (const Chain& chain : plan.chains) {
+    // The base_frame: shifted by r, then turned about z.
+    Transform<double> before{rotation_z(chain.sin_base, chain.cos_base), chain.r};
+    for (const ChainBody& b : chain.bodies) {
+      const Transform<double> own{
+          rotation_z(b.sin_theta, b.cos_theta) * rotation_x(b.sin_alpha, b.cos_alpha),
+          {b.a, 0.0, b.d}};
+      // From the frame before to this one at q = 0, by the chain's numbers and by the model.
+      const Transform<double> chains = own * before;
+      const Transform<double> models = b.F * model.body(b.body).placement;
+      for (int i = 0; i < 3; ++i) {
+        // Rounding of products of four rotations, and of slides along nearly parallel axes.
+        EXPECT_NEAR(chains.r[i], models.r[i], 1e-12);
+        for (int j = 0; j < 3; ++j) EXPECT_NEAR(chains.E(i, j), models.E(i, j), 1e-13);
+      }
+      before = b.F;  // the next placement starts from the model's frame of this body
+      ++seen;
+    }
+  }
+  return seen;
+}
+
 TEST(ChainPlanTest, FourNumbersAreThePlacements) {
   int seen = 0;
   for (unsigned long long seed = 1; seed <= 40; ++seed) {
     const ModelPtr model = turning_robot(Shape::random, 12, seed % 2 == 0, seed);
-    const ChainPlan plan = plan_of(*model);
-    for (const Chain& chain : plan.chains) {
-      // The base_frame: shifted by r, then turned about z.
-      Transform<double> before{rotation_z(chain.sin_base, chain.cos_base), chain.r};
-      for (const ChainBody& b : chain.bodies) {
-        const Transform<double> own{
-            rotation_z(b.sin_theta, b.cos_theta) * rotation_x(b.sin_alpha, b.cos_alpha),
-            {b.a, 0.0, b.d}};
-        // From the frame before to this one at q = 0, by the chain's numbers and by the model.
-        const Transform<double> chains = own * before;
-        const Transform<double> models = b.F * model->body(b.body).placement;
-        for (int i = 0; i < 3; ++i) {
-          // Rounding of products of four rotations, and of slides along nearly parallel axes.
-          EXPECT_NEAR(chains.r[i], models.r[i], 1e-12);
-          for (int j = 0; j < 3; ++j) EXPECT_NEAR(chains.E(i, j), models.E(i, j), 1e-13);
-        }
-        before = b.F;  // the next placement starts from the model's frame of this body
-        ++seen;
-      }
-    }
+    seen += expect_placements(*model, plan_of(*model));
   }
   EXPECT_GT(seen, 300);
+}
+
+/// Six links on axes that lean by `angle` about y from being opposite to the one before.
+ModelPtr folding_arm(double angle, const Vec3<double>& link) {
+  RobotOptions options;
+  options.shape = Shape::chain, options.bodies = 6, options.welded = 0.0;
+  options.types = {"revolute"};
+  Description robot = random_robot(host().registry(), options);
+  for (JointDescription& joint : robot.joints) {
+    joint.axis = {0, 0, 1};
+    joint.origin = {link, {0.0, 3.141592653589793 + angle, 0.0}};
+  }
+  return host().compile(robot);
+}
+
+TEST(ChainPlanTest, AxesThatLeanAcrossTheirLinkEndNoChain) {
+  // As in a file that has 3.14159265359; a lean of any size has its normal along the link.
+  for (const double angle : {2e-13, 1e-9, 1e-4, 9e-3}) {
+    for (const Vec3<double>& link : {Vec3<double>{0, -0.41, 0.1}, Vec3<double>{0, 0, 0.2}}) {
+      const ModelPtr across = folding_arm(angle, link);
+      EXPECT_EQ(plan_of(*across).chains.size(), 1u) << angle;
+      EXPECT_EQ(expect_placements(*across, plan_of(*across)), 6) << angle;
+      expect_agreement(across, 5);
+    }
+    const ModelPtr along = folding_arm(angle, {0.41, 0, 0.1});  // no normal but far away
+    EXPECT_GT(plan_of(*along).chains.size(), 1u) << angle;
+    expect_agreement(along, 5);
+  }
 }
 
 TEST(ChainPlanTest, RightAnglesAndZerosOfARealRobotAreExact) {
