@@ -211,9 +211,10 @@ std::string start_table(const Measured& m) {
 
 /// Espalier's calls, and beside each what the peers take for the same work.
 std::string cold_table(const Measured& m) {
-  Table table({"robot", "library", "call", "ns"}, 3);
+  Table table({"robot", "library", "call", "in no cache", "in the last cache"}, 3);
   for (const Cold& c : m.cold) {
-    table.add({c.robot, c.library, code(c.algorithm), format("%.0f", c.ns)});
+    table.add(
+        {c.robot, c.library, code(c.algorithm), format("%.0f", c.ns), format("%.0f", c.near_ns)});
   }
   return table.text();
 }
@@ -283,7 +284,7 @@ std::string page(const Measured& m) {
   if (!m.cold.empty()) {
     out += format(
                "\n### Cold caches\n\nNanoseconds of a call that finds neither its numbers nor "
-               "its code in the processor's caches, median of %d.\n\n",
+               "its code in the processor's caches, or in the last one alone, median of %d.\n\n",
                cold_calls) +
            cold_table(m);
   }
