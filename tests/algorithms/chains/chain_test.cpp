@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "algorithms/chains/groups.hpp"
@@ -97,15 +98,15 @@ TEST(ChainPlanTest, FourNumbersAreThePlacements) {
   EXPECT_GT(seen, 300);
 }
 
-/// Six links on axes that lean by `angle` about y from being opposite to the one before.
-ModelPtr folding_arm(double angle, const Vec3<double>& link) {
+/// Six links that turn about z, each by `rpy` from the one before, at `xyz` or at random origins.
+ModelPtr turned_arm(const Vec3<double>& rpy, const std::optional<Vec3<double>>& xyz = {}) {
   RobotOptions options;
   options.shape = Shape::chain, options.bodies = 6, options.welded = 0.0;
   options.types = {"revolute"};
   Description robot = random_robot(host().registry(), options);
   for (JointDescription& joint : robot.joints) {
     joint.axis = {0, 0, 1};
-    joint.origin = {link, {0.0, 3.141592653589793 + angle, 0.0}};
+    joint.origin = {xyz.value_or(joint.origin.xyz), rpy};
   }
   return host().compile(robot);
 }
@@ -113,13 +114,14 @@ ModelPtr folding_arm(double angle, const Vec3<double>& link) {
 TEST(ChainPlanTest, AxesThatLeanAcrossTheirLinkEndNoChain) {
   // As in a file that has 3.14159265359; a lean of any size has its normal along the link.
   for (const double angle : {2e-13, 1e-9, 1e-4, 9e-3}) {
+    const Vec3<double> back{0.0, 3.141592653589793 + angle, 0.0};  // opposite to the one before
     for (const Vec3<double>& link : {Vec3<double>{0, -0.41, 0.1}, Vec3<double>{0, 0, 0.2}}) {
-      const ModelPtr across = folding_arm(angle, link);
+      const ModelPtr across = turned_arm(back, link);
       EXPECT_EQ(plan_of(*across).chains.size(), 1u) << angle;
       EXPECT_EQ(expect_placements(*across, plan_of(*across)), 6) << angle;
       expect_agreement(across, 5);
     }
-    const ModelPtr along = folding_arm(angle, {0.41, 0, 0.1});  // no normal but far away
+    const ModelPtr along = turned_arm(back, Vec3<double>{0.41, 0, 0.1});  // no normal but far away
     EXPECT_GT(plan_of(*along).chains.size(), 1u) << angle;
     expect_agreement(along, 5);
   }
@@ -415,15 +417,7 @@ TEST(ChainTest, BeltPairsWithoutInertiaBetweenTheirRatesStayTogether) {
 TEST(ChainTest, AxesMayBeNearlyParallelOrNearlyAtRightAngles) {
   for (const double angle : {0.1, 1e-2, 9e-3, 1e-4, 1e-8, 1e-12, 1e-15, 0.0}) {
     for (const double turn : {0.0, 1.5707963267948966, 3.141592653589793}) {
-      RobotOptions options;
-      options.shape = Shape::chain, options.bodies = 6, options.welded = 0.0;
-      options.types = {"revolute"};
-      Description robot = random_robot(host().registry(), options);
-      for (JointDescription& joint : robot.joints) {
-        joint.axis = {0, 0, 1};
-        joint.origin.rpy = {turn + angle, angle, 0.0};
-      }
-      expect_agreement(host().compile(robot), 5);
+      expect_agreement(turned_arm({turn + angle, angle, 0.0}), 5);
     }
   }
 }
