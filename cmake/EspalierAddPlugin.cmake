@@ -1,11 +1,14 @@
-# espalier_add_plugin(<target> <sources>... [VARIANTS] [LINK <libraries>...] [INCLUDE <folders>...])
+# espalier_add_plugin(<target> <sources>... [VARIANTS] [SHARED <sources>...] [LINK <libraries>...]
+#                     [INCLUDE <folders>...])
 #
 # Builds <target>.so, a plugin. With VARIANTS it is built once more for each instruction set in
 # ESPALIER_VARIANTS, as <target>.v3.so and so on; the loader takes the widest that the processor
-# has. With ESPALIER_ONE_VARIANT it is built for that one alone, by the target <target>. Variants must hold only code whose results do not depend on the instruction set beyond
-# rounding. Authors of plugins have this function from find_package(espalier CONFIG).
+# has. With ESPALIER_ONE_VARIANT it is built for that one alone, by the target <target>. Variants
+# must hold only code whose results do not depend on the instruction set beyond rounding. SHARED
+# sources are compiled once for all plugins that name them; each takes in what it calls. Authors
+# of plugins have this function from find_package(espalier CONFIG).
 function(espalier_add_plugin target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "VARIANTS" "" "LINK;INCLUDE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "VARIANTS" "" "SHARED;LINK;INCLUDE")
   set(instruction_sets baseline)
   if(arg_VARIANTS)
     list(APPEND instruction_sets ${ESPALIER_VARIANTS})
@@ -38,18 +41,20 @@ function(espalier_add_plugin target)
       set(file ${target}.${suffix})
     endif()
     add_library(${library} MODULE ${arg_UNPARSED_ARGUMENTS})
-    target_link_libraries(${library} PRIVATE espalier::plugin ${arg_LINK})
-    target_include_directories(${library} PRIVATE ${arg_INCLUDE})
-    set_target_properties(${library} PROPERTIES
-      PREFIX "" OUTPUT_NAME ${file} SUFFIX .so
-      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-    if(NOT set STREQUAL baseline)
-      target_compile_options(${library} PRIVATE -march=${set})
-      if(set STREQUAL x86-64-v4)
-        # Single calls are faster without registers of 64 bytes. Packs use them all the same.
-        target_compile_options(${library} PRIVATE -mprefer-vector-width=256)
+    espalier_compile_for(${set} ${library} ${arg_INCLUDE})
+    target_link_libraries(${library} PRIVATE ${arg_LINK})
+    set_target_properties(${library} PROPERTIES PREFIX "" OUTPUT_NAME ${file} SUFFIX .so)
+    foreach(source IN LISTS arg_SHARED)
+      get_filename_component(name ${source} NAME_WE)
+      set(objects espalier_${name}_${set})
+      if(NOT TARGET ${objects})
+        add_library(${objects} OBJECT ${source})
+        espalier_compile_for(${set} ${objects} ${arg_INCLUDE})
+        target_compile_options(${objects} PRIVATE -ffunction-sections)
       endif()
-    endif()
+      target_sources(${library} PRIVATE $<TARGET_OBJECTS:${objects}>)
+      target_link_options(${library} PRIVATE -Wl,--gc-sections)
+    endforeach()
     if(ESPALIER_PLUGIN_OUTPUT_DIRECTORY)
       set_target_properties(${library} PROPERTIES
         LIBRARY_OUTPUT_DIRECTORY ${ESPALIER_PLUGIN_OUTPUT_DIRECTORY})
@@ -64,4 +69,19 @@ function(espalier_add_plugin target)
       set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN/../..")
     endif()
   endforeach()
+endfunction()
+
+# Code of plugins for one instruction set.
+function(espalier_compile_for set target)
+  target_link_libraries(${target} PRIVATE espalier::plugin)
+  target_include_directories(${target} PRIVATE ${ARGN})
+  set_target_properties(${target} PROPERTIES
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
+  if(NOT set STREQUAL baseline)
+    target_compile_options(${target} PRIVATE -march=${set})
+    if(set STREQUAL x86-64-v4)
+      # Single calls are faster without registers of 64 bytes. Packs use them all the same.
+      target_compile_options(${target} PRIVATE -mprefer-vector-width=256)
+    endif()
+  endif()
 endfunction()

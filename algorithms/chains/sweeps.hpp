@@ -67,75 +67,7 @@ class ChainSweeps : public ChainUnits<T> {
   // --- passes -----------------------------------------------------------------------------------
 
   template <bool accelerated, class Unit>
-  void forward_pass(Unit& unit, const T* v, const T* vdot) {
-    using S = typename Unit::S;
-    constexpr int lanes = Unit::lanes;
-    BodyMotion<S> m;
-    m.omega = m.alpha = Vec3<S>::zero();
-    auto a = this->template gather_vector<lanes>(
-        unit.parent, [](auto& s) -> auto& { return s.a; });
-    if (!unit.on_ground) {
-      const auto omega = this->template gather_vector<lanes>(
-          unit.parent, [](auto& s) -> auto& { return s.omega; });
-      const auto alpha = this->template gather_vector<lanes>(
-          unit.parent, [](auto& s) -> auto& { return s.alpha; });
-      a += acceleration_matrix(omega, alpha) * unit.r;
-      m.omega = unit.in_base_frame(omega), m.alpha = unit.in_base_frame(alpha);
-    }
-    m.a = unit.in_base_frame(a);
-    m.Om = Mat3<S>::zero();              // the first body stands at the base_frame
-    [[maybe_unused]] S before = S(0.0);  // acceleration of the last rate
-    for (auto& b : unit.bodies) {
-      this->template turn_body<Unit>(b);
-      const S qd = Base::template gather<lanes>(v, b.rate);
-      S qdd = S(0.0);
-      if constexpr (accelerated) qdd = Base::template gather<lanes>(vdot, b.rate);
-      with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
-        if constexpr (kind.offset) m.a += swept<kind>(b.P, m.Om);
-        if constexpr (kind.geared) {
-          auto& gear = unit.gears[b.gear];
-          gear.force = S(0.0);
-          if (b.transverse) {
-            gear.couple = cross(m.omega, scale(qd, gear.momentum));
-            gear.force = dot(m.alpha, gear.momentum);
-            if constexpr (accelerated) gear.couple += scale(qdd, gear.momentum);
-            if (gear.rotor >= 0) move_rotor(unit, b.gear, m.omega, m.alpha, qd);
-          }
-        }
-        const Turn<S> t = Turn<S>::of(b.c, b.s);
-        m.omega = rotate_to_child<kind>(b.P, t, m.omega);
-        m.alpha = rotate_to_child<kind>(b.P, t, m.alpha);
-        m.a = rotate_to_child<kind>(b.P, t, m.a);
-        if constexpr (kind.geared) {
-          // Rotors' momentum along the axis needs the same couple on this body as on the one
-          // before; its part about the axis is no force of the rate.
-          auto& gear = unit.gears[b.gear];
-          gear.force += gear.axial * m.alpha.z;
-          if constexpr (accelerated) {
-            gear.force += (b.reflected - gear.axial) * qdd;
-            if (b.coupled) {
-              gear.force += gear.coupling * before;
-              unit.gears[b.gear - 1].force += gear.coupling * qdd;
-            }
-          }
-        }
-        const S x = m.omega.x * qd, y = m.omega.y * qd;
-        m.alpha.x += y;
-        m.alpha.y -= x;
-        if constexpr (accelerated) m.alpha.z += qdd, before = qdd;
-        m.omega.z += qd;
-        m.Om = acceleration_matrix(m.omega, m.alpha);
-        Force<S> f = inertial_wrench(b.moments, m);
-        if constexpr (kind.geared) {
-          const auto& axial = unit.gears[b.gear].axial;
-          f.n.x += axial * y, f.n.y -= axial * x;
-          if constexpr (accelerated) f.n.z += axial * qdd;
-        }
-        b.pA = wrench_of<typename Unit::Body>(f);
-      });
-      if (b.boundaries) show_motion(b, m);
-    }
-  }
+  void forward_pass(Unit& unit, const T* v, const T* vdot);
 
   /// Not inlined: few joints drive asymmetric rotors.
   template <class Unit, class S>
@@ -148,33 +80,7 @@ class ChainSweeps : public ChainUnits<T> {
   }
 
   template <class Unit>
-  void backward_pass(Unit& unit, const T* tau_all) {
-    using S = typename Unit::S;
-    constexpr int lanes = Unit::lanes;
-    auto I = Unit::Body::Inertia::zero();
-    auto p = Unit::Body::Wrench::zero();
-    for (std::size_t i = unit.bodies.size(); i-- > 0;) {
-      auto& b = unit.bodies[i];
-      if (b.boundaries) {
-        ArticulatedInertia<S> I_sum = plain(I);
-        Force<S> p_sum = plain(p);
-        add_boundaries(b, I_sum, p_sum);
-        I = inertia_of<typename Unit::Body>(I_sum), p = wrench_of<typename Unit::Body>(p_sum);
-      }
-      const S tau =
-          side_by_side<T, lanes>([&](int k) { return b.y[k] < 0 ? T(0.0) : tau_all[b.y[k]]; });
-      if (i == 0 && unit.on_ground)
-        return eliminate_joint_on_ground(unit, axis_inertia(I), tau - axis_moment(p));
-      with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
-        if constexpr (turns_first<Unit>(kind)) {
-          eliminate_turned_joint<kind>(unit, b, tau, I, p);
-        } else {
-          eliminate_joint<kind>(b, tau, I, p);
-        }
-      });
-    }
-    propagate_to_parents(unit, plain(I), plain(p));
-  }
+  void backward_pass(Unit& unit, const T* tau_all);
   /// To the parents.
   template <class Unit, class S>
   void propagate_to_parents(const Unit& unit, ArticulatedInertia<S> I, Force<S> p) {
@@ -232,73 +138,10 @@ class ChainSweeps : public ChainUnits<T> {
   }
 
   template <class Unit>
-  void accelerate(Unit& unit, T* ydd_all) {
-    using S = typename Unit::S;
-    constexpr int lanes = Unit::lanes;
-    Motion<S> m = Motion<S>::zero();
-    if (!unit.on_ground) {
-      m.w = this->template gather_vector<lanes>(
-          unit.parent, [](auto& s) -> auto& { return s.da.w; });
-      m.v = this->template gather_vector<lanes>(
-          unit.parent, [](auto& s) -> auto& { return s.da.v; });
-      m.v += cross(m.w, unit.r);
-      m = {unit.in_base_frame(m.w), unit.in_base_frame(m.v)};
-    }
-    S ydd = S(0.0);
-    for (auto& b : unit.bodies) {
-      with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
-        if constexpr (turns_first<Unit>(kind)) {
-          [[maybe_unused]] const S before = ydd;
-          ydd = b.u - dot(m, plain(b.U()));
-          if constexpr (kind.geared) {
-            if (b.coupled) ydd -= unit.gears[b.gear].coupling_over_D * before;
-          }
-        }
-        const Turn<S> t = Turn<S>::of(b.c, b.s);
-        m = {rotate_to_child<kind>(b.P, t, m.w),
-             rotate_to_child<kind>(b.P, t, shifted_velocity<kind>(b.P, m))};
-        if constexpr (turns_first<Unit>(kind)) {
-          m.w.z += ydd;
-        } else {  // U.n.z is 1
-          const Force<S>& U = plain(b.U());
-          const S w = b.u - (m.w.x * U.n.x + m.w.y * U.n.y + dot(m.v, U.f));
-          ydd = w - m.w.z;
-          m.w.z = w;
-        }
-      });
-      Base::template scatter<lanes>(ydd, ydd_all, b.y);
-      if (b.boundaries) show_acceleration(b, m);
-    }
-  }
+  void accelerate(Unit& unit, T* ydd_all);
 
   template <class Unit>
-  void backward_force_pass(Unit& unit, T* tau_all) {
-    using S = typename Unit::S;
-    auto f = Unit::Body::Wrench::zero();
-    for (std::size_t i = unit.bodies.size(); i-- > 0;) {
-      auto& b = unit.bodies[i];
-      f += b.pA;
-      if (b.boundaries) {
-        Force<S> sum = plain(f);
-        add_boundaries(b, sum);
-        f = wrench_of<typename Unit::Body>(sum);
-      }
-      S tau = axis_moment(f);
-      if (i == 0 && unit.on_ground) {
-        if (b.kind.geared) tau += unit.gears[b.gear].force;
-        return Base::template scatter<Unit::lanes>(tau, tau_all, b.y);
-      }
-      with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
-        to_parent<kind>(b.P, Unit::Body::InwardTurn::of(b.c, b.s), f);
-        if constexpr (kind.geared) {
-          tau += unit.gears[b.gear].force;
-          if (b.transverse) add_moment(f, unit.gears[b.gear].couple);
-        }
-      });
-      Base::template scatter<Unit::lanes>(tau, tau_all, b.y);
-    }
-    propagate_to_parents(unit, plain(f));
-  }
+  void backward_force_pass(Unit& unit, T* tau_all);
   template <class Unit, class S>
   void propagate_to_parents(const Unit& unit, Force<S> f) {
     unit.propagate_to_parent(f);
@@ -312,5 +155,180 @@ class ChainSweeps : public ChainUnits<T> {
     }
   }
 };
+
+// Not defined in the class, where the plugins that link instances.cpp would compile them again.
+
+template <class T>
+template <bool accelerated, class Unit>
+void ChainSweeps<T>::forward_pass(Unit& unit, const T* v, const T* vdot) {
+  using S = typename Unit::S;
+  constexpr int lanes = Unit::lanes;
+  BodyMotion<S> m;
+  m.omega = m.alpha = Vec3<S>::zero();
+  auto a = this->template gather_vector<lanes>(
+      unit.parent, [](auto& s) -> auto& { return s.a; });
+  if (!unit.on_ground) {
+    const auto omega = this->template gather_vector<lanes>(
+        unit.parent, [](auto& s) -> auto& { return s.omega; });
+    const auto alpha = this->template gather_vector<lanes>(
+        unit.parent, [](auto& s) -> auto& { return s.alpha; });
+    a += acceleration_matrix(omega, alpha) * unit.r;
+    m.omega = unit.in_base_frame(omega), m.alpha = unit.in_base_frame(alpha);
+  }
+  m.a = unit.in_base_frame(a);
+  m.Om = Mat3<S>::zero();              // the first body stands at the base_frame
+  [[maybe_unused]] S before = S(0.0);  // acceleration of the last rate
+  for (auto& b : unit.bodies) {
+    this->template turn_body<Unit>(b);
+    const S qd = Base::template gather<lanes>(v, b.rate);
+    S qdd = S(0.0);
+    if constexpr (accelerated) qdd = Base::template gather<lanes>(vdot, b.rate);
+    with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+      if constexpr (kind.offset) m.a += swept<kind>(b.P, m.Om);
+      if constexpr (kind.geared) {
+        auto& gear = unit.gears[b.gear];
+        gear.force = S(0.0);
+        if (b.transverse) {
+          gear.couple = cross(m.omega, scale(qd, gear.momentum));
+          gear.force = dot(m.alpha, gear.momentum);
+          if constexpr (accelerated) gear.couple += scale(qdd, gear.momentum);
+          if (gear.rotor >= 0) move_rotor(unit, b.gear, m.omega, m.alpha, qd);
+        }
+      }
+      const Turn<S> t = Turn<S>::of(b.c, b.s);
+      m.omega = rotate_to_child<kind>(b.P, t, m.omega);
+      m.alpha = rotate_to_child<kind>(b.P, t, m.alpha);
+      m.a = rotate_to_child<kind>(b.P, t, m.a);
+      if constexpr (kind.geared) {
+        // Rotors' momentum along the axis needs the same couple on this body as on the one
+        // before; its part about the axis is no force of the rate.
+        auto& gear = unit.gears[b.gear];
+        gear.force += gear.axial * m.alpha.z;
+        if constexpr (accelerated) {
+          gear.force += (b.reflected - gear.axial) * qdd;
+          if (b.coupled) {
+            gear.force += gear.coupling * before;
+            unit.gears[b.gear - 1].force += gear.coupling * qdd;
+          }
+        }
+      }
+      const S x = m.omega.x * qd, y = m.omega.y * qd;
+      m.alpha.x += y;
+      m.alpha.y -= x;
+      if constexpr (accelerated) m.alpha.z += qdd, before = qdd;
+      m.omega.z += qd;
+      m.Om = acceleration_matrix(m.omega, m.alpha);
+      Force<S> f = inertial_wrench(b.moments, m);
+      if constexpr (kind.geared) {
+        const auto& axial = unit.gears[b.gear].axial;
+        f.n.x += axial * y, f.n.y -= axial * x;
+        if constexpr (accelerated) f.n.z += axial * qdd;
+      }
+      b.pA = wrench_of<typename Unit::Body>(f);
+    });
+    if (b.boundaries) show_motion(b, m);
+  }
+}
+
+template <class T>
+template <class Unit>
+void ChainSweeps<T>::backward_pass(Unit& unit, const T* tau_all) {
+  using S = typename Unit::S;
+  constexpr int lanes = Unit::lanes;
+  auto I = Unit::Body::Inertia::zero();
+  auto p = Unit::Body::Wrench::zero();
+  for (std::size_t i = unit.bodies.size(); i-- > 0;) {
+    auto& b = unit.bodies[i];
+    if (b.boundaries) {
+      ArticulatedInertia<S> I_sum = plain(I);
+      Force<S> p_sum = plain(p);
+      add_boundaries(b, I_sum, p_sum);
+      I = inertia_of<typename Unit::Body>(I_sum), p = wrench_of<typename Unit::Body>(p_sum);
+    }
+    const S tau =
+        side_by_side<T, lanes>([&](int k) { return b.y[k] < 0 ? T(0.0) : tau_all[b.y[k]]; });
+    if (i == 0 && unit.on_ground)
+      return eliminate_joint_on_ground(unit, axis_inertia(I), tau - axis_moment(p));
+    with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+      if constexpr (turns_first<Unit>(kind)) {
+        eliminate_turned_joint<kind>(unit, b, tau, I, p);
+      } else {
+        eliminate_joint<kind>(b, tau, I, p);
+      }
+    });
+  }
+  propagate_to_parents(unit, plain(I), plain(p));
+}
+
+template <class T>
+template <class Unit>
+void ChainSweeps<T>::accelerate(Unit& unit, T* ydd_all) {
+  using S = typename Unit::S;
+  constexpr int lanes = Unit::lanes;
+  Motion<S> m = Motion<S>::zero();
+  if (!unit.on_ground) {
+    m.w = this->template gather_vector<lanes>(
+        unit.parent, [](auto& s) -> auto& { return s.da.w; });
+    m.v = this->template gather_vector<lanes>(
+        unit.parent, [](auto& s) -> auto& { return s.da.v; });
+    m.v += cross(m.w, unit.r);
+    m = {unit.in_base_frame(m.w), unit.in_base_frame(m.v)};
+  }
+  S ydd = S(0.0);
+  for (auto& b : unit.bodies) {
+    with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+      if constexpr (turns_first<Unit>(kind)) {
+        [[maybe_unused]] const S before = ydd;
+        ydd = b.u - dot(m, plain(b.U()));
+        if constexpr (kind.geared) {
+          if (b.coupled) ydd -= unit.gears[b.gear].coupling_over_D * before;
+        }
+      }
+      const Turn<S> t = Turn<S>::of(b.c, b.s);
+      m = {rotate_to_child<kind>(b.P, t, m.w),
+           rotate_to_child<kind>(b.P, t, shifted_velocity<kind>(b.P, m))};
+      if constexpr (turns_first<Unit>(kind)) {
+        m.w.z += ydd;
+      } else {  // U.n.z is 1
+        const Force<S>& U = plain(b.U());
+        const S w = b.u - (m.w.x * U.n.x + m.w.y * U.n.y + dot(m.v, U.f));
+        ydd = w - m.w.z;
+        m.w.z = w;
+      }
+    });
+    Base::template scatter<lanes>(ydd, ydd_all, b.y);
+    if (b.boundaries) show_acceleration(b, m);
+  }
+}
+
+template <class T>
+template <class Unit>
+void ChainSweeps<T>::backward_force_pass(Unit& unit, T* tau_all) {
+  using S = typename Unit::S;
+  auto f = Unit::Body::Wrench::zero();
+  for (std::size_t i = unit.bodies.size(); i-- > 0;) {
+    auto& b = unit.bodies[i];
+    f += b.pA;
+    if (b.boundaries) {
+      Force<S> sum = plain(f);
+      add_boundaries(b, sum);
+      f = wrench_of<typename Unit::Body>(sum);
+    }
+    S tau = axis_moment(f);
+    if (i == 0 && unit.on_ground) {
+      if (b.kind.geared) tau += unit.gears[b.gear].force;
+      return Base::template scatter<Unit::lanes>(tau, tau_all, b.y);
+    }
+    with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+      to_parent<kind>(b.P, Unit::Body::InwardTurn::of(b.c, b.s), f);
+      if constexpr (kind.geared) {
+        tau += unit.gears[b.gear].force;
+        if (b.transverse) add_moment(f, unit.gears[b.gear].couple);
+      }
+    });
+    Base::template scatter<Unit::lanes>(tau, tau_all, b.y);
+  }
+  propagate_to_parents(unit, plain(f));
+}
 
 }  // namespace espalier

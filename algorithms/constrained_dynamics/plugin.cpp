@@ -1,6 +1,8 @@
 #include "espalier/plugins/plugin.hpp"
 #include "algorithms/constrained_dynamics/delassus.hpp"
 #include "algorithms/constrained_dynamics/pv.hpp"
+#include "algorithms/instances/articulated_tree.hpp"
+#include "algorithms/instances/passes.hpp"
 
 ESPALIER_PLUGIN("constrained-dynamics", "0.2.0") {
   using namespace espalier;

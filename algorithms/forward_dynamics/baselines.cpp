@@ -4,6 +4,7 @@
 #include "algorithms/forward_dynamics/crba_ltl.hpp"
 #include "algorithms/forward_dynamics/lagrange_multiplier.hpp"
 #include "algorithms/forward_dynamics/projection.hpp"
+#include "algorithms/instances/passes.hpp"
 
 namespace espalier {
 

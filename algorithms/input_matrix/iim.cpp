@@ -1,6 +1,8 @@
 #include "algorithms/input_matrix/iim.hpp"
 
 #include "algorithms/input_matrix/iim_entry.hpp"
+#include "algorithms/instances/articulated_tree.hpp"
+#include "algorithms/instances/passes.hpp"
 
 namespace espalier {
 

@@ -2,6 +2,8 @@
 #include "algorithms/input_matrix/closed_form.hpp"
 #include "algorithms/input_matrix/eufm.hpp"
 #include "algorithms/input_matrix/iim_entry.hpp"
+#include "algorithms/instances/articulated_tree.hpp"
+#include "algorithms/instances/passes.hpp"
 
 ESPALIER_PLUGIN("input-matrix", "0.2.0") {
   using namespace espalier;

@@ -1,4 +1,5 @@
 #include "espalier/plugins/plugin.hpp"
+#include "algorithms/instances/passes.hpp"
 #include "algorithms/inverse_dynamics/approximate_rnea.hpp"
 #include "algorithms/inverse_dynamics/projected_rnea.hpp"
 #include "algorithms/inverse_dynamics/rnea.hpp"

@@ -1,4 +1,5 @@
 #include "espalier/plugins/plugin.hpp"
+#include "algorithms/instances/articulated_tree.hpp"
 #include "algorithms/inverse_osim/propagators.hpp"
 #include "algorithms/inverse_osim/pv_osim.hpp"
 

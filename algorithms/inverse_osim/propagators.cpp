@@ -1,5 +1,7 @@
 #include "algorithms/inverse_osim/propagators.hpp"
 
+#include "algorithms/instances/articulated_tree.hpp"
+#include "algorithms/instances/passes.hpp"
 #include "algorithms/inverse_osim/efpa.hpp"
 #include "algorithms/inverse_osim/kjr.hpp"
 #include "algorithms/inverse_osim/ltl_osim.hpp"

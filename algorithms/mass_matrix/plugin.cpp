@@ -1,4 +1,5 @@
 #include "espalier/plugins/plugin.hpp"
+#include "algorithms/instances/passes.hpp"
 #include "algorithms/mass_matrix/crba.hpp"
 
 ESPALIER_PLUGIN("mass-matrix", "0.2.0") {

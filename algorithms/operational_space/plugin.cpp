@@ -1,4 +1,6 @@
 #include "espalier/plugins/plugin.hpp"
+#include "algorithms/instances/articulated_tree.hpp"
+#include "algorithms/instances/passes.hpp"
 #include "algorithms/operational_space/recursive.hpp"
 
 ESPALIER_PLUGIN("operational-space", "0.2.0") {

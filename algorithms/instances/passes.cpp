@@ -1,0 +1,2 @@
+#define ESPALIER_INSTANCE template
+#include "algorithms/instances/passes.hpp"
