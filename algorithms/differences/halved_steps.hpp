@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -18,8 +19,8 @@ struct BestDifference {
 /// derivatives of size D at h = 1e-2; where the ninth derivative is large, near dead points, a
 /// smaller step is better. The one is taken that agrees best with the one before it. From there on
 /// rounding doubles with each step: the search ends where two steps in a row agree less.
-template <class F>
-BestDifference best_difference(F&& f) {
+/// Not a template: it is called from dozens of places, which would compile it again.
+inline BestDifference best_difference(const std::function<std::vector<double>(double)>& f) {
   static constexpr double weight[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
   const auto apart = [&](double t) {
     std::vector<double> a = f(t);

@@ -7,7 +7,7 @@ namespace espalier {
 /// A run of plain bodies in the articulated-body algorithm (Featherstone 2008, Table 7.1).
 
 /// Pass 1: E, r, S, the motion at vdot = 0, the wrench that it needs, and the rigid inertia.
-/// @tparam accelerated  whether spanning accelerations g are not zero
+/// @tparam accelerated  whether spanning accelerations g are not zero; dense ones look themselves
 template <class Ops, bool accelerated, class T>
 void forward_velocities(const PlainRun& s, ArticulatedState<T>& state) {
   const T *v = state.motion.qd(), *g = state.motion.g();
@@ -39,7 +39,7 @@ void forward_velocities(const PlainRun& s, ArticulatedState<T>& state) {
           const Motion<T> S = Ops::column(state.motion.joints.S.data() + at, j);
           rate[j].S = {transpose_times(b.E, S.w), transpose_times(b.E, S.v)};
           vJ += scale(v[at + j], rate[j].S);
-          if constexpr (accelerated) c += scale(g[at + j], rate[j].S);
+          if (accelerated && (!Ops::dense || g != nullptr)) c += scale(g[at + j], rate[j].S);
         }
         if constexpr (Ops::dense) {
           const Motion<T>& bias = state.motion.joints.bias[i];
@@ -134,11 +134,11 @@ void forward_accelerations(const PlainRun& s, ArticulatedState<T>& state, T* vdo
 template <class T>
 void forward_velocities(const PlainRun& s, ArticulatedState<T>& state) {
   with_subspace(*s.run, [&](auto ops) {
-    if (state.motion.g() == nullptr) {
-      forward_velocities<decltype(ops), false>(s, state);
-    } else {
-      forward_velocities<decltype(ops), true>(s, state);
+    using Ops = decltype(ops);
+    if constexpr (!Ops::dense) {
+      if (state.motion.g() == nullptr) return forward_velocities<Ops, false>(s, state);
     }
+    forward_velocities<Ops, true>(s, state);
   });
 }
 template <class T>

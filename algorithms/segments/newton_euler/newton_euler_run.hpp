@@ -25,7 +25,7 @@ void move_on_ground(NewtonEulerBody<T>& b, const Mat3<T>& E, const Vec3<T>& a, i
   const Motion<T>* S = state.joints->S.data() + at;
   Motion<T> vJ = Motion<T>::zero(), c = Motion<T>::zero();
   Ops::add(vJ, S, state.qd + at);
-  if constexpr (accelerated) Ops::add(c, S, state.qdd + at);
+  if (accelerated && (!Ops::dense || state.qdd != nullptr)) Ops::add(c, S, state.qdd + at);
   if constexpr (Ops::dense) c += state.joints->bias[i];
   m.omega = vJ.w;
   m.alpha = c.w;
@@ -34,7 +34,8 @@ void move_on_ground(NewtonEulerBody<T>& b, const Mat3<T>& E, const Vec3<T>& a, i
   b.f = inertial_wrench(b.moments, m);
 }
 
-/// @tparam accelerated  whether spanning accelerations are not zero
+/// @tparam accelerated  whether spanning accelerations are not zero; dense joints, each of which
+///                     would be compiled twice, look themselves
 template <class Ops, bool accelerated, class T>
 void move_bodies(const PlainRun& s, NewtonEulerState<T>& state) {
   for (int k = s.begin; k < s.end; ++k) {
@@ -61,7 +62,7 @@ void move_bodies(const PlainRun& s, NewtonEulerState<T>& state) {
       const Motion<T>* S = state.joints->S.data() + at;
       Motion<T> vJ = Motion<T>::zero(), c = Motion<T>::zero();
       Ops::add(vJ, S, qd);
-      if constexpr (accelerated) Ops::add(c, S, state.qdd + at);
+      if (accelerated && (!Ops::dense || state.qdd != nullptr)) Ops::add(c, S, state.qdd + at);
       if constexpr (Ops::dense) c += state.joints->bias[i];
       m.omega = omega_p + vJ.w;
       m.alpha += cross(omega_p, vJ.w) + c.w;
@@ -77,11 +78,11 @@ void move_bodies(const PlainRun& s, NewtonEulerState<T>& state) {
 template <class T>
 void forward_motion(const PlainRun& s, NewtonEulerState<T>& state, const T* /*vdot*/) {
   with_subspace(*s.run, [&](auto ops) {
-    if (state.qdd == nullptr) {
-      move_bodies<decltype(ops), false>(s, state);
-    } else {
-      move_bodies<decltype(ops), true>(s, state);
+    using Ops = decltype(ops);
+    if constexpr (!Ops::dense) {
+      if (state.qdd == nullptr) return move_bodies<Ops, false>(s, state);
     }
+    move_bodies<Ops, true>(s, state);
   });
 }
 
