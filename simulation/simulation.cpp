@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/motion/quaternions.hpp"
@@ -276,7 +277,9 @@ Sample Simulation::sample() {
   start_if_new();
   Sample s;
   s.t = t_, s.q = q_, s.v = own_v_;
-  if (form_->energy != nullptr) {
+  if (leaves_energies_ && form_ == forms_.front().get()) {
+    s.kinetic = s.gravity = std::numeric_limits<double>::quiet_NaN();
+  } else if (form_->energy != nullptr) {
     const auto [kinetic, potential] = form_->energy->evaluate(q_, v_);
     s.kinetic = kinetic, s.gravity = potential;
   }

@@ -87,8 +87,8 @@ struct Sample {
   double t = 0.0;             ///< [s]
   std::span<const double> q;  ///< spanning positions, size nq
   std::span<const double> v;  ///< independent rates, size nv
-  double kinetic = 0.0;       ///< energy [J]
-  double gravity = 0.0;       ///< potential energy of weights [J]
+  double kinetic = 0.0;       ///< energy [J]; see Simulation::leave_energies()
+  double gravity = 0.0;       ///< potential energy of weights, likewise [J]
   double springs = 0.0;       ///< potential energy of the joints' springs [J]
   double residual = 0.0;      ///< largest |phi| of the loops [m, rad or cosine]
 
@@ -159,6 +159,10 @@ class ESPALIER_API Simulation final : private EquationsOfMotion {
   void run(double duration, double h, int every, const std::function<bool(const Sample&)>& output,
            const std::function<bool()>& go_on = nullptr);
 
+  /// Leaves the energies of samples to the caller, who computes those of many rows by a batch: they
+  /// are NaN wherever q and v of the sample tell them. In other coordinates than the model's, whose
+  /// rates may not say how the robot moves, samples have them all the same.
+  void leave_energies(bool leave) { leaves_energies_ = leave; }
   /// The robot as it is.
   Sample sample();
   double time() const { return t_; }                       ///< [s]
@@ -237,6 +241,8 @@ class ESPALIER_API Simulation final : private EquationsOfMotion {
   double error_ = 0.0;  ///< of the loops, over what is allowed
   bool may_retry_ = false, follows_ = false, bears_falls_ = false;
   bool sees_error_ = false, may_split_ = false;
+
+  bool leaves_energies_ = false;
 
   // What is watched.
   std::vector<SimulationEvent> events_;

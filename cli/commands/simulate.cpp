@@ -207,8 +207,11 @@ class Simulate final : public Command {
     const auto simulation =
         make_simulation(session.host(), model, names_, simulation_, std::move(controllers));
     RunReport report = report_of(*model, names_.algorithm, names_.integrator);
+    std::unique_ptr<RowEnergies> energies;
+    if (output_) energies = RowEnergies::make(session.host(), model, state.gravity);
+    simulation->leave_energies(energies != nullptr);
     const bool whole = move(
-        report, *simulation, state, {}, [] { return std::vector<double>{}; },
+        report, *simulation, state, energies.get(), {}, [] { return std::vector<double>{}; },
         [&] { tell_events(session, *simulation); });
     add_events(report, *simulation);
     return tell(session, report, whole);
@@ -232,7 +235,7 @@ class Simulate final : public Command {
     ContactColumns columns(simulation);
     RunReport report = report_of(*model, steps_.solver, steps_.step);
     const bool whole = move(
-        report, simulation, state, columns.names, [&] { return columns.values(); }, [] {});
+        report, simulation, state, nullptr, columns.names, [&] { return columns.values(); }, [] {});
     add_contacts(report, simulation, ground.shapes.meshes);
     return tell(session, report, whole);
   }
@@ -252,12 +255,13 @@ class Simulate final : public Command {
             .lines = {}};
   }
 
-  /// @param names   of columns beside those of all motions
-  /// @param values  what stands in them now
-  /// @param after   is called at the end, also at one by an error
+  /// @param energies  computes those of the table's rows; null: samples have them
+  /// @param names     of columns beside those of all motions
+  /// @param values    what stands in them now
+  /// @param after     is called at the end, also at one by an error
   /// @return whether it went on to the end
   template <class S, class Values, class After>
-  bool move(RunReport& report, S& simulation, const State& state,
+  bool move(RunReport& report, S& simulation, const State& state, RowEnergies* energies,
             const std::vector<std::string>& names, Values&& values, After&& after) {
     simulation.set_gravity(state.gravity);
     simulation.set_forces(state.inputs.tau);
@@ -265,7 +269,7 @@ class Simulate final : public Command {
     simulation.start(state.inputs.q, state.inputs.v);
 
     std::unique_ptr<MotionTable> table;
-    if (output_) table = motion_table(*output_, report.model, names, rows_of_run());
+    if (output_) table = motion_table(*output_, report.model, names, rows_of_run(), energies);
     RunSummary& summary = report.summary;
     const auto start = std::chrono::steady_clock::now();
     std::exception_ptr stopped;
@@ -288,6 +292,7 @@ class Simulate final : public Command {
     }
     after();
     if (table) table->close();  // with all rows until here
+    if (energies != nullptr) summary.energies = energies->range();
     if (stopped) std::rethrow_exception(stopped);
     summary.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -33,10 +33,14 @@ std::size_t block_rows(std::size_t columns) {
 
 }  // namespace
 
-CsvRows::CsvRows(std::size_t columns, std::function<void(std::string_view)> write, int threads)
+CsvRows::CsvRows(std::size_t columns, std::function<void(std::string_view)> write, int threads,
+                 RowBlocks::Format complete)
     : rows_(
           columns, block_rows(columns),
-          [columns](RowBlocks::Block& block) { format(block, columns, block_rows(columns)); },
+          [columns, complete = std::move(complete)](RowBlocks::Block& block) {
+            if (complete) complete(block);
+            format(block, columns, block_rows(columns));
+          },
           [write = std::move(write)](const RowBlocks::Block& block) {
             write({block.bytes.get(), block.size});
           },

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <string_view>
-#include <vector>
 
 #include "cli/output/row_blocks.hpp"
 
@@ -15,10 +14,14 @@ class CsvRows {
   /// @param columns  numbers of a row, at least 1
   /// @param write    takes lines, in the order of the rows, one call at a time, on any thread
   /// @param threads  besides the caller's; -1: as many as cores are free, at most 3
-  CsvRows(std::size_t columns, std::function<void(std::string_view)> write, int threads = -1);
+  /// @param complete  computes what the numbers of a block lack; empty: nothing
+  CsvRows(std::size_t columns, std::function<void(std::string_view)> write, int threads = -1,
+          RowBlocks::Format complete = {});
 
-  /// Takes a row. @throws what `write` threw for an earlier one
-  void add(const std::vector<double>& row) { rows_.add(row.data()); }
+  /// Where the next row's numbers go, as many as columns; end_row() takes them.
+  double* begin_row() { return rows_.begin_row(); }
+  /// Takes the row. @throws what `write` threw for an earlier one
+  void end_row() { rows_.end_row(); }
   /// Returns when all lines are written. @throws what `write` threw
   void finish() { rows_.finish(); }
 

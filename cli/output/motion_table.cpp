@@ -1,5 +1,6 @@
 #include "cli/output/motion_table.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "cli/output/csv_rows.hpp"
@@ -32,11 +33,15 @@ std::vector<std::string> names_of(const Model& model, const std::vector<std::str
   return names;
 }
 
+constexpr int any_threads = -1;
+
 class Csv final : public MotionTable {
  public:
-  Csv(const std::string& path, const std::vector<std::string>& names)
+  Csv(const std::string& path, const std::vector<std::string>& names, RowBlocks::Format complete)
       : file_(path, input_files().kept()),
-        rows_(names.size(), [this](std::string_view lines) { file_.write(lines); }) {
+        rows_(
+            names.size(), [this](std::string_view lines) { file_.write(lines); }, any_threads,
+            std::move(complete)) {
     std::string head;
     for (const std::string& name : names) head += csv_cell(name) + ',';
     head.back() = '\n';
@@ -48,7 +53,8 @@ class Csv final : public MotionTable {
   }
 
  private:
-  void add(const std::vector<double>& row) override { rows_.add(row); }
+  double* begin_row() override { return rows_.begin_row(); }
+  void end_row() override { rows_.end_row(); }
 
   OutputFile file_;
   CsvRows rows_;
@@ -56,12 +62,15 @@ class Csv final : public MotionTable {
 
 class Npz final : public MotionTable {
  public:
-  Npz(const std::string& path, std::vector<std::string> names, std::size_t rows)
-      : file_(path, std::move(names), input_files().kept(), rows) {}
+  Npz(const std::string& path, std::vector<std::string> names, std::size_t rows,
+      RowBlocks::Format complete)
+      : file_(path, std::move(names), input_files().kept(), rows, any_threads,
+              std::move(complete)) {}
   void close() override { file_.close(); }
 
  private:
-  void add(const std::vector<double>& row) override { file_.add(row); }
+  double* begin_row() override { return file_.begin_row(); }
+  void end_row() override { file_.end_row(); }
 
   NpzFile file_;
 };
@@ -69,20 +78,29 @@ class Npz final : public MotionTable {
 }  // namespace
 
 void MotionTable::row(const Sample& s, const std::vector<double>& more) {
-  row_.assign(1, s.t);
-  row_.insert(row_.end(), s.q.begin(), s.q.end());
-  row_.insert(row_.end(), s.v.begin(), s.v.end());
-  for (const double x : {s.kinetic, s.gravity, s.springs, s.energy(), s.residual})
-    row_.push_back(x);
-  row_.insert(row_.end(), more.begin(), more.end());
-  add(row_);
+  double* at = begin_row();
+  *at++ = s.t;
+  at = std::ranges::copy(s.q, at).out;
+  at = std::ranges::copy(s.v, at).out;
+  for (const double x : {s.kinetic, s.gravity, s.springs, s.energy(), s.residual}) *at++ = x;
+  std::ranges::copy(more, at);
+  end_row();
 }
 
 std::unique_ptr<MotionTable> motion_table(const std::string& file, const Model& model,
-                                          const std::vector<std::string>& more, std::size_t rows) {
+                                          const std::vector<std::string>& more, std::size_t rows,
+                                          RowEnergies* energies) {
   std::vector<std::string> names = names_of(model, more);
-  if (file.ends_with(".npz")) return std::make_unique<Npz>(file, std::move(names), rows);
-  return std::make_unique<Csv>(file, names);
+  RowBlocks::Format complete;
+  if (energies != nullptr) {
+    complete = [energies, columns = names.size()](RowBlocks::Block& block) {
+      energies->complete(block, columns);
+    };
+  }
+  if (file.ends_with(".npz")) {
+    return std::make_unique<Npz>(file, std::move(names), rows, std::move(complete));
+  }
+  return std::make_unique<Csv>(file, names, std::move(complete));
 }
 
 }  // namespace espalier::cli

@@ -95,7 +95,8 @@ std::size_t rows_of_block(std::size_t columns) {
 }  // namespace
 
 NpzFile::NpzFile(const std::string& path, std::vector<std::string> names,
-                 const std::vector<std::string>& inputs, std::size_t expected, int threads)
+                 const std::vector<std::string>& inputs, std::size_t expected, int threads,
+                 RowBlocks::Format complete)
     : path_(path),
       file_(path, inputs),
       names_(std::move(names)),
@@ -104,7 +105,9 @@ NpzFile::NpzFile(const std::string& path, std::vector<std::string> names,
       capacity_(0),
       rows_(
           names_.size(), block_rows_,
-          [columns = names_.size(), most = block_rows_](RowBlocks::Block& block) {
+          [columns = names_.size(), most = block_rows_,
+           complete = std::move(complete)](RowBlocks::Block& block) {
+            if (complete) complete(block);
             transpose(block, columns, most);
           },
           [this](const RowBlocks::Block& block) { write(block); }, threads) {

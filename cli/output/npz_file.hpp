@@ -19,12 +19,16 @@ class NpzFile {
   /// @param inputs    as those of OutputFile
   /// @param expected  rows; any number is right, this one is fast
   /// @param threads   as those of RowBlocks
+  /// @param complete  computes what the numbers of a block lack; empty: nothing
   /// @throws OutputError
   NpzFile(const std::string& path, std::vector<std::string> names,
-          const std::vector<std::string>& inputs, std::size_t expected, int threads = -1);
+          const std::vector<std::string>& inputs, std::size_t expected, int threads = -1,
+          RowBlocks::Format complete = {});
 
+  /// Where the next row's numbers go, as many as columns; end_row() takes them.
+  double* begin_row() { return rows_.begin_row(); }
   /// @throws OutputError  also for an earlier row, and where the file would be larger than 4 GiB
-  void add(const std::vector<double>& row) { rows_.add(row.data()); }
+  void end_row() { rows_.end_row(); }
   /// Gives the file its name. @throws OutputError
   void close();
 

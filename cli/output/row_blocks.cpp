@@ -74,7 +74,7 @@ void RowBlocks::write_ready(Lock& lock) {
     unlocked(lock, [&] { write_(*block); });
     writing_ = false;
     --pending_;
-    block->numbers.clear();
+    block->numbers = {};
     block->state = Block::filled;
     empty_.push_back(std::move(block));
     written_.notify_one();
@@ -113,10 +113,15 @@ void RowBlocks::submit(std::size_t most) {
   if (error_) std::rethrow_exception(error_);
 }
 
-void RowBlocks::add(const double* row) {
-  std::vector<double>& numbers = filling_->numbers;
-  if (numbers.empty()) numbers.reserve(block_numbers_);
-  numbers.insert(numbers.end(), row, row + columns_);
+double* RowBlocks::begin_row() {
+  std::unique_ptr<double[]>& room = filling_->room;
+  if (room == nullptr) room = std::make_unique_for_overwrite<double[]>(block_numbers_);
+  return room.get() + filling_->numbers.size();
+}
+
+void RowBlocks::end_row() {
+  std::span<double>& numbers = filling_->numbers;
+  numbers = {filling_->room.get(), numbers.size() + columns_};
   ++rows_;
   if (numbers.size() < block_numbers_) return;
   while (threads_.size() < thread_count_) threads_.emplace_back([this] { work(); });

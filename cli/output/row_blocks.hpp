@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -17,13 +18,14 @@ namespace espalier::cli {
 class RowBlocks {
  public:
   struct Block {
-    std::vector<double> numbers;    ///< row by row
+    std::span<double> numbers;      ///< row by row
     std::size_t first = 0;          ///< its first row's number
     std::unique_ptr<char[]> bytes;  ///< allocated by Format, kept for other blocks
     std::size_t size = 0;           ///< of the bytes
 
    private:
     friend class RowBlocks;
+    std::unique_ptr<double[]> room;  ///< for the numbers of a whole block, kept as the bytes are
     enum { filled, taken, ready } state = filled;
   };
   /// Makes a block's bytes from its numbers; several blocks at a time, on any thread.
@@ -40,10 +42,11 @@ class RowBlocks {
   RowBlocks(const RowBlocks&) = delete;
   RowBlocks& operator=(const RowBlocks&) = delete;
 
-  /// Takes a row. Waits where blocks are filled faster than all threads write them.
-  /// @param row  as many numbers as columns
+  /// Where the next row's numbers go, as many as columns; end_row() takes them.
+  double* begin_row();
+  /// Takes the row. Waits where blocks are filled faster than all threads write them.
   /// @throws what Format or Write threw for an earlier row
-  void add(const double* row);
+  void end_row();
   /// Returns when all rows are written. @throws what Format or Write threw
   void finish();
 

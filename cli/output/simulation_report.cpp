@@ -40,6 +40,8 @@ std::string hulls_text(const std::vector<contact::MeshHull>& meshes) {
 
 Json as_json(const RunReport& report) {
   const RunSummary& s = report.summary;
+  const EnergyRange& energies = s.energies;
+  const double drift = energies.largest_drift(), kinetic = energies.largest_kinetic;
   Json out{{"model", report.model.name()},
            {"algorithm", report.algorithm},
            {"integrator", report.integrator},
@@ -47,11 +49,10 @@ Json as_json(const RunReport& report) {
            {"dt", report.dt},
            {"rows", s.samples},
            {"energy",
-            {{"first", s.first_energy},
-             {"last", s.last_energy},
-             {"largest_change", s.largest_drift},
-             {"relative_to_largest_kinetic",
-              s.largest_kinetic > 0.0 ? Json(s.largest_drift / s.largest_kinetic) : Json()}}},
+            {{"first", energies.first},
+             {"last", energies.last},
+             {"largest_change", drift},
+             {"relative_to_largest_kinetic", kinetic > 0.0 ? Json(drift / kinetic) : Json()}}},
            {"largest_loop_residual", s.largest_residual},
            {"least_singularity_margin", report.least_margin},
            {"seconds", s.seconds},
@@ -67,15 +68,16 @@ Json as_json(const RunReport& report) {
 
 std::string as_text(const RunReport& report) {
   const RunSummary& s = report.summary;
+  const EnergyRange& energies = s.energies;
+  const double drift = energies.largest_drift(), kinetic = energies.largest_kinetic;
   std::string text = fmt::format(
       "{}: {:g} s by {} and {}, steps of {:g} s\n\n"
       "energy: {:.9g} J at the start, {:.9g} J at the end ({:+.3g} J); largest change {:.3g} J",
       report.model.name(), s.duration, report.algorithm, report.integrator, report.dt,
-      s.first_energy, s.last_energy, s.last_energy - s.first_energy, s.largest_drift);
+      energies.first, energies.last, energies.last - energies.first, drift);
   // Of a robot at rest, rounding over rounding says nothing.
-  if (s.largest_kinetic > 1e-12 * std::abs(s.first_energy) && s.largest_kinetic > 1e-30) {
-    text +=
-        fmt::format(", {:.3g} of the largest kinetic energy", s.largest_drift / s.largest_kinetic);
+  if (kinetic > 1e-12 * std::abs(energies.first) && kinetic > 1e-30) {
+    text += fmt::format(", {:.3g} of the largest kinetic energy", drift / kinetic);
   }
   text += "\n";
   if (report.model.has_variable_constraints()) {

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/files/json_form.hpp"
+#include "cli/output/row_energies.hpp"
 #include "espalier/simulation/contact/contact_simulation.hpp"
 #include "espalier/simulation/contact/meshes/mesh_shape.hpp"
 #include "espalier/simulation/simulation.hpp"
@@ -22,14 +22,11 @@ struct RunSummary {
   double duration = 0.0;  ///< simulated [s]
   double seconds = 0.0;   ///< by the clock
   long long samples = 0;
-  double first_energy = 0.0, last_energy = 0.0, largest_drift = 0.0, largest_kinetic = 0.0;
+  EnergyRange energies;
   double largest_residual = 0.0;  ///< of loops
 
   void take(const Sample& now) {
-    if (samples++ == 0) first_energy = now.energy();
-    last_energy = now.energy();
-    largest_drift = std::max(largest_drift, std::abs(last_energy - first_energy));
-    largest_kinetic = std::max(largest_kinetic, now.kinetic);
+    energies.take(static_cast<std::size_t>(samples++), now.kinetic, now.energy());
     largest_residual = std::max(largest_residual, now.residual);
   }
 };

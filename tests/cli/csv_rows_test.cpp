@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -27,6 +28,11 @@ std::vector<std::vector<double>> random_rows(std::size_t count, std::size_t colu
   return rows;
 }
 
+void add(CsvRows& lines, const std::vector<double>& row) {
+  std::copy(row.begin(), row.end(), lines.begin_row());
+  lines.end_row();
+}
+
 TEST(CsvRowsTest, LinesComeInTheOrderOfRowsWhateverTheThreads) {
   constexpr std::size_t columns = 7;
   // More blocks than may wait, and a last one that is not full.
@@ -35,7 +41,7 @@ TEST(CsvRowsTest, LinesComeInTheOrderOfRowsWhateverTheThreads) {
     std::string text;
     CsvRows lines(
         columns, [&](std::string_view more) { text += more; }, threads);
-    for (const std::vector<double>& row : rows) lines.add(row);
+    for (const std::vector<double>& row : rows) add(lines, row);
     lines.finish();
     std::istringstream stream(text);
     std::string line;
@@ -56,8 +62,8 @@ TEST(CsvRowsTest, LinesComeInTheOrderOfRowsWhateverTheThreads) {
 TEST(CsvRowsTest, NumbersAreTheShortestThatReadBackAsTheSame) {
   std::string text;
   CsvRows lines(4, [&](std::string_view more) { text += more; });
-  lines.add({0.1, -2.0, std::numeric_limits<double>::infinity(),
-             std::numeric_limits<double>::quiet_NaN()});
+  add(lines, {0.1, -2.0, std::numeric_limits<double>::infinity(),
+              std::numeric_limits<double>::quiet_NaN()});
   EXPECT_EQ(text, "");
   for (int k = 0; k < 2; ++k) {
     lines.finish();
@@ -65,11 +71,31 @@ TEST(CsvRowsTest, NumbersAreTheShortestThatReadBackAsTheSame) {
   }
 }
 
+TEST(CsvRowsTest, NumbersThatABlockLacksAreCompletedBeforeTheirText) {
+  const std::vector<double> row{1.0, std::numeric_limits<double>::quiet_NaN()};
+  for (const int threads : {0, 2}) {
+    std::string text, wanted;
+    CsvRows lines(
+        2, [&](std::string_view more) { text += more; }, threads,
+        [](RowBlocks::Block& block) {
+          for (std::size_t k = 1; k < block.numbers.size(); k += 2) {
+            block.numbers[k] = static_cast<double>(block.first + k / 2);
+          }
+        });
+    for (int k = 0; k < 5000; ++k) {
+      add(lines, row);
+      wanted += "1," + std::to_string(k) + "\n";
+    }
+    lines.finish();
+    EXPECT_EQ(text, wanted) << threads;
+  }
+}
+
 TEST(CsvRowsTest, RowsThatNobodyWaitsForAreForgotten) {
   const auto rows = random_rows(20000, 3);
   CsvRows lines(
       3, [](std::string_view) {}, 2);
-  for (const std::vector<double>& row : rows) lines.add(row);
+  for (const std::vector<double>& row : rows) add(lines, row);
 }
 
 // As a full disk does, after some blocks; whatever thread wrote them.
@@ -86,7 +112,7 @@ TEST(CsvRowsTest, WhatWritingThrowsIsThrownByALaterCallAndNothingIsWrittenAfterI
     std::size_t taken = 0;
     EXPECT_THROW(
         {
-          for (; taken < rows.size(); ++taken) lines.add(rows[taken]);
+          for (; taken < rows.size(); ++taken) add(lines, rows[taken]);
           lines.finish();
         },
         std::runtime_error)

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <zlib.h>
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
@@ -61,6 +62,11 @@ std::map<std::string, std::vector<double>> read(const std::string& path) {
 
 double entry(std::size_t row, std::size_t column) { return 1e6 * column + row / 3.0; }
 
+void add(NpzFile& file, const std::vector<double>& row) {
+  std::copy(row.begin(), row.end(), file.begin_row());
+  file.end_row();
+}
+
 // None, one, rows around the ends of pages and blocks, and several of these; more and fewer rows
 // than expected; on the caller's thread and on others.
 TEST(NpzFileTest, ColumnsHaveTheNumbersOfTheRowsInTheirOrder) {
@@ -72,7 +78,9 @@ TEST(NpzFileTest, ColumnsHaveTheNumbersOfTheRowsInTheirOrder) {
       for (const int threads : {0, 2}) {
         SCOPED_TRACE(::testing::Message() << rows << " of " << expected << " on " << threads);
         NpzFile file(path, names, {}, expected, threads);
-        for (std::size_t k = 0; k < rows; ++k) file.add({entry(k, 0), entry(k, 1), entry(k, 2)});
+        for (std::size_t k = 0; k < rows; ++k) {
+          add(file, {entry(k, 0), entry(k, 1), entry(k, 2)});
+        }
         file.close();
         const auto columns = read(path);
         ASSERT_EQ(columns.size(), names.size());
@@ -86,12 +94,25 @@ TEST(NpzFileTest, ColumnsHaveTheNumbersOfTheRowsInTheirOrder) {
   }
 }
 
+TEST(NpzFileTest, NumbersThatABlockLacksAreCompletedBeforeTheyAreWritten) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "rows.npz";
+  NpzFile file(path, {"x"}, {}, 5000, 1, [](RowBlocks::Block& block) {
+    for (double& x : block.numbers) x += 0.5;
+  });
+  for (int k = 0; k < 5000; ++k) add(file, {1.0 * k});
+  file.close();
+  const std::vector<double> x = read(path).at("x.npy");
+  ASSERT_EQ(x.size(), 5000u);
+  for (int k = 0; k < 5000; ++k) EXPECT_EQ(x[k], k + 0.5);
+}
+
 TEST(NpzFileTest, WhatIsNotClosedLeavesNothing) {
   const TemporaryFolder folder;
   const std::string path = folder / "rows.npz";
   {
     NpzFile file(path, {"x"}, {}, 500000, 1);
-    for (int k = 0; k < 400000; ++k) file.add({1.0 * k});
+    for (int k = 0; k < 400000; ++k) add(file, {1.0 * k});
   }
   EXPECT_EQ(folder.names(), std::vector<std::string>{});
 }

@@ -40,6 +40,36 @@ TEST(SimulateTest, WritesTimePositionsRatesEnergiesAndResidual) {
   EXPECT_EQ(rows_of(csv.path()).size(), 5u) << "header, 0, 4, 8 and the end";
 }
 
+TEST(SimulateTest, EnergiesOfRowsAreThoseOfTheReportAndOfARunWithoutRows) {
+  const TemporaryFile csv(".csv");
+  const std::string swing = "simulate '" ESPALIER_SOURCE_DIR
+                            "/robots/tello.yaml' --root floating --duration 0.2 --dt 1e-3 --json";
+  const Answer a = run(swing + " --output '" + csv.path() + "'"), bare = run(swing);
+  ASSERT_EQ(a.code, 0) << a.err;
+  const auto rows = rows_of(csv.path());
+  ASSERT_EQ(rows.size(), 202u);
+  const std::size_t kinetic = rows[0].size() - 5;
+  double drift = 0.0, most = 0.0;
+  const double first = std::stod(rows[1][kinetic + 3]);
+  for (std::size_t k = 1; k < rows.size(); ++k) {
+    const double sum = std::stod(rows[k][kinetic + 3]);
+    double parts = 0.0;
+    for (std::size_t i = 0; i < 3; ++i) parts += std::stod(rows[k][kinetic + i]);
+    EXPECT_EQ(sum, parts);
+    drift = std::max(drift, std::abs(sum - first));
+    most = std::max(most, std::stod(rows[k][kinetic]));
+  }
+  const Json energy = a.json()["energy"], plain = bare.json()["energy"];
+  EXPECT_EQ(energy["first"], first);
+  EXPECT_EQ(energy["last"], std::stod(rows.back()[kinetic + 3]));
+  EXPECT_EQ(energy["largest_change"], drift);
+  // Sines of packs are others in the last digit.
+  for (const char* key : {"first", "last"}) {
+    EXPECT_NEAR(energy[key], plain[key], 1e-13 * (std::abs(first) + most)) << key;
+  }
+  EXPECT_NEAR(energy["relative_to_largest_kinetic"], drift / most, 1e-15);
+}
+
 TEST(SimulateTest, JsonHoldsTheSummaryAndTheEnd) {
   const Answer a = run("simulate " + pendulum + short_run + " --json");
   ASSERT_EQ(a.code, 0) << a.err;

@@ -74,6 +74,28 @@ TEST(DeadPointsTest, MotionDoesNotDependOnTheUsersCoordinates) {
   EXPECT_NEAR(output[0], b->v()[0], 1e-4) << "rates come in the caller's coordinates";
 }
 
+TEST(DeadPointsTest, EnergiesThatAreLeftToOthersAreThereInOtherCoordinates) {
+  // Near a dead point of the output its rate does not say how fast the crank turns.
+  const ModelPtr model = host().compile(stephenson());
+  const auto s = simulation(model, "rk4", moving(*model, "output", 1.0));
+  const Sample start = s->sample();
+  const double energy = start.energy(), kinetic = start.kinetic;
+  s->leave_energies(true);
+  double largest = 0.0;
+  int left = 0, there = 0;
+  s->run(5.0, 5e-4, 1, [&](const Sample& now) {
+    const bool own = s->present_coordinates().front().name == model->coordinates().front().name;
+    EXPECT_EQ(std::isnan(now.kinetic), own);
+    EXPECT_EQ(std::isnan(now.gravity), own);
+    if (!own) largest = std::max(largest, std::abs(now.energy() - energy));
+    ++(own ? left : there);
+    return true;
+  });
+  EXPECT_LT(largest, 1e-6 * kinetic) << "the integrator's";
+  EXPECT_GT(left, 10);
+  EXPECT_GT(there, 10);
+}
+
 TEST(DeadPointsTest, ConstantForcesStayOnTheUsersJoints) {
   // 0.5 N·m on the output: its work is that of the energy, through dead points of the output.
   const ModelPtr model = host().compile(stephenson());

@@ -402,6 +402,17 @@ TEST(SimulationTest, ForcesThatAreNoNumbersAreTheControllers) {
   expect_words(end_of<InvalidModel>(*other), {"'hinge' is inf", "(controller 2 of 2 added it)"});
 }
 
+TEST(SimulationTest, EnergiesOfSamplesCanBeLeftToOthers) {
+  const ModelPtr model = host().compile(pendulum());
+  const auto s = simulation(model, "rk4", {{0.5}, {1.0}});
+  s->leave_energies(true);
+  const Sample left = s->sample();
+  EXPECT_TRUE(std::isnan(left.kinetic) && std::isnan(left.gravity));
+  EXPECT_EQ(left.q[0], 0.5);
+  s->leave_energies(false);
+  EXPECT_NEAR(s->sample().kinetic, 0.5 * pendulum_inertia, 1e-12) << "rate 1";
+}
+
 TEST(SimulationTest, ConstantForcesAreNumbers) {
   const ModelPtr model = host().compile(pendulum());
   const auto s = make_simulation(host(), model);
