@@ -124,22 +124,26 @@ ESPALIER_ALWAYS_INLINE void rotate_to_parent(Mat3<S>& B, const Turn<C>& t) {
 
 // --- bodies ------------------------------------------------------------------------------------
 
+/// Om = alpha x + omega x omega x: acceleration_matrix (second_moments.hpp) by more products, each
+/// added at once, for a chain that is computed alone and waits for its sums.
+template <class S>
+ESPALIER_ALWAYS_INLINE Mat3<S> turning_matrix(const Vec3<S>& w, const Vec3<S>& alpha) {
+  const S yy = w.y * w.y, zz = w.z * w.z;
+  return {{{-yy - zz, w.x * w.y - alpha.z, w.x * w.z + alpha.y},
+           {w.x * w.y + alpha.z, -zz - w.x * w.x, w.y * w.z - alpha.x},
+           {w.x * w.z - alpha.y, w.y * w.z + alpha.x, -yy - w.x * w.x}}};
+}
 /// Wrench of a body by the Newton-Euler equations (second_moments.hpp, inertial_wrench), for
 /// regrouped moments: f = Om h, n = h x a + axial(Om Sigma).
 template <class S, class C>
 ESPALIER_ALWAYS_INLINE Force<S> inertial_wrench(const ChainMoments<C>& b, const BodyMotion<S>& m) {
   const Mat3<S>& Om = m.Om;
-  const auto times_x = [&](const Vec3<S>& row)
-                           ESPALIER_INLINED { return b.xx * row.x + b.xy * row.y + b.xz * row.z; };
-  const auto times_y = [&](const Vec3<S>& row)
-                           ESPALIER_INLINED { return b.xy * row.x + b.yy * row.y + b.yz * row.z; };
-  const auto times_z = [&](const Vec3<S>& row)
-                           ESPALIER_INLINED { return b.xz * row.x + b.yz * row.y; };
-  return {{times_y(Om.row[2]) - times_z(Om.row[1]) + b.y * m.a.z,
-           times_z(Om.row[0]) - times_x(Om.row[2]) - b.x * m.a.z,
-           times_x(Om.row[1]) - times_y(Om.row[0]) + (b.x * m.a.y - b.y * m.a.x)},
-          {b.x * Om(0, 0) + b.y * Om(0, 1), b.x * Om(1, 0) + b.y * Om(1, 1),
-           b.x * Om(2, 0) + b.y * Om(2, 1)}};
+  const Vec3<S>&x = Om.row[0], &y = Om.row[1], &z = Om.row[2];
+  return {{b.xy * z.x + b.yy * z.y + b.yz * z.z - b.xz * y.x - b.yz * y.y + b.y * m.a.z,
+           b.xz * x.x + b.yz * x.y - b.xx * z.x - b.xy * z.y - b.xz * z.z - b.x * m.a.z,
+           (b.xx * y.x + b.xy * y.y + b.xz * y.z + b.x * m.a.y) -
+               (b.xy * x.x + b.yy * x.y + b.yz * x.z + b.y * m.a.x)},
+          {b.x * x.x + b.y * x.y, b.x * y.x + b.y * y.y, b.x * z.x + b.y * z.y}};
 }
 /// I += inertia of the body: [tr(Sigma) - Sigma, h x; -h x, 0].
 template <class S, class C>
@@ -163,6 +167,16 @@ ESPALIER_ALWAYS_INLINE Vec3<S> rotate_to_child(const ChainPlacement<C>& P, const
     z = P.alpha.c * v.z - P.alpha.s * v.y;
   }
   return {t.c * v.x + t.s * y, t.c * y - t.s * v.x, z};
+}
+/// E v + x e_z, in which z waits for one sum less.
+template <ChainKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE Vec3<S> rotate_to_child(const ChainPlacement<C>& P, const Turn<S>& t,
+                                               const Vec3<S>& v, const S& x) {
+  Vec3<S> turned = rotate_to_child<kind>(P, t, v);
+  if constexpr (kind.twist == Twist::parallel) turned.z = x + v.z;
+  if constexpr (kind.twist == Twist::right) turned.z = x - v.y;
+  if constexpr (kind.twist == Twist::any) turned.z = x - P.alpha.s * v.y + P.alpha.c * v.z;
+  return turned;
 }
 /// X^T f: wrench about the origin of the body before, in its axes.
 template <ChainKind kind, class S, class C>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "algorithms/chains/elimination.hpp"
 #include "algorithms/chains/units/units.hpp"
 
@@ -69,6 +71,26 @@ class ChainSweeps : public ChainUnits<T> {
   template <bool accelerated, class Unit>
   void forward_pass(Unit& unit, const T* v, const T* vdot);
 
+  /// The first body of chains on the ground, which stands still: the motion is that of its rate,
+  /// and the wrench has the moment about the axis alone, since the ground asks for no other.
+  template <bool accelerated, class Unit, class S>
+  ESPALIER_ALWAYS_INLINE void start_on_ground(Unit& unit, const T* v, const T* vdot,
+                                              BodyMotion<S>& m) {
+    auto& b = unit.bodies[0];
+    this->template turn_body<Unit>(b);
+    const S qd = Base::template gather<Unit::lanes>(v, b.rate), none = S(0.0);
+    S qdd = none;
+    if constexpr (accelerated) qdd = Base::template gather<Unit::lanes>(vdot, b.rate);
+    m.omega = {none, none, qd}, m.alpha = {none, none, qdd};
+    m.a = rotate_to_child<ChainKind{}>(b.P, Turn<S>::of(b.c, b.s), m.a);
+    const S inward = -(qd * qd);
+    m.Om = {{{inward, -qdd, none}, {qdd, inward, none}, {none, none, none}}};
+    S moment = b.moments.x * m.a.y - b.moments.y * m.a.x;
+    if constexpr (accelerated) moment += (b.moments.xx + b.moments.yy) * qdd;
+    b.pA = Unit::Body::Wrench::zero();
+    add_axis_moment(b.pA, moment);
+    if (b.boundaries) show_motion(b, m);
+  }
   /// Not inlined: few joints drive asymmetric rotors.
   template <class Unit, class S>
   [[gnu::noinline]] void move_rotor(Unit& unit, int index, Vec3<S> omega, Vec3<S> alpha, S qd) {
@@ -178,7 +200,12 @@ void ChainSweeps<T>::forward_pass(Unit& unit, const T* v, const T* vdot) {
   m.a = unit.in_base_frame(a);
   m.Om = Mat3<S>::zero();              // the first body stands at the base_frame
   [[maybe_unused]] S before = S(0.0);  // acceleration of the last rate
-  for (auto& b : unit.bodies) {
+  std::span bodies(unit.bodies);
+  if (unit.on_ground && !bodies[0].kind.geared) {
+    start_on_ground<accelerated>(unit, v, vdot, m);
+    bodies = bodies.subspan(1);
+  }
+  for (auto& b : bodies) {
     this->template turn_body<Unit>(b);
     const S qd = Base::template gather<lanes>(v, b.rate);
     S qdd = S(0.0);
@@ -196,7 +223,7 @@ void ChainSweeps<T>::forward_pass(Unit& unit, const T* v, const T* vdot) {
         }
       }
       const Turn<S> t = Turn<S>::of(b.c, b.s);
-      m.omega = rotate_to_child<kind>(b.P, t, m.omega);
+      m.omega = rotate_to_child<kind>(b.P, t, m.omega, qd);
       m.alpha = rotate_to_child<kind>(b.P, t, m.alpha);
       m.a = rotate_to_child<kind>(b.P, t, m.a);
       if constexpr (kind.geared) {
@@ -212,16 +239,18 @@ void ChainSweeps<T>::forward_pass(Unit& unit, const T* v, const T* vdot) {
           }
         }
       }
-      const S x = m.omega.x * qd, y = m.omega.y * qd;
-      m.alpha.x += y;
-      m.alpha.y -= x;
+      m.alpha.x += m.omega.y * qd;
+      m.alpha.y -= m.omega.x * qd;
       if constexpr (accelerated) m.alpha.z += qdd, before = qdd;
-      m.omega.z += qd;
-      m.Om = acceleration_matrix(m.omega, m.alpha);
+      if constexpr (Unit::Body::paired) {
+        m.Om = turning_matrix(m.omega, m.alpha);
+      } else {
+        m.Om = acceleration_matrix(m.omega, m.alpha);
+      }
       Force<S> f = inertial_wrench(b.moments, m);
       if constexpr (kind.geared) {
         const auto& axial = unit.gears[b.gear].axial;
-        f.n.x += axial * y, f.n.y -= axial * x;
+        f.n.x += axial * (m.omega.y * qd), f.n.y -= axial * (m.omega.x * qd);
         if constexpr (accelerated) f.n.z += axial * qdd;
       }
       b.pA = wrench_of<typename Unit::Body>(f);
@@ -275,11 +304,20 @@ void ChainSweeps<T>::accelerate(Unit& unit, T* ydd_all) {
     m = {unit.in_base_frame(m.w), unit.in_base_frame(m.v)};
   }
   S ydd = S(0.0);
-  for (auto& b : unit.bodies) {
+  std::span bodies(unit.bodies);
+  if (unit.on_ground) {  // which stands still: the first rate is its own
+    auto& b = bodies[0];
+    m.w.z = ydd = b.u;
+    Base::template scatter<lanes>(ydd, ydd_all, b.y);
+    if (b.boundaries) show_acceleration(b, m);
+    bodies = bodies.subspan(1);
+  }
+  for (auto& b : bodies) {
     with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
       if constexpr (turns_first<Unit>(kind)) {
         [[maybe_unused]] const S before = ydd;
-        ydd = b.u - dot(m, plain(b.U()));
+        const Force<S> U = plain(b.U());  // both sums go on side by side
+        ydd = (b.u - m.w.x * U.n.x - m.w.y * U.n.y - m.w.z * U.n.z) - dot(m.v, U.f);
         if constexpr (kind.geared) {
           if (b.coupled) ydd -= unit.gears[b.gear].coupling_over_D * before;
         }

@@ -31,10 +31,13 @@ TYPED_TEST(ChainKernelTest, VectorsTurnByE) {
   ESPALIER_HERE;
   this->for_placements([&]<ChainKind kind>(const ChainPlacement<C>& P, const Turn<S>& t) {
     const auto v = random.template vec<S>();
+    const auto x = random.template any<S>();
     const Vec3<S> turned = rotate_to_child<kind>(P, t, v);
+    const Vec3<S> with_rate = rotate_to_child<kind>(P, t, v, x);
     for (int k = 0; k < lanes; ++k) {
-      const Matrix3d E = dense(transform_of(P, t, k).E);
-      this->expect_close(dense(one(turned, k)), E * dense(one(v, k)));
+      const Vector3d expected = dense(transform_of(P, t, k).E) * dense(one(v, k));
+      this->expect_close(dense(one(turned, k)), expected);
+      this->expect_close(dense(one(with_rate, k)), expected + Vector3d(0, 0, one(x, k)));
     }
   });
 }
@@ -128,6 +131,13 @@ TYPED_TEST(ChainKernelTest, MatricesTurnByTheCongruence) {
     this->expect_close(dense(one(A_x, k)), Rx.transpose() * dense(one(A, k)) * Rx);
     this->expect_close(dense(one(B_x, k)), Rx.transpose() * dense(one(B, k)) * Rx);
   }
+}
+
+TYPED_TEST(ChainKernelTest, TurningMatrixIsTheAccelerationMatrix) {
+  ESPALIER_HERE;
+  const auto omega = random.template vec<S>(), alpha = random.template vec<S>();
+  const Mat3<S> Om = turning_matrix(omega, alpha), expected = acceleration_matrix(omega, alpha);
+  for (int k = 0; k < lanes; ++k) this->expect_close(dense(one(Om, k)), dense(one(expected, k)));
 }
 
 /// f = I a + v x* I v, where a is the spatial acceleration (alpha; a_point - omega x v): any linear
