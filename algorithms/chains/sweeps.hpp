@@ -239,8 +239,9 @@ void ChainSweeps<T>::forward_pass(Unit& unit, const T* v, const T* vdot) {
           }
         }
       }
-      m.alpha.x += m.omega.y * qd;
-      m.alpha.y -= m.omega.x * qd;
+      const S x = m.omega.x * qd, y = m.omega.y * qd;
+      m.alpha.x += y;
+      m.alpha.y -= x;
       if constexpr (accelerated) m.alpha.z += qdd, before = qdd;
       if constexpr (Unit::Body::paired) {
         m.Om = turning_matrix(m.omega, m.alpha);
@@ -250,7 +251,7 @@ void ChainSweeps<T>::forward_pass(Unit& unit, const T* v, const T* vdot) {
       Force<S> f = inertial_wrench(b.moments, m);
       if constexpr (kind.geared) {
         const auto& axial = unit.gears[b.gear].axial;
-        f.n.x += axial * (m.omega.y * qd), f.n.y -= axial * (m.omega.x * qd);
+        f.n.x += axial * y, f.n.y -= axial * x;
         if constexpr (accelerated) f.n.z += axial * qdd;
       }
       b.pA = wrench_of<typename Unit::Body>(f);
@@ -316,8 +317,12 @@ void ChainSweeps<T>::accelerate(Unit& unit, T* ydd_all) {
     with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
       if constexpr (turns_first<Unit>(kind)) {
         [[maybe_unused]] const S before = ydd;
-        const Force<S> U = plain(b.U());  // both sums go on side by side
-        ydd = (b.u - m.w.x * U.n.x - m.w.y * U.n.y - m.w.z * U.n.z) - dot(m.v, U.f);
+        const Force<S> U = plain(b.U());
+        if constexpr (Unit::Body::paired) {  // both sums go on side by side
+          ydd = (b.u - m.w.x * U.n.x - m.w.y * U.n.y - m.w.z * U.n.z) - dot(m.v, U.f);
+        } else {
+          ydd = b.u - dot(m, U);
+        }
         if constexpr (kind.geared) {
           if (b.coupled) ydd -= unit.gears[b.gear].coupling_over_D * before;
         }
