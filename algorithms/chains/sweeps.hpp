@@ -178,7 +178,7 @@ class ChainSweeps : public ChainUnits<T> {
   }
 };
 
-// Not defined in the class, where the plugins that link instances.cpp would compile them again.
+// Not in the class, where plugins that link algorithms/instances would compile them once more.
 
 template <class T>
 template <bool accelerated, class Unit>
