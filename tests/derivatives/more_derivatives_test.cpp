@@ -170,18 +170,27 @@ TEST(StepDerivativesTest, AgreeWithDifferencesOfTheStep) {
         out.insert(out.end(), to_v.begin(), to_v.end());
         return out;
       };
-      Matrix wanted_A(2 * n, 2 * n), wanted_B(2 * n, n);
-      wanted_A.leftCols(n) =
-          differences(n, [&](double t, int k) { return end(oracle.moved(s.q, k, t), s.v, s.tau); });
-      wanted_A.rightCols(n) = differences(n, [&](double t, int k) {
-        return end(s.q, DifferenceOracle::shifted(s.v, k, t), s.tau);
-      });
-      wanted_B = differences(n, [&](double t, int k) {
-        return end(s.q, s.v, DifferenceOracle::shifted(s.tau, k, t));
-      });
-      // The projector closes loops to 1e-13: over steps of 1e-4 that is 1e-9.
-      EXPECT_LT(gap(as_matrix(A, 2 * n, 2 * n), wanted_A), 1e-8);
-      EXPECT_LT(gap(as_matrix(B, 2 * n, n), wanted_B), 1e-8);
+      // Along random directions, in which every column has its share: a difference for each
+      // column takes as many times longer as there are columns.
+      for (unsigned long long direction = 1; direction <= 4; ++direction) {
+        Rng rng(seed + 1000 * direction);
+        const auto dq = rng.vector(n), dv = rng.vector(n), dtau = rng.vector(n);
+        const auto along = [&](std::vector<double> x, const std::vector<double>& dx, double t) {
+          for (int i = 0; i < n; ++i) x[i] += t * dx[i];
+          return x;
+        };
+        const std::vector<double> zero(n, 0.0);
+        const std::vector<double> wanted = best_difference([&](double t) {
+                                             return end(oracle.moved_along(s.q, along(zero, dq, t)),
+                                                        along(s.v, dv, t), along(s.tau, dtau, t));
+                                           }).derivative;
+        std::vector<double> state = dq;
+        state.insert(state.end(), dv.begin(), dv.end());
+        const Matrix change = as_matrix(A, 2 * n, 2 * n) * as_matrix(state, 2 * n, 1) +
+                              as_matrix(B, 2 * n, n) * as_matrix(dtau, n, 1);
+        // The projector closes loops to 1e-13: over steps of 1e-4 that is 1e-9.
+        EXPECT_LT(gap(change, as_matrix(wanted, 2 * n, 1)), 1e-8);
+      }
     }
   }
   EXPECT_GT(checked, robots);

@@ -117,10 +117,11 @@ TEST(ClusterAgreementTest, AllMassMatricesAndBiasesAgree) {
 TEST(ClusterAgreementTest, ForwardInvertsInverseForAllPairs) {
   for_each_robot(
       [](const ModelPtr& model, const State& s, const Wrenches<double>& w) {
+        const auto all_back = every<ForwardDynamics<double>>(model);
         for (const auto& [name, algorithm] : every<InverseDynamics<double>>(model)) {
           State driven = s;
           driven.tau = inverse(*algorithm, s, w);
-          for (const auto& [other, back] : every<ForwardDynamics<double>>(model)) {
+          for (const auto& [other, back] : all_back) {
             // Forces of rotors on ratios of 100 are sums of which little is left.
             const double size = std::max(1.0, 1e-3 * largest(driven.tau));
             EXPECT_LE(relative_difference(forward(*back, driven, w), s.vdot), agreed * size)
