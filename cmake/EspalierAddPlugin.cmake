@@ -1,12 +1,18 @@
-# espalier_add_plugin(<target> <sources>... [VARIANTS] [SHARED <sources>...] [LINK <libraries>...]
+# espalier_add_plugin(<target> <sources>... [VARIANTS] [SHARED <names>...] [LINK <libraries>...]
 #                     [INCLUDE <folders>...])
 #
 # Builds <target>.so, a plugin. With VARIANTS it is built once more for each instruction set in
 # ESPALIER_VARIANTS, as <target>.v3.so and so on; the loader takes the widest that the processor
 # has. With ESPALIER_ONE_VARIANT it is built for that one alone, by the target <target>. Variants
 # must hold only code whose results do not depend on the instruction set beyond rounding. SHARED
-# sources are compiled once for all plugins that name them; each takes in what it calls. Authors
-# of plugins have this function from find_package(espalier CONFIG).
+# names sources of espalier_share_sources(<name> <sources>...): they are compiled once for all
+# plugins that name them, and each plugin takes in what it calls. Authors of plugins have these
+# functions from find_package(espalier CONFIG).
+function(espalier_share_sources name)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set_property(GLOBAL PROPERTY espalier_shared_${name} ${ARGN})
+endfunction()
+
 function(espalier_add_plugin target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "VARIANTS" "" "SHARED;LINK;INCLUDE")
   set(instruction_sets baseline)
@@ -44,13 +50,17 @@ function(espalier_add_plugin target)
     espalier_compile_for(${set} ${library} ${arg_INCLUDE})
     target_link_libraries(${library} PRIVATE ${arg_LINK})
     set_target_properties(${library} PROPERTIES PREFIX "" OUTPUT_NAME ${file} SUFFIX .so)
-    foreach(source IN LISTS arg_SHARED)
-      get_filename_component(name ${source} NAME_WE)
+    foreach(name IN LISTS arg_SHARED)
       set(objects espalier_${name}_${set})
       if(NOT TARGET ${objects})
-        add_library(${objects} OBJECT ${source})
+        get_property(sources GLOBAL PROPERTY espalier_shared_${name})
+        add_library(${objects} OBJECT ${sources})
         espalier_compile_for(${set} ${objects} ${arg_INCLUDE})
         target_compile_options(${objects} PRIVATE -ffunction-sections)
+        if(COMMAND espalier_unity)  # Espalier's own
+          espalier_unity(${objects} 0)
+        endif()
+        set_property(GLOBAL APPEND PROPERTY espalier_objects_${name} ${objects})
       endif()
       target_sources(${library} PRIVATE $<TARGET_OBJECTS:${objects}>)
       target_link_options(${library} PRIVATE -Wl,--gc-sections)
@@ -71,17 +81,28 @@ function(espalier_add_plugin target)
   endforeach()
 endfunction()
 
-# Code of plugins for one instruction set.
+# Code of plugins for one instruction set. A folder whose plugins read the same headers names them in
+# ESPALIER_PLUGIN_HEADERS; they are compiled once for each instruction set.
 function(espalier_compile_for set target)
   target_link_libraries(${target} PRIVATE espalier::plugin)
   target_include_directories(${target} PRIVATE ${ARGN})
   set_target_properties(${target} PROPERTIES
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
+  set(options "")
   if(NOT set STREQUAL baseline)
-    target_compile_options(${target} PRIVATE -march=${set})
+    set(options -march=${set})
     if(set STREQUAL x86-64-v4)
       # Single calls are faster without registers of 64 bytes. Packs use them all the same.
-      target_compile_options(${target} PRIVATE -mprefer-vector-width=256)
+      list(APPEND options -mprefer-vector-width=256)
     endif()
+  endif()
+  target_compile_options(${target} PRIVATE ${options})
+  if(ESPALIER_PLUGIN_HEADERS)
+    set(headers espalier_plugin_headers_${set})
+    if(NOT TARGET ${headers})
+      espalier_precompile(${headers} MODULES HEADERS ${ESPALIER_PLUGIN_HEADERS}
+        LIBRARIES espalier::plugin OPTIONS ${options})
+    endif()
+    espalier_use_precompiled(${target} ${headers})
   endif()
 endfunction()

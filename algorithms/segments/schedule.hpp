@@ -28,6 +28,9 @@ struct ScheduleLayout {
   std::vector<std::pair<const Cluster*, FrontPlan>> by_fronts;  ///< ClusterByFronts by index
 };
 
+/// The bodies of a cluster, run by run.
+std::vector<PlainRun> runs_of_bodies(const Model& m, const Cluster& c);
+
 /// The segments of a model: the one scheduler for all recursive algorithms.
 ///
 /// `Kinds` are those that the algorithm's passes have overloads for. A part of the robot that would
@@ -121,23 +124,24 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
     const int order = 2 * chains->level[c.first];
     if (c.first == floating_base) return add_if_taken(FloatingBase{c.first}, order);
     if constexpr (dissolves) return dissolve(m, c, order);
-    if (!several && !c.constrained) return add_if_taken(ranges(m, c)[0], order);
+    if (!several && !c.constrained) return add_if_taken(runs_of_bodies(m, c)[0], order);
     if (!several && has<GearedBody> && is_geared_body(m, c)) {
-      return add_if_taken(
-          GearedBody{&c, ranges(m, c)[0], joints.momentum[c.first], joints.inertia[c.first]},
-          order);
+      return add_if_taken(GearedBody{&c, runs_of_bodies(m, c)[0], joints.momentum[c.first],
+                                     joints.inertia[c.first]},
+                          order);
     }
     watch_rotors(m, c);
     if (several) {
-      add_if_taken(ClusterOnSeveral{&c, ranges(m, c), static_cast<int>(multi_support.size())},
-                   order);
+      add_if_taken(
+          ClusterOnSeveral{&c, runs_of_bodies(m, c), static_cast<int>(multi_support.size())},
+          order);
       multi_support.push_back(&c);
     } else if (!add_by_fronts(m, c, order)) {
       const bool by_columns = c.rows() > 4 && saved_by_columns(m, c, supporting_bodies(m)) > 0.0;
       if (by_columns) {
         columns = std::max(columns, c.count * c.nv), most_bodies = std::max(most_bodies, c.count);
       }
-      add_if_taken(ClusterOnOne{&c, ranges(m, c), workspace, by_columns}, order);
+      add_if_taken(ClusterOnOne{&c, runs_of_bodies(m, c), workspace, by_columns}, order);
       workspace += c.nv * (c.nv + 1), largest = std::max(largest, c.nv);
     }
   }
@@ -145,12 +149,13 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
     if constexpr (!has<ClusterByFronts>) return false;
     std::optional<FrontPlan> plan = fronts_that_pay(m, c);
     if (!plan) return false;
-    add_if_taken(ClusterByFronts{&c, ranges(m, c), static_cast<int>(by_fronts.size())}, order);
+    add_if_taken(ClusterByFronts{&c, runs_of_bodies(m, c), static_cast<int>(by_fronts.size())},
+                 order);
     by_fronts.emplace_back(&c, std::move(*plan));
     return true;
   }
   void dissolve(const Model& m, const Cluster& c, int order) {
-    for (PlainRun bodies : ranges(m, c)) {
+    for (PlainRun bodies : runs_of_bodies(m, c)) {
       bodies.shift = 0;
       add_if_taken(bodies, order);
     }
@@ -162,20 +167,6 @@ class Schedule : public ScheduleLayout, public Segments<Kinds...> {
   template <class Kind>
   void add_if_taken(Kind segment, int order) {
     if constexpr (has<Kind>) this->add(std::move(segment), order);
-  }
-  /// The bodies of a cluster, run by run.
-  static std::vector<PlainRun> ranges(const Model& m, const Cluster& c) {
-    std::vector<PlainRun> all;
-    for (int i = c.first; i < c.first + c.count; ++i) {
-      const BodyRun* run = &m.runs()[m.body(i).run];
-      const int k = i - run->first;
-      if (!all.empty() && all.back().run == run) {
-        ++all.back().end;
-      } else {
-        all.push_back({run, k, k + 1, c.v - c.spanning_v});
-      }
-    }
-    return all;
   }
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <algorithm>
-#include <numeric>
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -10,6 +9,9 @@
 #include "algorithms/segments/segment_kinds.hpp"
 
 namespace espalier {
+
+/// Places of numbers in ascending order; of equal ones the first comes first.
+std::vector<std::size_t> stable_order(const std::vector<int>& numbers);
 
 /// Segments in the order in which recursive algorithms pass them, parents before children.
 template <class... Kinds>
@@ -47,10 +49,7 @@ class Segments {
     orders_.push_back(order);
   }
   void sort() {
-    std::vector<std::size_t> at(segments_.size());
-    std::iota(at.begin(), at.end(), 0);
-    std::stable_sort(at.begin(), at.end(),
-                     [&](std::size_t a, std::size_t b) { return orders_[a] < orders_[b]; });
+    const std::vector<std::size_t> at = stable_order(orders_);
     std::vector<Segment> sorted;
     sorted.reserve(at.size());
     for (const std::size_t k : at) sorted.push_back(std::move(segments_[k]));
