@@ -52,20 +52,29 @@ function(espalier_unity target count)
   endif()
 endfunction()
 
-# espalier_precompile(<name> [MODULES] HEADERS <header>... LIBRARIES <target>...): headers that many
-# programs read, or modules, compiled once with the flags of this folder;
+# espalier_precompile(<name> [MODULES] HEADERS <header>... LIBRARIES <target>... [OF <target>]
+#                     [OPTIONS <option>...]):
+# headers that many programs read, or libraries and modules, compiled once with the flags of this
+# folder, as a user of LIBRARIES reads them, or of a library OF whose own sources they are for;
 # espalier_use_precompiled(<target> <name>) takes them. Only with ESPALIER_UNITY: other builds show
 # which source forgets to include what it uses.
 function(espalier_precompile name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "MODULES" "" "HEADERS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MODULES" "OF" "HEADERS;LIBRARIES;OPTIONS")
   if(NOT ESPALIER_UNITY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     return()
   endif()
   file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp CONTENT "")
   add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
+  if(arg_OF)  # which is built after them: no link
+    target_include_directories(${name} PRIVATE
+      $<TARGET_PROPERTY:${arg_OF},INTERFACE_INCLUDE_DIRECTORIES>)
+    target_compile_definitions(${name} PRIVATE
+      $<TARGET_PROPERTY:${arg_OF},INTERFACE_COMPILE_DEFINITIONS>)
+    target_compile_options(${name} PRIVATE $<TARGET_PROPERTY:${arg_OF},INTERFACE_COMPILE_OPTIONS>)
+  endif()
   target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
-  target_compile_options(${name} PRIVATE -Wno-shadow)
+  target_compile_options(${name} PRIVATE -Wno-shadow ${arg_OPTIONS})
   if(NOT arg_MODULES)  # the flags of a program
     target_compile_options(${name} PRIVATE -fPIE)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
