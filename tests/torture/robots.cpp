@@ -137,7 +137,7 @@ Outcome run(std::uint64_t number) {
     options.seed = number;
     options.parts = 1 + rng.below(4);
     options.floating_base = rng.chance(0.3);
-    robot = test::ClusterRobot(registry, options).robot();
+    robot = test::random_cluster_robot(registry, options);
   }
   const int how = rng.below(4);
   const bool legal = how < 2;
