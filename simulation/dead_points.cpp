@@ -112,8 +112,7 @@ Simulation::Form* Simulation::form_with(int cluster, std::span<const int> column
   if (known != forms_.end()) return known->get();
   if (!parts_.make_dynamics) return nullptr;
   const ModelPtr model = alternatives_->with(*form_->model, cluster, columns);
-  auto made = std::make_unique<Form>(model, parts_.make_dynamics(model),
-                                     parts_.make_energy ? parts_.make_energy(model) : nullptr,
+  auto made = std::make_unique<Form>(model, parts_.make_dynamics(model), nullptr,
                                      options_.passive ? parts_.make_dynamics : MakeDynamics{},
                                      options_.closing, options_.friction_rate);
   take_gravity(*made);
@@ -333,8 +332,8 @@ void Simulation::stop(const Closure& closure, double t) const {
 
 double Simulation::energy_now() {
   double sum = options_.passive ? passive_.energy(q_.data()) : 0.0;
-  if (form_->energy != nullptr) {
-    const auto [kinetic, potential] = form_->energy->evaluate(q_, v_);
+  if (Energy<double>* const energy = present_energy()) {
+    const auto [kinetic, potential] = energy->evaluate(q_, v_);
     sum += kinetic + potential;
   }
   return sum;

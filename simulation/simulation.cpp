@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "espalier/host/exact_algorithm.hpp"
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/motion/quaternions.hpp"
 #include "espalier/kernel/text.hpp"
@@ -104,6 +105,7 @@ void Simulation::start(In<double> q, In<double> v, double t) {
                             ", expected at most 0.001 (see close() and assemble())");
   }
   start_loops();
+  if (!leaves_energies_) (void)present_energy();  // steps take nothing from the heap
   started_ = true;
 }
 
@@ -273,14 +275,22 @@ void Simulation::run(double duration, double h, int every,
   }
 }
 
+Energy<double>* Simulation::present_energy() {
+  if (form_->energy == nullptr && parts_.make_energy) {
+    form_->energy = parts_.make_energy(form_->model);
+    if (form_->energy != nullptr) form_->energy->set_gravity(gravity_);
+  }
+  return form_->energy.get();
+}
+
 Sample Simulation::sample() {
   start_if_new();
   Sample s;
   s.t = t_, s.q = q_, s.v = own_v_;
   if (leaves_energies_ && form_ == forms_.front().get()) {
     s.kinetic = s.gravity = std::numeric_limits<double>::quiet_NaN();
-  } else if (form_->energy != nullptr) {
-    const auto [kinetic, potential] = form_->energy->evaluate(q_, v_);
+  } else if (Energy<double>* const energy = present_energy()) {
+    const auto [kinetic, potential] = energy->evaluate(q_, v_);
     s.kinetic = kinetic, s.gravity = potential;
   }
   if (options_.passive) s.springs = passive_.energy(q_.data());
@@ -303,15 +313,11 @@ std::unique_ptr<Simulation> make_simulation(
   // Another one is tried out, since some remember how long their last step was.
   parts.stability = stability_limit(
       *registry.create_integrator(names.integrator, Setup{model}, names.integrator_options));
-  for (const Entry* e : registry.algorithms(Energy<double>::problem)) {
-    const Verdict verdict = registry.can(*e, *model);
-    if (!verdict.ok || !verdict.exact || !e->algorithm[ScalarTraits<double>::index]) continue;
-    parts.energy = host.create<Energy<double>>(e->about.name, model);
-    parts.make_energy = [&registry, name = e->about.name](const ModelPtr& form) {
-      return registry.create<Energy<double>>(name, Setup{form});
-    };
-    break;
-  }
+  parts.make_energy = [&registry](const ModelPtr& form) {
+    const Entry* energy = exact_algorithm(registry, Energy<double>::problem, *form);
+    return energy == nullptr ? nullptr
+                             : registry.create<Energy<double>>(energy->about.name, Setup{form});
+  };
   parts.controllers = std::move(controllers);
   parts.environments = std::move(environments);
   return std::make_unique<Simulation>(std::move(parts), options);

@@ -49,13 +49,15 @@ class ESPALIER_API Environment {
 struct SimulationParts {
   std::unique_ptr<ForwardDynamics<double>> dynamics;       ///< accelerations
   std::unique_ptr<Integrator> integrator;                  ///< takes the steps
-  std::unique_ptr<Energy<double>> energy;                  ///< null: energies are not computed
+  std::unique_ptr<Energy<double>> energy;                  ///< null: made by make_energy if set
   std::vector<std::unique_ptr<Controller>> controllers;    ///< their forces add up
   std::vector<std::unique_ptr<Environment>> environments;  ///< their wrenches add up
-  /// They make the same of the robot's other forms: other independent joints near dead points, and
-  /// dampers that act implicitly. Where they are empty, neither is done.
+  /// Makes the same of the robot's other forms: other independent joints near dead points, and
+  /// dampers that act implicitly. Where it is empty, neither is done.
   MakeDynamics make_dynamics{};
-  std::function<std::unique_ptr<Energy<double>>(const ModelPtr&)> make_energy{};  ///< as above
+  /// Makes energies of these, when they are first asked for. Where it is empty or returns null,
+  /// they are zero.
+  std::function<std::unique_ptr<Energy<double>>(const ModelPtr&)> make_energy{};
   /// Of the integrator: see stability_limit().
   double stability = HUGE_VAL;
 };
@@ -159,9 +161,9 @@ class ESPALIER_API Simulation final : private EquationsOfMotion {
   void run(double duration, double h, int every, const std::function<bool(const Sample&)>& output,
            const std::function<bool()>& go_on = nullptr);
 
-  /// Leaves the energies of samples to the caller, who computes those of many rows by a batch: they
-  /// are NaN wherever q and v of the sample tell them. In other coordinates than the model's, whose
-  /// rates may not say how the robot moves, samples have them all the same.
+  /// Leaves the energies of samples to the caller, who computes those of many rows by
+  /// SampleEnergies: they are NaN wherever q and v of the sample tell them. In other coordinates
+  /// than the model's, whose rates may not say how the robot moves, samples have them all the same.
   void leave_energies(bool leave) { leaves_energies_ = leave; }
   /// The robot as it is.
   Sample sample();
@@ -213,6 +215,9 @@ class ESPALIER_API Simulation final : private EquationsOfMotion {
   void watch_friction(double h);
   void note(SimulationEvent event);
   double energy_now();
+  /// Of the present form; null: energies are not computed. Made when it is first wanted, since a
+  /// run may leave energies to its caller.
+  Energy<double>* present_energy();
 
   static constexpr int most_events = 1000;  ///< of each kind
 

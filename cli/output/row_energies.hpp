@@ -4,10 +4,9 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "cli/output/row_blocks.hpp"
-#include "espalier/host/host.hpp"
+#include "espalier/simulation/sample_energies.hpp"
 
 namespace espalier::cli {
 
@@ -25,9 +24,9 @@ struct EnergyRange {
   double least_ = std::numeric_limits<double>::infinity(), most_ = -least_;
 };
 
-/// Energies of the rows that a simulation leaves to others: eight rows at a time, on the thread
-/// that writes them. Numbers of a row begin with time, q, v, kinetic energy, potential energies of
-/// gravity and springs, and their sum.
+/// Energies of the rows that a simulation leaves to others, computed on the thread that writes
+/// them. Numbers of a row begin with time, q, v, kinetic energy, potential energies of gravity and
+/// springs, and their sum.
 class RowEnergies {
  public:
   /// @return null if no algorithm for the energies of this robot has packs
@@ -41,16 +40,11 @@ class RowEnergies {
   const EnergyRange& range() const { return range_; }
 
  private:
-  RowEnergies(std::unique_ptr<Batch> batch, const Model& model);
-  /// States of the rows without energies, one after the other.
-  void gather(const RowBlocks::Block& block, std::size_t columns);
-  void evaluate();
+  RowEnergies(std::unique_ptr<SampleEnergies> energies, const Model& model);
 
-  std::unique_ptr<Batch> batch_;
+  std::unique_ptr<SampleEnergies> energies_;
   const std::size_t nq_, nv_;
-  std::mutex mutex_;  ///< guards what follows, and the batch
-  std::vector<std::size_t> missing_;
-  std::vector<double> q_, v_, kinetic_, gravity_;
+  std::mutex mutex_;  ///< guards the energies and the range
   EnergyRange range_;
 };
 

@@ -17,6 +17,7 @@ namespace espalier {
 
 class ClusterConstraint;
 class JointRun;
+class KeptShapes;
 
 /// What hangs on what, in the order in which recursions run. Body 0 is the ground; bodies 1..n
 /// are in regular numbering (parent(i) < i), clusters are contiguous.
@@ -97,9 +98,9 @@ struct PlacedShape {
 
 /// What a model carries for others than dynamics.
 struct ModelExtras {
-  std::vector<PlacedShape> shapes;  ///< by links; visuals of a link before its collisions
-  std::vector<PlacedFrame> frames;  ///< named frames
-  std::vector<NamedState> states;   ///< named states
+  std::shared_ptr<const KeptShapes> shapes;                       ///< see Model::shapes()
+  std::vector<PlacedFrame> frames;                                ///< named frames
+  std::vector<NamedState> states;                                 ///< named states
   std::vector<ActuatorDescription> actuators;                     ///< inputs
   std::vector<PairDescription> excluded_contacts, contact_pairs;  ///< of shapes
   std::vector<Finding> warnings;  ///< of reading and compiling, each once
@@ -122,6 +123,5 @@ inline std::span<const BodyRun> Model::active_runs() const {
 inline std::span<const Rotor> Model::rotors() const { return rotors_; }
 inline const RigidInertia<double>& Model::folded_inertia(int i) const { return folded_inertia_[i]; }
 inline std::span<const Cluster> Model::clusters() const { return clusters_; }
-inline std::span<const PlacedShape> Model::shapes() const { return extras_->shapes; }
 
 }  // namespace espalier

@@ -27,8 +27,9 @@ template <class T>
 struct RigidInertia;
 
 namespace graph {
+class KeptGraphs;
 struct MechanismGraphs;
-}
+}  // namespace graph
 namespace detail {
 struct InertiaGroup;
 }
@@ -172,9 +173,10 @@ class ESPALIER_API Model {
   /// Sets the dependent positions of constant couplings from the independent ones.
   void apply_couplings(double* q) const;
 
-  /// Shapes of all links on the bodies that move them (kernel/model/placements.hpp: where they
-  /// are).
-  inline std::span<const PlacedShape> shapes() const;
+  /// Shapes of all links on the bodies that move them, by links, visuals before collisions
+  /// (kernel/model/placements.hpp: where they are). They are made for the first who asks; on any
+  /// thread.
+  std::span<const PlacedShape> shapes() const;
   /// Named frames (sites) of all links.
   std::span<const PlacedFrame> frames() const;
   /// @throws UnknownName listing the known names
@@ -184,7 +186,8 @@ class ESPALIER_API Model {
 
   /// The graphs that the model was compiled from: connectivity graph, spanning tree, cluster tree
   /// and subsystem graph (kernel/graph/mechanism_graphs.hpp). Algorithms read the flat arrays.
-  const graph::MechanismGraphs& graphs() const { return *graphs_; }
+  /// They are made for the first who asks; on any thread.
+  const graph::MechanismGraphs& graphs() const;
 
   /// Clusters of which some motion may move no inertia at some position; algorithms that divide by
   /// inertia look at them first (kernel/model/inertia/inertia_groups.hpp). None of most robots.
@@ -218,7 +221,7 @@ class ESPALIER_API Model {
   std::vector<int> bodies_with_equations_;
   std::vector<std::string> body_names_;
   std::vector<int> joint_order_, link_order_;  ///< by name, for lookup
-  std::shared_ptr<const graph::MechanismGraphs> graphs_;
+  std::shared_ptr<const graph::KeptGraphs> graphs_;
   std::shared_ptr<const ModelExtras> extras_;
   std::shared_ptr<const std::vector<detail::InertiaGroup>> inertia_groups_;
   std::string weightless_in_tree_;

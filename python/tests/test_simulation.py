@@ -23,15 +23,9 @@ def test_run_is_that_of_the_command_line(command_line, models, tmp_path):
     frame = run.to_pandas()
     assert list(frame.columns) == list(table.dtype.names)[1:]
     assert np.array_equal(frame.index.to_numpy(), table["time"])
-    # The command line computes energies eight rows at a time.
-    energies = {"kinetic", "gravity", "springs", "energy"} & set(frame.columns)
-    assert "kinetic" in energies and "energy" in energies
+    assert "kinetic" in frame.columns and frame["kinetic"].iloc[-1] > 0
     for name in frame.columns:
-        if name in energies:
-            largest = np.abs(table[name]).max()
-            assert np.abs(frame[name].to_numpy() - table[name]).max() <= 1e-14 * largest, name
-        else:
-            assert np.array_equal(frame[name].to_numpy(), table[name]), name
+        assert np.array_equal(frame[name].to_numpy(), table[name]), name
 
 
 BALL = """<robot name="ball"><link name="ball">

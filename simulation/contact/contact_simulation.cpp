@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "espalier/host/exact_algorithm.hpp"
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/motion/quaternions.hpp"
 #include "espalier/kernel/text.hpp"
@@ -113,11 +114,8 @@ ContactSimulation::ContactSimulation(const Registry& registry, const ModelPtr& m
   differentiate_ = [&registry, plan = plan_, names] {
     return make_step_derivatives(registry, plan, names);
   };
-  for (const Entry* e : registry.algorithms(Energy<double>::problem)) {
-    const Verdict verdict = registry.can(*e, *model);
-    if (!verdict.ok || !verdict.exact) continue;
-    energy_ = registry.create<Energy<double>>(e->about.name, Setup{model});
-    break;
+  if (const Entry* energy = exact_algorithm(registry, Energy<double>::problem, *model)) {
+    energy_ = registry.create<Energy<double>>(energy->about.name, Setup{model});
   }
   gravity_ = model->gravity();
   step_->resize(state_);

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -13,10 +12,14 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/cli/add_row.hpp"
+
 /// Lines of CSV from several threads.
 
 namespace espalier::cli::csv_rows_test {
 namespace {
+
+using test::add;
 
 std::vector<std::vector<double>> random_rows(std::size_t count, std::size_t columns) {
   std::mt19937 generator(7);
@@ -26,11 +29,6 @@ std::vector<std::vector<double>> random_rows(std::size_t count, std::size_t colu
     for (double& x : row) x = normal(generator) * std::exp(20.0 * normal(generator));
   }
   return rows;
-}
-
-void add(CsvRows& lines, const std::vector<double>& row) {
-  std::copy(row.begin(), row.end(), lines.begin_row());
-  lines.end_row();
 }
 
 TEST(CsvRowsTest, LinesComeInTheOrderOfRowsWhateverTheThreads) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "tests/cli/add_row.hpp"
 #include "tests/support/contents.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -15,6 +16,7 @@
 namespace espalier::cli::npz_file_test {
 namespace {
 
+using test::add;
 using test::contents;
 using test::TemporaryFolder;
 
@@ -61,11 +63,6 @@ std::map<std::string, std::vector<double>> read(const std::string& path) {
 }
 
 double entry(std::size_t row, std::size_t column) { return 1e6 * column + row / 3.0; }
-
-void add(NpzFile& file, const std::vector<double>& row) {
-  std::copy(row.begin(), row.end(), file.begin_row());
-  file.end_row();
-}
 
 // None, one, rows around the ends of pages and blocks, and several of these; more and fewer rows
 // than expected; on the caller's thread and on others.

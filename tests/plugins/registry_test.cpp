@@ -1,5 +1,6 @@
 #include "espalier/plugins/registry.hpp"
 
+#include "espalier/host/exact_algorithm.hpp"
 #include "espalier/kernel/model/packs/compiled_pack_code.hpp"
 #include "tests/plugins/entries.hpp"
 #include "tests/plugins/helpers.hpp"
@@ -349,6 +350,25 @@ TEST_F(RegistryTest, CouplingIsRefusedWithClusterConstraintAndAlternativesExactO
   expect_contains(text, "--mimic ignore");
   EXPECT_NE(create("exact", model), nullptr);
   EXPECT_FALSE(can("approximate", model).exact);
+}
+
+TEST_F(RegistryTest, ExactAlgorithmIsTheFirstThatCanAtTheScalar) {
+  const ModelPtr model = compile(coupled_chain());
+  const auto found = [&](int scalar) {
+    const Entry* entry = exact_algorithm(registry_, "test-doubling", *model, scalar);
+    return entry == nullptr ? std::string("none") : entry->about.name;
+  };
+  constexpr int at_double = ScalarTraits<double>::index, at_pack = ScalarTraits<Pack>::index;
+  add_algorithm("refuses", {});
+  add_algorithm("approximate", {.couplings = true, .exact = false});
+  EXPECT_EQ(found(at_double), "none");
+  Registrar registrar("at double.so");
+  registrar.algorithm_at_double<DoublingByAddition>(named("at double"), {.couplings = true});
+  registry_.commit(std::move(registrar));
+  EXPECT_EQ(found(at_pack), "none");
+  add_algorithm("everywhere", {.couplings = true});
+  EXPECT_EQ(found(at_double), "at double");
+  EXPECT_EQ(found(at_pack), "everywhere");
 }
 
 TEST_F(RegistryTest, LoopIsMoreThanACoupling) {

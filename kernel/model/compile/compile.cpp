@@ -1,7 +1,7 @@
 #include "espalier/kernel/model/compile/compiler.hpp"
 
 #include "espalier/kernel/errors.hpp"
-#include "espalier/kernel/graph/mechanism_graphs.hpp"
+#include "espalier/kernel/graph/kept_graphs.hpp"
 #include "espalier/kernel/guard.hpp"
 
 namespace espalier {
@@ -64,17 +64,7 @@ void Compiler::run_passes() {
   if (findings_.failed()) return;
   index_names();
   check_inertia();
-  keep_graphs();
-}
-
-void Compiler::keep_graphs() {
-  auto graphs = std::make_shared<graph::MechanismGraphs>();
-  graphs->composition = robot_.subsystems;
-  graphs->connectivity = std::move(graph_);
-  graphs->connectivity.finish();
-  graphs->tree = std::move(tree_);
-  graphs->clusters = std::move(clusters_);
-  model_->graphs_ = std::move(graphs);
+  model_->graphs_ = std::make_shared<graph::KeptGraphs>(graph_, robot_.subsystems);
 }
 
 std::shared_ptr<const Model> Model::compile(const Description& description, const ModelTypes& types,
@@ -84,6 +74,8 @@ std::shared_ptr<const Model> Model::compile(const Description& description, cons
   compiler.findings().throw_if_failed(description.name);
   return compiler.take();
 }
+
+const graph::MechanismGraphs& Model::graphs() const { return graphs_->graphs(); }
 
 std::vector<Finding> diagnose(const Description& description, const ModelTypes& types,
                               const CompileOptions& options) {

@@ -78,8 +78,6 @@ class Compiler {
     return joints_[groups_[order_[body - 1]].joint];
   }
 
-  void keep_graphs();
-
   const Description& robot_;
   const ModelTypes& types_;
   CompileOptions options_;  ///< with a root

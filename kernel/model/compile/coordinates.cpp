@@ -1,6 +1,7 @@
 #include "espalier/kernel/model/compile/compiler.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "espalier/kernel/errors.hpp"
 
@@ -10,6 +11,7 @@ namespace espalier {
 
 void Compiler::lay_out_coordinates() {
   Model& m = *model_;
+  m.joints_.reserve(order_.size());
   std::vector<int> last_rate(groups_.size(), -1);  // of each body, for the expanded parents
   for (int g : order_) {
     const Group& group = groups_[g];
@@ -68,10 +70,9 @@ void Compiler::make_runs() {
 
 void Compiler::index_names() {
   Model& m = *model_;
-  for (std::size_t i = 0; i < m.links_.size(); ++i) m.link_order_.push_back(static_cast<int>(i));
-  for (std::size_t i = 0; i < m.joints_.size(); ++i) {
-    m.joint_order_.push_back(static_cast<int>(i));
-  }
+  m.link_order_.resize(m.links_.size()), m.joint_order_.resize(m.joints_.size());
+  std::iota(m.link_order_.begin(), m.link_order_.end(), 0);
+  std::iota(m.joint_order_.begin(), m.joint_order_.end(), 0);
   std::sort(m.link_order_.begin(), m.link_order_.end(),
             [&](int a, int b) { return m.links_[a].name < m.links_[b].name; });
   std::sort(m.joint_order_.begin(), m.joint_order_.end(),

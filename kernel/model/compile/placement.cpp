@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "espalier/kernel/model/compile/kept_shapes.hpp"
+
 /// Frames and inertias of bodies; joint axes onto z.
 
 namespace espalier {
@@ -67,25 +69,30 @@ void Compiler::place_links(int g, const Mat3<double>& turn) {
 
 /// Shapes and frames ride on the bodies that their links were welded into.
 void Compiler::place_geometry() {
+  const auto shapes = std::make_shared<KeptShapes>();
+  std::size_t frames = 0;
+  for (const LinkDescription& link : robot_.links) frames += link.frames.size();
+  extras_->frames.reserve(frames);
   for (std::size_t l = 0; l < robot_.links.size(); ++l) {
     const LinkDescription& from = robot_.links[l];
     const Link& link = model_->links_[l];
     const int number = static_cast<int>(l);
     using Role = PlacedShape::Role;
-    for (const Role role : {Role::visual, Role::collision}) {
-      for (const ShapeDescription& s : role == Role::visual ? from.visuals : from.collisions) {
-        extras_->shapes.push_back({role, number, link.body, s.origin.transform() * link.X, s});
-      }
-    }
+    for (const ShapeDescription& s : from.visuals) shapes->add(Role::visual, number, s);
+    for (const ShapeDescription& s : from.collisions) shapes->add(Role::collision, number, s);
     for (const FrameDescription& f : from.frames) {
       extras_->frames.push_back({f.name, number, link.body, f.origin.transform() * link.X});
     }
   }
+  shapes->finish();
+  extras_->shapes = shapes;
   extras_->states = robot_.states;
   extras_->actuators = robot_.actuators;
   extras_->excluded_contacts = robot_.excluded_contacts;
   extras_->contact_pairs = robot_.contact_pairs;
 }
+
+std::span<const PlacedShape> Model::shapes() const { return extras_->shapes->placed(links_); }
 
 /// Entries that rounding left beside 0, 1 and -1 are set there, so that structure is seen.
 Transform<double> Compiler::clean(Transform<double> X) {

@@ -61,6 +61,8 @@ void Compiler::number_bodies() {
 
 void Compiler::list_rotors() {
   Model& m = *model_;
+  m.folded_inertia_.reserve(m.bodies_.size());
+  m.rotors_.reserve(m.bodies_.size() - 1 - active_);
   for (const Body& body : m.bodies_) m.folded_inertia_.push_back(body.inertia);
   for (std::size_t i = active_ + 1; i < m.bodies_.size(); ++i) {
     const Body& body = m.bodies_[i];

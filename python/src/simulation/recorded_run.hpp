@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/simulation/sample_energies.hpp"
 #include "espalier/simulation/simulation.hpp"
 #include "python/src/arrays.hpp"
 
@@ -21,6 +22,9 @@ class Rows {
     ++rows_;
   }
   void add(double x) { add(std::span(&x, 1)); }
+  double* data() { return values_.data(); }
+  std::size_t rows() const { return static_cast<std::size_t>(rows_); }
+  std::size_t columns() const { return static_cast<std::size_t>(columns_); }
   py::array matrix() const { return array_of(values_.data(), {rows_, columns_}); }
   py::array vector() const { return array_of(values_.data(), {rows_}); }
 
@@ -57,6 +61,16 @@ class RecordedRun {
   bool go_on() {
     if (++steps_ % 16 == 0) signals_.look();
     return true;
+  }
+  /// Computes the energies that samples lacked, without Python's lock.
+  void complete(SampleEnergies& energies) {
+    energies.complete({.count = times_.rows(),
+                       .q = positions_.data(),
+                       .q_stride = positions_.columns(),
+                       .v = rates_.data(),
+                       .v_stride = rates_.columns(),
+                       .kinetic = kinetic_.data(),
+                       .gravity = potential_.data()});
   }
   py::dict arrays() const {
     py::dict out;

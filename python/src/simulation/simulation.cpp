@@ -134,7 +134,11 @@ py::dict simulate(const Robot& robot, py::handle q, py::handle v, double duratio
   options.friction_rate = friction_rate;
   const auto run =
       make_simulation(*robot.host, robot.model, names, options, controllers_of(robot, controllers));
-  if (gravity) run->set_gravity({(*gravity)[0], (*gravity)[1], (*gravity)[2]});
+  const Vec3<double> weight =
+      gravity ? Vec3<double>{(*gravity)[0], (*gravity)[1], (*gravity)[2]} : robot.model->gravity();
+  run->set_gravity(weight);
+  const auto energies = SampleEnergies::make(*robot.host, robot.model, weight);
+  run->leave_energies(energies != nullptr);
   if (!tau.is_none()) run->set_forces(vector_of(tau, "tau", robot.model->nv(), asker));
   RecordedRun record(duration, progress);
   {
@@ -143,6 +147,7 @@ py::dict simulate(const Robot& robot, py::handle q, py::handle v, double duratio
     run->run(
         duration, h, every, [&](const Sample& now) { return record.take(now); },
         [&] { return record.go_on(); });
+    if (energies != nullptr) record.complete(*energies);
   }
   py::dict out = record.arrays();
   out["least_margin"] = run->least_margin();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/allocations.hpp"
+#include "espalier/kernel/model/layout.hpp"
 #include "tests/support/host.hpp"
 #include "tests/support/random_robot.hpp"
 
@@ -18,8 +19,6 @@ namespace {
 
 /// Bytes for each body and, in algorithms, for each lane of the scalar: what the project promises.
 constexpr double bytes_per_body = 2048.0;  // two kilobytes
-/// A model keeps its graphs besides, with the names of all bodies and joints.
-constexpr double bytes_of_graphs_per_body = 1000.0;
 
 /// Makes something and gives the bytes that it holds for each body of a model. The least of three
 /// times: the C library sets aside 16 bytes more where a free block leaves no room for another.
@@ -50,10 +49,6 @@ std::vector<std::pair<Description, CompileOptions>> robots() {
   for (const char* file : {"ur5.urdf", "panda.urdf", "four_bar_leg.yaml"}) {
     all.emplace_back(host().read(folder + file), CompileOptions());
   }
-  // Shapes are kept as the file gives them, as many as it likes: what motion needs is measured.
-  for (auto& [description, options] : all) {
-    for (LinkDescription& link : description.links) link.visuals.clear(), link.collisions.clear();
-  }
   return all;
 }
 
@@ -78,14 +73,27 @@ void expect_small_workspaces() {
   }
 }
 
-TEST(MemoryTest, ModelsHoldLessThanThreeKilobytesPerBody) {
+TEST(MemoryTest, ModelsHoldLessThanTwoKilobytesPerBody) {
   if (!cli::held_bytes()) GTEST_SKIP() << "this build gives no way to count bytes";
   for (const auto& [description, options] : robots()) {
     const ModelPtr model = host().compile(description, options);
     EXPECT_LT(held(*model, [&, &d = description, &o = options] { return host().compile(d, o); }),
-              bytes_per_body + bytes_of_graphs_per_body)
+              bytes_per_body)
         << model->name();
   }
+}
+
+TEST(MemoryTest, GraphsAndShapesAreMadeOnceForThoseWhoAsk) {
+  if (!cli::held_bytes()) GTEST_SKIP() << "this build gives no way to count bytes";
+  const ModelPtr model = host().load(ESPALIER_SOURCE_DIR "/robots/tello.yaml");
+  const long before = *cli::held_bytes();
+  const graph::MechanismGraphs& graphs = model->graphs();
+  const PlacedShape* const shapes = model->shapes().data();
+  const long made = *cli::held_bytes() - before;
+  EXPECT_GT(made, static_cast<long>(model->shapes().size() * sizeof(PlacedShape)));
+  EXPECT_EQ(&model->graphs(), &graphs);
+  EXPECT_EQ(model->shapes().data(), shapes);
+  EXPECT_EQ(*cli::held_bytes() - before, made);
 }
 
 TEST(MemoryTest, WorkspacesHoldLessThanTwoKilobytesPerBody) { expect_small_workspaces<double>(); }

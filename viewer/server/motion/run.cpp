@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "espalier/host/exact_algorithm.hpp"
 #include "espalier/kernel/problems/dynamics/inverse_dynamics.hpp"
 #include "espalier/kernel/problems/dynamics/mass_matrix.hpp"
 #include "espalier/simulation/controllers.hpp"
@@ -16,11 +17,8 @@ constexpr double hold_frequency = 10.0;  // [rad/s]
 /// The first exact algorithm for a problem that runs on a model.
 template <class P>
 std::unique_ptr<P> exact(const Host& host, const ModelPtr& model) {
-  const Registry& registry = host.registry();
-  for (const Entry* e : registry.algorithms(P::problem)) {
-    const Verdict verdict = registry.can(*e, *model);
-    if (!verdict.ok || !verdict.exact || !e->algorithm[ScalarTraits<double>::index]) continue;
-    return host.create<P>(e->about.name, model);
+  if (const Entry* found = exact_algorithm(host.registry(), P::problem, *model)) {
+    return host.create<P>(found->about.name, model);
   }
   throw Unsupported("viewer: algorithm for " + std::string(P::problem) + " of '" + model->name() +
                     "' is missing, expected a plugin with one (another controller needs none)");

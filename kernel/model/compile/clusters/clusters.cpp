@@ -41,6 +41,7 @@ Cluster Compiler::cluster_of(int number, int& rotor) {
 
 void Compiler::tie_clusters() {
   int rotor = 0;
+  model_->clusters_.reserve(clusters_.size());
   for (int number = 0; number < clusters_.size(); ++number) {
     model_->clusters_.push_back(cluster_of(number, rotor));
   }
