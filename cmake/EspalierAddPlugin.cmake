@@ -70,6 +70,7 @@ function(espalier_add_plugin target)
         LIBRARY_OUTPUT_DIRECTORY ${ESPALIER_PLUGIN_OUTPUT_DIRECTORY})
     endif()
     if(ESPALIER_INSTALL_PLUGIN_DIR)
+      set_property(GLOBAL APPEND PROPERTY ESPALIER_PLUGINS ${library})
       if(TARGET espalier_index)  # Espalier's own: a program opens them when it needs them
         add_custom_command(TARGET ${library} POST_BUILD
           COMMAND espalier_index $<TARGET_FILE:${library}> VERBATIM)

@@ -237,6 +237,7 @@ SweepPlan SweepPlan::read(const std::string& file) {
   for (const std::string& name : records.keys()) {
     plan.records.push_back(read_record(file, name, records[name]));
   }
+  if (plan.records.empty()) records.refuse("is empty", "numbers to record");
   std::vector<std::string> taken;
   for (const std::string& name : plan.columns()) {
     if (std::find(taken.begin(), taken.end(), name) != taken.end()) {

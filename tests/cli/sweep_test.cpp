@@ -153,6 +153,7 @@ TEST(SweepTest, BadFilesNameTheKey) {
   };
   refused(record + "parametres: {}\n", "parameters");
   refused("", "record");
+  refused("record: {}\n", "record is empty, expected numbers to record");
   refused("parameters: {m: {set: links.blok.mass, list: [1]}}\n" + record, "block");
   refused("parameters: {m: {set: links.block.mas, list: [1]}}\n" + record, "mass");
   refused("parameters: {m: {set: links.block.mass}}\n" + record, "uniform");

@@ -110,6 +110,7 @@ struct ArticulatedState {
       if (p <= last) body[p].seen = true;
     }
     for (const int i : layout.watched) body[i].seen = true;
+    find_followed(last);
     for (const auto& [r, armature] : m.armature()) {
       if (r < rates) rate[r].armature = armature;
     }
@@ -118,6 +119,16 @@ struct ArticulatedState {
     }
   }
 
+  /// Whose accelerations leave their clusters, and whose these are computed from.
+  void find_followed(int last) {
+    for (int i = model.active_body_count(); i > 0; --i) {
+      const int p = model.body(i).parent;
+      const bool leaves = model.body(i).cluster != model.body(p).cluster;
+      if (p > 0 && p <= last && (leaves || (i <= last && body[i].followed))) {
+        body[p].followed = true;
+      }
+    }
+  }
   /// Chooses whose axes stand for the world's.
   void align() {
     const Model& m = model;

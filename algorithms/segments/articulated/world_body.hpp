@@ -96,6 +96,7 @@ struct WorldBody {
   bool turned = false;      ///< E comes from the sine and cosine of its joint
   bool coaxial = false;     ///< and its placement does not turn it
   bool seen = false;        ///< others ask for its motion
+  bool followed = false;    ///< bodies outside its cluster ask for its acceleration
   Moments<double> moments;  ///< body axes
   Mat3<T> E;                ///< world to body axes
   Vec3<T> r;                ///< from the parent's origin to the body's

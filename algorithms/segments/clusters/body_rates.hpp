@@ -64,6 +64,7 @@ ESPALIER_ALWAYS_INLINE void carry_inward(Force<T> F, int at, const RateRow<T>& r
     F.n += cross(b.r, F.f);
     at = b.parent;
   }
+  if (at == 0) return;  // nothing asks how the ground would move
   if (row.unit >= 0) {
     m.Moq[row.unit] += F;
     return;

@@ -32,17 +32,17 @@ void compose_spanning_inertia(const Cluster& c, ClusterState<T>& state, Fronts<T
       for (int l = 1; l <= k; ++l) *H++ = b.S_transpose_times(state.rate[at - l], F);
       r[at] -= b.S_transpose_times(rate, b.pA);
       if (rate.armature != 0.0 && g != nullptr) r[at] -= rate.armature * g[at];
-      F.n += cross(b.r, F.f);
-      int on = b.parent;
-      while (on >= c.first) {
+      const Vec3<T>* r_on = &b.r;
+      for (int on = b.parent; on >= c.first; on = state.body[on].parent) {
         const WorldBody<T>& p = state.body[on];
         const Body& parent = state.model.body(on);
+        F.n += cross(*r_on, F.f);
         for (int l = 0; l < parent.nv; ++l) {
           *H++ = p.S_transpose_times(state.rate[parent.v + l], F);
         }
-        F.n += cross(p.r, F.f);
-        on = p.parent;
+        r_on = &p.r;
       }
+      if (moving) F.n += cross(*r_on, F.f);
       for (int l = 0; moving && l < 6; ++l) *H++ = F[l];
     }
     if (b.parent == 0) continue;
@@ -99,7 +99,7 @@ void forward_accelerations(const ClusterByFronts& s, ClusterState<T>& state, T* 
   for (int i = c.first; i < c.first + c.count; ++i) {
     const Body& body = state.model.body(i);
     WorldBody<T>& b = state.body[i];
-    if (!b.seen) continue;
+    if (!b.followed) continue;
     const Motion<T>& p = state.body[b.parent].da;
     b.da = {p.w, p.v + cross(p.w, b.r)};
     for (int k = 0; k < body.nv; ++k) {

@@ -104,13 +104,16 @@ void forward_accelerations(const ClusterOnOne& s, ClusterState<T>& state, T* vdo
   const T* r = Mqq + n * n;
   const Motion<T>& da_o = state.body[c.supports[0]].da;
   T* ydd = vdot + c.v;
-  for (int j = 0; j < n; ++j) ydd[j] = r[j] - dot(da_o, state.Moq[c.v + j]);
+  std::copy_n(r, n, ydd);
+  if (c.supports[0] != 0) {
+    for (int j = 0; j < n; ++j) ydd[j] -= dot(da_o, state.Moq[c.v + j]);
+  }
   ldlt_solve<fixed>(Mqq, n, ydd);
   const T* G = state.motion.G(c);
   for (int i = c.first; i < c.first + c.count; ++i) {
     const Body& body = state.model.body(i);
     WorldBody<T>& b = state.body[i];
-    if (!b.seen) continue;
+    if (!b.followed) continue;
     const Motion<T>& p = state.body[b.parent].da;
     b.da = {p.w, p.v + cross(p.w, b.r)};
     for (int k = 0; k < body.nv; ++k) {
