@@ -20,9 +20,10 @@ constexpr bool turns_first(const ChainKind& kind) {
 /// zeros about the axis. (Ended lanes have no inertia and D = 1.)
 template <ChainKind kind, class S, class Body>
 ESPALIER_ALWAYS_INLINE void eliminate_joint(Body& b, const S& tau, ArticulatedInertia<S>& I,
-                                            Force<S>& p) {
+                                            JointWrenches<S>& w) {
   const Turn<S> t = Turn<S>::of(b.c, b.s);
   add_body(b.moments, I);
+  Force<S>& p = w.p;
   p += b.pA;
   const S x = I.A.xz, y = I.A.yz, z = I.A.zz;
   const Vec3<S> f = I.B.row[2];
@@ -49,51 +50,47 @@ ESPALIER_ALWAYS_INLINE void eliminate_joint(Body& b, const S& tau, ArticulatedIn
 }
 /// Elimination after the rotation to the body before, whose axes rotors' transverse momentum has:
 /// the rotation does not wait for the division.
-template <ChainKind kind, class Unit, class S, class Inertia, class Wrench>
+template <ChainKind kind, class Unit, class S, class Inertia, class Wrenches>
 ESPALIER_ALWAYS_INLINE void eliminate_turned_joint(Unit& unit, typename Unit::Body& b, const S& tau,
-                                                   Inertia& I, Wrench& p) {
-  const auto t = Unit::Body::InwardTurn::of(b.c, b.s);
+                                                   Inertia& I, Wrenches& w) {
+  const auto t = Unit::Body::InertiaTurn::of(b.c, b.s);
   add_body(b.moments, I);
-  p += b.pA;
-  Wrench U = axis_column(I);
-  S D = axis_inertia(I) + b.reflected, force = tau - axis_moment(p);
+  w.add_wrench(b.pA);
+  w.set_column(I);
+  S D = axis_inertia(I) + b.reflected, force = tau - w.axis_moment();
   if constexpr (kind.geared) {
     force -= unit.gears[b.gear].force;
-    add_axis_moment(U, unit.gears[b.gear].axial);
+    w.add_axis_moment_to_column(unit.gears[b.gear].axial);
     if (b.leads_pair) {
       const CoupledPair<S>& pair = unit.pair;
       D += pair.momentum.n.z + pair.momentum.n.z + pair.inertia;
       force += pair.force;
-      U += wrench_of<typename Unit::Body>(pair.momentum);
+      w.add_to_column(pair.momentum);
     }
   }
   const S inverse = S(1.0) / D;
   const S u = force * inverse;
-  const auto P = b.P;
-  to_parent<kind>(P, t, U);
+  const auto& P = b.P;
+  to_parent<kind>(P, t, w);
   to_parent<kind>(P, t, I);
-  to_parent<kind>(P, t, p);
   if constexpr (kind.geared) {
     if (b.transverse) {
-      add_moment(U, unit.gears[b.gear].momentum);
-      add_moment(p, unit.gears[b.gear].couple);
+      w.add_moments(unit.gears[b.gear].momentum, unit.gears[b.gear].couple);
       if (const int rotor = unit.gears[b.gear].rotor; rotor >= 0) {
         add_rotation(I, unit.rotors[rotor].Delta);
       }
     }
   }
-  subtract_outer(I, inverse, U);
-  p += scale(u, U);
-  b.U() = scale(inverse, U);
-  b.u = u, b.D_inverse = inverse;
   if constexpr (kind.geared) {
     if (b.coupled) {
       auto& gear = unit.gears[b.gear];
       gear.coupling_over_D = inverse * gear.coupling;
-      unit.pair = {scale(-gear.coupling_over_D, plain(U)), -(gear.coupling_over_D * gear.coupling),
-                   -(gear.coupling * u)};
+      unit.pair = {scale(-gear.coupling_over_D, plain(w.column())),
+                   -(gear.coupling_over_D * gear.coupling), -(gear.coupling * u)};
     }
   }
+  b.U() = eliminate(I, w, inverse, u);
+  b.u = u, b.D_inverse = inverse;
 }
 
 /// First body of chains on the ground, which does not move: its rate alone. Not inlined, so that

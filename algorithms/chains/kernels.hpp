@@ -315,11 +315,42 @@ template <class S>
 ESPALIER_ALWAYS_INLINE void add_rotation(ArticulatedInertia<S>& I, const Sym3<S>& A) {
   I.A += A;
 }
-/// I -= s U U^T.
+/// U = I S of a joint and the wrench p of what its body carries.
 template <class S>
-ESPALIER_ALWAYS_INLINE void subtract_outer(ArticulatedInertia<S>& I, const S& s,
-                                           const Force<S>& U) {
-  I.subtract_outer(s, U);
+struct JointWrenches {
+  Force<S> U, p;
+
+  static JointWrenches zero() { return {Force<S>::zero(), Force<S>::zero()}; }
+  void set_wrench(const Force<S>& f) { p = f; }
+  ESPALIER_ALWAYS_INLINE const Force<S>& wrench() const { return p; }
+  ESPALIER_ALWAYS_INLINE S axis_moment() const { return p.n.z; }
+  ESPALIER_ALWAYS_INLINE void add_wrench(const Force<S>& f) { p += f; }
+  ESPALIER_ALWAYS_INLINE void set_column(const ArticulatedInertia<S>& I) { U = axis_column(I); }
+  ESPALIER_ALWAYS_INLINE const Force<S>& column() const { return U; }
+  ESPALIER_ALWAYS_INLINE void add_to_column(const Force<S>& f) { U += f; }
+  template <class C>
+  ESPALIER_ALWAYS_INLINE void add_axis_moment_to_column(const C& x) {
+    U.n.z += x;
+  }
+  template <class C>
+  ESPALIER_ALWAYS_INLINE void add_moments(const Vec3<C>& column, const Vec3<S>& wrench) {
+    U.n += column, p.n += wrench;
+  }
+};
+template <ChainKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE void to_parent(const ChainPlacement<C>& P, const Turn<S>& t,
+                                      JointWrenches<S>& w) {
+  to_parent<kind>(P, t, w.U);
+  to_parent<kind>(P, t, w.p);
+}
+/// I -= s U U^T, p += u U.
+/// @returns  s U
+template <class S>
+ESPALIER_ALWAYS_INLINE Force<S> eliminate(ArticulatedInertia<S>& I, JointWrenches<S>& w, const S& s,
+                                          const S& u) {
+  I.subtract_outer(s, w.U);
+  w.p += scale(u, w.U);
+  return scale(s, w.U);
 }
 
 }  // namespace espalier

@@ -3,10 +3,10 @@
 #include "algorithms/chains/kernels.hpp"
 
 /// Kernels of the backward pass for a chain that is computed alone, at double, with no other chain
-/// for the lanes of a register. An articulated inertia [A B; B^T C] is twelve pairs of numbers that
-/// turn alike, [A|C] and [B|B^T] (theory/chains 4). They stay in registers; 33 doubles would not.
-/// The counting scalar takes chains/kernels.hpp instead. chain_composites_test.cpp holds each
-/// kernel to dense algebra.
+/// for the lanes of a register. An articulated inertia [A B; B^T C] is six times four numbers that
+/// turn alike, [A|C|B|B^T] (theory/chains 4). They stay in registers; 33 doubles would not. The
+/// counting scalar takes chains/kernels.hpp instead. chain_composites_test.cpp holds each kernel to
+/// dense algebra.
 
 namespace espalier {
 
@@ -15,11 +15,6 @@ using Pair = BasicPack<double, 2>;
 
 ESPALIER_ALWAYS_INLINE Pair swapped(Pair x) {
   return Pair(__builtin_shufflevector(x.lanes, x.lanes, 1, 0));
-}
-/// One lane of x beside one lane of y.
-template <int of_x, int of_y>
-ESPALIER_ALWAYS_INLINE Pair lanes(Pair x, Pair y) {
-  return Pair(__builtin_shufflevector(x.lanes, y.lanes, of_x, 2 + of_y));
 }
 ESPALIER_ALWAYS_INLINE void add_low(Pair& to, double x) { to.lanes[0] += x; }
 
@@ -40,52 +35,112 @@ struct PairedForce {
   }
 };
 
-/// An articulated inertia as [A|C] and [B|B^T].
-struct PairedInertia {
-  Sym3<Pair> AC, B;
+/// Lanes of x, or of x (0 to 3) and y (4 to 7).
+template <int a, int b, int c, int d>
+ESPALIER_ALWAYS_INLINE Quad lanes(Quad x, Quad y) {
+  return Quad(__builtin_shufflevector(x.lanes, y.lanes, a, b, c, d));
+}
+template <int a, int b, int c, int d>
+ESPALIER_ALWAYS_INLINE Quad lanes(Quad x) {
+  return lanes<a, b, c, d>(x, x);
+}
+ESPALIER_ALWAYS_INLINE Quad twice(Pair x) {
+  return Quad(__builtin_shufflevector(x.lanes, x.lanes, 0, 1, 0, 1));
+}
+ESPALIER_ALWAYS_INLINE Pair lower_half(Quad x) {
+  return Pair(__builtin_shufflevector(x.lanes, x.lanes, 0, 1));
+}
+/// In one lane, or half of them; zeros in others.
+ESPALIER_ALWAYS_INLINE Quad lowest(double x) { return Quad(x, 0.0, 0.0, 0.0); }
+ESPALIER_ALWAYS_INLINE Quad lower_alone(Quad x) { return lanes<0, 1, 4, 4>(x, Quad(0.0)); }
 
-  static PairedInertia zero() { return {Sym3<Pair>::zero(), Sym3<Pair>::zero()}; }
-  static PairedInertia of(const ArticulatedInertia<double>& I) {
-    const auto pair = [](const auto& a, const auto& b, int i, int j) {
-      return Pair(a(i, j), b(i, j));
-    };
-    const auto across = [&](int i, int j) { return Pair(I.B(i, j), I.B(j, i)); };
-    return {{pair(I.A, I.C, 0, 0), pair(I.A, I.C, 0, 1), pair(I.A, I.C, 0, 2), pair(I.A, I.C, 1, 1),
-             pair(I.A, I.C, 1, 2), pair(I.A, I.C, 2, 2)},
-            {across(0, 0), across(0, 1), across(0, 2), across(1, 1), across(1, 2), across(2, 2)}};
+/// C of an entry of [A|C|B|B^T], or of two in the places of B and of B^T.
+ESPALIER_ALWAYS_INLINE Quad C_of(Quad x) { return lanes<1, 1, 1, 1>(x); }
+ESPALIER_ALWAYS_INLINE Quad C_of(Quad to_B, Quad to_BT) { return lanes<1, 5, 1, 5>(to_B, to_BT); }
+/// B or B^T of an entry, in the place of A.
+ESPALIER_ALWAYS_INLINE Quad B_of(Quad x) { return lanes<2, 2, 2, 2>(x); }
+ESPALIER_ALWAYS_INLINE Quad BT_of(Quad x) { return lanes<3, 3, 3, 3>(x); }
+/// B and B^T change places.
+ESPALIER_ALWAYS_INLINE Quad transposed(Quad x) { return lanes<0, 1, 3, 2>(x); }
+/// n and f of [n|f|n|f] do.
+ESPALIER_ALWAYS_INLINE Quad swapped(Quad x) { return lanes<1, 0, 3, 2>(x); }
+
+/// An articulated inertia as [A|C|B|B^T].
+struct QuadInertia : Sym3<Quad> {
+  static QuadInertia zero() { return {Sym3<Quad>::zero()}; }
+  static QuadInertia of(const ArticulatedInertia<double>& I) {
+    const auto at = [&](int i, int j) { return Quad(I.A(i, j), I.C(i, j), I.B(i, j), I.B(j, i)); };
+    return {{at(0, 0), at(0, 1), at(0, 2), at(1, 1), at(1, 2), at(2, 2)}};
   }
   ArticulatedInertia<double> plain() const {
-    const auto lane = [&](int k) {
-      return Sym3<double>{AC.xx[k], AC.xy[k], AC.xz[k], AC.yy[k], AC.yz[k], AC.zz[k]};
-    };
+    const auto lane = [&](int k) { return Sym3<double>{xx[k], xy[k], xz[k], yy[k], yz[k], zz[k]}; };
     return {
-        lane(0),
-        {{{B.xx[0], B.xy[0], B.xz[0]}, {B.xy[1], B.yy[0], B.yz[0]}, {B.xz[1], B.yz[1], B.zz[0]}}},
-        lane(1)};
+        lane(0), {{{xx[2], xy[2], xz[2]}, {xy[3], yy[2], yz[2]}, {xz[3], yz[3], zz[2]}}}, lane(1)};
+  }
+};
+/// JointWrenches as [U.n|U.f|p.n|p.f].
+struct QuadWrenches {
+  Quad x, y, z;
+
+  static QuadWrenches zero() { return {Quad(0.0), Quad(0.0), Quad(0.0)}; }
+  void set_wrench(const Force<double>& p) {
+    x = Quad(0.0, 0.0, p.n.x, p.f.x), y = Quad(0.0, 0.0, p.n.y, p.f.y);
+    z = Quad(0.0, 0.0, p.n.z, p.f.z);
+  }
+  ESPALIER_ALWAYS_INLINE Force<double> wrench() const {
+    return {{x[2], y[2], z[2]}, {x[3], y[3], z[3]}};
+  }
+  ESPALIER_ALWAYS_INLINE double axis_moment() const { return z[2]; }
+  ESPALIER_ALWAYS_INLINE void add_wrench(const PairedForce& f) {
+    // U is not there yet.
+    x += twice(f.x), y += twice(f.y), z += twice(f.z);
+  }
+  ESPALIER_ALWAYS_INLINE void set_column(const QuadInertia& I) {
+    const auto column = [](Quad entry, Quad here) {
+      return lanes<0, 1, 6, 7>(lanes<0, 3, 0, 3>(entry), here);
+    };
+    x = column(I.xz, x), y = column(I.yz, y), z = column(I.zz, z);
+  }
+  ESPALIER_ALWAYS_INLINE PairedForce column() const {
+    return {lower_half(x), lower_half(y), lower_half(z)};
+  }
+  ESPALIER_ALWAYS_INLINE void add_to_column(const Force<double>& f) {
+    x += Quad(f.n.x, f.f.x, 0.0, 0.0), y += Quad(f.n.y, f.f.y, 0.0, 0.0);
+    z += Quad(f.n.z, f.f.z, 0.0, 0.0);
+  }
+  ESPALIER_ALWAYS_INLINE void add_axis_moment_to_column(double moment) { z += lowest(moment); }
+  ESPALIER_ALWAYS_INLINE void add_moments(const Vec3<double>& column, const Vec3<double>& wrench) {
+    x += Quad(column.x, 0.0, wrench.x, 0.0), y += Quad(column.y, 0.0, wrench.y, 0.0);
+    z += Quad(column.z, 0.0, wrench.z, 0.0);
   }
 };
 
-/// A body's placement and moments as pairs.
+/// A body's placement and moments side by side, as the kernels below want them.
 struct PairedPlacement : ChainPlacement<double> {
-  Pair low_a, high_a, low_d;  ///< [a|0], [0|a], [d|0]
-  Pair a_a, d_d, d_a;         ///< [-a|a], [-d|d], [-d|a]
+  Quad low_a, low_d;  ///< [a|0|a|0], [d|0|d|0]
+  // What B and B^T take from C.
+  Quad a_a, d_d;              ///< [0|0|a|a], [0|0|d|d]
+  Quad minus_a_a, minus_d_d;  ///< [0|0|-a|a], [0|0|-d|d]
+  Quad minus_d_a;             ///< [0|0|-d|a]
+  Quad none_a, d_none;        ///< [0|0|0|a], [0|0|d|0]
 
   void make_pairs() {
-    low_a = {a, 0.0}, high_a = {0.0, a}, low_d = {d, 0.0};
-    a_a = {-a, a}, d_d = {-d, d}, d_a = {-d, a};
+    low_a = {a, 0.0, a, 0.0}, low_d = {d, 0.0, d, 0.0};
+    a_a = {0.0, 0.0, a, a}, d_d = {0.0, 0.0, d, d};
+    minus_a_a = {0.0, 0.0, -a, a}, minus_d_d = {0.0, 0.0, -d, d};
+    minus_d_a = {0.0, 0.0, -d, a};
+    none_a = {0.0, 0.0, 0.0, a}, d_none = {0.0, 0.0, d, 0.0};
   }
 };
 struct PairedMoments : ChainMoments<double> {
-  Pair x_x, y_y;  ///< [-x|x] and [y|-y]
+  Quad to_xz, to_yz;  ///< what these entries of an inertia gain
 
-  void make_pairs() { x_x = {-x, x}, y_y = {y, -y}; }
+  void make_pairs() { to_xz = {-xz, 0.0, y, -y}, to_yz = {-yz, 0.0, -x, x}; }
 };
 
-ESPALIER_ALWAYS_INLINE void add_body(const PairedMoments& b, PairedInertia& I) {
-  Sym3<Pair>& AC = I.AC;
-  add_low(AC.xx, b.yy), add_low(AC.xy, -b.xy), add_low(AC.xz, -b.xz);
-  add_low(AC.yy, b.xx), add_low(AC.yz, -b.yz), add_low(AC.zz, b.xx + b.yy);
-  I.B.xz += b.y_y, I.B.yz += b.x_x;
+ESPALIER_ALWAYS_INLINE void add_body(const PairedMoments& b, QuadInertia& I) {
+  I.xx += lowest(b.yy), I.xy -= lowest(b.xy), I.xz += b.to_xz;
+  I.yy += lowest(b.xx), I.yz += b.to_yz, I.zz += lowest(b.xx + b.yy);
 }
 
 /// X^T f: wrench about the origin of the body before, in its axes.
@@ -99,104 +154,115 @@ ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Pair>
     const Pair y = swapped(f.y), z = swapped(f.z);
     if constexpr (kind.twist != Twist::parallel) {
       const Pair x = swapped(f.x);
-      f.x -= P.low_d * y;
-      f.y += P.low_d * x;
+      f.x -= lower_half(P.low_d) * y;
+      f.y += lower_half(P.low_d) * x;
     }
-    f.y -= P.low_a * z;
-    f.z += P.low_a * y;
+    f.y -= lower_half(P.low_a) * z;
+    f.z += lower_half(P.low_a) * y;
   }
 }
 
-/// E^T B E for a turn about axis 3 - i - j, of [B|B^T].
+/// The same of both wrenches.
+template <ChainKind kind>
+ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Quad>& t,
+                                      QuadWrenches& w) {
+  rotate_to_parent(w.x, w.y, t);
+  if constexpr (kind.twist == Twist::right) w = {w.x, -w.z, w.y};
+  if constexpr (kind.twist == Twist::any) rotate_to_parent(w.y, w.z, P.alpha);
+  if constexpr (kind.offset) {
+    const Quad y = swapped(w.y), z = swapped(w.z);
+    if constexpr (kind.twist != Twist::parallel) {
+      const Quad x = swapped(w.x);
+      w.x -= P.low_d * y;
+      w.y += P.low_d * x;
+    }
+    w.y -= P.low_a * z;
+    w.z += P.low_a * y;
+  }
+}
+
+/// E^T M E for a turn about axis 3 - i - j, of A, C, B and B^T.
 template <int i, int j, class C>
-ESPALIER_ALWAYS_INLINE void rotate_both_to_parent(Sym3<Pair>& B, const Turn<C>& t) {
+ESPALIER_ALWAYS_INLINE void rotate_all_to_parent(Sym3<Quad>& M, const Turn<C>& t) {
   constexpr int k = 3 - i - j;
-  Pair &ii = entry<i, i>(B), &jj = entry<j, j>(B), &ij = entry<i, j>(B);
-  const Pair d = jj - ii, g = ij + swapped(ij);
-  const Pair e = t.ss * d - t.sc * g;
-  ij -= t.sc * d + t.ss * g;
-  ii += e, jj -= e;
-  rotate_to_parent(entry<i, k>(B), entry<j, k>(B), t);
+  Quad &ii = entry<i, i>(M), &jj = entry<j, j>(M), &ij = entry<i, j>(M);
+  const Quad d = jj - ii, g = ij + transposed(ij);
+  ij = ij - t.sc * d - t.ss * g;
+  ii = ii + t.ss * d - t.sc * g;
+  jj = jj - t.ss * d + t.sc * g;
+  rotate_to_parent(entry<i, k>(M), entry<j, k>(M), t);
 }
 
 /// X^T I X: inertia about the origin of the body before, in its axes (inertia.hpp, shifted()).
 template <ChainKind kind>
-ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Pair>& t,
-                                      PairedInertia& I) {
-  Sym3<Pair>&AC = I.AC, &B = I.B;
-  rotate_to_parent<0, 1, false>(AC, t);
-  rotate_both_to_parent<0, 1>(B, t);
+ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Quad>& t,
+                                      QuadInertia& I) {
+  rotate_all_to_parent<0, 1>(I, t);
   if constexpr (kind.twist == Twist::right) {
-    AC = {AC.xx, -AC.xz, AC.xy, AC.zz, -AC.yz, AC.yy};
-    B = {B.xx, -B.xz, B.xy, B.zz, -swapped(B.yz), B.yy};
+    I = {{I.xx, -I.xz, I.xy, I.zz, -transposed(I.yz), I.yy}};
   }
-  if constexpr (kind.twist == Twist::any) {
-    rotate_to_parent<1, 2, false>(AC, P.alpha);
-    rotate_both_to_parent<1, 2>(B, P.alpha);
-  }
+  if constexpr (kind.twist == Twist::any) rotate_all_to_parent<1, 2>(I, P.alpha);
   if constexpr (!kind.offset) return;
-  const Sym3<Pair> b = B;
-  const Pair xz = lanes<1, 1>(AC.xz, AC.xz), yz = lanes<1, 1>(AC.yz, AC.yz);  // of C
-  B.xy -= P.high_a * AC.xz;
-  B.yz += P.a_a * lanes<1, 1>(AC.zz, AC.yy);
-  B.yy -= P.a * yz;
-  B.zz += P.a * yz;
+  const QuadInertia old = I;
+  // B' = B + r x C.
+  const Quad C_yz = C_of(old.yz);
+  I.yy -= P.a_a * C_yz;
+  I.zz += P.a_a * C_yz;
+  I.yz += P.minus_a_a * C_of(old.zz, old.yy);
   if constexpr (kind.twist == Twist::parallel) {
-    B.xz += P.high_a * AC.xy;
+    I.xy -= P.none_a * C_of(old.xz);
+    I.xz += P.none_a * C_of(old.xy);
   } else {
-    const Pair xy = lanes<1, 1>(AC.xy, AC.xy);
-    B.xy += P.d_d * lanes<1, 1>(AC.yy, AC.xx);
-    B.xz += P.d_a * lanes<1, 1>(AC.yz, AC.xy);
-    B.yz += P.low_d * xz;
-    B.xx -= P.d * xy;
-    B.yy += P.d * xy;
+    const Quad C_xy = C_of(old.xy), C_xz = C_of(old.xz);
+    I.xx -= P.d_d * C_xy;
+    I.yy += P.d_d * C_xy;
+    I.xy = I.xy + P.minus_d_d * C_of(old.yy, old.xx) - P.none_a * C_xz;
+    I.xz += P.minus_d_a * C_of(old.yz, old.xy);
+    I.yz += P.d_none * C_xz;
   }
-  const Pair yz_both = B.yz + b.yz;
-  AC.xy -= P.low_a * b.xz;
-  AC.xz += P.low_a * b.xy;
-  AC.yy -= P.low_a * yz_both;
-  AC.yz += P.low_a * (b.yy - B.zz);
-  AC.zz += P.low_a * swapped(yz_both);
+  // A' = A + r x B'^T + B (r x)^T.
+  const QuadInertia shifted = I;
+  const Quad a = lower_alone(P.low_a), yz_both = I.yz + old.yz, yy_zz = old.yy - I.zz;
+  I.xy -= a * B_of(old.xz);
+  I.xz += a * B_of(old.xy);
+  I.yy -= a * B_of(yz_both);
+  I.yz += a * B_of(yy_zz);
+  I.zz += a * BT_of(yz_both);
   if constexpr (kind.twist != Twist::parallel) {
-    const Pair xy_both = B.xy + b.xy;
-    AC.xx -= P.low_d * xy_both;
-    AC.xy += P.low_d * (b.xx - B.yy);
-    AC.xz -= P.low_d * swapped(B.yz);
-    AC.yy += P.low_d * swapped(xy_both);
-    AC.yz += P.low_d * swapped(B.xz);
+    const Quad d = lower_alone(P.low_d), xy_both = shifted.xy + old.xy;
+    I.xx -= d * B_of(xy_both);
+    I.xy += d * B_of(old.xx - shifted.yy);
+    I.xz -= d * BT_of(shifted.yz);
+    I.yy += d * BT_of(xy_both);
+    I.yz += d * BT_of(shifted.xz);
   }
 }
 
 // --- elimination of a joint about z, as in chains/kernels.hpp ------------------------------------
 
-ESPALIER_ALWAYS_INLINE PairedForce axis_column(const PairedInertia& I) {
-  return {lanes<0, 1>(I.AC.xz, I.B.xz), lanes<0, 1>(I.AC.yz, I.B.yz), lanes<0, 1>(I.AC.zz, I.B.zz)};
-}
-ESPALIER_ALWAYS_INLINE double axis_inertia(const PairedInertia& I) { return I.AC.zz[0]; }
+ESPALIER_ALWAYS_INLINE double axis_inertia(const QuadInertia& I) { return I.zz[0]; }
 ESPALIER_ALWAYS_INLINE double axis_moment(const PairedForce& f) { return f.z[0]; }
 ESPALIER_ALWAYS_INLINE void add_axis_moment(PairedForce& f, double x) { add_low(f.z, x); }
 ESPALIER_ALWAYS_INLINE void add_moment(PairedForce& f, const Vec3<double>& n) {
   add_low(f.x, n.x), add_low(f.y, n.y), add_low(f.z, n.z);
 }
 /// Adds to the moment that an angular acceleration takes.
-ESPALIER_ALWAYS_INLINE void add_rotation(PairedInertia& I, const Sym3<double>& A) {
-  Sym3<Pair>& AC = I.AC;
-  add_low(AC.xx, A.xx), add_low(AC.xy, A.xy), add_low(AC.xz, A.xz);
-  add_low(AC.yy, A.yy), add_low(AC.yz, A.yz), add_low(AC.zz, A.zz);
+ESPALIER_ALWAYS_INLINE void add_rotation(QuadInertia& I, const Sym3<double>& A) {
+  I.xx += lowest(A.xx), I.xy += lowest(A.xy), I.xz += lowest(A.xz);
+  I.yy += lowest(A.yy), I.yz += lowest(A.yz), I.zz += lowest(A.zz);
 }
-ESPALIER_ALWAYS_INLINE PairedForce scale(double s, const PairedForce& f) {
-  return {s * f.x, s * f.y, s * f.z};
-}
-ESPALIER_ALWAYS_INLINE void subtract_outer(PairedInertia& I, double s, const PairedForce& U) {
-  const PairedForce V = scale(s, U);
-  Sym3<Pair>&AC = I.AC, &B = I.B;
-  AC.xx -= V.x * U.x, AC.xy -= V.x * U.y, AC.xz -= V.x * U.z;
-  AC.yy -= V.y * U.y, AC.yz -= V.y * U.z, AC.zz -= V.z * U.z;
-  // [V.n_i|U.f_i] and [U.f_j|V.n_j]
-  const Pair x = lanes<0, 1>(V.x, U.x), y = lanes<0, 1>(V.y, U.y), z = lanes<0, 1>(V.z, U.z);
-  const Pair X = lanes<1, 0>(U.x, V.x), Y = lanes<1, 0>(U.y, V.y), Z = lanes<1, 0>(U.z, V.z);
-  B.xx -= x * X, B.xy -= x * Y, B.xz -= x * Z;
-  B.yy -= y * Y, B.yz -= y * Z, B.zz -= z * Z;
+/// I -= s U U^T, p += u U for the column U.
+/// @returns  s U
+ESPALIER_ALWAYS_INLINE PairedForce eliminate(QuadInertia& I, QuadWrenches& w, double s, double u) {
+  const auto both = [](Quad x) { return lanes<0, 1, 0, 1>(x); };
+  const Quad x = both(w.x), y = both(w.y), z = both(w.z);
+  const Quad sx = s * x, sy = s * y, sz = s * z;
+  // [n|f|n|f] of one axis times this of another: n n, f f, n f and f n.
+  const Quad X = transposed(x), Y = transposed(y), Z = transposed(z);
+  I.xx -= sx * X, I.xy -= sx * Y, I.xz -= sx * Z;
+  I.yy -= sy * Y, I.yz -= sy * Z, I.zz -= sz * Z;
+  w.x += u * x, w.y += u * y, w.z += u * z;
+  return {lower_half(sx), lower_half(sy), lower_half(sz)};
 }
 
 // --- conversions, for code that is written for pairs and for single numbers --------------------
@@ -213,13 +279,13 @@ ESPALIER_ALWAYS_INLINE auto wrench_of(const Force<S>& f) {
 template <class Body, class S>
 auto inertia_of(const ArticulatedInertia<S>& I) {
   if constexpr (Body::paired) {
-    return PairedInertia::of(I);
+    return QuadInertia::of(I);
   } else {
     return I;
   }
 }
 ESPALIER_ALWAYS_INLINE Force<double> plain(const PairedForce& f) { return f.plain(); }
-inline ArticulatedInertia<double> plain(const PairedInertia& I) { return I.plain(); }
+inline ArticulatedInertia<double> plain(const QuadInertia& I) { return I.plain(); }
 template <class S>
 ESPALIER_ALWAYS_INLINE const Force<S>& plain(const Force<S>& f) {
   return f;

@@ -266,28 +266,28 @@ void ChainSweeps<T>::backward_pass(Unit& unit, const T* tau_all) {
   using S = typename Unit::S;
   constexpr int lanes = Unit::lanes;
   auto I = Unit::Body::Inertia::zero();
-  auto p = Unit::Body::Wrench::zero();
+  auto w = Unit::Body::Wrenches::zero();
   for (std::size_t i = unit.bodies.size(); i-- > 0;) {
     auto& b = unit.bodies[i];
     if (b.boundaries) {
       ArticulatedInertia<S> I_sum = plain(I);
-      Force<S> p_sum = plain(p);
+      Force<S> p_sum = w.wrench();
       add_boundaries(b, I_sum, p_sum);
-      I = inertia_of<typename Unit::Body>(I_sum), p = wrench_of<typename Unit::Body>(p_sum);
+      I = inertia_of<typename Unit::Body>(I_sum), w.set_wrench(p_sum);
     }
     const S tau =
         side_by_side<T, lanes>([&](int k) { return b.y[k] < 0 ? T(0.0) : tau_all[b.y[k]]; });
     if (i == 0 && unit.on_ground)
-      return eliminate_joint_on_ground(unit, axis_inertia(I), tau - axis_moment(p));
+      return eliminate_joint_on_ground(unit, axis_inertia(I), tau - w.axis_moment());
     with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
       if constexpr (turns_first<Unit>(kind)) {
-        eliminate_turned_joint<kind>(unit, b, tau, I, p);
+        eliminate_turned_joint<kind>(unit, b, tau, I, w);
       } else {
-        eliminate_joint<kind>(b, tau, I, p);
+        eliminate_joint<kind>(b, tau, I, w);
       }
     });
   }
-  propagate_to_parents(unit, plain(I), plain(p));
+  propagate_to_parents(unit, plain(I), Force<S>(w.wrench()));
 }
 
 template <class T>

@@ -15,8 +15,10 @@ template <class S, class C, int lanes>
 struct ChainUnitBody {
   static constexpr bool paired = std::is_same_v<S, double>;  ///< chains/pairs.hpp
   using Wrench = std::conditional_t<paired, PairedForce, Force<S>>;
-  using Inertia = std::conditional_t<paired, PairedInertia, ArticulatedInertia<S>>;
+  using Inertia = std::conditional_t<paired, QuadInertia, ArticulatedInertia<S>>;
+  using Wrenches = std::conditional_t<paired, QuadWrenches, JointWrenches<S>>;
   using InwardTurn = Turn<std::conditional_t<paired, Pair, S>>;
+  using InertiaTurn = Turn<std::conditional_t<paired, Quad, S>>;
   ChainKind kind;
   std::conditional_t<paired, PairedPlacement, ChainPlacement<C>> P;
   C cos_theta, sin_theta;

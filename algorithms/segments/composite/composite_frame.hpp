@@ -29,29 +29,50 @@ struct CompositeFrame {
     Quad n, f;
   };
 
-  std::array<Quad, 3> axes;   ///< x, y and z of the body
-  Quad origin;                ///< seen from the world's
-  Quad w, v;                  ///< motion for unit rate, about the world's origin
-  Quad h;                     ///< first moments of the composite body, about its origin
-  std::array<Quad, 3> Sigma;  ///< second moments, likewise: the matrix by rows
+  struct Place {
+    std::array<Quad, 3> axes;  ///< x, y and z of the body
+    Quad origin;               ///< seen from the world's
+  };
+  /// A composite body without its mass, about an origin.
+  struct Composite {
+    Quad h;                     ///< first moments
+    std::array<Quad, 3> Sigma;  ///< second moments: the matrix by rows
+
+    static Composite zero() { return {Quad(0.0), {Quad(0.0), Quad(0.0), Quad(0.0)}}; }
+    ESPALIER_ALWAYS_INLINE Composite& operator+=(const Composite& b) {
+      h += b.h;
+      for (int k = 0; k < 3; ++k) Sigma[k] += b.Sigma[k];
+      return *this;
+    }
+    /// About a point from which its origin is seen at r, by Steiner:
+    /// h' = h + m r,  Sigma' = Sigma + h r^T + r h'^T.
+    ESPALIER_ALWAYS_INLINE Composite shifted(double mass, const Quad& r) const {
+      Composite moved{h + Quad(mass) * r, Sigma};
+      for (int k = 0; k < 3; ++k) moved.Sigma[k] += Quad(h[k]) * r + Quad(r[k]) * moved.h;
+      return moved;
+    }
+  };
+
+  Place at;
+  Quad w, v;            ///< motion for unit rate, about the world's origin
+  Composite composite;  ///< about the body's origin
 
   /// The world itself.
   static CompositeFrame world() {
     const Quad zero(0.0);
-    return {{Quad(1.0, 0.0, 0.0, 0.0), Quad(0.0, 1.0, 0.0, 0.0), Quad(0.0, 0.0, 1.0, 0.0)},
+    return {{{Quad(1.0, 0.0, 0.0, 0.0), Quad(0.0, 1.0, 0.0, 0.0), Quad(0.0, 0.0, 1.0, 0.0)}, zero},
             zero,
             zero,
-            zero,
-            zero,
-            {zero, zero, zero}};
+            Composite::zero()};
   }
-  void clear_composite() { h = Sigma[0] = Sigma[1] = Sigma[2] = Quad(0.0); }
 
   /// Axes, origin, motion for unit rate, and the body's own moments.
-  /// @param q     displacement, of a sliding joint alone
-  /// @param c, s  of the angle of one that turns
-  ESPALIER_ALWAYS_INLINE void place(const Constants& b, const CompositeFrame& parent,
-                                    const double* q, const double* c, const double* s) {
+  /// @param parent  where it is
+  /// @param q       displacement, of a sliding joint alone
+  /// @param c, s    of the angle of one that turns
+  /// @returns  where this body is: its child, where that comes next, need not read it from memory
+  ESPALIER_ALWAYS_INLINE Place place(const Constants& b, const Place& parent, const double* q,
+                                     const double* c, const double* s) {
     const Mat3<double>& E = b.placement.E;
     const auto of_parent = [&](const Vec3<double>& a)
                                ESPALIER_INLINED { return times(parent.axes, a.x, a.y, a.z); };
@@ -71,28 +92,26 @@ struct CompositeFrame {
       x = cosine * old + sine * y;
       y = cosine * y - sine * old;
     }
-    origin = parent.origin + shift;
-    if (!b.slides) w = z, v = cross(origin, z);
-    axes = {x, y, z};
+    const Place here{{x, y, z}, parent.origin + shift};
+    if (!b.slides) w = z, v = cross(here.origin, z);
     const Vec3<double>& m = b.moments.h;
     const Sym3<double>& M = b.moments.Sigma;
-    h = times(axes, m.x, m.y, m.z);
+    const std::array<Quad, 3>& axes = here.axes;
+    composite.h = times(axes, m.x, m.y, m.z);
     const Quad X = times(axes, M.xx, M.xy, M.xz), Y = times(axes, M.xy, M.yy, M.yz),
                Z = times(axes, M.xz, M.yz, M.zz);
-    for (int k = 0; k < 3; ++k) Sigma[k] = Quad(x[k]) * X + Quad(y[k]) * Y + Quad(z[k]) * Z;
-  }
-  /// Adds the composite body, which is complete, to the parent's, by Steiner:
-  /// h' = h + m r,  Sigma' = Sigma + h r^T + r h'^T.
-  ESPALIER_ALWAYS_INLINE void add_to_parent(double mass, CompositeFrame& parent) const {
-    const Quad r = origin - parent.origin, moved = h + Quad(mass) * r;
-    parent.h += moved;
     for (int k = 0; k < 3; ++k) {
-      parent.Sigma[k] += Sigma[k] + (Quad(h[k]) * r + Quad(r[k]) * moved);
+      composite.Sigma[k] = Quad(x[k]) * X + Quad(y[k]) * Y + Quad(z[k]) * Z;
     }
+    at = here;
+    return here;
   }
   /// The wrench that a unit acceleration of the rate takes, about the world's origin.
-  ESPALIER_ALWAYS_INLINE Wrench wrench(const Constants& b) const {
+  /// @param I  the composite body, complete
+  ESPALIER_ALWAYS_INLINE Wrench wrench(const Constants& b, const Composite& I) const {
     Wrench F;
+    const Quad& h = I.h;
+    const std::array<Quad, 3>& Sigma = I.Sigma;
     if (b.slides) {  // f = m z, n = h x z
       F = {cross(h, v), Quad(b.mass) * v};
     } else {  // f = z x h, n = (tr(Sigma) - Sigma) z
@@ -100,7 +119,7 @@ struct CompositeFrame {
       const double trace = Sigma[0][0] + Sigma[1][1] + Sigma[2][2];
       F = {Quad(trace) * z - times(Sigma, z[0], z[1], z[2]), cross(z, h)};
     }
-    F.n += cross(origin, F.f);
+    F.n += cross(at.origin, F.f);
     return F;
   }
 

@@ -104,13 +104,15 @@ class CompositeTree {
       }
     }
     sine += root_, cosine += root_;
-    frames_[0].clear_composite();
+    frames_[0].composite = Composite::zero();
     const int count = static_cast<int>(bodies_.size());
     const OfBody* const bodies = bodies_.data();
     CompositeFrame* const frames = frames_.data();
+    CompositeFrame::Place last = frames[0].at;
     for (int k = 1; k < count; ++k) {
       const OfBody& b = bodies[k];
-      frames[k].place(b.constants, frames[b.parent], q + b.q, cosine + k, sine + k);
+      if (b.parent != k - 1) last = frames[b.parent].at;
+      last = frames[k].place(b.constants, last, q + b.q, cosine + k, sine + k);
     }
     collect(M);
     if (root_ > 0) write_root(M);
@@ -118,6 +120,7 @@ class CompositeTree {
   }
 
  private:
+  using Composite = CompositeFrame::Composite;
   static constexpr int width = Quad::size;
   struct OfBody {
     CompositeFrame::Constants constants;
@@ -179,13 +182,22 @@ class CompositeTree {
     const long size = size_, root = root_, first = first_ - 1 + before();
     CompositeFrame::Wrench* const wrenches = wrenches_.data();
     long k = static_cast<long>(bodies_.size());
+    // From a body to its parent, where that comes next: from memory it would wait for the store.
+    Composite passed = Composite::zero();
     for (long block = blocks(); k > 1;) {
       --block;
       const long end = k, begin = std::max(1L, block * width - first);
       while (k > begin) {
         const OfBody& b = bodies[--k];
-        wrenches[k + first] = frames[k].wrench(b.constants);
-        frames[k].add_to_parent(b.constants.mass, frames[b.parent]);
+        const CompositeFrame& frame = frames[k];
+        CompositeFrame& parent = frames[b.parent];
+        Composite sum = frame.composite;
+        sum += passed;
+        wrenches[k + first] = frame.wrench(b.constants, sum);
+        passed = sum.shifted(b.constants.mass, frame.at.origin - parent.at.origin);
+        if (b.parent == k - 1) continue;
+        parent.composite += passed;
+        passed = Composite::zero();
       }
       put_side_by_side(wrenches + block * width, sides[block],
                        root > 0 ? M + (block * width - before()) : nullptr, size);
@@ -193,6 +205,7 @@ class CompositeTree {
         write_row(bodies[i], frames[i], sides + block, M + bodies[i].row);
       }
     }
+    frames[0].composite += passed;
   }
   /// @param F          wrenches of four rates
   /// @param[out] rows  their columns in the rows of the root's rates; nullptr: there is no root.
@@ -251,12 +264,12 @@ class CompositeTree {
     const CompositeFrame::Constants& b = bodies_[0].constants;
     const Vec3<double>& h0 = b.moments.h;
     const Sym3<double>& S = b.moments.Sigma;
-    const Vec3<double> h{frame.h[0] + h0.x, frame.h[1] + h0.y, frame.h[2] + h0.z};
-    const Moments<double> sum{
-        b.mass,
-        h,
-        {frame.Sigma[0][0] + S.xx, frame.Sigma[0][1] + S.xy, frame.Sigma[0][2] + S.xz,
-         frame.Sigma[1][1] + S.yy, frame.Sigma[1][2] + S.yz, frame.Sigma[2][2] + S.zz}};
+    const auto& [h_carried, Sigma] = frame.composite;
+    const Vec3<double> h{h_carried[0] + h0.x, h_carried[1] + h0.y, h_carried[2] + h0.z};
+    const Moments<double> sum{b.mass,
+                              h,
+                              {Sigma[0][0] + S.xx, Sigma[0][1] + S.xy, Sigma[0][2] + S.xz,
+                               Sigma[1][1] + S.yy, Sigma[1][2] + S.yz, Sigma[2][2] + S.zz}};
     const Sym3<double> I = sum.inertia();
     const double m = b.mass;
     const double rows[6][6] = {{I.xx, I.xy, I.xz, 0, -h.z, h.y}, {I.xy, I.yy, I.yz, h.z, 0, -h.x},

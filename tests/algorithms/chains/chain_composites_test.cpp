@@ -183,9 +183,9 @@ TEST_F(ChainPairsTest, PairsAreTheNumbers) {
   const auto f = random_.force<double>();
   const auto I = random_.articulated<double>();
   EXPECT_EQ(dense(PairedForce::of(f).plain()), dense(f));
-  EXPECT_EQ(dense(PairedInertia::of(I).plain()), dense(I));
+  EXPECT_EQ(dense(QuadInertia::of(I).plain()), dense(I));
   EXPECT_EQ(dense(PairedForce::zero().plain()), Vector6d(Vector6d::Zero()));
-  EXPECT_EQ(dense(PairedInertia::zero().plain()), Matrix6d(Matrix6d::Zero()));
+  EXPECT_EQ(dense(QuadInertia::zero().plain()), Matrix6d(Matrix6d::Zero()));
 }
 
 TEST_F(ChainPairsTest, WrenchToTheParentIsXTransposed) {
@@ -200,13 +200,30 @@ TEST_F(ChainPairsTest, WrenchToTheParentIsXTransposed) {
   });
 }
 
+/// The column of I for the axis, and the wrench on the body, beside each other.
+TEST_F(ChainPairsTest, BothWrenchesToTheParentAreXTransposed) {
+  for_kernels([&]<ChainKind kind>(Placement which, bool offset) {
+    const PairedPlacement P = placement(which, offset);
+    const Turn<double> t = random_.turn<double>();
+    const auto f = random_.force<double>();
+    const auto I = random_.articulated<double>();
+    QuadWrenches at_parent = QuadWrenches::zero();
+    at_parent.set_wrench(f);
+    at_parent.set_column(QuadInertia::of(I));
+    to_parent<kind>(P, Turn<Quad>::of(Quad(t.c), Quad(t.s)), at_parent);
+    const Matrix6d X = dense(transform_of<double, double>(P, t, 0));
+    expect_close(dense(at_parent.wrench()), X.transpose() * dense(f));
+    expect_close(dense(at_parent.column().plain()), X.transpose() * dense(I).col(2));
+  });
+}
+
 TEST_F(ChainPairsTest, InertiaToTheParentIsTheCongruence) {
   for_kernels([&]<ChainKind kind>(Placement which, bool offset) {
     const PairedPlacement P = placement(which, offset);
     const Turn<double> t = random_.turn<double>();
     const auto I = random_.articulated<double>();
-    PairedInertia at_parent = PairedInertia::of(I);
-    to_parent<kind>(P, Turn<Pair>::of(Pair(t.c), Pair(t.s)), at_parent);
+    QuadInertia at_parent = QuadInertia::of(I);
+    to_parent<kind>(P, Turn<Quad>::of(Quad(t.c), Quad(t.s)), at_parent);
     const Matrix6d X = dense(transform_of<double, double>(P, t, 0));
     expect_close(dense(at_parent.plain()), X.transpose() * dense(I) * X);
   });
@@ -217,7 +234,7 @@ TEST_F(ChainPairsTest, BodyIsAddedToTheInertia) {
   static_cast<ChainMoments<double>&>(b) = random_.chain_moments<double>();
   b.make_pairs();
   const auto I = random_.articulated<double>();
-  PairedInertia sum = PairedInertia::of(I);
+  QuadInertia sum = QuadInertia::of(I);
   add_body(b, sum);
   expect_close(dense(sum.plain()), dense(I) + dense_body<double>(b, 0));
 }
@@ -226,8 +243,7 @@ TEST_F(ChainPairsTest, AxisIsTheThirdColumn) {
   const auto I = random_.articulated<double>();
   const auto f = random_.force<double>();
   const auto n = random_.vec<double>();
-  EXPECT_EQ(dense(axis_column(PairedInertia::of(I)).plain()), Vector6d(dense(I).col(2)));
-  EXPECT_EQ(axis_inertia(PairedInertia::of(I)), dense(I)(2, 2));
+  EXPECT_EQ(axis_inertia(QuadInertia::of(I)), dense(I)(2, 2));
   EXPECT_EQ(axis_moment(PairedForce::of(f)), dense(f)(2));
   PairedForce axial = PairedForce::of(f), moved = axial;
   add_axis_moment(axial, 0.5);
@@ -240,21 +256,51 @@ TEST_F(ChainPairsTest, AxisIsTheThirdColumn) {
   expect_close(dense(moved.plain()), expected);
 }
 
-TEST_F(ChainPairsTest, SumsAndMultiples) {
+TEST_F(ChainPairsTest, Sums) {
   const auto f = random_.force<double>(), g = random_.force<double>();
   PairedForce sum = PairedForce::of(f);
   sum += PairedForce::of(g);
   expect_close(dense(sum.plain()), dense(f) + dense(g));
-  expect_close(dense(scale(0.3, PairedForce::of(f)).plain()), 0.3 * dense(f));
+  const Sym3<double> A = random_.sym<double>();
+  const auto I = random_.articulated<double>();
+  QuadInertia with_rotation = QuadInertia::of(I);
+  add_rotation(with_rotation, A);
+  Matrix6d expected = dense(I);
+  expected.topLeftCorner<3, 3>() += dense(A);
+  expect_close(dense(with_rotation.plain()), expected);
 }
 
-TEST_F(ChainPairsTest, RankOneUpdate) {
+/// What is added to the column of the inertia and to the wrench, each by itself.
+TEST_F(ChainPairsTest, ColumnAndWrench) {
+  const auto f = random_.force<double>(), g = random_.force<double>(), h = random_.force<double>();
   const auto I = random_.articulated<double>();
-  const auto U = random_.force<double>();
-  const double s = random_.number();
-  PairedInertia rest = PairedInertia::of(I);
-  subtract_outer(rest, s, PairedForce::of(U));
+  QuadWrenches w = QuadWrenches::zero();
+  w.set_wrench(f);
+  w.add_wrench(PairedForce::of(g));
+  w.set_column(QuadInertia::of(I));
+  EXPECT_NEAR(w.axis_moment(), f.n.z + g.n.z, tolerance<double>);
+  w.add_to_column(h);
+  w.add_axis_moment_to_column(0.5);
+  w.add_moments(g.n, f.n);
+  Vector6d column = dense(I).col(2) + dense(h), wrench = dense(f) + dense(g);
+  column(2) += 0.5;
+  column.head<3>() += dense(g.n), wrench.head<3>() += dense(f.n);
+  expect_close(dense(w.column().plain()), column);
+  expect_close(dense(w.wrench()), wrench);
+}
+
+TEST_F(ChainPairsTest, Elimination) {
+  const auto I = random_.articulated<double>();
+  const auto U = random_.force<double>(), p = random_.force<double>();
+  const double s = random_.number(), u = random_.number();
+  QuadInertia rest = QuadInertia::of(I);
+  QuadWrenches w = QuadWrenches::zero();
+  w.set_wrench(p);
+  w.add_to_column(U);
+  const PairedForce over_D = eliminate(rest, w, s, u);
   expect_close(dense(rest.plain()), dense(I) - s * dense(U) * dense(U).transpose());
+  expect_close(dense(w.wrench()), dense(p) + u * dense(U));
+  expect_close(dense(over_D.plain()), s * dense(U));
 }
 
 }  // namespace

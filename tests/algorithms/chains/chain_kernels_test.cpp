@@ -191,16 +191,24 @@ TYPED_TEST(ChainKernelTest, AxisIsTheThirdColumn) {
   }
 }
 
-TYPED_TEST(ChainKernelTest, RankOneUpdate) {
+TYPED_TEST(ChainKernelTest, EliminationIsARankOneUpdate) {
   ESPALIER_HERE;
   const auto I = random.template articulated<S>();
-  const auto U = random.template force<S>();
-  const auto s = random.template any<S>();
+  const auto p = random.template force<S>();
+  const auto s = random.template any<S>(), u = random.template any<S>();
+  JointWrenches<S> w = JointWrenches<S>::zero();
+  w.set_wrench(p);
+  w.set_column(I);
+  const Force<S> U = w.column();
   ArticulatedInertia<S> rest = I;
-  subtract_outer(rest, s, U);
+  const Force<S> over_D = eliminate(rest, w, s, u);
   for (int k = 0; k < lanes; ++k) {
-    const Vector6d u = dense(one(U, k));
-    this->expect_close(dense(one(rest, k)), dense(one(I, k)) - one(s, k) * u * u.transpose());
+    const Vector6d column = dense(one(U, k));
+    this->expect_close(column, dense(one(I, k)).col(2));
+    this->expect_close(dense(one(rest, k)),
+                       dense(one(I, k)) - one(s, k) * column * column.transpose());
+    this->expect_close(dense(one(w.wrench(), k)), dense(one(p, k)) + one(u, k) * column);
+    this->expect_close(dense(one(over_D, k)), one(s, k) * column);
   }
 }
 

@@ -23,9 +23,9 @@ void expect_three(const Quad& x, const Vec3<double>& expected) {
 }
 /// Its composite body about its own origin, world axes.
 Matrix6d dense_composite(const CompositeFrame& b, double mass) {
-  const auto& S = b.Sigma;
+  const auto& S = b.composite.Sigma;
   const Moments<double> moments{
-      mass, three(b.h), {S[0][0], S[0][1], S[0][2], S[1][1], S[1][2], S[2][2]}};
+      mass, three(b.composite.h), {S[0][0], S[0][1], S[0][2], S[1][1], S[1][2], S[2][2]}};
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < i; ++j) EXPECT_NEAR(S[i][j], S[j][i], tolerance<double>);
   }
@@ -35,16 +35,18 @@ Matrix6d dense_composite(const CompositeFrame& b, double mass) {
 CompositeFrame random_frame(Random& random) {
   CompositeFrame b = CompositeFrame::world();
   const Mat3<double> E = random.rotation();
-  for (int k = 0; k < 3; ++k) b.axes[k] = quad(E.row[k]);
-  b.origin = quad(random.vec());
-  b.h = quad(random.vec());
+  for (int k = 0; k < 3; ++k) b.at.axes[k] = quad(E.row[k]);
+  b.at.origin = quad(random.vec());
+  b.composite.h = quad(random.vec());
   const Sym3<double> S = random.sym();
-  b.Sigma = {quad({S.xx, S.xy, S.xz}), quad({S.xy, S.yy, S.yz}), quad({S.xz, S.yz, S.zz})};
+  b.composite.Sigma = {quad({S.xx, S.xy, S.xz}), quad({S.xy, S.yy, S.yz}),
+                       quad({S.xz, S.yz, S.zz})};
   return b;
 }
 /// From the world to the body.
 Transform<double> transform_of(const CompositeFrame& b) {
-  return {{{three(b.axes[0]), three(b.axes[1]), three(b.axes[2])}}, three(b.origin)};
+  const auto& axes = b.at.axes;
+  return {{{three(axes[0]), three(axes[1]), three(axes[2])}}, three(b.at.origin)};
 }
 
 /// Calls f(constants, q, c, s, the joint's transform) for joints of both kinds on placements of
@@ -78,10 +80,12 @@ TEST(CompositeFrameTest, BodiesStandWhereTheirTransformsSay) {
   for_joints(random, [&](const auto& b, double q, double c, double s, const auto& joint) {
     const CompositeFrame parent = random_frame(random);
     CompositeFrame body = CompositeFrame::world();
-    body.place(b, parent, &q, &c, &s);
+    const CompositeFrame::Place place = body.place(b, parent.at, &q, &c, &s);
     const Transform<double> X = joint * b.placement * transform_of(parent);
-    for (int k = 0; k < 3; ++k) expect_three(body.axes[k], X.E.row[k]);
-    expect_three(body.origin, X.r);
+    for (const CompositeFrame::Place& at : {place, body.at}) {
+      for (int k = 0; k < 3; ++k) expect_three(at.axes[k], X.E.row[k]);
+      expect_three(at.origin, X.r);
+    }
     Vector6d S = Vector6d::Zero();
     S[b.slides ? 5 : 2] = 1.0;
     const Vector6d J = inverse(dense(X)) * S;
@@ -100,9 +104,9 @@ TEST(CompositeFrameTest, CompositesAreAddedByTheDenseCongruence) {
     CompositeFrame parent = random_frame(random);
     const double mass = random.number(), own = random.number();
     const Matrix6d before = dense_composite(parent, own);
-    body.add_to_parent(mass, parent);
-    const Matrix6d X = dense(
-        Transform<double>{Mat3<double>::identity(), three(body.origin) - three(parent.origin)});
+    const Quad r = body.at.origin - parent.at.origin;
+    parent.composite += body.composite.shifted(mass, r);
+    const Matrix6d X = dense(Transform<double>{Mat3<double>::identity(), three(r)});
     expect_near(dense_composite(parent, own + mass),
                 before + X.transpose() * dense_composite(body, mass) * X, tolerance<double>);
   }
@@ -112,13 +116,12 @@ TEST(CompositeFrameTest, WrenchIsTheCompositeInertiaTimesTheMotion) {
   Random random;
   for_joints(random, [&](const auto& b, double q, double c, double s, const auto&) {
     CompositeFrame body = CompositeFrame::world();
-    body.place(b, random_frame(random), &q, &c, &s);
-    const CompositeFrame other = random_frame(random);
-    body.h = other.h, body.Sigma = other.Sigma;
-    const Matrix6d X = dense(Transform<double>{Mat3<double>::identity(), three(body.origin)});
+    body.place(b, random_frame(random).at, &q, &c, &s);
+    body.composite = random_frame(random).composite;
+    const Matrix6d X = dense(Transform<double>{Mat3<double>::identity(), three(body.at.origin)});
     const Vector6d F = X.transpose() * dense_composite(body, b.mass) * X *
                        dense(Motion<double>{three(body.w), three(body.v)});
-    const CompositeFrame::Wrench wrench = body.wrench(b);
+    const CompositeFrame::Wrench wrench = body.wrench(b, body.composite);
     expect_near(dense(Force<double>{three(wrench.n), three(wrench.f)}), F, tolerance<double>);
   });
 }
