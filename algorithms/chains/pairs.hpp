@@ -52,7 +52,6 @@ ESPALIER_ALWAYS_INLINE Pair lower_half(Quad x) {
 }
 /// In one lane, or half of them; zeros in others.
 ESPALIER_ALWAYS_INLINE Quad lowest(double x) { return Quad(x, 0.0, 0.0, 0.0); }
-ESPALIER_ALWAYS_INLINE Quad lower_alone(Quad x) { return lanes<0, 1, 4, 4>(x, Quad(0.0)); }
 
 /// C of an entry of [A|C|B|B^T], or of two in the places of B and of B^T.
 ESPALIER_ALWAYS_INLINE Quad C_of(Quad x) { return lanes<1, 1, 1, 1>(x); }
@@ -115,22 +114,30 @@ struct QuadWrenches {
   }
 };
 
-/// A body's placement and moments side by side, as the kernels below want them.
+/// A body's placement and moments side by side, as the kernels below want them. One four is kept,
+/// the others are made of numbers: a chain's bodies have to stay in the nearest cache.
 struct PairedPlacement : ChainPlacement<double> {
-  Quad low_a, low_d;  ///< [a|0|a|0], [d|0|d|0]
-  // What B and B^T take from C.
-  Quad a_a, d_d;              ///< [0|0|a|a], [0|0|d|d]
-  Quad minus_a_a, minus_d_d;  ///< [0|0|-a|a], [0|0|-d|d]
-  Quad minus_d_a;             ///< [0|0|-d|a]
-  Quad none_a, d_none;        ///< [0|0|0|a], [0|0|d|0]
+  Quad minus_d_d;  ///< [0|0|-d|d]
 
-  void make_pairs() {
-    low_a = {a, 0.0, a, 0.0}, low_d = {d, 0.0, d, 0.0};
-    a_a = {0.0, 0.0, a, a}, d_d = {0.0, 0.0, d, d};
-    minus_a_a = {0.0, 0.0, -a, a}, minus_d_d = {0.0, 0.0, -d, d};
-    minus_d_a = {0.0, 0.0, -d, a};
-    none_a = {0.0, 0.0, 0.0, a}, d_none = {0.0, 0.0, d, 0.0};
-  }
+  void make_pairs() { minus_d_d = {0.0, 0.0, -d, d}; }
+
+  // By products where clang would make a move between registers that valgrind does not know.
+  /// [a|0] and [d|0].
+  ESPALIER_ALWAYS_INLINE Pair pair_a() const { return Pair(a) * Pair(1.0, 0.0); }
+  ESPALIER_ALWAYS_INLINE Pair pair_d() const { return Pair(d) * Pair(1.0, 0.0); }
+  /// [a|0|0|0] and [d|0|0|0].
+  ESPALIER_ALWAYS_INLINE Quad first_a() const { return Quad(a) * lowest(1.0); }
+  ESPALIER_ALWAYS_INLINE Quad first_d() const { return Quad(d) * lowest(1.0); }
+  /// [a|0|a|0] and [d|0|d|0].
+  ESPALIER_ALWAYS_INLINE Quad low_a() const { return lanes<0, 5, 2, 7>(Quad(a), Quad(0.0)); }
+  ESPALIER_ALWAYS_INLINE Quad low_d() const { return lanes<0, 5, 2, 7>(Quad(d), Quad(0.0)); }
+  // What B and B^T take from C: [0|0|a|a], [0|0|d|d], [0|0|-a|a], [0|0|-d|a], [0|0|0|a], [0|0|d|0].
+  ESPALIER_ALWAYS_INLINE Quad a_a() const { return lanes<4, 5, 2, 3>(Quad(a), Quad(0.0)); }
+  ESPALIER_ALWAYS_INLINE Quad d_d() const { return lanes<4, 5, 2, 3>(Quad(d), Quad(0.0)); }
+  ESPALIER_ALWAYS_INLINE Quad minus_a_a() const { return Quad(a) * Quad(0.0, 0.0, -1.0, 1.0); }
+  ESPALIER_ALWAYS_INLINE Quad minus_d_a() const { return lanes<0, 1, 2, 7>(minus_d_d, Quad(a)); }
+  ESPALIER_ALWAYS_INLINE Quad none_a() const { return lanes<4, 5, 6, 3>(Quad(a), Quad(0.0)); }
+  ESPALIER_ALWAYS_INLINE Quad d_none() const { return lanes<4, 5, 2, 7>(Quad(d), Quad(0.0)); }
 };
 struct PairedMoments : ChainMoments<double> {
   Quad to_xz, to_yz;  ///< what these entries of an inertia gain
@@ -154,11 +161,11 @@ ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Pair>
     const Pair y = swapped(f.y), z = swapped(f.z);
     if constexpr (kind.twist != Twist::parallel) {
       const Pair x = swapped(f.x);
-      f.x -= lower_half(P.low_d) * y;
-      f.y += lower_half(P.low_d) * x;
+      f.x -= P.pair_d() * y;
+      f.y += P.pair_d() * x;
     }
-    f.y -= lower_half(P.low_a) * z;
-    f.z += lower_half(P.low_a) * y;
+    f.y -= P.pair_a() * z;
+    f.z += P.pair_a() * y;
   }
 }
 
@@ -173,11 +180,11 @@ ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Quad>
     const Quad y = swapped(w.y), z = swapped(w.z);
     if constexpr (kind.twist != Twist::parallel) {
       const Quad x = swapped(w.x);
-      w.x -= P.low_d * y;
-      w.y += P.low_d * x;
+      w.x -= P.low_d() * y;
+      w.y += P.low_d() * x;
     }
-    w.y -= P.low_a * z;
-    w.z += P.low_a * y;
+    w.y -= P.low_a() * z;
+    w.z += P.low_a() * y;
   }
 }
 
@@ -206,30 +213,30 @@ ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Quad>
   const QuadInertia old = I;
   // B' = B + r x C.
   const Quad C_yz = C_of(old.yz);
-  I.yy -= P.a_a * C_yz;
-  I.zz += P.a_a * C_yz;
-  I.yz += P.minus_a_a * C_of(old.zz, old.yy);
+  I.yy -= P.a_a() * C_yz;
+  I.zz += P.a_a() * C_yz;
+  I.yz += P.minus_a_a() * C_of(old.zz, old.yy);
   if constexpr (kind.twist == Twist::parallel) {
-    I.xy -= P.none_a * C_of(old.xz);
-    I.xz += P.none_a * C_of(old.xy);
+    I.xy -= P.none_a() * C_of(old.xz);
+    I.xz += P.none_a() * C_of(old.xy);
   } else {
     const Quad C_xy = C_of(old.xy), C_xz = C_of(old.xz);
-    I.xx -= P.d_d * C_xy;
-    I.yy += P.d_d * C_xy;
-    I.xy = I.xy + P.minus_d_d * C_of(old.yy, old.xx) - P.none_a * C_xz;
-    I.xz += P.minus_d_a * C_of(old.yz, old.xy);
-    I.yz += P.d_none * C_xz;
+    I.xx -= P.d_d() * C_xy;
+    I.yy += P.d_d() * C_xy;
+    I.xy = I.xy + P.minus_d_d * C_of(old.yy, old.xx) - P.none_a() * C_xz;
+    I.xz += P.minus_d_a() * C_of(old.yz, old.xy);
+    I.yz += P.d_none() * C_xz;
   }
   // A' = A + r x B'^T + B (r x)^T.
   const QuadInertia shifted = I;
-  const Quad a = lower_alone(P.low_a), yz_both = I.yz + old.yz, yy_zz = old.yy - I.zz;
+  const Quad a = P.first_a(), yz_both = I.yz + old.yz, yy_zz = old.yy - I.zz;
   I.xy -= a * B_of(old.xz);
   I.xz += a * B_of(old.xy);
   I.yy -= a * B_of(yz_both);
   I.yz += a * B_of(yy_zz);
   I.zz += a * BT_of(yz_both);
   if constexpr (kind.twist != Twist::parallel) {
-    const Quad d = lower_alone(P.low_d), xy_both = shifted.xy + old.xy;
+    const Quad d = P.first_d(), xy_both = shifted.xy + old.xy;
     I.xx -= d * B_of(xy_both);
     I.xy += d * B_of(old.xx - shifted.yy);
     I.xz -= d * BT_of(shifted.yz);
