@@ -150,42 +150,34 @@ ESPALIER_ALWAYS_INLINE void add_body(const PairedMoments& b, QuadInertia& I) {
   I.yy += lowest(b.xx), I.yz += b.to_yz, I.zz += lowest(b.xx + b.yy);
 }
 
-/// X^T f: wrench about the origin of the body before, in its axes.
-template <ChainKind kind>
-ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Pair>& t,
-                                      PairedForce& f) {
-  rotate_to_parent(f.x, f.y, t);
-  if constexpr (kind.twist == Twist::right) f = {f.x, -f.z, f.y};
-  if constexpr (kind.twist == Twist::any) rotate_to_parent(f.y, f.z, P.alpha);
-  if constexpr (kind.offset) {
-    const Pair y = swapped(f.y), z = swapped(f.z);
-    if constexpr (kind.twist != Twist::parallel) {
-      const Pair x = swapped(f.x);
-      f.x -= P.pair_d() * y;
-      f.y += P.pair_d() * x;
-    }
-    f.y -= P.pair_a() * z;
-    f.z += P.pair_a() * y;
-  }
-}
-
-/// The same of both wrenches.
-template <ChainKind kind>
-ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Quad>& t,
-                                      QuadWrenches& w) {
+/// X^T f: wrenches about the origin of the body before, in its axes. In every two lanes n and f.
+/// @param a, d  shifts in the lanes of n
+template <ChainKind kind, class Wrenches, class V>
+ESPALIER_ALWAYS_INLINE void carry_to_parent(const PairedPlacement& P, const Turn<V>& t, const V& a,
+                                            const V& d, Wrenches& w) {
   rotate_to_parent(w.x, w.y, t);
   if constexpr (kind.twist == Twist::right) w = {w.x, -w.z, w.y};
   if constexpr (kind.twist == Twist::any) rotate_to_parent(w.y, w.z, P.alpha);
   if constexpr (kind.offset) {
-    const Quad y = swapped(w.y), z = swapped(w.z);
+    const V y = swapped(w.y), z = swapped(w.z);
     if constexpr (kind.twist != Twist::parallel) {
-      const Quad x = swapped(w.x);
-      w.x -= P.low_d() * y;
-      w.y += P.low_d() * x;
+      const V x = swapped(w.x);
+      w.x -= d * y;
+      w.y += d * x;
     }
-    w.y -= P.low_a() * z;
-    w.z += P.low_a() * y;
+    w.y -= a * z;
+    w.z += a * y;
   }
+}
+template <ChainKind kind>
+ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Pair>& t,
+                                      PairedForce& f) {
+  carry_to_parent<kind>(P, t, P.pair_a(), P.pair_d(), f);
+}
+template <ChainKind kind>
+ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Quad>& t,
+                                      QuadWrenches& w) {
+  carry_to_parent<kind>(P, t, P.low_a(), P.low_d(), w);
 }
 
 /// E^T M E for a turn about axis 3 - i - j, of A, C, B and B^T.
