@@ -3,7 +3,7 @@
 #include "algorithms/forward_dynamics/approximate_aba.hpp"
 #include "algorithms/forward_dynamics/baselines.hpp"
 #include "algorithms/forward_dynamics/c_aba.hpp"
-#include "algorithms/instances/passes.hpp"
+#include "algorithms/instances/articulated_clusters.hpp"
 
 ESPALIER_PLUGIN("forward-dynamics", "0.2.0") {
   using namespace espalier;

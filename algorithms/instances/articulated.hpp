@@ -1,0 +1,26 @@
+#pragma once
+
+#include "algorithms/instances/passes.hpp"
+#include "algorithms/segments/articulated/chain_group.hpp"
+#include "algorithms/segments/articulated/floating_base.hpp"
+#include "algorithms/segments/articulated/geared_body.hpp"
+
+/// Instances of the articulated-body algorithm's three passes over chains, runs of bodies, the
+/// floating base and geared bodies.
+
+namespace espalier {
+
+#define ESPALIER_THREE_PASSES(T, Segment, State)                         \
+  ESPALIER_INSTANCE void forward_velocities(const Segment&, State<T>&);  \
+  ESPALIER_INSTANCE void eliminate(const Segment&, State<T>&, const T*); \
+  ESPALIER_INSTANCE void forward_accelerations(const Segment&, State<T>&, T*);
+#define ESPALIER_PASSES(T)                                 \
+  ESPALIER_THREE_PASSES(T, ChainGroup, ArticulatedState)   \
+  ESPALIER_THREE_PASSES(T, PlainRun, ArticulatedState)     \
+  ESPALIER_THREE_PASSES(T, FloatingBase, ArticulatedState) \
+  ESPALIER_THREE_PASSES(T, GearedBody, ClusterState)
+ESPALIER_SCALARS(ESPALIER_PASSES)
+#undef ESPALIER_PASSES
+#undef ESPALIER_THREE_PASSES
+
+}  // namespace espalier
