@@ -22,24 +22,7 @@ class TaskBias {
         a_(v_) {}
 
   /// @param[out] bias  m
-  void compute(const T* q, const T* v, T* bias) {
-    motion_.update(q, v);
-    for (const BodyRun& run : model_.runs()) {
-      with_subspace(run, [&](auto ops) {
-        for (int k = 0; k < run.count; ++k) forward_pass<decltype(ops)>(run, k);
-      });
-    }
-    for (const Task::Part& part : task_.parts()) {
-      const Motion<T>&twist = v_[part.body], &a = a_[part.body];
-      Motion<T> rate = a;
-      if (part.world) {
-        const Vec3<T> velocity = twist.v + cross(twist.w, part.point);
-        const Vec3<T> acceleration = a.v + cross(a.w, part.point) + cross(twist.w, velocity);
-        rate = {transpose_times(E_[part.body], a.w), transpose_times(E_[part.body], acceleration)};
-      }
-      for (int i = 0; i < part.size(); ++i) bias[part.first + i] = dot(rate, part.rows[i]);
-    }
-  }
+  void compute(const T* q, const T* v, T* bias);
 
  private:
   /// Twist and spatial acceleration of a body from its parent's.
@@ -64,5 +47,26 @@ class TaskBias {
   std::vector<Mat3<T>> E_;  ///< world to body axes
   std::vector<Motion<T>> v_, a_;
 };
+
+// Below the class, so that it can be compiled once for several plugins (instances/).
+template <class T>
+void TaskBias<T>::compute(const T* q, const T* v, T* bias) {
+  motion_.update(q, v);
+  for (const BodyRun& run : model_.runs()) {
+    with_subspace(run, [&](auto ops) {
+      for (int k = 0; k < run.count; ++k) forward_pass<decltype(ops)>(run, k);
+    });
+  }
+  for (const Task::Part& part : task_.parts()) {
+    const Motion<T>&twist = v_[part.body], &a = a_[part.body];
+    Motion<T> rate = a;
+    if (part.world) {
+      const Vec3<T> velocity = twist.v + cross(twist.w, part.point);
+      const Vec3<T> acceleration = a.v + cross(a.w, part.point) + cross(twist.w, velocity);
+      rate = {transpose_times(E_[part.body], a.w), transpose_times(E_[part.body], acceleration)};
+    }
+    for (int i = 0; i < part.size(); ++i) bias[part.first + i] = dot(rate, part.rows[i]);
+  }
+}
 
 }  // namespace espalier

@@ -2,22 +2,24 @@
 
 #include "algorithms/instances/instance.hpp"
 #include "algorithms/segments/articulated_tree/articulated_tree.hpp"
+#include "algorithms/task_bias.hpp"
 
-/// Instances of the passes of an articulated tree.
+/// Instances of the passes of an articulated tree, and of what a task's rows accelerate by.
 
 namespace espalier {
 
-#define ESPALIER_PASSES(T)                                               \
-  ESPALIER_INSTANCE void place(int, TreeState<T>&);                      \
-  ESPALIER_INSTANCE void place(const RevoluteRow&, TreeState<T>&);       \
-  ESPALIER_INSTANCE void eliminate(const RevoluteRow&, TreeState<T>&);   \
-  ESPALIER_INSTANCE void eliminate(const RevoluteBody&, TreeState<T>&);  \
-  ESPALIER_INSTANCE void eliminate(const PrismaticBody&, TreeState<T>&); \
-  ESPALIER_INSTANCE void eliminate(const FreeBody&, TreeState<T>&);      \
-  ESPALIER_INSTANCE void eliminate(const JointBody&, TreeState<T>&);     \
-  ESPALIER_INSTANCE void eliminate(const TiedBodies&, TreeState<T>&);    \
-  ESPALIER_INSTANCE void eliminate(const TiedOnSeveral&, TreeState<T>&); \
-  ESPALIER_INSTANCE void fill(const TreeNode&, const T*, TreeState<T>&, MultiSupportCluster<T>&);
+#define ESPALIER_PASSES(T)                                                                        \
+  ESPALIER_INSTANCE void place(int, TreeState<T>&);                                               \
+  ESPALIER_INSTANCE void place(const RevoluteRow&, TreeState<T>&);                                \
+  ESPALIER_INSTANCE void eliminate(const RevoluteRow&, TreeState<T>&);                            \
+  ESPALIER_INSTANCE void eliminate(const RevoluteBody&, TreeState<T>&);                           \
+  ESPALIER_INSTANCE void eliminate(const PrismaticBody&, TreeState<T>&);                          \
+  ESPALIER_INSTANCE void eliminate(const FreeBody&, TreeState<T>&);                               \
+  ESPALIER_INSTANCE void eliminate(const JointBody&, TreeState<T>&);                              \
+  ESPALIER_INSTANCE void eliminate(const TiedBodies&, TreeState<T>&);                             \
+  ESPALIER_INSTANCE void eliminate(const TiedOnSeveral&, TreeState<T>&);                          \
+  ESPALIER_INSTANCE void fill(const TreeNode&, const T*, TreeState<T>&, MultiSupportCluster<T>&); \
+  ESPALIER_INSTANCE void TaskBias<T>::compute(const T*, const T*, T*);
 ESPALIER_SCALARS(ESPALIER_PASSES)
 #undef ESPALIER_PASSES
 

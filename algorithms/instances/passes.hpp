@@ -16,13 +16,14 @@ namespace espalier {
   ESPALIER_INSTANCE void ChainSweeps<T>::backward_pass(Unit&, const T*);                 \
   ESPALIER_INSTANCE void ChainSweeps<T>::accelerate(Unit&, T*);                          \
   ESPALIER_INSTANCE void ChainSweeps<T>::backward_force_pass(Unit&, T*);
-#define ESPALIER_PASSES(T)                                                                \
-  ESPALIER_CHAINS(T, ChainUnits<T>::Single)                                               \
-  ESPALIER_INSTANCE void forward_motion(const PlainRun&, NewtonEulerState<T>&, const T*); \
-  ESPALIER_INSTANCE void collect_forces(const PlainRun&, NewtonEulerState<T>&, T*);       \
-  ESPALIER_INSTANCE void place(const PlainRun&, CompositeState<T>&);                      \
-  ESPALIER_INSTANCE void collect(const PlainRun&, CompositeState<T>&, T*);                \
-  ESPALIER_INSTANCE void place_cluster(const Cluster&, CompositeState<T>&);               \
+#define ESPALIER_PASSES(T)                                                                       \
+  ESPALIER_INSTANCE ChainUnits<T>::ChainUnits(const Model&, ChainPlan, const std::vector<int>&); \
+  ESPALIER_CHAINS(T, ChainUnits<T>::Single)                                                      \
+  ESPALIER_INSTANCE void forward_motion(const PlainRun&, NewtonEulerState<T>&, const T*);        \
+  ESPALIER_INSTANCE void collect_forces(const PlainRun&, NewtonEulerState<T>&, T*);              \
+  ESPALIER_INSTANCE void place(const PlainRun&, CompositeState<T>&);                             \
+  ESPALIER_INSTANCE void collect(const PlainRun&, CompositeState<T>&, T*);                       \
+  ESPALIER_INSTANCE void place_cluster(const Cluster&, CompositeState<T>&);                      \
   ESPALIER_INSTANCE void collect_cluster(const Cluster&, CompositeState<T>&, T*);
 ESPALIER_SCALARS(ESPALIER_PASSES)
 ESPALIER_CHAINS(double, ChainUnits<double>::Side)

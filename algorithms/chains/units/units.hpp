@@ -29,40 +29,7 @@ template <class T>
 class ChainUnits {
  public:
   /// @param watched  bodies whose motion others read in any case
-  ChainUnits(const Model& model, ChainPlan plan, const std::vector<int>& watched)
-      : plan_(std::move(plan)),
-        groups_(plan_, RowLanes<T>::size),
-        chain_attachments_(model, plan_, groups_, watched),
-        place_(plan_.chain_of.size()),
-        boundary_of_(plan_.chain_of.size(), -1),
-        own_sine_(plan_.chain_of.size()),
-        own_cosine_(plan_.chain_of.size()) {
-    for (const int body : chain_attachments_.all) add_boundary(body);
-    for (const Chain& chain : plan_.chains) add_boundary(chain.parent);
-    const ChainUnitLayout layout(model, plan_, boundary_of_);
-    for (const std::vector<int>& group : groups_.groups) {
-      place(group, static_cast<int>(units_.size()));
-      if (group.size() == 1) {
-        units_.push_back({false, static_cast<int>(singles_.size())});
-        singles_.push_back(layout.unit<Single>(group));
-      } else {
-        units_.push_back({true, static_cast<int>(sides_.size())});
-        sides_.push_back(layout.unit<Side>(group));
-      }
-    }
-    for (const Cluster& c : model.clusters()) {
-      bool inside = c.count > 0;
-      for (int i = c.first; i < c.first + c.count; ++i) inside = inside && passes(i);
-      whole_clusters_.push_back(inside);
-    }
-    for (const BodyRun& run : model.active_runs()) {
-      int inside = 0;
-      for (int k = 0; k < run.count; ++k) inside += passes(run.first + k) ? 1 : 0;
-      if (inside > 0) turning_.push_back(static_cast<int>(&run - model.runs().data()));
-      whole_runs_.push_back(inside == run.count);
-    }
-    std::vector<RigidInertia<double>>().swap(plan_.inertia);  // laid out
-  }
+  ChainUnits(const Model& model, ChainPlan plan, const std::vector<int>& watched);
 
   const ChainPlan& plan() const { return plan_; }
   bool contains(int body) const { return plan_.chain_of[body] >= 0; }
@@ -242,5 +209,42 @@ class ChainUnits {
     }
   }
 };
+
+// Below the class, so that it can be compiled once for several plugins (instances/).
+template <class T>
+ChainUnits<T>::ChainUnits(const Model& model, ChainPlan plan, const std::vector<int>& watched)
+    : plan_(std::move(plan)),
+      groups_(plan_, RowLanes<T>::size),
+      chain_attachments_(model, plan_, groups_, watched),
+      place_(plan_.chain_of.size()),
+      boundary_of_(plan_.chain_of.size(), -1),
+      own_sine_(plan_.chain_of.size()),
+      own_cosine_(plan_.chain_of.size()) {
+  for (const int body : chain_attachments_.all) add_boundary(body);
+  for (const Chain& chain : plan_.chains) add_boundary(chain.parent);
+  const ChainUnitLayout layout(model, plan_, boundary_of_);
+  for (const std::vector<int>& group : groups_.groups) {
+    place(group, static_cast<int>(units_.size()));
+    if (group.size() == 1) {
+      units_.push_back({false, static_cast<int>(singles_.size())});
+      singles_.push_back(layout.unit<Single>(group));
+    } else {
+      units_.push_back({true, static_cast<int>(sides_.size())});
+      sides_.push_back(layout.unit<Side>(group));
+    }
+  }
+  for (const Cluster& c : model.clusters()) {
+    bool inside = c.count > 0;
+    for (int i = c.first; i < c.first + c.count; ++i) inside = inside && passes(i);
+    whole_clusters_.push_back(inside);
+  }
+  for (const BodyRun& run : model.active_runs()) {
+    int inside = 0;
+    for (int k = 0; k < run.count; ++k) inside += passes(run.first + k) ? 1 : 0;
+    if (inside > 0) turning_.push_back(static_cast<int>(&run - model.runs().data()));
+    whole_runs_.push_back(inside == run.count);
+  }
+  std::vector<RigidInertia<double>>().swap(plan_.inertia);  // laid out
+}
 
 }  // namespace espalier
