@@ -2,7 +2,7 @@
 #include "algorithms/differences/constrained_differences.hpp"
 #include "algorithms/differences/design_differences.hpp"
 #include "algorithms/differences/differences.hpp"
-#include "algorithms/differences/hessian_differences.hpp"
+#include "algorithms/differences/exact_differences.hpp"
 #include "algorithms/differences/more_differences.hpp"
 
 // Central differences for every problem of derivatives: what the exact ones are held to.
@@ -32,23 +32,5 @@ ESPALIER_PLUGIN("differences", "0.2.0") {
   of_robots.cost = "O(n p)";
   registrar.algorithm_at_double<DifferenceDesign>(of_robots, differences);
   registrar.algorithm_at_double<DifferenceVariation>(of_robots, differences);
-  const About of_gradients{.name = "differences",
-                           .summary =
-                               "approximates: central differences of order 8 of exact gradients, "
-                               "loops closed; allocates",
-                           .source = "theory/derivatives 22",
-                           .cost = "O(n d^2)"};
-  registrar.algorithm_at_double<DifferenceInverseHessian>(of_gradients, differences);
-  registrar.algorithm_at_double<DifferenceForwardHessian>(of_gradients, differences);
-  Capabilities steps = differences;
-  // `compare --against differences` holds each step against its own.
-  const auto of_step = [&](const char* name) {
-    About about = by_differences;
-    about.name = name;
-    about.summary = "approximates: central differences of order 8 of the step itself; allocates";
-    return about;
-  };
-  registrar.algorithm_at_double<DifferenceEuler>(of_step("semi-implicit-euler-step-differences"),
-                                                 steps);
-  registrar.algorithm_at_double<DifferenceRk4>(of_step("rk4-step-differences"), steps);
+  register_exact_differences(registrar, differences);
 }

@@ -1,5 +1,5 @@
 #include "espalier/plugin.hpp"
-#include "simulation/contact/stepping/derivatives/moreau_derivatives.hpp"
+#include "simulation/contact/stepping/derivatives/moreau_derivatives_entry.hpp"
 #include "simulation/contact/stepping/moreau.hpp"
 
 ESPALIER_PLUGIN("contact-step", "0.2.0") {
@@ -19,14 +19,5 @@ ESPALIER_PLUGIN("contact-step", "0.2.0") {
   e.algorithm[ScalarTraits<Pack>::index] = [](const Setup& s) {
     return std::make_unique<Moreau<Pack>>(s.model);
   };
-  Entry& d = registrar.add(Kind::algorithm,
-                           {.name = "moreau-derivatives",
-                            .summary = "the step's derivatives with the modes of all rows held",
-                            .source = "theory/contact 8",
-                            .cost = "O(nv (n + m) + m^3)"});
-  d.problem = ContactStepDerivatives<double>::problem;
-  d.capabilities = {.couplings = true, .loops = true, .several_supports = true};
-  d.algorithm[ScalarTraits<double>::index] = [](const Setup& s) {
-    return std::make_unique<MoreauDerivatives>(s.model);
-  };
+  register_moreau_derivatives(registrar);
 }
