@@ -4,11 +4,14 @@
 #include "algorithms/segments/articulated_tree/articulated_tree.hpp"
 #include "algorithms/task_bias.hpp"
 
-/// Instances of the passes of an articulated tree, and of what a task's rows accelerate by.
+/// Instances of the passes of an articulated tree and its layout, and of what a task's rows
+/// accelerate by.
 
 namespace espalier {
 
 #define ESPALIER_PASSES(T)                                                                        \
+  ESPALIER_INSTANCE ArticulatedTree<T>::ArticulatedTree(const Model&, const LinkTree*,            \
+                                                        std::span<const int>, const ChainPlan*);  \
   ESPALIER_INSTANCE void place(int, TreeState<T>&);                                               \
   ESPALIER_INSTANCE void place(const RevoluteRow&, TreeState<T>&);                                \
   ESPALIER_INSTANCE void eliminate(const RevoluteRow&, TreeState<T>&);                            \

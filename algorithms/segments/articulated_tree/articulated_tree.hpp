@@ -43,11 +43,7 @@ class ArticulatedTree {
   /// @param chains  if given, their bodies are left to the caller, whose inertias arrive by
   ///                add_inertia()
   explicit ArticulatedTree(const Model& model, const LinkTree* links = nullptr,
-                           std::span<const int> rotors = {}, const ChainPlan* chains = nullptr)
-      : state_(model, links,
-               rotors.empty() ? SpanningMotion<T>::Rotors::skip : SpanningMotion<T>::Rotors::place,
-               chains),
-        schedule_(TreeLayout<T>::lay_out(state_, rotors)) {}
+                           std::span<const int> rotors = {}, const ChainPlan* chains = nullptr);
 
   const Model& model() const { return state_.model; }
   const std::vector<Node>& nodes() const { return state_.nodes; }
@@ -124,5 +120,14 @@ class ArticulatedTree {
   TreeState<T> state_;
   TreeSchedule<T> schedule_;
 };
+
+// Below the class, so that it can be compiled once for several plugins (instances/).
+template <class T>
+ArticulatedTree<T>::ArticulatedTree(const Model& model, const LinkTree* links,
+                                    std::span<const int> rotors, const ChainPlan* chains)
+    : state_(model, links,
+             rotors.empty() ? SpanningMotion<T>::Rotors::skip : SpanningMotion<T>::Rotors::place,
+             chains),
+      schedule_(TreeLayout<T>::lay_out(state_, rotors)) {}
 
 }  // namespace espalier
