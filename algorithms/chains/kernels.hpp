@@ -72,10 +72,11 @@ struct ChainPlacement {
 };
 
 /// Regrouped moments of a body (chains/plan.hpp): first moments x and y, second moments without zz.
+/// In the order in which chains/units/paired_motion.hpp reads two at a time.
 template <class C>
 struct ChainMoments {
-  C x, y;
-  C xx, xy, xz, yy, yz;
+  C y, x;
+  C yz, xz, yy, xy, xx;
 };
 
 /// Entry (i, j) of a symmetric matrix.
@@ -176,6 +177,19 @@ ESPALIER_ALWAYS_INLINE Vec3<S> rotate_to_child(const ChainPlacement<C>& P, const
   if constexpr (kind.twist == Twist::parallel) turned.z = x + v.z;
   if constexpr (kind.twist == Twist::right) turned.z = x - v.y;
   if constexpr (kind.twist == Twist::any) turned.z = x - P.alpha.s * v.y + P.alpha.c * v.z;
+  return turned;
+}
+/// E alpha + omega x (qd e_z) + qdd e_z.
+/// @param omega  of the body
+template <ChainKind kind, bool accelerated, class S, class C>
+ESPALIER_ALWAYS_INLINE Vec3<S> alpha_to_child(const ChainPlacement<C>& P, const Turn<S>& t,
+                                              const Vec3<S>& alpha, const Vec3<S>& omega,
+                                              const S& qd, const S& qdd) {
+  Vec3<S> turned = rotate_to_child<kind>(P, t, alpha);
+  const S x = omega.x * qd, y = omega.y * qd;
+  turned.x += y;
+  turned.y -= x;
+  if constexpr (accelerated) turned.z += qdd;
   return turned;
 }
 /// X^T f: wrench about the origin of the body before, in its axes.

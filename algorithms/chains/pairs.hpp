@@ -143,6 +143,12 @@ struct PairedMoments : ChainMoments<double> {
   Quad to_xz, to_yz;  ///< what these entries of an inertia gain
 
   void make_pairs() { to_xz = {-xz, 0.0, y, -y}, to_yz = {-yz, 0.0, -x, x}; }
+
+  /// [y|x] and [yz|xz], [yy|xy], [xy|xx].
+  ESPALIER_ALWAYS_INLINE Pair yx() const { return Pair::load(&y); }
+  ESPALIER_ALWAYS_INLINE Pair yz_xz() const { return Pair::load(&yz); }
+  ESPALIER_ALWAYS_INLINE Pair yy_xy() const { return Pair::load(&yy); }
+  ESPALIER_ALWAYS_INLINE Pair xy_xx() const { return Pair::load(&xy); }
 };
 
 ESPALIER_ALWAYS_INLINE void add_body(const PairedMoments& b, QuadInertia& I) {
@@ -267,6 +273,10 @@ ESPALIER_ALWAYS_INLINE PairedForce eliminate(QuadInertia& I, QuadWrenches& w, do
 // --- conversions, for code that is written for pairs and for single numbers --------------------
 
 /// @tparam Body  of ChainUnits
+template <class Body>
+ESPALIER_ALWAYS_INLINE const PairedForce& wrench_of(const PairedForce& f) {
+  return f;
+}
 template <class Body, class S>
 ESPALIER_ALWAYS_INLINE auto wrench_of(const Force<S>& f) {
   if constexpr (Body::paired) {

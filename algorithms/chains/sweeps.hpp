@@ -91,6 +91,46 @@ class ChainSweeps : public ChainUnits<T> {
     add_axis_moment(b.pA, moment);
     if (b.boundaries) show_motion(b, m);
   }
+  /// Bodies on others that move.
+  /// @param m  motion of the body before, of kernels of pairs or of single numbers
+  template <bool accelerated, class Unit, class Bodies, class Moving>
+  ESPALIER_ALWAYS_INLINE void pass_motion(Unit& unit, Bodies bodies, const T* v, const T* vdot,
+                                          Moving m);
+  /// Rotors whose axes are not the joint's.
+  /// @param omega, alpha  of the body before
+  template <bool accelerated, class Unit, class S>
+  ESPALIER_ALWAYS_INLINE void move_transverse(Unit& unit, const typename Unit::Body& b,
+                                              const Vec3<S>& omega, const Vec3<S>& alpha,
+                                              const S& qd, const S& qdd) {
+    auto& gear = unit.gears[b.gear];
+    gear.couple = cross(omega, scale(qd, gear.momentum));
+    gear.force = dot(alpha, gear.momentum);
+    if constexpr (accelerated) gear.couple += scale(qdd, gear.momentum);
+    if (gear.rotor >= 0) move_rotor(unit, b.gear, omega, alpha, qd);
+  }
+  /// Rotors' momentum along the axis needs the same couple on this body as on the one before; its
+  /// part about the axis is no force of the rate.
+  /// @param omega, alpha  of the body
+  /// @param before        acceleration of the rate before
+  /// @returns  the couple
+  template <bool accelerated, class Unit, class S>
+  ESPALIER_ALWAYS_INLINE Vec3<S> move_axial(Unit& unit, const typename Unit::Body& b,
+                                            const Vec3<S>& omega, const Vec3<S>& alpha, const S& qd,
+                                            const S& qdd, const S& before) {
+    auto& gear = unit.gears[b.gear];
+    const auto& axial = gear.axial;
+    gear.force += axial * alpha.z;
+    Vec3<S> couple{axial * (omega.y * qd), -(axial * (omega.x * qd)), S(0.0)};
+    if constexpr (accelerated) {
+      couple.z = axial * qdd;
+      gear.force += (b.reflected - axial - axial) * qdd;  // alpha has qdd, too
+      if (b.coupled) {
+        gear.force += gear.coupling * before;
+        unit.gears[b.gear - 1].force += gear.coupling * qdd;
+      }
+    }
+    return couple;
+  }
   /// Not inlined: few joints drive asymmetric rotors.
   template <class Unit, class S>
   [[gnu::noinline]] void move_rotor(Unit& unit, int index, Vec3<S> omega, Vec3<S> alpha, S qd) {
@@ -198,65 +238,52 @@ void ChainSweeps<T>::forward_pass(Unit& unit, const T* v, const T* vdot) {
     m.omega = unit.in_base_frame(omega), m.alpha = unit.in_base_frame(alpha);
   }
   m.a = unit.in_base_frame(a);
-  m.Om = Mat3<S>::zero();              // the first body stands at the base_frame
-  [[maybe_unused]] S before = S(0.0);  // acceleration of the last rate
+  m.Om = Mat3<S>::zero();  // the first body stands at the base_frame
   std::span bodies(unit.bodies);
   if (unit.on_ground && !bodies[0].kind.geared) {
     start_on_ground<accelerated>(unit, v, vdot, m);
     bodies = bodies.subspan(1);
   }
+  pass_motion<accelerated>(unit, bodies, v, vdot, motion_of<typename Unit::Body>(m));
+}
+
+template <class T>
+template <bool accelerated, class Unit, class Bodies, class Moving>
+void ChainSweeps<T>::pass_motion(Unit& unit, Bodies bodies, const T* v, const T* vdot, Moving m) {
+  using S = typename Unit::S;
+  [[maybe_unused]] S before = S(0.0);  // acceleration of the last rate
   for (auto& b : bodies) {
     this->template turn_body<Unit>(b);
-    const S qd = Base::template gather<lanes>(v, b.rate);
+    const S qd = Base::template gather<Unit::lanes>(v, b.rate);
     S qdd = S(0.0);
-    if constexpr (accelerated) qdd = Base::template gather<lanes>(vdot, b.rate);
+    if constexpr (accelerated) qdd = Base::template gather<Unit::lanes>(vdot, b.rate);
     with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
       if constexpr (kind.offset) m.a += swept<kind>(b.P, m.Om);
       if constexpr (kind.geared) {
-        auto& gear = unit.gears[b.gear];
-        gear.force = S(0.0);
         if (b.transverse) {
-          gear.couple = cross(m.omega, scale(qd, gear.momentum));
-          gear.force = dot(m.alpha, gear.momentum);
-          if constexpr (accelerated) gear.couple += scale(qdd, gear.momentum);
-          if (gear.rotor >= 0) move_rotor(unit, b.gear, m.omega, m.alpha, qd);
+          move_transverse<accelerated>(unit, b, plain(m.omega), plain(m.alpha), qd, qdd);
+        } else {
+          unit.gears[b.gear].force = S(0.0);
         }
       }
-      const Turn<S> t = Turn<S>::of(b.c, b.s);
+      const auto t = outward_turn(b);
       m.omega = rotate_to_child<kind>(b.P, t, m.omega, qd);
-      m.alpha = rotate_to_child<kind>(b.P, t, m.alpha);
+      m.alpha = alpha_to_child<kind, accelerated>(b.P, t, m.alpha, m.omega, qd, qdd);
       m.a = rotate_to_child<kind>(b.P, t, m.a);
-      if constexpr (kind.geared) {
-        // Rotors' momentum along the axis needs the same couple on this body as on the one
-        // before; its part about the axis is no force of the rate.
-        auto& gear = unit.gears[b.gear];
-        gear.force += gear.axial * m.alpha.z;
-        if constexpr (accelerated) {
-          gear.force += (b.reflected - gear.axial) * qdd;
-          if (b.coupled) {
-            gear.force += gear.coupling * before;
-            unit.gears[b.gear - 1].force += gear.coupling * qdd;
-          }
-        }
-      }
-      const S x = m.omega.x * qd, y = m.omega.y * qd;
-      m.alpha.x += y;
-      m.alpha.y -= x;
-      if constexpr (accelerated) m.alpha.z += qdd, before = qdd;
       if constexpr (Unit::Body::paired) {
         m.Om = turning_matrix(m.omega, m.alpha);
       } else {
         m.Om = acceleration_matrix(m.omega, m.alpha);
       }
-      Force<S> f = inertial_wrench(b.moments, m);
+      auto f = inertial_wrench(b.moments, m);
       if constexpr (kind.geared) {
-        const auto& axial = unit.gears[b.gear].axial;
-        f.n.x += axial * y, f.n.y -= axial * x;
-        if constexpr (accelerated) f.n.z += axial * qdd;
+        add_moment(
+            f, move_axial<accelerated>(unit, b, plain(m.omega), plain(m.alpha), qd, qdd, before));
       }
       b.pA = wrench_of<typename Unit::Body>(f);
     });
-    if (b.boundaries) show_motion(b, m);
+    if constexpr (accelerated) before = qdd;
+    if (b.boundaries) show_motion(b, plain(m));
   }
 }
 

@@ -155,7 +155,7 @@ class ChainComposites : public ChainUnits<T> {
       with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
         Vec3<T> n{-I.Sigma.xz, -I.Sigma.yz, about};
         if constexpr (kind.geared) n.z += unit.gears[b.gear].axial;
-        const ChainPlacement<double> P = b.P;
+        const ChainPlacement<double>& P = b.P;  // no copy, which would go to the stack and back
         columns.template add<kind>(n, -I.h.y, I.h.x, P, Turn<V>::of(V(c), V(s)));
         if constexpr (kind.geared) {
           if (b.transverse) columns.add_moment(unit.gears[b.gear].momentum);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "algorithms/chains/asymmetric_rotors.hpp"
-#include "algorithms/chains/pairs.hpp"
+#include "algorithms/chains/units/paired_motion.hpp"
 
 /// Chains of a group side by side, as ChainUnits keeps them: constants and states body by body.
 
