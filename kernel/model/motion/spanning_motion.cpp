@@ -36,6 +36,9 @@ SpanningMotion<T>::SpanningMotion(const Model& model, Rotors rotors)
 template <class T>
 void SpanningMotion<T>::leave_out(std::vector<bool> runs, const std::vector<bool>& clusters) {
   left_out_ = std::move(runs);
+  // None is the rule for robots without chains, whose calls are short: they do not look.
+  const bool some = std::find(left_out_.begin(), left_out_.end(), true) != left_out_.end();
+  left_out_.resize(some ? model_.runs().size() : 0);
   std::erase_if(constant_,
                 [&](const Cluster* c) { return clusters[c - model_.clusters().data()]; });
 }
@@ -139,32 +142,39 @@ template <class T>
 void SpanningMotion<T>::update(const T* q, const T* v) {
   moving_ = v != nullptr;
   const std::span<const BodyRun> runs = all_ ? model_.runs() : model_.active_runs();
-  const auto kinematics = [&](const BodyRun& run, const T* qd) {
-    const std::size_t index = &run - model_.runs().data();
-    if (index >= left_out_.size() || !left_out_[index]) joints.update(run, q, qd, turns_);
+  if (tree_ && left_out_.empty()) {
+    qd_now_ = v;
+    for (const BodyRun& run : runs) joints.update(run, q, v, turns_);
+    return;
+  }
+  const auto kinematics = [&](const T* qd, auto wanted) {
+    auto left_out = left_out_.begin();
+    for (const BodyRun& run : runs) {
+      const bool left = !left_out_.empty() && *left_out++;
+      if (!left && wanted(run)) joints.update(run, q, qd, turns_);
+    }
   };
+  const auto all = [](const BodyRun&) { return true; };
   if (tree_) {
     qd_now_ = v;
-    for (const BodyRun& run : runs) kinematics(run, v);
-    return;
+    return kinematics(v, all);
   }
   qd_now_ = moving_ ? qd_.data() : nullptr;
   if (g_.empty()) {
     if (moving_) expand(v, qd_.data());
-    for (const BodyRun& run : runs) kinematics(run, qd_now_);
-    return;
+    return kinematics(qd_now_, all);
   }
 
-  for (const BodyRun& run : runs) kinematics(run, nullptr);
+  kinematics(nullptr, all);
   SpanningView<T> at{q, qd_.data(), joints.X.data(), joints.S.data(), joints.bias.data()};
   T* g = waits_ ? nullptr : g_.data();
   eliminate(loops_, work_, at, v, G_.data(), g);
   eliminate(in_blocks_, block_work_, at, v, nullptr, g);
   if (!moving_) return;
   expand_rows(constant_, v, qd_.data());
-  for (const BodyRun& run : runs) {  // their bias needs the rates
-    if (run.subspace == SubspaceKind::dense) kinematics(run, qd_.data());
-  }
+  kinematics(qd_.data(), [](const BodyRun& run) {  // their bias needs the rates
+    return run.subspace == SubspaceKind::dense;
+  });
   if (!waits_) return;
   eliminate_biases(loops_, work_, at);
   eliminate_biases(in_blocks_, block_work_, at);
