@@ -112,12 +112,14 @@ class OurJacobians final : public Contestant {
     if (what == Work::jacobian) links_ = {links_.back()};
   }
   void call(int k) override {
+    if (links_.size() == 1) return algorithm_->evaluate(robot_.states[k].q, *links_[0], out_);
     algorithm_->evaluate(robot_.states[k].q);
     for (const Link* link : links_) algorithm_->jacobian(*link, out_);
   }
   std::vector<double> result(int k) override {
     std::vector<double> all;
-    algorithm_->evaluate(robot_.states[k].q);
+    call(k);
+    if (links_.size() == 1) return out_;
     for (const Link* link : links_) {
       algorithm_->jacobian(*link, out_);
       all.insert(all.end(), out_.begin(), out_.end());

@@ -64,6 +64,13 @@ class LinkJacobians final : public BodyJacobians<T> {
     asked_ = false;
   }
 
+  void compute_one(const T* q, const Link& link, T* J) override {
+    motion_.update(q, nullptr);
+    turns_.place_path(q, link.body);
+    write_zeros(J, 6L * this->model().nv());
+    path_.write(link, turns_, motion_, J);
+  }
+
   void write(const Link& link, T* J) const override {
     const Model& model = this->model();
     const int nv = model.nv();

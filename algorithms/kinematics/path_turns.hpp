@@ -52,12 +52,17 @@ class PathTurns {
   void place_path(int body) {
     if (whole_) return;
     if (few_) return place_all();
+    place_path(q_.data(), body);
+  }
+  /// The same at other positions, which take the place of all that was computed.
+  void place_path(const T* q, int body) {
+    whole_ = false;
     int n = 0;
     for (int i = body; i != 0; i = joints_[i].parent) {
       if (joints_[i].q < 0) continue;
       turning_[n++] = i;
     }
-    const auto angle = [&](int k) { return q_[joints_[turning_[k]].q]; };
+    const auto angle = [&](int k) { return q[joints_[turning_[k]].q]; };
     if constexpr (std::is_same_v<T, double>) {
       if (n == 0) return;
       std::fill_n(turning_.begin() + n, Quad::size, turning_[n - 1]);

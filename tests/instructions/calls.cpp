@@ -129,10 +129,7 @@ class Set {
     } else if constexpr (std::is_same_v<P<double>, BodyJacobians<double>>) {
       out->resize(6 * nv);
       const Link& last = on->model->links().back();
-      put(name, on, [=, &last](const State& s) {
-        algorithm->evaluate(s.q);
-        algorithm->jacobian(last, *out);
-      });
+      put(name, on, [=, &last](const State& s) { algorithm->evaluate(s.q, last, *out); });
     } else if constexpr (std::is_same_v<P<double>, BiasForce<double>>) {
       out->resize(nv);
       put("bias by " + name, on, [=](const State& s) { algorithm->evaluate(s.q, s.v, *out); });

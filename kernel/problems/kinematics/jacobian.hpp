@@ -21,13 +21,29 @@ class ESPALIER_API BodyJacobians : public AlgorithmAt<T> {
     expect_size("jacobians", "q", q.size(), model().nq());
     this->expect_closed_in_debug(problem, q.data());
     compute(q.data());
+    placed_ = true;
+  }
+  /// Jacobian of one link, for which no other joints are placed: as evaluate() and jacobian(), but
+  /// jacobian() cannot be asked of further links.
+  /// @param q      spanning positions, size nq [rad, m, quaternions x y z w]
+  /// @param link   of this model
+  /// @param[out] J  as in jacobian()
+  /// @throws SizeMismatch
+  void evaluate(In<T> q, const Link& link, OutMatrix<T> J) {
+    expect_size("jacobians", "q", q.size(), model().nq());
+    this->expect_closed_in_debug(problem, q.data());
+    J.expect("jacobians", "J", 6, model().nv());
+    placed_ = false;
+    compute_one(q.data(), link, J.data());
+    J.finish();
   }
   ESPALIER_CALLS_AT_POSITIONS
   /// Jacobian at the last evaluate(): the link's twist (link frame, at its origin) is J v.
   /// @param link  of this model
   /// @param[out] J  6 x nv, row-major or an Eigen matrix, angular rows first, link axes
-  /// @throws SizeMismatch
+  /// @throws SizeMismatch, Unsupported where evaluate() has placed no joints or those of one link
   void jacobian(const Link& link, OutMatrix<T> J) const {
+    if (!placed_) refuse_unplaced();
     J.expect("jacobians", "J", 6, model().nv());
     write(link, J.data());
     J.finish();
@@ -40,6 +56,16 @@ class ESPALIER_API BodyJacobians : public AlgorithmAt<T> {
   virtual void compute(const T* q) = 0;
   /// jacobian() once its arguments are checked.
   virtual void write(const Link& link, T* J) const = 0;
+  /// evaluate() of one link once its arguments are checked.
+  virtual void compute_one(const T* q, const Link& link, T* J) {
+    compute(q);
+    write(link, J);
+  }
+
+ private:
+  [[noreturn]] static void refuse_unplaced();
+
+  bool placed_ = false;  ///< all joints
 };
 
 #define ESPALIER_EXTERN(T) extern template class BodyJacobians<T>;  // one copy, in the kernel

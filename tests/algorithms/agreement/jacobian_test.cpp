@@ -50,7 +50,8 @@ class DenseJacobians {
 };
 
 /// Links in a shuffled order, some twice, at several positions: what was placed for one is used by
-/// the next, and forgotten at the next position. Each link alone, too, which takes another way.
+/// the next, and forgotten at the next position. Each link as the first one and alone, too, which
+/// takes another way.
 void expect_dense(const ModelPtr& model, const std::vector<std::vector<double>>& positions) {
   const auto jacobians = any<BodyJacobians<double>>(model);
   DenseJacobians dense(*model);
@@ -69,6 +70,15 @@ void expect_dense(const ModelPtr& model, const std::vector<std::vector<double>>&
       std::vector<double> J(6 * model->nv(), 7.0);
       jacobians->evaluate(q);
       jacobians->jacobian(link, J);
+      EXPECT_LE(relative_difference(J, dense.jacobian(link)), rounding) << link.name << " first";
+    }
+  }
+  // One link at each position and nothing else.
+  for (const Link& link : model->links()) {
+    for (const std::vector<double>& q : positions) {
+      dense.update(q);
+      std::vector<double> J(6 * model->nv(), 7.0);
+      jacobians->evaluate(q, link, J);
       EXPECT_LE(relative_difference(J, dense.jacobian(link)), rounding) << link.name << " alone";
     }
   }
@@ -85,6 +95,31 @@ TEST(JacobianTest, RobotsWithLoopsAreDense) {
     expect_dense(model,
                  {random_cluster_state(*model, seed).q, random_cluster_state(*model, seed + 1).q});
   });
+}
+
+TEST(JacobianTest, AfterOneLinkOthersAskForTheirPosition) {
+  const ModelPtr model = host().load(ESPALIER_SOURCE_DIR "/robots/ur5.urdf");
+  const auto jacobians = any<BodyJacobians<double>>(model);
+  const std::vector<double> q = random_state(*model, 2).q, other = random_state(*model, 3).q;
+  const Link& link = model->links().back();
+  std::vector<double> J(6 * model->nv()), again(J);
+  const auto refused = [&] {
+    try {
+      jacobians->jacobian(link, J);
+    } catch (const Unsupported& error) {
+      return std::string(error.what()).find("expected evaluate(q) before") != std::string::npos;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused()) << "no position yet";
+  jacobians->evaluate(q);
+  jacobians->jacobian(link, J);
+  jacobians->evaluate(other, link, again);
+  EXPECT_NE(J, again);
+  EXPECT_TRUE(refused());
+  jacobians->evaluate(q);
+  jacobians->jacobian(link, again);
+  EXPECT_EQ(J, again);
 }
 
 TEST(JacobianTest, FarFromTheOriginNoDigitIsLost) {

@@ -136,7 +136,11 @@ TEST_F(SizeTest, JacobiansCheckEveryArgument) {
   const auto f = any<BodyJacobians<double>>(model);
   expect_names(mismatch([&] { f->evaluate(wrong); }), "q", nv + 5, nq);
   f->evaluate(q);
-  expect_names(mismatch([&] { f->jacobian(model->links()[0], wrong_out); }), "J", nv + 5, 6 * nv);
+  const Link& link = model->links()[0];
+  expect_names(mismatch([&] { f->jacobian(link, wrong_out); }), "J", nv + 5, 6 * nv);
+  Numbers J(6 * nv);
+  expect_names(mismatch([&] { f->evaluate(wrong, link, J); }), "q", nv + 5, nq);
+  expect_names(mismatch([&] { f->evaluate(q, link, wrong_out); }), "J", nv + 5, 6 * nv);
 }
 TEST_F(SizeTest, CentreOfMassChecksEveryArgument) {
   const auto f = any<CenterOfMass<double>>(model);
