@@ -179,18 +179,15 @@ ESPALIER_ALWAYS_INLINE Vec3<S> rotate_to_child(const ChainPlacement<C>& P, const
   if constexpr (kind.twist == Twist::any) turned.z = x - P.alpha.s * v.y + P.alpha.c * v.z;
   return turned;
 }
-/// E alpha + omega x (qd e_z) + qdd e_z.
+/// alpha += omega x (qd e_z) + qdd e_z.
 /// @param omega  of the body
-template <ChainKind kind, bool accelerated, class S, class C>
-ESPALIER_ALWAYS_INLINE Vec3<S> alpha_to_child(const ChainPlacement<C>& P, const Turn<S>& t,
-                                              const Vec3<S>& alpha, const Vec3<S>& omega,
-                                              const S& qd, const S& qdd) {
-  Vec3<S> turned = rotate_to_child<kind>(P, t, alpha);
+template <bool accelerated, class S>
+ESPALIER_ALWAYS_INLINE void add_turning(Vec3<S>& alpha, const Vec3<S>& omega, const S& qd,
+                                        const S& qdd) {
   const S x = omega.x * qd, y = omega.y * qd;
-  turned.x += y;
-  turned.y -= x;
-  if constexpr (accelerated) turned.z += qdd;
-  return turned;
+  alpha.x += y;
+  alpha.y -= x;
+  if constexpr (accelerated) alpha.z += qdd;
 }
 /// X^T f: wrench about the origin of the body before, in its axes.
 template <ChainKind kind, class S, class C>

@@ -95,42 +95,7 @@ class ChainSweeps : public ChainUnits<T> {
   /// @param m  motion of the body before, of kernels of pairs or of single numbers
   template <bool accelerated, class Unit, class Bodies, class Moving>
   ESPALIER_ALWAYS_INLINE void pass_motion(Unit& unit, Bodies bodies, const T* v, const T* vdot,
-                                          Moving m);
-  /// Rotors whose axes are not the joint's.
-  /// @param omega, alpha  of the body before
-  template <bool accelerated, class Unit, class S>
-  ESPALIER_ALWAYS_INLINE void move_transverse(Unit& unit, const typename Unit::Body& b,
-                                              const Vec3<S>& omega, const Vec3<S>& alpha,
-                                              const S& qd, const S& qdd) {
-    auto& gear = unit.gears[b.gear];
-    gear.couple = cross(omega, scale(qd, gear.momentum));
-    gear.force = dot(alpha, gear.momentum);
-    if constexpr (accelerated) gear.couple += scale(qdd, gear.momentum);
-    if (gear.rotor >= 0) move_rotor(unit, b.gear, omega, alpha, qd);
-  }
-  /// Rotors' momentum along the axis needs the same couple on this body as on the one before; its
-  /// part about the axis is no force of the rate.
-  /// @param omega, alpha  of the body
-  /// @param before        acceleration of the rate before
-  /// @returns  the couple
-  template <bool accelerated, class Unit, class S>
-  ESPALIER_ALWAYS_INLINE Vec3<S> move_axial(Unit& unit, const typename Unit::Body& b,
-                                            const Vec3<S>& omega, const Vec3<S>& alpha, const S& qd,
-                                            const S& qdd, const S& before) {
-    auto& gear = unit.gears[b.gear];
-    const auto& axial = gear.axial;
-    gear.force += axial * alpha.z;
-    Vec3<S> couple{axial * (omega.y * qd), -(axial * (omega.x * qd)), S(0.0)};
-    if constexpr (accelerated) {
-      couple.z = axial * qdd;
-      gear.force += (b.reflected - axial - axial) * qdd;  // alpha has qdd, too
-      if (b.coupled) {
-        gear.force += gear.coupling * before;
-        unit.gears[b.gear - 1].force += gear.coupling * qdd;
-      }
-    }
-    return couple;
-  }
+                                          Moving&& m);
   /// Not inlined: few joints drive asymmetric rotors.
   template <class Unit, class S>
   [[gnu::noinline]] void move_rotor(Unit& unit, int index, Vec3<S> omega, Vec3<S> alpha, S qd) {
@@ -249,7 +214,7 @@ void ChainSweeps<T>::forward_pass(Unit& unit, const T* v, const T* vdot) {
 
 template <class T>
 template <bool accelerated, class Unit, class Bodies, class Moving>
-void ChainSweeps<T>::pass_motion(Unit& unit, Bodies bodies, const T* v, const T* vdot, Moving m) {
+void ChainSweeps<T>::pass_motion(Unit& unit, Bodies bodies, const T* v, const T* vdot, Moving&& m) {
   using S = typename Unit::S;
   [[maybe_unused]] S before = S(0.0);  // acceleration of the last rate
   for (auto& b : bodies) {
@@ -260,16 +225,34 @@ void ChainSweeps<T>::pass_motion(Unit& unit, Bodies bodies, const T* v, const T*
     with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
       if constexpr (kind.offset) m.a += swept<kind>(b.P, m.Om);
       if constexpr (kind.geared) {
+        auto& gear = unit.gears[b.gear];
+        gear.force = S(0.0);
         if (b.transverse) {
-          move_transverse<accelerated>(unit, b, plain(m.omega), plain(m.alpha), qd, qdd);
-        } else {
-          unit.gears[b.gear].force = S(0.0);
+          gear.couple = cross(plain(m.omega), scale(qd, gear.momentum));
+          gear.force = dot(plain(m.alpha), gear.momentum);
+          if constexpr (accelerated) gear.couple += scale(qdd, gear.momentum);
+          if (gear.rotor >= 0) move_rotor(unit, b.gear, plain(m.omega), plain(m.alpha), qd);
         }
       }
       const auto t = outward_turn(b);
       m.omega = rotate_to_child<kind>(b.P, t, m.omega, qd);
-      m.alpha = alpha_to_child<kind, accelerated>(b.P, t, m.alpha, m.omega, qd, qdd);
+      m.alpha = rotate_to_child<kind>(b.P, t, m.alpha);
       m.a = rotate_to_child<kind>(b.P, t, m.a);
+      if constexpr (kind.geared) {
+        // Rotors' momentum along the axis needs the same couple on this body as on the one
+        // before; its part about the axis is no force of the rate.
+        auto& gear = unit.gears[b.gear];
+        gear.force += gear.axial * plain(m.alpha).z;
+        if constexpr (accelerated) {
+          gear.force += (b.reflected - gear.axial) * qdd;
+          if (b.coupled) {
+            gear.force += gear.coupling * before;
+            unit.gears[b.gear - 1].force += gear.coupling * qdd;
+          }
+        }
+      }
+      add_turning<accelerated>(m.alpha, m.omega, qd, qdd);
+      if constexpr (accelerated) before = qdd;
       if constexpr (Unit::Body::paired) {
         m.Om = turning_matrix(m.omega, m.alpha);
       } else {
@@ -277,12 +260,14 @@ void ChainSweeps<T>::pass_motion(Unit& unit, Bodies bodies, const T* v, const T*
       }
       auto f = inertial_wrench(b.moments, m);
       if constexpr (kind.geared) {
-        add_moment(
-            f, move_axial<accelerated>(unit, b, plain(m.omega), plain(m.alpha), qd, qdd, before));
+        const auto& axial = unit.gears[b.gear].axial;
+        const S x = plain(m.omega).x * qd, y = plain(m.omega).y * qd;
+        Vec3<S> couple{axial * y, -(axial * x), S(0.0)};
+        if constexpr (accelerated) couple.z = axial * qdd;
+        add_moment(f, couple);
       }
       b.pA = wrench_of<typename Unit::Body>(f);
     });
-    if constexpr (accelerated) before = qdd;
     if (b.boundaries) show_motion(b, plain(m));
   }
 }

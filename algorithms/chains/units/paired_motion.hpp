@@ -109,17 +109,13 @@ ESPALIER_ALWAYS_INLINE PairedVector rotate_to_child(const PairedPlacement& P, co
   turned.z += Pair(x);
   return turned;
 }
-/// E alpha + omega x (qd e_z) + qdd e_z.
+/// alpha += omega x (qd e_z) + qdd e_z.
 /// @param omega  of the body
-template <ChainKind kind, bool accelerated>
-ESPALIER_ALWAYS_INLINE PairedVector alpha_to_child(const PairedPlacement& P, const PairedTurn& t,
-                                                   const PairedVector& alpha,
-                                                   const PairedVector& omega, double qd,
-                                                   double qdd) {
-  PairedVector turned = rotate_to_child<kind>(P, t, alpha);
-  turned.xy += first_negated(Pair(qd)) * swapped(omega.xy);
-  if constexpr (accelerated) turned.z += Pair(qdd);
-  return turned;
+template <bool accelerated>
+ESPALIER_ALWAYS_INLINE void add_turning(PairedVector& alpha, const PairedVector& omega, double qd,
+                                        double qdd) {
+  alpha.xy += first_negated(Pair(qd)) * swapped(omega.xy);
+  if constexpr (accelerated) alpha.z += Pair(qdd);
 }
 /// Om r for the acceleration matrix of the body before.
 template <ChainKind kind>
@@ -167,12 +163,13 @@ ESPALIER_ALWAYS_INLINE auto outward_turn(const Body& b) {
     return Turn<std::decay_t<decltype(b.c)>>::of(b.c, b.s);
   }
 }
+/// m itself where motion goes by single numbers: packs are dear to copy.
 template <class Body, class S>
-ESPALIER_ALWAYS_INLINE auto motion_of(const BodyMotion<S>& m) {
+ESPALIER_ALWAYS_INLINE decltype(auto) motion_of(BodyMotion<S>& m) {
   if constexpr (Body::paired && pairs_motion) {
     return PairedMotion::of(m);
   } else {
-    return m;
+    return (m);
   }
 }
 ESPALIER_ALWAYS_INLINE Vec3<double> plain(const PairedVector& v) { return v.plain(); }
