@@ -66,12 +66,14 @@ class LinkJacobians final : public BodyJacobians<T> {
 
   void compute_one(const T* q, const Link& link, T* J) override {
     motion_.update(q, nullptr);
-    turns_.place_path(q, link.body);
-    write_zeros(J, 6L * this->model().nv());
-    path_.write(link, turns_, motion_, J);
+    turns_.move_for_now(q);
+    asked_ = false;
+    write(link, J);
+    turns_.forget();
   }
 
-  void write(const Link& link, T* J) const override {
+  /// Not inlined: all that it calls is compiled into it once.
+  [[gnu::noinline]] void write(const Link& link, T* J) const override {
     const Model& model = this->model();
     const int nv = model.nv();
     const bool first = !std::exchange(asked_, true);
@@ -144,7 +146,7 @@ class LinkJacobians final : public BodyJacobians<T> {
   mutable PathTurns<T> turns_;  ///< computed as links ask
   PathColumns<T> path_;
   mutable JointColumns<T> columns_;  ///< filled as links ask
-  mutable bool asked_ = false;       ///< for a link since the last move
+  mutable bool asked_ = true;        ///< for a link since the last move
 };
 
 }  // namespace espalier

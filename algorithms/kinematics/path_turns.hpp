@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/layout.hpp"
 #include "espalier/kernel/model/loops/constraint.hpp"
 
@@ -46,23 +47,29 @@ class PathTurns {
   /// The joints have moved. @param q  spanning positions
   void move(const T* q) {
     std::copy_n(q, q_.size(), q_.begin());
+    at_ = q_.data();
+    whole_ = false;
+  }
+  /// The same without a copy, until forget().
+  void move_for_now(const T* q) {
+    at_ = q;
+    whole_ = false;
+  }
+  /// place_all() is refused until the next move.
+  void forget() {
+    at_ = nullptr;
     whole_ = false;
   }
   /// Those of bodies between one, included, and the ground; all, where that is about as much.
   void place_path(int body) {
     if (whole_) return;
     if (few_) return place_all();
-    place_path(q_.data(), body);
-  }
-  /// The same at other positions, which take the place of all that was computed.
-  void place_path(const T* q, int body) {
-    whole_ = false;
     int n = 0;
     for (int i = body; i != 0; i = joints_[i].parent) {
       if (joints_[i].q < 0) continue;
       turning_[n++] = i;
     }
-    const auto angle = [&](int k) { return q[joints_[turning_[k]].q]; };
+    const auto angle = [&](int k) { return at_[joints_[turning_[k]].q]; };
     if constexpr (std::is_same_v<T, double>) {
       if (n == 0) return;
       std::fill_n(turning_.begin() + n, Quad::size, turning_[n - 1]);
@@ -81,16 +88,25 @@ class PathTurns {
   }
   void place_all() {
     if (whole_) return;
-    whole_ = true;
-    for (std::size_t r = 0; r < runs_.size(); ++r) {
-      const BodyRun& run = model_.runs()[r];
-      if (runs_[r]) run.joints->turns(&q_[run.q], &sine_[run.first], &cosine_[run.first]);
-    }
+    place_them();
   }
   const T& sine(int body) const { return sine_[body]; }
   const T& cosine(int body) const { return cosine_[body]; }
 
  private:
+  /// Not inlined: what asks link by link stays small.
+  [[gnu::noinline]] void place_them() {
+    if (at_ == nullptr) {
+      throw Unsupported(
+          "jacobians: jacobian() follows no position, or a call for one link alone, expected "
+          "evaluate(q) before");
+    }
+    whole_ = true;
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      const BodyRun& run = model_.runs()[r];
+      if (runs_[r]) run.joints->turns(at_ + run.q, &sine_[run.first], &cosine_[run.first]);
+    }
+  }
   struct Joint {
     int parent = 0;  ///< body
     int q = -1;      ///< -1: not here
@@ -114,6 +130,7 @@ class PathTurns {
   const Model& model_;
   std::vector<bool> runs_;
   std::vector<T> q_;
+  const T* at_ = nullptr;         ///< positions
   std::vector<Joint> joints_;     ///< per body
   std::vector<T> sine_, cosine_;  ///< per body
   bool whole_ = false;

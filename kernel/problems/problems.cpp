@@ -168,13 +168,6 @@ void Kinematics<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& o
 }
 
 template <class T>
-void BodyJacobians<T>::refuse_unplaced() {
-  throw Unsupported(
-      "jacobians: jacobian() follows no position, or a call for one link alone, expected "
-      "evaluate(q) before");
-}
-
-template <class T>
 void BodyJacobians<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
   evaluate(detail::lifted<T>(in.q));
   const int nv = model().nv();

@@ -21,10 +21,9 @@ class ESPALIER_API BodyJacobians : public AlgorithmAt<T> {
     expect_size("jacobians", "q", q.size(), model().nq());
     this->expect_closed_in_debug(problem, q.data());
     compute(q.data());
-    placed_ = true;
   }
-  /// Jacobian of one link, for which no other joints are placed: as evaluate() and jacobian(), but
-  /// jacobian() cannot be asked of further links.
+  /// Jacobian of one link, for which no other joints are placed. jacobian() of further links asks
+  /// for evaluate(q) before.
   /// @param q      spanning positions, size nq [rad, m, quaternions x y z w]
   /// @param link   of this model
   /// @param[out] J  as in jacobian()
@@ -33,7 +32,6 @@ class ESPALIER_API BodyJacobians : public AlgorithmAt<T> {
     expect_size("jacobians", "q", q.size(), model().nq());
     this->expect_closed_in_debug(problem, q.data());
     J.expect("jacobians", "J", 6, model().nv());
-    placed_ = false;
     compute_one(q.data(), link, J.data());
     J.finish();
   }
@@ -41,9 +39,8 @@ class ESPALIER_API BodyJacobians : public AlgorithmAt<T> {
   /// Jacobian at the last evaluate(): the link's twist (link frame, at its origin) is J v.
   /// @param link  of this model
   /// @param[out] J  6 x nv, row-major or an Eigen matrix, angular rows first, link axes
-  /// @throws SizeMismatch, Unsupported where evaluate() has placed no joints or those of one link
+  /// @throws SizeMismatch, Unsupported if no evaluate(q) has placed the joints
   void jacobian(const Link& link, OutMatrix<T> J) const {
-    if (!placed_) refuse_unplaced();
     J.expect("jacobians", "J", 6, model().nv());
     write(link, J.data());
     J.finish();
@@ -61,11 +58,6 @@ class ESPALIER_API BodyJacobians : public AlgorithmAt<T> {
     compute(q);
     write(link, J);
   }
-
- private:
-  [[noreturn]] static void refuse_unplaced();
-
-  bool placed_ = false;  ///< all joints
 };
 
 #define ESPALIER_EXTERN(T) extern template class BodyJacobians<T>;  // one copy, in the kernel
