@@ -47,18 +47,16 @@ class PathTurns {
   /// The joints have moved. @param q  spanning positions
   void move(const T* q) {
     std::copy_n(q, q_.size(), q_.begin());
-    at_ = q_.data();
-    whole_ = false;
+    move_for_now(q_.data());
   }
   /// The same without a copy, until forget().
   void move_for_now(const T* q) {
     at_ = q;
-    whole_ = false;
+    known_ = true, whole_ = false;
   }
   /// place_all() is refused until the next move.
   void forget() {
-    at_ = nullptr;
-    whole_ = false;
+    known_ = false, whole_ = false;
   }
   /// Those of bodies between one, included, and the ground; all, where that is about as much.
   void place_path(int body) {
@@ -96,7 +94,7 @@ class PathTurns {
  private:
   /// Not inlined: what asks link by link stays small.
   [[gnu::noinline]] void place_them() {
-    if (at_ == nullptr) {
+    if (!known_) {
       throw Unsupported(
           "jacobians: jacobian() follows no position, or a call for one link alone, expected "
           "evaluate(q) before");
@@ -131,6 +129,7 @@ class PathTurns {
   std::vector<bool> runs_;
   std::vector<T> q_;
   const T* at_ = nullptr;         ///< positions
+  bool known_ = false;            ///< whether they still stand there
   std::vector<Joint> joints_;     ///< per body
   std::vector<T> sine_, cosine_;  ///< per body
   bool whole_ = false;
