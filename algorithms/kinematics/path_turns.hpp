@@ -55,9 +55,7 @@ class PathTurns {
     known_ = true, whole_ = false;
   }
   /// place_all() is refused until the next move.
-  void forget() {
-    known_ = false, whole_ = false;
-  }
+  void forget() { known_ = false, whole_ = false; }
   /// Those of bodies between one, included, and the ground; all, where that is about as much.
   void place_path(int body) {
     if (whole_) return;
