@@ -163,12 +163,6 @@ TEST_F(WrenchColumnsTest, AreThoseThatPassOneByOne) {
 
 class ChainPairsTest : public testing::Test {
  protected:
-  PairedPlacement placement(Placement placement, bool offset) {
-    PairedPlacement P;
-    static_cast<ChainPlacement<double>&>(P) = random_placement<double>(random_, placement, offset);
-    P.make_pairs();
-    return P;
-  }
   static void expect_close(const Matrix6d& a, const Matrix6d& b) {
     expect_near(a, b, tolerance<double>);
   }
@@ -190,7 +184,7 @@ TEST_F(ChainPairsTest, PairsAreTheNumbers) {
 
 TEST_F(ChainPairsTest, WrenchToTheParentIsXTransposed) {
   for_kernels([&]<ChainKind kind>(Placement which, bool offset) {
-    const PairedPlacement P = placement(which, offset);
+    const PairedPlacement P = random_paired_placement(random_, which, offset);
     const Turn<double> t = random_.turn<double>();
     const auto f = random_.force<double>();
     PairedForce at_parent = PairedForce::of(f);
@@ -203,7 +197,7 @@ TEST_F(ChainPairsTest, WrenchToTheParentIsXTransposed) {
 /// The column of I for the axis, and the wrench on the body, beside each other.
 TEST_F(ChainPairsTest, BothWrenchesToTheParentAreXTransposed) {
   for_kernels([&]<ChainKind kind>(Placement which, bool offset) {
-    const PairedPlacement P = placement(which, offset);
+    const PairedPlacement P = random_paired_placement(random_, which, offset);
     const Turn<double> t = random_.turn<double>();
     const auto f = random_.force<double>();
     const auto I = random_.articulated<double>();
@@ -219,7 +213,7 @@ TEST_F(ChainPairsTest, BothWrenchesToTheParentAreXTransposed) {
 
 TEST_F(ChainPairsTest, InertiaToTheParentIsTheCongruence) {
   for_kernels([&]<ChainKind kind>(Placement which, bool offset) {
-    const PairedPlacement P = placement(which, offset);
+    const PairedPlacement P = random_paired_placement(random_, which, offset);
     const Turn<double> t = random_.turn<double>();
     const auto I = random_.articulated<double>();
     QuadInertia at_parent = QuadInertia::of(I);

@@ -153,6 +153,12 @@ ChainPlacement<C> random_placement(Lanes& random, Placement placement, bool offs
   if (offset && placement != Placement::parallel) P.d = random.any<C>();
   return P;
 }
+inline PairedPlacement random_paired_placement(Lanes& random, Placement placement, bool offset) {
+  PairedPlacement P;
+  static_cast<ChainPlacement<double>&>(P) = random_placement<double>(random, placement, offset);
+  P.make_pairs();
+  return P;
+}
 /// E = Rz Rx(alpha), r = (a, 0, d).
 template <class C, class S>
 Transform<double> transform_of(const ChainPlacement<C>& P, const Turn<S>& t, int k) {

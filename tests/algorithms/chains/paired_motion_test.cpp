@@ -9,12 +9,6 @@ namespace {
 
 class PairedMotionTest : public testing::Test {
  protected:
-  PairedPlacement placement(Placement placement, bool offset) {
-    PairedPlacement P;
-    static_cast<ChainPlacement<double>&>(P) = random_placement<double>(random_, placement, offset);
-    P.make_pairs();
-    return P;
-  }
   BodyMotion<double> motion() {
     BodyMotion<double> m;
     m.omega = random_.vec<double>(), m.alpha = random_.vec<double>(), m.a = random_.vec<double>();
@@ -25,7 +19,7 @@ class PairedMotionTest : public testing::Test {
   template <class F>
   void for_turns(F&& f) {
     for_kernels([&]<ChainKind kind>(Placement which, bool offset) {
-      const PairedPlacement P = placement(which, offset);
+      const PairedPlacement P = random_paired_placement(random_, which, offset);
       const Turn<double> t = random_.turn<double>();
       f.template operator()<kind>(P, PairedTurn::of(t.c, t.s),
                                   transform_of<double, double>(P, t, 0));
