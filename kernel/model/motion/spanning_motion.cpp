@@ -142,7 +142,7 @@ template <class T>
 void SpanningMotion<T>::update(const T* q, const T* v) {
   moving_ = v != nullptr;
   const std::span<const BodyRun> runs = all_ ? model_.runs() : model_.active_runs();
-  if (tree_ && left_out_.empty()) {
+  if (tree_ && left_out_.empty()) {  // by itself: the loop below takes 30 instructions more
     qd_now_ = v;
     for (const BodyRun& run : runs) joints.update(run, q, v, turns_);
     return;
