@@ -258,12 +258,12 @@ std::vector<std::string> SweepPlan::columns() const {
   return out;
 }
 
-void SweepPlan::expect_effect(Description& robot) const {
+void SweepPlan::expect_effect(Description& description) const {
   std::map<const double*, std::string> driven;
   for (const SweepParameter& p : parameters) {
     std::set<const double*> own;
     for (const std::string& target : p.targets) {
-      const double* number = &number_of(robot, target, "sweep");
+      const double* number = &number_of(description, target, "sweep");
       const bool twice = !own.insert(number).second;
       const auto [other, is_new] = driven.try_emplace(number, p.name);
       // Factors may follow a value or other factors: they multiply.

@@ -48,7 +48,7 @@ struct SweepPlan {
   /// Names of the table's columns, in order; no two are the same.
   std::vector<std::string> columns() const;
   /// @throws Failure for a target that does not exist, or whose value is lost to another parameter
-  void expect_effect(Description& robot) const;
+  void expect_effect(Description& description) const;
   long designs() const;
   /// Values of the parameters of design k: lists by the digits of k, distributions by a generator
   /// of its own, so that no design depends on another.
