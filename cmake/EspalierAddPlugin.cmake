@@ -71,6 +71,9 @@ function(espalier_add_plugin target)
     endif()
     if(ESPALIER_INSTALL_PLUGIN_DIR)
       set_property(GLOBAL APPEND PROPERTY ESPALIER_PLUGINS ${library})
+      if(COMMAND espalier_link_for_start)  # Espalier's own
+        espalier_link_for_start(${library})
+      endif()
       if(TARGET espalier_index)  # Espalier's own: a program opens them when it needs them
         add_custom_command(TARGET ${library} POST_BUILD
           COMMAND espalier_index $<TARGET_FILE:${library}> VERBATIM)

@@ -45,6 +45,7 @@ std::optional<double> parse_number(std::string_view text) {
 
 std::optional<std::vector<double>> parse_numbers(std::string_view text) {
   std::vector<double> numbers;
+  numbers.reserve(3);  // most are vectors
   for (text = trimmed(text); !text.empty();) {
     const auto end = std::min(text.find_first_of(white_space), text.size());
     const auto number = parse_number(text.substr(0, end));

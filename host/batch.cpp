@@ -27,6 +27,7 @@ Batch::Batch(const Registry& registry, const Entry& algorithm, const Setup& setu
   } else {
     impl_ = std::make_unique<ImplAt<Pack>>(registry, algorithm, setup, options);
   }
+  impl_->model_->pack_code();  // finds it now, not in a call
 }
 
 Batch::~Batch() = default;

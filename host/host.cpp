@@ -1,8 +1,9 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <limits>
 #include <system_error>
 
 #include "espalier/host/host.hpp"
@@ -16,31 +17,40 @@ namespace espalier {
 namespace {
 
 /// Larger files are not robots; reading them would only exhaust the memory.
-constexpr std::uintmax_t largest_file = 256u << 20;
+constexpr off_t largest_file = off_t{256} << 20;
 
-/// The contents of a file. @throws InvalidModel naming the path and what is wrong with it
+/// The contents of a file, without streams: the first of a program costs as much as a robot's file.
+/// @throws InvalidModel naming the path and what is wrong with it
 std::string contents(const std::string& path) {
-  const auto refuse = [&](const std::string& is, const std::string& expected) {
+  const auto refuse = [&](const std::string& is, const std::string& expected = "a robot file") {
     throw InvalidModel(path + ": model file is " + is + ", expected " + expected);
   };
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) refuse("missing", "a robot file");
-  if (error) refuse("unreadable (" + error.message() + ")", "a robot file");
-  if (std::filesystem::is_directory(status)) refuse("a folder", "a robot file");
-  if (!std::filesystem::is_regular_file(status)) refuse("not a regular file", "a robot file");
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (!error && size > largest_file) {
-    refuse("of " + std::to_string(size) + " bytes",
+  const auto refuse_unreadable = [&](int error) {
+    refuse("unreadable (" + std::generic_category().message(error) + ")");
+  };
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) refuse("missing");
+    refuse_unreadable(errno);
+  }
+  if (S_ISDIR(status.st_mode)) refuse("a folder");
+  if (!S_ISREG(status.st_mode)) refuse("not a regular file");
+  if (status.st_size > largest_file) {
+    refuse("of " + std::to_string(status.st_size) + " bytes",
            "at most " + std::to_string(largest_file) + " (256 MB)");
   }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text(error ? 0 : size, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (error || !file) {
-    refuse("unreadable (" + std::generic_category().message(errno) + ")", "a robot file");
-  }
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) refuse_unreadable(errno);
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t length = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(file, text.data() + length, text.size() - length);
+    if (got > 0) length += static_cast<std::size_t>(got);
+  } while (got > 0 || (got < 0 && errno == EINTR));
+  const int error = got < 0 ? errno : 0;
+  ::close(file);
+  if (error != 0 || length < text.size()) refuse_unreadable(error);
   return text;
 }
 

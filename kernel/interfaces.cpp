@@ -2,6 +2,7 @@
 #include "espalier/kernel/format.hpp"
 #include "espalier/kernel/integrator.hpp"
 #include "espalier/kernel/model/joint.hpp"
+#include "espalier/kernel/model/packs/late_pack_code.hpp"
 #include "espalier/kernel/model/packs/pack_code.hpp"
 #include "espalier/kernel/problems/algorithm.hpp"
 #include "espalier/kernel/scalar/scalar.hpp"
@@ -45,6 +46,10 @@ const LawType& ModelTypes::law(std::string_view name) const {
 
 std::shared_ptr<const PackCode> ModelTypes::pack_code() const {
   return {std::shared_ptr<const PackCode>(), &PackCode::plain()};  // lives as long as the program
+}
+
+std::shared_ptr<LatePackCode> ModelTypes::late_pack_code() const {
+  return std::make_shared<LatePackCode>([code = pack_code()] { return code; });
 }
 
 Description Format::read(std::string_view text, const std::string& origin) const {

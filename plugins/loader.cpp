@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <set>
 #include <typeinfo>
@@ -31,6 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 using detail::FileIdentity;
 using detail::Files;
+using detail::FolderIndex;
 
 /// Keeps a library in memory until the process ends: algorithms, exceptions and static objects of
 /// plugins may outlive every Loader. The list is reached from a static pointer, so that leak
@@ -119,21 +121,36 @@ void warn_of_writers(const std::string& folder) {
       folder + "')");
 }
 
-/// Fills in what a folder has. @returns the folder without symbolic links; "" if there is none
-std::string look_into(const std::string& folder, Files& files) {
+/// A path without symbolic links; "" if nothing is there. In one go: the library's own function
+/// makes a path of each part.
+std::string resolved(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  return real == nullptr ? "" : real.get();
+}
+
+/// A folder of plugins.
+struct Folder {
+  std::string path;  ///< without symbolic links; "" if there is none
+  Files files;
+  FolderIndex index;
+};
+
+/// Fills in what a folder has.
+void look_into(const std::string& name, Folder& folder) {
   std::error_code error;
-  if (!fs::exists(folder, error) && !error) return "";
-  warn_of_writers(folder);
-  const fs::path canonical = fs::canonical(folder, error);
-  const std::string path = error ? folder : canonical.string();
-  files = Files(folder, path);
-  return path;
+  if (!fs::exists(name, error) && !error) return;
+  warn_of_writers(name);
+  folder.path = resolved(name);
+  if (folder.path.empty()) folder.path = name;
+  folder.files = Files(name, folder.path);
+  folder.index = FolderIndex(folder.path);
 }
 
 /// A library in a folder that was looked into.
 struct Found {
   std::string file, name;
-  const Files* there = nullptr;
+  const Folder* there = nullptr;
 };
 
 }  // namespace
@@ -146,15 +163,17 @@ struct Loader::State : std::enable_shared_from_this<State> {
                        [&](const FileIdentity& known) { return known.same_file(file); });
   }
   /// Loads a library; one from a folder is passed over if its file name is taken.
-  /// @param file   by which it was asked for
-  /// @param asked  the same without symbolic links
-  /// @param there  knows its siblings
+  /// @param file    by which it was asked for
+  /// @param asked   the same without symbolic links
+  /// @param there   knows its siblings
+  /// @param folder  in which it was found, or nullptr
   void load(const std::string& file, const std::string& asked, const Files& there,
-            bool from_folder);
+            const Folder* folder);
   /// Opens a library and takes what it registers.
-  LoadedPlugin open_now(const std::string& name);
+  /// @param whole  its file is known to be a whole library
+  LoadedPlugin open_now(const std::string& name, bool whole = false);
   /// Takes a library by its index; false if it has to be opened now.
-  bool take_promise(const std::string& name);
+  bool take_promise(const FileIdentity& library, const Folder& folder);
   /// Opens a library that was taken by its index, if that was not done yet.
   /// @throws as load(), after which it is not known any more
   void keep_promise(const std::string& name);
@@ -164,37 +183,40 @@ struct Loader::State : std::enable_shared_from_this<State> {
   std::vector<LoadedPlugin> plugins;
   std::vector<FileIdentity> files;   ///< of the libraries that run and of their siblings
   std::set<std::string> file_names;  ///< of what was asked for: they shadow later folders
-  std::set<std::string> pending;     ///< libraries that were taken by their index and are not open
+  /// Libraries that were taken by their index and are not open.
+  std::map<std::string, FileIdentity> pending;
 };
 
 Loader::Loader(Registry& registry) : state_(std::make_shared<State>(registry)) {}
 Loader::~Loader() = default;
 
 void Loader::State::load(const std::string& file, const std::string& asked, const Files& there,
-                         bool from_folder) {
+                         const Folder* folder) {
   const std::string name = detail::widest_sibling(asked, there);
 
   const std::lock_guard lock(mutex);
-  const std::vector<FileIdentity> variants = detail::variants_of(asked, there);
+  const std::vector<FileIdentity> variants = detail::variants_of(FileIdentity(name), there);
   if (std::any_of(variants.begin(), variants.end(),
                   [&](const FileIdentity& variant) { return knows(variant); })) {
-    if (!from_folder) keep_promise(name);
+    if (folder == nullptr) keep_promise(name);
     return;
   }
 
   const std::string file_name = detail::plain_name(file);
-  if (from_folder && file_names.contains(file_name)) {
+  if (folder != nullptr && file_names.contains(file_name)) {
     detail::log_debug(file + ": passed over, a plugin file of this name is loaded already");
     return;
   }
 
-  if (!from_folder || !take_promise(name)) plugins.push_back(open_now(name));
+  if (folder == nullptr || !take_promise(variants.front(), *folder)) {
+    plugins.push_back(open_now(name));
+  }
   files.insert(files.end(), variants.begin(), variants.end());
   file_names.insert(file_name);
 }
 
-LoadedPlugin Loader::State::open_now(const std::string& name) {
-  detail::check_library_file(name);
+LoadedPlugin Loader::State::open_now(const std::string& name, bool whole) {
+  if (!whole) detail::check_library_file(name);
   const KeptArithmetic kept(name);
   const boost::dll::shared_library& library = open(name);
   if (!library.has(plugin_entry_point)) {
@@ -216,8 +238,13 @@ LoadedPlugin Loader::State::open_now(const std::string& name) {
   return plugin;
 }
 
-bool Loader::State::take_promise(const std::string& name) {
-  std::optional<detail::PluginIndex> index = detail::read_plugin_index(name);
+bool Loader::State::take_promise(const FileIdentity& library, const Folder& folder) {
+  const std::string& name = library.path;
+  std::optional<detail::PluginIndex> index;
+  if (folder.files.exists(name + ".index")) {
+    index = folder.index.of(name.substr(name.rfind('/') + 1), library);
+  }
+  if (!index) index = detail::read_plugin_index(library);
   if (!index) return false;
   const auto open = [self = shared_from_this(), name] {
     const std::lock_guard lock(self->mutex);
@@ -228,18 +255,22 @@ bool Loader::State::take_promise(const std::string& name) {
     }
   };
   if (!registry.promise({name, std::move(index->names), open})) return false;
-  pending.insert(name);
+  pending.emplace(name, library);
   plugins.push_back({index->name, index->version, name,
                      std::string(to_string(detail::instruction_set_of(name)))});
   return true;
 }
 
 void Loader::State::keep_promise(const std::string& name) {
-  if (pending.erase(name) == 0) return;
+  const auto promise = pending.find(name);
+  if (promise == pending.end()) return;
+  // As it was opened when its index was written.
+  const bool whole = promise->second.as_large_and_old(FileIdentity(name));
+  pending.erase(promise);
   try {
-    open_now(name);
+    open_now(name, whole);
   } catch (const Error&) {
-    const std::vector<FileIdentity> variants = detail::variants_of(name, Files());
+    const std::vector<FileIdentity> variants = detail::variants_of(FileIdentity(name), Files());
     std::erase_if(plugins, [&](const LoadedPlugin& plugin) { return plugin.file == name; });
     std::erase_if(files, [&](const FileIdentity& file) {
       return std::any_of(variants.begin(), variants.end(),
@@ -252,7 +283,7 @@ void Loader::State::keep_promise(const std::string& name) {
 }
 
 void Loader::load(const std::string& file) {
-  state_->load(file, detail::resolved_library(file), Files(), false);
+  state_->load(file, detail::resolved_library(file), Files(), nullptr);
 }
 
 std::vector<std::string> Loader::load_folder(const std::string& folder, bool keep_going) {
@@ -271,18 +302,18 @@ std::vector<std::string> Loader::load_path(const std::vector<std::string>& folde
     }
   };
 
-  std::vector<Files> there(folders.size());
+  std::vector<Folder> there(folders.size());
   std::vector<Found> in_order, shadowed;
   std::set<std::string> taken;
   for (std::size_t i = 0; i < folders.size(); ++i) {
-    std::string path;
-    attempt([&] { path = look_into(folders[i], there[i]); });
+    attempt([&] { look_into(folders[i], there[i]); });
+    const std::string& path = there[i].path;
     std::set<std::string> names;
     std::vector<Found> first;
-    for (const std::string& name : there[i].libraries()) {
+    for (const std::string& name : there[i].files.libraries()) {
       attempt([&] {
         const Found found{(path == "/" ? path : path + '/') + name, name, &there[i]};
-        if (!detail::stands_for_plugin(found.file, there[i])) return;
+        if (!detail::stands_for_plugin(found.file, there[i].files)) return;
         const std::string plain = detail::plain_name(name);
         (taken.contains(plain) ? shadowed : first).push_back(found);
         names.insert(plain);
@@ -295,10 +326,10 @@ std::vector<std::string> Loader::load_path(const std::vector<std::string>& folde
   in_order.insert(in_order.end(), shadowed.begin(), shadowed.end());
   for (const Found& found : in_order) {
     attempt([&] {
-      if (found.there->is_link(found.name)) {  // its siblings are where it leads to
-        state_->load(found.file, detail::resolved_library(found.file), Files(), true);
+      if (found.there->files.is_link(found.name)) {  // its siblings are where it leads to
+        state_->load(found.file, detail::resolved_library(found.file), Files(), found.there);
       } else {
-        state_->load(found.file, found.file, *found.there, true);
+        state_->load(found.file, found.file, found.there->files, found.there);
       }
     });
   }
@@ -307,15 +338,16 @@ std::vector<std::string> Loader::load_path(const std::vector<std::string>& folde
 
 std::vector<std::string> Loader::search_path(const std::vector<std::string>& first) {
   std::vector<std::string> result;
+  const auto append_resolved = [&](const std::string& folder) {
+    if (std::find(result.begin(), result.end(), folder) == result.end()) result.push_back(folder);
+  };
   const auto append = [&](const fs::path& folder) {
     if (folder.empty()) return;
     std::error_code error;
     fs::path path = fs::weakly_canonical(fs::absolute(folder, error), error);
     if (error) path = folder;
     if (!path.has_filename()) path = path.parent_path();  // "plugins/" is "plugins"
-    if (std::find(result.begin(), result.end(), path.string()) == result.end()) {
-      result.push_back(path.string());
-    }
+    append_resolved(path.string());
   };
   for (const std::string& folder : first) append(folder);
 
@@ -329,13 +361,17 @@ std::vector<std::string> Loader::search_path(const std::vector<std::string>& fir
     }
   }
 
-  std::error_code error;
-  const fs::path here = fs::weakly_canonical(boost::dll::this_line_location(), error).parent_path();
-  append(here / "espalier" / "plugins");
+  const auto above = [](const std::string& path) { return path.substr(0, path.rfind('/')); };
+  const std::string here = above(resolved(boost::dll::this_line_location().string()));
+  const std::string installed = here + "/espalier/plugins", there = resolved(installed);
+  append_resolved(there.empty() ? installed : there);
 #ifdef ESPALIER_BUILD_PLUGIN_DIR
   // An installed library was once linked in a build tree too, but does not lie in it.
-  const fs::path build = fs::weakly_canonical(ESPALIER_BUILD_PLUGIN_DIR, error);
-  if (here.parent_path() == build.parent_path() && fs::is_directory(build, error)) append(build);
+  const std::string build = resolved(ESPALIER_BUILD_PLUGIN_DIR);
+  std::error_code error;
+  if (!build.empty() && above(here) == above(build) && fs::is_directory(build, error)) {
+    append_resolved(build);
+  }
 #endif
   return result;
 }

@@ -24,8 +24,11 @@ std::string stem_of(const std::string& file) {
 
 /// The path of a library's sibling for an instruction set.
 std::string sibling(const std::string& stem, InstructionSet set) {
-  std::string file = stem;
-  file += file_suffix(set);
+  const std::string_view suffix = file_suffix(set);
+  std::string file;
+  file.reserve(stem.size() + suffix.size() + ending.size());
+  file += stem;
+  file += suffix;
   file += ending;
   return file;
 }
@@ -34,19 +37,23 @@ std::string sibling(const std::string& stem, InstructionSet set) {
 
 FileIdentity::FileIdentity(std::string canonical) : path(std::move(canonical)) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) == 0) device = status.st_dev, inode = status.st_ino;
+  if (::stat(path.c_str(), &status) != 0) return;
+  device = status.st_dev, inode = status.st_ino;
+  size = status.st_size, time = status.st_mtime;
 }
 
 Files::Files(const std::string& folder, const std::string& path)
     : folder_(path + (path == "/" ? "" : "/")) {
   const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), &::closedir);
   int error = open == nullptr ? errno : 0;
+  struct stat status {};
+  if (open != nullptr && ::fstat(::dirfd(open.get()), &status) == 0) device_ = status.st_dev;
   while (error == 0) {
     errno = 0;
     const dirent* entry = ::readdir(open.get());
     error = errno;
     if (entry == nullptr) break;
-    items_.push_back({entry->d_name, entry->d_type});
+    items_.push_back({entry->d_name, entry->d_type, entry->d_ino});
   }
   if (error != 0) {
     throw PluginError(folder + ": plugin folder is unreadable (" +
@@ -96,6 +103,16 @@ bool Files::exists(const std::string& path) const {
   return std::filesystem::exists(path, error);
 }
 
+std::optional<FileIdentity> Files::identity(const std::string& path) const {
+  if (!folder_.empty() && path.starts_with(folder_)) {
+    const Item* item = find(path);
+    if (item == nullptr) return std::nullopt;
+    if (item->type == DT_REG) return FileIdentity(path, device_, item->inode);
+  }
+  if (!is_regular(path)) return std::nullopt;
+  return FileIdentity(path);
+}
+
 std::string resolved_library(const std::string& file) {
   std::error_code error;
   std::filesystem::path path = std::filesystem::canonical(file, error);
@@ -127,14 +144,16 @@ std::string widest_sibling(const std::string& file, const Files& files) {
   return file;
 }
 
-std::vector<FileIdentity> variants_of(const std::string& file, const Files& files) {
-  std::vector<FileIdentity> all{FileIdentity(file)};
-  if (!file.ends_with(ending)) return all;
-  const std::string stem = stem_of(file);
+std::vector<FileIdentity> variants_of(FileIdentity file, const Files& files) {
+  std::vector<FileIdentity> all{std::move(file)};
+  const std::string path = all.front().path;
+  if (!path.ends_with(ending)) return all;
+  const std::string stem = stem_of(path);
   for (const InstructionSet set :
        {InstructionSet::baseline, InstructionSet::v3, InstructionSet::v4}) {
-    std::string other = sibling(stem, set);
-    if (other != file && files.is_regular(other)) all.emplace_back(std::move(other));
+    const std::string other = sibling(stem, set);
+    if (other == path) continue;
+    if (std::optional<FileIdentity> there = files.identity(other)) all.push_back(*there);
   }
   return all;
 }

@@ -2,20 +2,33 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "espalier/kernel/export.hpp"
 
 /// The files of plugins: a library, its siblings for other instruction sets, and folders of them.
 
 namespace espalier::detail {
 
 /// Two paths lead to one file if they have one of these.
-struct FileIdentity {
+struct ESPALIER_API FileIdentity {
   std::string path;  ///< canonical
   dev_t device = 0;
   ino_t inode = 0;
+  off_t size = 0;   ///< 0 of one that a list of its folder tells
+  time_t time = 0;  ///< of its last change
 
+  /// Asks the system.
   explicit FileIdentity(std::string canonical);
+  /// As a list of its folder tells.
+  FileIdentity(std::string canonical, dev_t dev, ino_t ino)
+      : path(std::move(canonical)), device(dev), inode(ino) {}
+  bool as_large_and_old(const FileIdentity& other) const {
+    return size == other.size && time == other.time;
+  }
   bool same_file(const FileIdentity& other) const {
     return path == other.path || (inode != 0 && inode == other.inode && device == other.device);
   }
@@ -36,16 +49,20 @@ class Files {
   bool is_link(const std::string& name) const;
   bool is_regular(const std::string& path) const;
   bool exists(const std::string& path) const;
+  /// Of a regular file that is there; nothing else.
+  std::optional<FileIdentity> identity(const std::string& path) const;
 
  private:
   struct Item {
     std::string name;
     unsigned char type = 0;  ///< as readdir tells it
+    ino_t inode = 0;
   };
   const Item* find(const std::string& path) const;
 
   std::string folder_;       ///< with a '/' at its end; empty: asked one by one
   std::vector<Item> items_;  ///< in order of names
+  dev_t device_ = 0;         ///< of the folder
 };
 
 /// The path of a file without symbolic links. @throws PluginError if it is not there
@@ -55,7 +72,7 @@ std::string resolved_library(const std::string& file);
 std::string widest_sibling(const std::string& file, const Files& files);
 
 /// The libraries that are one plugin: a file and its siblings for other instruction sets.
-std::vector<FileIdentity> variants_of(const std::string& file, const Files& files);
+std::vector<FileIdentity> variants_of(FileIdentity file, const Files& files);
 
 /// Whether a folder's library stands for its plugin: a plain one does, and one for an instruction
 /// set does if there is neither a plain sibling nor a wider one that can run here.

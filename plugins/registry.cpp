@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <set>
 
 #include "espalier/kernel/format.hpp"
 #include "espalier/kernel/model/adapters/plugin_checks.hpp"
+#include "espalier/kernel/model/packs/late_pack_code.hpp"
 #include "espalier/kernel/model/packs/pack_code.hpp"
 #include "espalier/kernel/sub_mechanism.hpp"
 #include "espalier/kernel/suggest.hpp"
@@ -82,6 +84,24 @@ NameKey key_of(const Registry::Name& n) {
 bool is_named(const Registry::Name& n, const NameKey& key) {
   return n.kind == std::get<0>(key) && n.name == std::get<2>(key) && key_of(n) == key;
 }
+
+/// Some of the promised names that are like another one. A program's start compares each with all
+/// others: most are told apart by their length and last letter.
+class LikelyNames {
+ public:
+  explicit LikelyNames(const std::vector<Registry::Name>& names) {
+    for (const Registry::Name& n : names) likely_.set(sort_of(n));
+  }
+  bool contains(const Registry::Name& n) const { return likely_.test(sort_of(n)); }
+
+ private:
+  static constexpr std::size_t sorts = 1024;
+  static std::size_t sort_of(const Registry::Name& n) {
+    const auto last = n.name.empty() ? 0u : static_cast<unsigned char>(n.name.back());
+    return (n.name.size() * 37 + last + static_cast<std::size_t>(n.kind) * 131) % sorts;
+  }
+  std::bitset<sorts> likely_;
+};
 
 /// Whether the index of the entry's plugin names it: an index is written once the plugin's joints
 /// and laws have been compared with differences, which a program's start need not do again.
@@ -180,8 +200,12 @@ Entry& Registrar::add(Kind kind, About about) {
   return e;
 }
 
-Registry::Registry() = default;
-Registry::~Registry() = default;
+Registry::Registry()
+    : late_pack_code_(std::make_shared<LatePackCode>([this] { return pack_code(); })) {}
+Registry::~Registry() {
+  // Models that outlive the registry have no other chance.
+  if (late_pack_code_.use_count() > 1) late_pack_code_->get();
+}
 
 void Registry::commit(Registrar&& registrar) {
   std::vector<std::unique_ptr<Entry>>& added = registrar.entries();
@@ -246,13 +270,14 @@ void Registry::commit(Registrar&& registrar) {
 bool Registry::promise(Promise promise) {
   const std::lock_guard lock(mutex_);
   for (const Name& n : promise.names) {
-    const Key key = key_of(n);
-    if (by_key_.contains(key)) return false;
-    for (const auto& other : promises_) {
-      if (std::any_of(other->names.begin(), other->names.end(),
-                      [&](const Name& o) { return is_named(o, key); })) {
-        return false;
-      }
+    if (by_key_.contains(key_of(n))) return false;
+  }
+  const LikelyNames likely(promise.names);
+  for (const auto& other : promises_) {
+    for (const Name& o : other->names) {
+      if (!likely.contains(o)) continue;
+      const auto same = [key = key_of(o)](const Name& n) { return is_named(n, key); };
+      if (std::any_of(promise.names.begin(), promise.names.end(), same)) return false;
     }
   }
   promises_.push_back(std::make_shared<const Promise>(std::move(promise)));

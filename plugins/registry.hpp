@@ -137,6 +137,7 @@ class ESPALIER_API Registry final : public ModelTypes, public SubMechanisms {
   const LawType& law(std::string_view name) const override;
   /// The one registered as "packs", or that for plain x86-64.
   std::shared_ptr<const PackCode> pack_code() const override;
+  std::shared_ptr<LatePackCode> late_pack_code() const override { return late_pack_code_; }
   const SubMechanism* find_sub_mechanism(std::string_view name) const override;
   std::vector<std::string> sub_mechanism_names() const override;
   /// The format for a file name by its ending. @throws UnknownName
@@ -196,6 +197,7 @@ class ESPALIER_API Registry final : public ModelTypes, public SubMechanisms {
   std::vector<std::unique_ptr<const Entry>> entries_;  ///< in the order of registration
   std::map<Key, const Entry*> by_key_;
   mutable std::vector<std::shared_ptr<const Promise>> promises_;
+  std::shared_ptr<LatePackCode> late_pack_code_;  ///< pack_code(), for the models
 };
 
 /// The end of a sentence about an unknown name: ", expected one of a, b, c (did you mean 'b'?)";

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <utility>
 
+#include "algorithms/segments/newton_euler/lone_body.hpp"
 #include "algorithms/segments/newton_euler/newton_euler_chain.hpp"
 #include "algorithms/segments/newton_euler/newton_euler_run.hpp"
 #include "espalier/kernel/problems/dynamics/bias_force.hpp"
@@ -30,12 +32,15 @@ class RneaOver final : public InverseDynamics<T> {
   explicit RneaOver(ModelPtr model, Joints joints = Joints::needed)
       : InverseDynamics<T>(std::move(model)),
         schedule_(this->model(), RowLanes<T>::size),
-        state_(this->model(), schedule_, joints) {}
+        state_(this->model(), schedule_, joints) {
+    if (joints == Joints::needed && LoneBody<T>::is(this->model())) lone_.emplace(this->model());
+  }
 
   void share_turns(const JointTurns<T>* turns) override { state_.motion.use(turns); }
   /// The same with vdot = nullptr for zero, for algorithms that need the bias.
   void compute(const T* q, const T* v, const T* vdot, T* tau,
                const Wrenches<T>* wrenches) override {
+    if (lone_) return lone_->compute(q, v, vdot, this->gravity(), wrenches, tau);
     state_.update(q, v, vdot, this->gravity());
     schedule_.outward([&](const auto& s) { forward_motion(s, state_, vdot); });
     if (wrenches != nullptr) state_.apply(*wrenches);
@@ -44,12 +49,13 @@ class RneaOver final : public InverseDynamics<T> {
     state_.reduce(tau, wrenches);
   }
 
-  /// Joints and constraints at the last call.
+  /// Joints and constraints at the last call; of a lone body with Joints::all only.
   const SpanningMotion<T>& motion() const { return state_.motion; }
 
  private:
   Schedule<Kinds...> schedule_;
   RneaState<T> state_;
+  std::optional<LoneBody<T>> lone_;  ///< of a robot that is no more than that
 };
 
 template <class T>

@@ -15,10 +15,13 @@ void Elements::use_prefix_of(const XMLElement& root) {
   if (colon != std::string_view::npos) prefix_ = name.substr(0, colon + 1);
 }
 
-bool Elements::is(const XMLElement& e, std::string_view local) const {
+std::string_view Elements::local_name(const XMLElement& e) const {
   const std::string_view full = e.Name();
-  return full.size() == prefix_.size() + local.size() && full.starts_with(prefix_) &&
-         full.ends_with(local);
+  return full.starts_with(prefix_) ? full.substr(prefix_.size()) : std::string_view();
+}
+
+bool Elements::is(const XMLElement& e, std::string_view local) const {
+  return local_name(e) == local;
 }
 
 Vec3<double> Elements::axis(const std::string& who, const XMLElement& parent) const {

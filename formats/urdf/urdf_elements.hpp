@@ -20,6 +20,8 @@ class Elements {
 
   /// Elements are matched with the namespace prefix of the root element.
   void use_prefix_of(const XMLElement& root);
+  /// An element's name without the prefix; "" where it has another prefix or none.
+  std::string_view local_name(const XMLElement& e) const;
   /// Whether an element has this name, apart from the prefix.
   bool is(const XMLElement& e, std::string_view local) const;
   /// The child element of this name, or null. @throws InvalidModel if there are two

@@ -6,6 +6,7 @@
 #include "espalier/kernel/errors.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/compile/validation/validate.hpp"
+#include "espalier/kernel/model/packs/late_pack_code.hpp"
 #include "espalier/kernel/suggest.hpp"
 #include "espalier/kernel/uniform.hpp"
 
@@ -183,6 +184,8 @@ void Model::random(unsigned long long seed, double* q) const {
     }
   }
 }
+
+const PackCode& Model::pack_code() const { return pack_code_->get(); }
 
 void Model::apply_couplings(double* q) const {
   for (const Cluster& c : clusters_) {

@@ -150,7 +150,7 @@ class ESPALIER_API Model {
   /// Size of the G of all constrained clusters together.
   int G_size() const { return G_size_; }
   /// What is computed on packs apart from algorithms.
-  const PackCode& pack_code() const { return *pack_code_; }
+  const PackCode& pack_code() const;
   /// Names of the bodies (their first link), ground first.
   std::span<const std::string> body_names() const { return body_names_; }
 
@@ -214,7 +214,7 @@ class ESPALIER_API Model {
   std::vector<int> joint_of_rate_;
   std::vector<Rotor> rotors_;
   std::vector<RigidInertia<double>> folded_inertia_;
-  std::shared_ptr<const PackCode> pack_code_;
+  std::shared_ptr<LatePackCode> pack_code_;
   int active_runs_ = 0;
   int G_size_ = 0;
   std::vector<double> neutral_;

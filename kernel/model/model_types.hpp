@@ -13,6 +13,7 @@ namespace espalier {
 
 class JointType;
 class LawType;
+class LatePackCode;
 class LoopJoint;
 class PackCode;
 class SubMechanism;
@@ -32,6 +33,8 @@ class ESPALIER_API ModelTypes {
   virtual const LawType& law(std::string_view name) const;
   /// What is computed on packs apart from algorithms; without plugins that for plain x86-64.
   virtual std::shared_ptr<const PackCode> pack_code() const;
+  /// The same for models, most of which never ask for it: looked for when they do.
+  virtual std::shared_ptr<LatePackCode> late_pack_code() const;
 };
 
 /// Looks up sub-mechanisms by name; the registry of plugins implements it.

@@ -8,6 +8,7 @@ namespace espalier {
 
 Placements::Placements(ModelPtr model)
     : model_(std::move(model)),
+      packs_(&model_->pack_code()),
       work_(*model_),
       S_(model_->spanning_nv()),
       bias_(model_->body_count() + 1) {}
@@ -22,7 +23,7 @@ void Placements::update(const double* q) {
                              {&w.X[run.first], S_.data() + run.v, &bias_[run.first]});
     }
   }
-  model_->pack_code().place_bodies(w);
+  packs_->place_bodies(w);
 }
 
 Transform<double> Placements::link(int i) const {

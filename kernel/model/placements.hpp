@@ -31,6 +31,7 @@ class ESPALIER_API Placements {
 
  private:
   ModelPtr model_;
+  const PackCode* packs_;  ///< the model's
   detail::BodyPlacements work_;
   std::vector<Motion<double>> S_, bias_;  ///< that joints write and nobody reads
 };

@@ -10,6 +10,7 @@ int main(int count, char** words) {
     std::error_code error;
     if (!fs::is_directory(words[k], error)) {
       espalier::detail::write_plugin_index(words[k]);
+      espalier::detail::write_folder_index(fs::absolute(words[k]).parent_path().string());
       continue;
     }
     for (const auto& entry : fs::directory_iterator(words[k], error)) {
@@ -17,6 +18,7 @@ int main(int count, char** words) {
         espalier::detail::write_plugin_index(entry.path().string());
       }
     }
+    espalier::detail::write_folder_index(words[k]);
     if (error) {
       std::cerr << words[k] << ": plugin folder is unreadable (" << error.message()
                 << "), expected a folder\n";

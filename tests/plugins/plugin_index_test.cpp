@@ -91,6 +91,52 @@ TEST_F(PluginIndexTest, AnIndexThatIsNoneIsPassedOver) {
   EXPECT_TRUE(detail::read_plugin_index(file));
 }
 
+// The folder's own file is read in place of the plugins' ones: it alone knows these names.
+TEST_F(PluginIndexTest, OneFileHoldsTheIndicesOfAFolder) {
+  const std::string file = indexed("good_joint", "joint.so");
+  std::ofstream(file + ".index", std::ios::binary) << "nothing";
+  EXPECT_TRUE(loader_.load_folder(folder_ / "").empty());
+  EXPECT_FALSE(is_open(file));
+  ASSERT_EQ(loader_.loaded().size(), 1u);
+  EXPECT_EQ(loader_.loaded()[0].name, "test-joint");
+  EXPECT_EQ(registry_.joint_type("test-slider").nv(), 1);
+  EXPECT_TRUE(is_open(file));
+}
+
+TEST_F(PluginIndexTest, AFoldersIndexKnowsItsLibrariesBySizeAndTime) {
+  const std::string file = indexed("good_joint", "joint.so");
+  const detail::FolderIndex index(folder_ / "");
+  EXPECT_TRUE(index.of("joint.so", detail::FileIdentity(file)));
+  EXPECT_FALSE(index.of("other.so", detail::FileIdentity(file)));
+  detail::FileIdentity longer(file), later(file);
+  ++longer.size, ++later.time;
+  EXPECT_FALSE(index.of("joint.so", longer));
+  EXPECT_FALSE(index.of("joint.so", later));
+  EXPECT_FALSE(index.of("joint.so", detail::FileIdentity(file + ".gone")));
+  const std::string path = folder_ / "plugins.index";
+  std::string text;
+  {
+    std::ifstream in(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  for (std::size_t length = 0; length < text.size(); length += 7) {  // cut anywhere
+    std::ofstream(path, std::ios::binary) << text.substr(0, length);
+    EXPECT_FALSE(detail::FolderIndex(folder_ / "").of("joint.so", detail::FileIdentity(file)));
+  }
+}
+
+// Its plugins are opened as before when its file is old: by their own indices, or at once.
+TEST_F(PluginIndexTest, WhatAFoldersIndexDoesNotKnowIsLookedAtItself) {
+  const std::string file = indexed("good_joint", "joint.so");
+  std::ofstream(folder_ / "plugins.index", std::ios::binary) << "espalier plugin indices 1\n";
+  EXPECT_TRUE(loader_.load_folder(folder_ / "").empty());
+  EXPECT_FALSE(is_open(file));
+  const std::string other = indexed("good_joint", "other.so");
+  fs::remove(other + ".index");
+  EXPECT_EQ(loader_.load_folder(folder_ / "", true).size(), 1u) << "its name is taken";
+  EXPECT_TRUE(is_open(other));
+}
+
 TEST_F(PluginIndexTest, NamesThatAreTakenOpenThePluginThatSaysSo) {
   const std::string first = indexed("good_joint", "a.so"), second = indexed("good_joint", "b.so");
   const std::vector<std::string> refused = loader_.load_folder(folder_ / "", true);

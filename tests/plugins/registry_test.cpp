@@ -2,6 +2,7 @@
 
 #include "espalier/host/exact_algorithm.hpp"
 #include "espalier/kernel/model/packs/compiled_pack_code.hpp"
+#include "espalier/kernel/model/packs/late_pack_code.hpp"
 #include "tests/plugins/entries.hpp"
 #include "tests/plugins/helpers.hpp"
 
@@ -225,6 +226,37 @@ TEST_F(RegistryTest, CodeOfPacksIsThatForAnyProcessorUntilAPluginBringsAnother) 
   registry_.commit(std::move(registrar));
   EXPECT_EQ(registry_.pack_code(), registry_.find(Kind::pack_code, "packs").pack_code);
   EXPECT_NE(registry_.pack_code().get(), &PackCode::plain());
+}
+
+TEST_F(RegistryTest, CodeOfPacksIsLookedForWhenAModelAsksOrTheRegistryEnds) {
+  const auto packs = [] {
+    Registrar registrar("packs.so");
+    registrar.pack_code<espalier::detail::CompiledPackCode>(named("packs"));
+    return registrar;
+  };
+  auto registry = std::make_unique<Registry>();
+  int opened = 0;
+  registry->promise(
+      {"packs.so", {{Kind::pack_code, "", "packs"}}, [&opened, &packs, to = registry.get()] {
+         ++opened;
+         to->commit(packs());
+       }});
+  const std::shared_ptr<LatePackCode> late = registry->late_pack_code();
+  EXPECT_EQ(opened, 0);
+  registry.reset();
+  EXPECT_EQ(opened, 1);
+  EXPECT_NE(&late->get(), &PackCode::plain());
+  EXPECT_EQ(&late->get(), &late->get());
+  EXPECT_EQ(opened, 1);
+}
+
+TEST_F(RegistryTest, CodeOfPacksThatNoModelWaitsForIsNotLookedFor) {
+  int opened = 0;
+  {
+    Registry registry;
+    registry.promise({"packs.so", {{Kind::pack_code, "", "packs"}}, [&] { ++opened; }});
+  }
+  EXPECT_EQ(opened, 0);
 }
 
 TEST_F(RegistryTest, UnknownNameListsTheKnownOnesAndWhereMoreComeFrom) {

@@ -9,7 +9,7 @@ namespace espalier {
 Compiler::Compiler(const Description& robot, const ModelTypes& types, const CompileOptions& options)
     : robot_(robot), types_(types), options_(options), model_(new Model) {
   options_.root = root_of(robot, options);
-  model_->pack_code_ = types.pack_code();
+  model_->pack_code_ = types.late_pack_code();
   model_->extras_ = extras_;
   for (Finding finding : robot.findings) {
     const bool error = finding.severity == Finding::Severity::error;

@@ -24,6 +24,7 @@ SpanningMotion<T>::SpanningMotion(const Model& model, Rotors rotors)
       waits_ = waits_ || model.runs()[model.body(i).run].subspace == SubspaceKind::dense;
     }
   }
+  if constexpr (is_pack<T>) model.pack_code();  // finds it now, not in a call
   constant_.shrink_to_fit(), loops_.shrink_to_fit();
   if (loops_.empty()) return;
   g_.assign(model.spanning_nv(), T(0.0));

@@ -20,6 +20,7 @@ SpanningVariation<T>::SpanningVariation(const Model& model)
       qdd_(model.spanning_nv(), T(0.0)),
       g_(model.spanning_nv(), T(0.0)),
       zero_(std::max(model.nv(), 6), T(0.0)) {
+  if constexpr (is_pack<T>) model.pack_code();  // finds it now, not in a call
   for (const BodyRun& run : model.active_runs()) {
     for (int i = run.first; i < run.first + run.count; ++i) {
       joint_varies_[i] = run.joints->subspace_varies();
