@@ -2,6 +2,7 @@
 
 #include "formats/mjcf/mjcf.hpp"
 #include "tests/formats/support.hpp"
+#include "tests/support/host.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 // Masses by density of meshes: closed ones, and those that files of robots have.

@@ -81,17 +81,17 @@ inline double inner(const std::vector<double>& a, const std::vector<double>& b) 
 }
 
 /// d/dt at t = 0 of a function of time, by central differences of fourth order: with derivatives of
-/// size D, truncation is D h^4 / 30 and rounding 2e-16 D / h, both below 1e-12 D at h = 1e-3.
+/// size D, truncation is D step^4 / 30 and rounding 2e-16 D / step, both below 1e-12 D at 1e-3.
 template <class F>
-auto derivative(F&& f, double h = 1e-3) {
-  const auto a = f(h), b = f(-h), c = f(2 * h), d = f(-2 * h);
+auto derivative(F&& f, double step = 1e-3) {
+  const auto a = f(step), b = f(-step), c = f(2 * step), d = f(-2 * step);
   auto out = a;
   if constexpr (requires { a.size(); }) {
     for (std::size_t i = 0; i < a.size(); ++i) {
-      out[i] = (8.0 * (a[i] - b[i]) - (c[i] - d[i])) / (12.0 * h);
+      out[i] = (8.0 * (a[i] - b[i]) - (c[i] - d[i])) / (12.0 * step);
     }
   } else {
-    out = (8.0 * (a - b) - (c - d)) / (12.0 * h);
+    out = (8.0 * (a - b) - (c - d)) / (12.0 * step);
   }
   return out;
 }
