@@ -204,7 +204,7 @@ Registry::Registry()
     : late_pack_code_(std::make_shared<LatePackCode>([this] { return pack_code(); })) {}
 Registry::~Registry() {
   // Models that outlive the registry have no other chance.
-  if (late_pack_code_.use_count() > 1) late_pack_code_->get();
+  if (late_pack_code_.use_count() > 1) late_pack_code_->find_last();
 }
 
 void Registry::commit(Registrar&& registrar) {

@@ -250,6 +250,17 @@ TEST_F(RegistryTest, CodeOfPacksIsLookedForWhenAModelAsksOrTheRegistryEnds) {
   EXPECT_EQ(opened, 1);
 }
 
+TEST_F(RegistryTest, CodeOfPacksWhosePluginIsGoneWhenTheRegistryEndsIsThatForAnyProcessor) {
+  auto registry = std::make_unique<Registry>();
+  registry->promise({"packs.so", {{Kind::pack_code, "", "packs"}}, [] {
+                       throw PluginError("packs.so: file is missing, expected a library");
+                     }});
+  const std::shared_ptr<LatePackCode> late = registry->late_pack_code();
+  EXPECT_THROW(late->get(), PluginError);
+  registry.reset();
+  EXPECT_EQ(&late->get(), &PackCode::plain());
+}
+
 TEST_F(RegistryTest, CodeOfPacksThatNoModelWaitsForIsNotLookedFor) {
   int opened = 0;
   {

@@ -26,9 +26,12 @@ class ESPALIER_API LatePackCode {
     const PackCode* found = found_.load(std::memory_order_acquire);
     return found != nullptr ? *found : look();
   }
+  /// Finds it now, or where that fails settles for code for plain x86-64: whom it asks ends.
+  void find_last() noexcept;
 
  private:
   const PackCode& look();
+  void keep(std::shared_ptr<const PackCode> code);
 
   std::mutex mutex_;
   Find find_;                              ///< until it was called
