@@ -15,7 +15,7 @@ namespace espalier {
 /// Samples of a run as its caller keeps them: number i of row k of an array stands at
 /// [k * stride + i].
 struct SampleRows {
-  std::size_t count = 0;
+  std::size_t count = 0;          ///< rows
   const double* q = nullptr;      ///< spanning positions, size nq each
   std::size_t q_stride = 0;       ///< at least nq
   const double* v = nullptr;      ///< independent rates, size nv each
@@ -30,13 +30,15 @@ struct SampleRows {
 /// this class have the same bits. Belongs to one thread.
 class ESPALIER_API SampleEnergies {
  public:
+  /// @param host     knows the algorithms
+  /// @param model    the robot
   /// @param gravity  [m/s²], world axes: that of the simulation
   /// @return null if no algorithm for the energies of this robot has packs
   static std::unique_ptr<SampleEnergies> make(const Host& host, const ModelPtr& model,
                                               const Vec3<double>& gravity);
   ~SampleEnergies();
 
-  /// Computes both energies of the rows whose kinetic energy is NaN.
+  /// Computes both energies of those of the `rows` whose kinetic energy is NaN.
   void complete(const SampleRows& rows);
 
  private:

@@ -14,6 +14,7 @@ namespace espalier::graph {
 /// graphs. Few programs walk these, so that they are made when one asks for them.
 class ESPALIER_API KeptGraphs {
  public:
+  /// @param graph        of bodies and joints
   /// @param composition  of subsystems; null: there is none
   KeptGraphs(const ConnectivityGraph& graph, std::shared_ptr<const SubsystemGraph> composition);
 
