@@ -1,7 +1,9 @@
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
+#include "algorithms/segments/code_pages.hpp"
 #include "algorithms/segments/newton_euler/newton_euler_chain.hpp"
 #include "algorithms/segments/newton_euler/newton_euler_run.hpp"
 #include "espalier/kernel/problems/dynamics/bias_force.hpp"
@@ -36,6 +38,10 @@ class RneaOver final : public InverseDynamics<T> {
   /// The same with vdot = nullptr for zero, for algorithms that need the bias.
   void compute(const T* q, const T* v, const T* vdot, T* tau,
                const Wrenches<T>* wrenches) override {
+    if constexpr (has_chains && RowLanes<T>::size > 1) {
+      using ChainPass = void(const ChainGroup&, RneaState<T>&, const T*);
+      ask_for_code<5, 0>(static_cast<ChainPass*>(forward_motion<T>));  // chains' own before it
+    }
     state_.update(q, v, vdot, this->gravity());
     schedule_.outward([&](const auto& s) { forward_motion(s, state_, vdot); });
     if (wrenches != nullptr) state_.apply(*wrenches);
@@ -48,6 +54,8 @@ class RneaOver final : public InverseDynamics<T> {
   const SpanningMotion<T>& motion() const { return state_.motion; }
 
  private:
+  static constexpr bool has_chains = (std::is_same_v<ChainGroup, Kinds> || ...);
+
   Schedule<Kinds...> schedule_;
   RneaState<T> state_;
 };
