@@ -36,15 +36,15 @@ ModelPtr arm(int bodies) {
 
 /// Sines, then cosines.
 Numbers by_plugin(const BodyRun& run, const Numbers& q) {
-  Numbers out(2 * run.count);
+  Numbers out(std::size_t{2} * run.count);
   run.joints->turns(q.data() + run.q, out.data(), out.data() + run.count);
   return out;
 }
 Numbers by_run_turns(const BodyRun& run, const Numbers& q) {
-  const int bodies = run.first + run.count;
+  const std::size_t bodies = run.first + run.count;
   Numbers out(2 * bodies, 0.0), of_run;
   RunTurns<double>(run).update(q.data(), out.data(), out.data() + bodies);
-  for (const int start : {0, bodies}) {
+  for (const std::size_t start : {std::size_t{0}, bodies}) {
     of_run.insert(of_run.end(), out.begin() + start + run.first, out.begin() + start + bodies);
   }
   return of_run;

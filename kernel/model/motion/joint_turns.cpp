@@ -4,8 +4,8 @@
 
 namespace espalier {
 
-// The rate of such a joint is one about z, so that it can differ by no more than its zero: one angle
-// shows it.
+// The rate of such a joint is one about z, so that it can differ by no more than its zero: one
+// angle shows it.
 bool are_angles(const BodyRun& run) {
   if (run.subspace != SubspaceKind::revolute_z || run.nq != 1) return false;
   if (!run.joints->turns_about_z()) return false;
