@@ -33,22 +33,29 @@ struct ChainKind {
   bool geared = true;  ///< whether rotors or armature are reflected on the joint's rate
 };
 
-/// Calls f with the kind as a constant. Kernels of geared joints allow any offset.
-template <Twist twist, class F>
-ESPALIER_ALWAYS_INLINE void with_kind_of(const ChainKind& kind, F&& f) {
-  if (kind.geared) return f.template operator()<ChainKind{twist, true, true}>();
-  if (kind.offset) return f.template operator()<ChainKind{twist, true, false}>();
-  f.template operator()<ChainKind{twist, false, false}>();
-}
+/// Calls f with the kind as a constant. Kernels of geared joints allow any offset; they stand
+/// apart, so that those of the others share pages.
 template <class F>
 ESPALIER_ALWAYS_INLINE void with_kind(const ChainKind& kind, F&& f) {
-  switch (kind.twist) {
-    case Twist::parallel:
-      return with_kind_of<Twist::parallel>(kind, f);
-    case Twist::right:
-      return with_kind_of<Twist::right>(kind, f);
-    case Twist::any:
-      return with_kind_of<Twist::any>(kind, f);
+  const auto with_twist = [&](auto&& of_twist) ESPALIER_INLINED {
+    switch (kind.twist) {
+      case Twist::parallel:
+        return of_twist.template operator()<Twist::parallel>();
+      case Twist::right:
+        return of_twist.template operator()<Twist::right>();
+      case Twist::any:
+        return of_twist.template operator()<Twist::any>();
+    }
+  };
+  if (!kind.geared) {
+    with_twist([&]<Twist twist>() ESPALIER_INLINED {
+      if (kind.offset) return f.template operator()<ChainKind{twist, true, false}>();
+      f.template operator()<ChainKind{twist, false, false}>();
+    });
+  } else {
+    with_twist([&]<Twist twist>() ESPALIER_INLINED {
+      f.template operator()<ChainKind{twist, true, true}>();
+    });
   }
 }
 

@@ -6,6 +6,7 @@
 #include "algorithms/segments/articulated/chain_group.hpp"
 #include "algorithms/segments/articulated/floating_base.hpp"
 #include "algorithms/segments/articulated/plain_run.hpp"
+#include "algorithms/segments/code_pages.hpp"
 #include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 
 namespace espalier {
@@ -42,6 +43,8 @@ class Aba final : public ForwardDynamics<T> {
                const Wrenches<T>* wrenches) override {
     if constexpr (RowLanes<T>::size > 1) {
       if (rows_ != nullptr) return rows_->compute(q, v, tau, vdot, wrenches, this->gravity());
+      using ChainPass = void(const ChainGroup&, ArticulatedState<T>&);
+      ask_for_code<6, 1>(static_cast<ChainPass*>(forward_velocities<T>));  // chains' own before it
     }
     state_.update(q, v, this->gravity());
     schedule_.outward([&](const auto& s) { forward_velocities(s, state_); });

@@ -5,6 +5,15 @@
 #include "algorithms/forward_dynamics/c_aba.hpp"
 #include "algorithms/instances/articulated_clusters.hpp"
 
+namespace espalier {
+ESPALIER_SINGLE_INSTANCE void Aba<double>::compute(const double*, const double*, const double*,
+                                                   double*, const Wrenches<double>*);
+ESPALIER_SINGLE_INSTANCE void CAba<double>::compute(const double*, const double*, const double*,
+                                                    double*, const Wrenches<double>*);
+ESPALIER_SINGLE_INSTANCE void ArticulatedState<double>::update(const double*, const double*,
+                                                               const Vec3<double>&);
+}  // namespace espalier
+
 ESPALIER_PLUGIN("forward-dynamics", "0.2.0") {
   using namespace espalier;
   registrar.algorithm<Aba>({.name = "aba",

@@ -10,16 +10,16 @@
 
 namespace espalier {
 
-#define ESPALIER_THREE_PASSES(T, Segment, State)                         \
-  ESPALIER_INSTANCE void forward_velocities(const Segment&, State<T>&);  \
-  ESPALIER_INSTANCE void eliminate(const Segment&, State<T>&, const T*); \
-  ESPALIER_INSTANCE void forward_accelerations(const Segment&, State<T>&, T*);
-#define ESPALIER_PASSES(T)                                 \
-  ESPALIER_THREE_PASSES(T, ChainGroup, ArticulatedState)   \
-  ESPALIER_THREE_PASSES(T, PlainRun, ArticulatedState)     \
-  ESPALIER_THREE_PASSES(T, FloatingBase, ArticulatedState) \
-  ESPALIER_THREE_PASSES(T, GearedBody, ClusterState)
-ESPALIER_SCALARS(ESPALIER_PASSES)
+#define ESPALIER_THREE_PASSES(INSTANCE, T, Segment, State)      \
+  INSTANCE void forward_velocities(const Segment&, State<T>&);  \
+  INSTANCE void eliminate(const Segment&, State<T>&, const T*); \
+  INSTANCE void forward_accelerations(const Segment&, State<T>&, T*);
+#define ESPALIER_PASSES(INSTANCE, T)                                 \
+  ESPALIER_THREE_PASSES(INSTANCE, T, ChainGroup, ArticulatedState)   \
+  ESPALIER_THREE_PASSES(INSTANCE, T, PlainRun, ArticulatedState)     \
+  ESPALIER_THREE_PASSES(INSTANCE, T, FloatingBase, ArticulatedState) \
+  ESPALIER_THREE_PASSES(INSTANCE, T, GearedBody, ClusterState)
+ESPALIER_INSTANCES(ESPALIER_PASSES)
 #undef ESPALIER_PASSES
 #undef ESPALIER_THREE_PASSES
 

@@ -9,15 +9,15 @@
 
 namespace espalier {
 
-#define ESPALIER_THREE_PASSES(T, Segment)                                       \
-  ESPALIER_INSTANCE void forward_velocities(const Segment&, ClusterState<T>&);  \
-  ESPALIER_INSTANCE void eliminate(const Segment&, ClusterState<T>&, const T*); \
-  ESPALIER_INSTANCE void forward_accelerations(const Segment&, ClusterState<T>&, T*);
-#define ESPALIER_PASSES(T)                  \
-  ESPALIER_THREE_PASSES(T, ClusterOnOne)    \
-  ESPALIER_THREE_PASSES(T, ClusterByFronts) \
-  ESPALIER_THREE_PASSES(T, ClusterOnSeveral)
-ESPALIER_SCALARS(ESPALIER_PASSES)
+#define ESPALIER_THREE_PASSES(INSTANCE, T, Segment)                    \
+  INSTANCE void forward_velocities(const Segment&, ClusterState<T>&);  \
+  INSTANCE void eliminate(const Segment&, ClusterState<T>&, const T*); \
+  INSTANCE void forward_accelerations(const Segment&, ClusterState<T>&, T*);
+#define ESPALIER_PASSES(INSTANCE, T)                  \
+  ESPALIER_THREE_PASSES(INSTANCE, T, ClusterOnOne)    \
+  ESPALIER_THREE_PASSES(INSTANCE, T, ClusterByFronts) \
+  ESPALIER_THREE_PASSES(INSTANCE, T, ClusterOnSeveral)
+ESPALIER_INSTANCES(ESPALIER_PASSES)
 #undef ESPALIER_PASSES
 #undef ESPALIER_THREE_PASSES
 

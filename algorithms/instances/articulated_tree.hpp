@@ -9,21 +9,21 @@
 
 namespace espalier {
 
-#define ESPALIER_PASSES(T)                                                                        \
-  ESPALIER_INSTANCE ArticulatedTree<T>::ArticulatedTree(const Model&, const LinkTree*,            \
-                                                        std::span<const int>, const ChainPlan*);  \
-  ESPALIER_INSTANCE void place(int, TreeState<T>&);                                               \
-  ESPALIER_INSTANCE void place(const RevoluteRow&, TreeState<T>&);                                \
-  ESPALIER_INSTANCE void eliminate(const RevoluteRow&, TreeState<T>&);                            \
-  ESPALIER_INSTANCE void eliminate(const RevoluteBody&, TreeState<T>&);                           \
-  ESPALIER_INSTANCE void eliminate(const PrismaticBody&, TreeState<T>&);                          \
-  ESPALIER_INSTANCE void eliminate(const FreeBody&, TreeState<T>&);                               \
-  ESPALIER_INSTANCE void eliminate(const JointBody&, TreeState<T>&);                              \
-  ESPALIER_INSTANCE void eliminate(const TiedBodies&, TreeState<T>&);                             \
-  ESPALIER_INSTANCE void eliminate(const TiedOnSeveral&, TreeState<T>&);                          \
-  ESPALIER_INSTANCE void fill(const TreeNode&, const T*, TreeState<T>&, MultiSupportCluster<T>&); \
-  ESPALIER_INSTANCE void TaskBias<T>::compute(const T*, const T*, T*);
-ESPALIER_SCALARS(ESPALIER_PASSES)
+#define ESPALIER_PASSES(INSTANCE, T)                                                             \
+  ESPALIER_INSTANCE ArticulatedTree<T>::ArticulatedTree(const Model&, const LinkTree*,           \
+                                                        std::span<const int>, const ChainPlan*); \
+  INSTANCE void place(int, TreeState<T>&);                                                       \
+  INSTANCE void place(const RevoluteRow&, TreeState<T>&);                                        \
+  INSTANCE void eliminate(const RevoluteRow&, TreeState<T>&);                                    \
+  INSTANCE void eliminate(const RevoluteBody&, TreeState<T>&);                                   \
+  INSTANCE void eliminate(const PrismaticBody&, TreeState<T>&);                                  \
+  INSTANCE void eliminate(const FreeBody&, TreeState<T>&);                                       \
+  INSTANCE void eliminate(const JointBody&, TreeState<T>&);                                      \
+  INSTANCE void eliminate(const TiedBodies&, TreeState<T>&);                                     \
+  INSTANCE void eliminate(const TiedOnSeveral&, TreeState<T>&);                                  \
+  INSTANCE void fill(const TreeNode&, const T*, TreeState<T>&, MultiSupportCluster<T>&);         \
+  INSTANCE void TaskBias<T>::compute(const T*, const T*, T*);
+ESPALIER_INSTANCES(ESPALIER_PASSES)
 #undef ESPALIER_PASSES
 
 }  // namespace espalier

@@ -1,2 +1,3 @@
 #define ESPALIER_INSTANCE template
+#define ESPALIER_SINGLE ESPALIER_SINGLE_INSTANCE
 #include "algorithms/instances/passes.hpp"

@@ -10,24 +10,29 @@
 
 namespace espalier {
 
-#define ESPALIER_CHAINS(T, Unit)                                                         \
-  ESPALIER_INSTANCE void ChainSweeps<T>::forward_pass<false>(Unit&, const T*, const T*); \
-  ESPALIER_INSTANCE void ChainSweeps<T>::forward_pass<true>(Unit&, const T*, const T*);  \
-  ESPALIER_INSTANCE void ChainSweeps<T>::backward_pass(Unit&, const T*);                 \
-  ESPALIER_INSTANCE void ChainSweeps<T>::accelerate(Unit&, T*);                          \
-  ESPALIER_INSTANCE void ChainSweeps<T>::backward_force_pass(Unit&, T*);
-#define ESPALIER_PASSES(T)                                                                       \
+#define ESPALIER_PASSES(INSTANCE, T)                                             \
+  INSTANCE void forward_motion(const PlainRun&, NewtonEulerState<T>&, const T*); \
+  INSTANCE void collect_forces(const PlainRun&, NewtonEulerState<T>&, T*);       \
+  INSTANCE void place(const PlainRun&, CompositeState<T>&);                      \
+  INSTANCE void collect(const PlainRun&, CompositeState<T>&, T*);                \
+  INSTANCE void place_cluster(const Cluster&, CompositeState<T>&);               \
+  INSTANCE void collect_cluster(const Cluster&, CompositeState<T>&, T*);
+#define ESPALIER_CHAINS(INSTANCE, T, Unit)                                      \
+  INSTANCE void ChainSweeps<T>::backward_force_pass(Unit&, T*);                 \
+  INSTANCE void ChainSweeps<T>::forward_pass<true>(Unit&, const T*, const T*);  \
+  INSTANCE void ChainSweeps<T>::forward_pass<false>(Unit&, const T*, const T*); \
+  INSTANCE void ChainSweeps<T>::backward_pass(Unit&, const T*);                 \
+  INSTANCE void eliminate_joint_on_ground(Unit&, Unit::S, Unit::S);             \
+  INSTANCE void ChainSweeps<T>::accelerate(Unit&, T*);
+#define ESPALIER_UNITS(INSTANCE, T)                                                              \
   ESPALIER_INSTANCE ChainUnits<T>::ChainUnits(const Model&, ChainPlan, const std::vector<int>&); \
-  ESPALIER_CHAINS(T, ChainUnits<T>::Single)                                                      \
-  ESPALIER_INSTANCE void forward_motion(const PlainRun&, NewtonEulerState<T>&, const T*);        \
-  ESPALIER_INSTANCE void collect_forces(const PlainRun&, NewtonEulerState<T>&, T*);              \
-  ESPALIER_INSTANCE void place(const PlainRun&, CompositeState<T>&);                             \
-  ESPALIER_INSTANCE void collect(const PlainRun&, CompositeState<T>&, T*);                       \
-  ESPALIER_INSTANCE void place_cluster(const Cluster&, CompositeState<T>&);                      \
-  ESPALIER_INSTANCE void collect_cluster(const Cluster&, CompositeState<T>&, T*);
-ESPALIER_SCALARS(ESPALIER_PASSES)
-ESPALIER_CHAINS(double, ChainUnits<double>::Side)
+  ESPALIER_CHAINS(INSTANCE, T, ChainUnits<T>::Single)                                            \
+  INSTANCE void ChainUnits<T>::turn(const T*, const JointTurns<T>*);
+ESPALIER_INSTANCES(ESPALIER_PASSES)
+ESPALIER_CHAINS(ESPALIER_SINGLE, double, ChainUnits<double>::Side)
+ESPALIER_INSTANCES(ESPALIER_UNITS)
 #undef ESPALIER_PASSES
 #undef ESPALIER_CHAINS
+#undef ESPALIER_UNITS
 
 }  // namespace espalier

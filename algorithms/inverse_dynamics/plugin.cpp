@@ -4,6 +4,15 @@
 #include "algorithms/inverse_dynamics/projected_rnea.hpp"
 #include "algorithms/inverse_dynamics/rnea.hpp"
 
+namespace espalier {
+ESPALIER_SINGLE_INSTANCE void Rnea<double>::compute(const double*, const double*, const double*,
+                                                    double*, const Wrenches<double>*);
+ESPALIER_SINGLE_INSTANCE void RneaState<double>::update(const double*, const double*, const double*,
+                                                        const Vec3<double>&);
+ESPALIER_SINGLE_INSTANCE void forward_motion(const ChainGroup&, RneaState<double>&, const double*);
+ESPALIER_SINGLE_INSTANCE void collect_forces(const ChainGroup&, RneaState<double>&, double*);
+}  // namespace espalier
+
 ESPALIER_PLUGIN("inverse-dynamics", "0.2.0") {
   using namespace espalier;
   const About rnea{.name = "rnea",

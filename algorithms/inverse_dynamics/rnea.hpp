@@ -1,8 +1,10 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 #include <utility>
 
+#include "algorithms/segments/code_pages.hpp"
 #include "algorithms/segments/newton_euler/lone_body.hpp"
 #include "algorithms/segments/newton_euler/newton_euler_chain.hpp"
 #include "algorithms/segments/newton_euler/newton_euler_run.hpp"
@@ -41,6 +43,10 @@ class RneaOver final : public InverseDynamics<T> {
   void compute(const T* q, const T* v, const T* vdot, T* tau,
                const Wrenches<T>* wrenches) override {
     if (lone_) return lone_->compute(q, v, vdot, this->gravity(), wrenches, tau);
+    if constexpr (has_chains && RowLanes<T>::size > 1) {
+      using ChainPass = void(const ChainGroup&, RneaState<T>&, const T*);
+      ask_for_code<5, 0>(static_cast<ChainPass*>(forward_motion<T>));  // chains' own before it
+    }
     state_.update(q, v, vdot, this->gravity());
     schedule_.outward([&](const auto& s) { forward_motion(s, state_, vdot); });
     if (wrenches != nullptr) state_.apply(*wrenches);
@@ -53,6 +59,8 @@ class RneaOver final : public InverseDynamics<T> {
   const SpanningMotion<T>& motion() const { return state_.motion; }
 
  private:
+  static constexpr bool has_chains = (std::is_same_v<ChainGroup, Kinds> || ...);
+
   Schedule<Kinds...> schedule_;
   RneaState<T> state_;
   std::optional<LoneBody<T>> lone_;  ///< of a robot that is no more than that

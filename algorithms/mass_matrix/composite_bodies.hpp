@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "algorithms/segments/code_pages.hpp"
 #include "algorithms/segments/composite/composite_base.hpp"
 #include "algorithms/segments/composite/composite_chain.hpp"
 #include "algorithms/segments/composite/composite_cluster.hpp"
@@ -66,6 +67,10 @@ class CompositeBodiesOver {
     if constexpr (has_rows) {
       if (tree_ != nullptr) return tree_->compute(q, motion.turns(), M);
       if (rows_ != nullptr) return rows_->compute(q, M);
+    }
+    if constexpr (has_rows) {
+      using ChainPass = void(const ChainGroup&, CompositeState<T>&, T*);
+      ask_for_code<0, 2>(static_cast<ChainPass*>(collect<T>));  // chains' own behind it
     }
     const Segmented& schedule = divided_->schedule;
     CompositeState<T>& state = divided_->state;

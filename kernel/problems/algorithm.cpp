@@ -24,10 +24,21 @@ void detail::PositionGuard::expect_inertia(std::string_view who, const double* q
                           "of a body, or the joints an armature)");
 }
 
+namespace {
+#ifdef NDEBUG
+constexpr bool debug = false;
+#else
+constexpr bool debug = true;
+#endif
+}  // namespace
+
 Algorithm::Algorithm(ModelPtr model)
     : model_(std::move(model)),
+      nq_(model_->nq()),
+      nv_(model_->nv()),
       gravity_(model_->gravity()),
-      has_loops_(model_->has_variable_constraints()) {
+      has_loops_(model_->has_variable_constraints()),
+      debug_(debug) {
   const auto& groups = model_->inertia_groups();
   const bool guarded = std::any_of(groups.begin(), groups.end(),
                                    [](const detail::InertiaGroup& group) { return group.guarded; });

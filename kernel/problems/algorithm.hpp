@@ -187,20 +187,25 @@ class ESPALIER_API Algorithm {
   virtual void solve_packs(const FloatPackInputs& in, FloatPackResults& out);
 
  protected:
+  /// Sizes of the model. A call that checks its arguments by them need not read the Model.
+  int nq() const { return nq_; }
+  int nv() const { return nv_; }
+
   /// Looks at positions before a call that was asked to. @throws SingularMechanism where loops are
   /// open or a position is not finite
   void expect_closed(std::string_view who, In<double> q) const;
   /// The same of a state, which may be of another model with the same joints.
   /// @throws Unsupported naming a joint that differs
   void expect_state(std::string_view who, const State& state) const;
-  /// Before evaluate(): in debug builds loops have to be closed; positions that are not finite are
-  /// left to the answer.
+  /// Before evaluate(): in debug builds of Espalier, whatever the program's is, loops have to be
+  /// closed; positions that are not finite are left to the answer.
   template <class T>
   void expect_closed_in_debug([[maybe_unused]] std::string_view who,
                               [[maybe_unused]] const T* q) const {
-#ifndef NDEBUG
-    if constexpr (std::is_same_v<T, double>) debug_closed(who, q);
-#endif
+    if constexpr (std::is_same_v<T, double>) {
+      if (debug_) [[unlikely]]
+        debug_closed(who, q);
+    }
   }
   /// Before evaluate() divides by inertia: 0, or NaN in the lanes whose positions leave some motion
   /// without any. @throws SingularMechanism at the scalar double, naming the joints
@@ -260,9 +265,11 @@ class ESPALIER_API Algorithm {
                      const Wrenches<double>* wrenches, In<double> answer) const;
 
   ModelPtr model_;
+  int nq_, nv_;
   Vec3<double> gravity_;
   std::unique_ptr<detail::PositionGuard> guard_;  ///< of models whose inertia may vanish
   bool has_loops_;
+  bool debug_;  ///< a debug build
 };
 
 /// Calls of a problem beside evaluate(q, v, ...), for its class.

@@ -185,7 +185,8 @@ inline void sincos(BasicPack<S, n> x, BasicPack<S, n>& s, BasicPack<S, n>& c) {
   c.lanes = reinterpret_cast<Lanes>((swap ? sine : cosine) ^ (((quadrant + 1) & 2) << to_sign));
   bool all_inside = true;
   for (int k = 0; k < n; ++k) all_inside = all_inside && inside[k] != 0;
-  if (all_inside) return;
+  if (all_inside) [[likely]]
+    return;
   for (int k = 0; k < n; ++k) {
     if (inside[k] != 0) continue;
     s.set(k, std::sin(x[k]));

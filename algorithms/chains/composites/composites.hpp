@@ -49,8 +49,8 @@ class ChainComposites : public ChainUnits<T> {
   /// Before the groups.
   /// @param q      spanning positions
   /// @param turns  of q, or nullptr
-  void start(const Model& model, const T* q, const JointTurns<T>* turns) {
-    this->turn(model, q, turns);
+  void start(const T* q, const JointTurns<T>* turns) {
+    this->turn(q, turns);
     for (Attachment& attachment : attachments_) {
       attachment.composite = RigidInertia<T>::zero();
       attachment.rates.clear(), attachment.wrenches.clear();

@@ -43,21 +43,21 @@ class ChainUnits {
   BoundaryState<T>& boundary(int body) { return boundaries_[boundary_of_[body]]; }
 
   /// Adds a run of the model, of joints that turn about z, to those that turn() evaluates.
-  void turn_too(int run) {
-    if (std::find(turning_.begin(), turning_.end(), run) == turning_.end()) turning_.push_back(run);
+  void turn_too(const BodyRun& run) {
+    for (const RunTurns<T>& known : turning_) {
+      if (known.first() == run.first) return;
+    }
+    turning_.emplace_back(run);
   }
   /// Sine and cosine of all joints.
   /// @param q      spanning positions
   /// @param turns  of q, which then stay where they are, or nullptr
-  void turn(const Model& model, const T* q, const JointTurns<T>* turns = nullptr) {
+  void turn(const T* q, const JointTurns<T>* turns = nullptr) {
     if (turns != nullptr) {
       sine_ = turns->sine(), cosine_ = turns->cosine();
       return;
     }
-    for (const int r : turning_) {
-      const BodyRun& run = model.runs()[r];
-      run.joints->turns(q + run.q, own_sine_.data() + run.first, own_cosine_.data() + run.first);
-    }
+    for (const RunTurns<T>& run : turning_) run.update(q, own_sine_.data(), own_cosine_.data());
     sine_ = own_sine_.data(), cosine_ = own_cosine_.data();
   }
   const T& sine(int body) const { return sine_[body]; }
@@ -191,7 +191,7 @@ class ChainUnits {
   std::vector<BoundaryState<T>> boundaries_;
   std::vector<T> own_sine_, own_cosine_;         ///< per body
   const T *sine_ = nullptr, *cosine_ = nullptr;  ///< these, or somebody else's
-  std::vector<int> turning_;                     ///< runs with bodies in chains
+  std::vector<RunTurns<T>> turning_;             ///< runs with bodies in chains
   std::vector<bool> whole_runs_, whole_clusters_;
 
  private:
@@ -241,7 +241,7 @@ ChainUnits<T>::ChainUnits(const Model& model, ChainPlan plan, const std::vector<
   for (const BodyRun& run : model.active_runs()) {
     int inside = 0;
     for (int k = 0; k < run.count; ++k) inside += passes(run.first + k) ? 1 : 0;
-    if (inside > 0) turning_.push_back(static_cast<int>(&run - model.runs().data()));
+    if (inside > 0) turning_.emplace_back(run);
     whole_runs_.push_back(inside == run.count);
   }
   std::vector<RigidInertia<double>>().swap(plan_.inertia);  // laid out

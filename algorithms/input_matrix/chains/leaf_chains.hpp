@@ -40,7 +40,7 @@ class LeafChains {
   /// Inertias and wrenches to the parents. After tree.place() and bias.compute().
   void eliminate(ArticulatedTree<T>& tree, BiasForces<T>& bias, const T* q, const T* v,
                  const T* tau, const Wrenches<T>* wrenches) {
-    columns_.turn(model_, q);
+    columns_.turn(q);
     if (on_ground_) columns_.boundary(0).a = bias.motion(0).a;
     for (const int i : parents_) {
       const BodyMotion<T>& m = bias.motion(i);

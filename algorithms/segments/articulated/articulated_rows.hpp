@@ -4,6 +4,7 @@
 
 #include "algorithms/segments/articulated/articulated_root.hpp"
 #include "algorithms/segments/articulated/articulated_row.hpp"
+#include "espalier/kernel/model/motion/joint_turns.hpp"
 #include "espalier/kernel/problems/algorithm.hpp"
 
 namespace espalier {
@@ -30,15 +31,15 @@ class ArticulatedRows {
     for (const auto& [rate, value] : model.armature()) armature[rate] = value;
     rows_.reserve(plan.rows.size());
     for (const auto& row : plan.rows) lay_out(row, armature);
+    for (const BodyRun& run : model.active_runs()) {
+      if (run.first != root_.body) turning_.emplace_back(run);
+    }
   }
 
   /// @param wrenches  external, each in its body's frame, or nullptr
   void compute(const T* q, const T* v, const T* tau, T* vdot, const Wrenches<T>* wrenches,
                const Vec3<double>& gravity) {
-    for (const BodyRun& run : model_.active_runs()) {
-      if (run.first == root_.body) continue;
-      run.joints->turns(q + run.q, sine_.data() + run.first, cosine_.data() + run.first);
-    }
+    for (const RunTurns<T>& run : turning_) run.update(q, sine_.data(), cosine_.data());
     root_.start(q, v, gravity);
     for (Row& row : rows_) forward_velocities(row, v);
     if (wrenches != nullptr) apply(*wrenches);
@@ -170,6 +171,7 @@ class ArticulatedRows {
   const Model& model_;
   ArticulatedRoot<T> root_;
   std::vector<Row> rows_;
+  std::vector<RunTurns<T>> turning_;
   std::vector<T> sine_, cosine_;  ///< per body
 };
 

@@ -43,7 +43,7 @@ struct ArticulatedState {
   void update(const T* positions, const T* rates, const Vec3<double>& gravity) {
     q = positions, v = rates;
     motion.update(q, v);
-    chains.turn(model, q);
+    chains.turn(q);
     body[0].motion.a = Vec3<T>::from(-gravity);
   }
   /// Subtracts external wrenches, each in its body's frame, from those that the bodies need.
@@ -170,7 +170,7 @@ struct ArticulatedState {
       }
       if (asked) continue;
       left_out[r] = true;
-      chains.turn_too(static_cast<int>(r));
+      chains.turn_too(run);
       for (int i = run.first; i < end && i < static_cast<int>(body.size()); ++i) {
         body[i].turned = true;
       }

@@ -6,6 +6,7 @@
 #include "algorithms/chains/carried_wrenches.hpp"
 #include "algorithms/linear_algebra/zeros.hpp"
 #include "algorithms/segments/composite/composite_row.hpp"
+#include "espalier/kernel/model/motion/joint_turns.hpp"
 
 namespace espalier {
 
@@ -40,15 +41,15 @@ class CompositeRows {
           rows_.back().size * (1 + 2 * (static_cast<long>(row.ways.size()) + (root_ > 0 ? 6 : 0)));
     }
     has_zeros_ = met < static_cast<long>(size_) * size_;
+    for (const BodyRun& run : model.active_runs()) {
+      if (run.first != root_ || run.count > 1) turning_.emplace_back(run);
+    }
   }
 
   /// @param q       positions
   /// @param[out] M  symmetric, full storage
   void compute(const T* q, T* M) {
-    for (const BodyRun& run : model_.active_runs()) {
-      if (run.first == root_ && run.count == 1) continue;
-      run.joints->turns(q + run.q, sine_.data() + run.first, cosine_.data() + run.first);
-    }
+    for (const RunTurns<T>& run : turning_) run.update(q, sine_.data(), cosine_.data());
     for (Row& row : rows_) place(row);
     if (has_zeros_) write_zeros(M, static_cast<long>(size_) * size_);
     RigidInertia<T> root = RigidInertia<T>::zero();
@@ -185,6 +186,7 @@ class CompositeRows {
   int root_;
   bool has_zeros_;
   std::vector<Row> rows_;
+  std::vector<RunTurns<T>> turning_;
   std::vector<T> sine_, cosine_;  ///< per body
   std::vector<double> armature_;  ///< per rate
   RigidInertia<double> root_inertia_ = RigidInertia<double>::zero();

@@ -90,7 +90,7 @@ struct CompositeState {
     } else if (has_zeros) {
       write_zeros(M, static_cast<long>(size) * size);
     }
-    if (chains != nullptr) chains->start(model, q, motion->turns());
+    if (chains != nullptr) chains->start(q, motion->turns());
   }
 
   bool in_chain(int i) const { return chains != nullptr && chains->contains(i); }

@@ -53,7 +53,7 @@ class CompositeTree {
         cosine_(sine_.size()) {
     for (const auto& [rate, value] : model.armature()) armature_[rate] = value;
     for (const BodyRun& run : model.active_runs()) {
-      if (are_revolute(run)) turning_.push_back(&run);
+      if (are_revolute(run)) turning_.emplace_back(run);
     }
     std::vector<int> end(size_, size_);  // of the root's rates: all
     for (int k = static_cast<int>(bodies_.size()); k-- > 0;) {
@@ -99,9 +99,7 @@ class CompositeTree {
     if (turns != nullptr) {
       sine = turns->sine(), cosine = turns->cosine();
     } else {
-      for (const BodyRun* run : turning_) {
-        run->joints->turns(q + run->q, sine_.data() + run->first, cosine_.data() + run->first);
-      }
+      for (const RunTurns<double>& run : turning_) run.update(q, sine_.data(), cosine_.data());
     }
     sine += root_, cosine += root_;
     frames_[0].composite = Composite::zero();
@@ -288,7 +286,7 @@ class CompositeTree {
   std::vector<CompositeFrame> frames_;  ///< of these
   std::vector<double> armature_;        ///< per rate
   std::vector<double> sine_, cosine_;   ///< per body of the model
-  std::vector<const BodyRun*> turning_;
+  std::vector<RunTurns<double>> turning_;
   std::vector<CompositeFrame::Wrench> wrenches_;  ///< per rate, from the first block on
   std::vector<Block> blocks_;                     ///< the same side by side
   MirroredBlocks mirrored_;

@@ -49,7 +49,7 @@ struct RneaState : NewtonEulerState<T> {
   void update(const T* positions, const T* rates, const T* vdot, const Vec3<double>& gravity) {
     q = positions, v = rates;
     motion.update(q, v);
-    chains.turn(this->model, q, motion.turns());
+    chains.turn(q, motion.turns());
     this->start(motion.joints, motion.qd(), spanning_accelerations(vdot), gravity);
   }
   /// Subtracts external wrenches, each in its body's frame, from those that the bodies need.

@@ -39,6 +39,9 @@ void SpanningMotion<T>::leave_out(std::vector<bool> runs, const std::vector<bool
   left_out_ = std::move(runs);
   // None is the rule for robots without chains, whose calls are short: they do not look.
   const bool some = std::find(left_out_.begin(), left_out_.end(), true) != left_out_.end();
+  const std::size_t evaluated = all_ ? model_.runs().size() : model_.active_runs().size();
+  idle_ = tree_ && std::find(left_out_.begin(), left_out_.end(), false) == left_out_.end() &&
+          left_out_.size() >= evaluated;
   left_out_.resize(some ? model_.runs().size() : 0);
   std::erase_if(constant_,
                 [&](const Cluster* c) { return clusters[c - model_.clusters().data()]; });
@@ -140,11 +143,9 @@ void SpanningMotion<T>::reduce_in_blocks(const T* x, T* out) const {
 }
 
 template <class T>
-void SpanningMotion<T>::update(const T* q, const T* v) {
-  moving_ = v != nullptr;
+void SpanningMotion<T>::evaluate(const T* q, const T* v) {
   const std::span<const BodyRun> runs = all_ ? model_.runs() : model_.active_runs();
   if (tree_ && left_out_.empty()) {  // by itself: the loop below takes 30 instructions more
-    qd_now_ = v;
     for (const BodyRun& run : runs) joints.update(run, q, v, turns_);
     return;
   }
@@ -156,10 +157,7 @@ void SpanningMotion<T>::update(const T* q, const T* v) {
     }
   };
   const auto all = [](const BodyRun&) { return true; };
-  if (tree_) {
-    qd_now_ = v;
-    return kinematics(v, all);
-  }
+  if (tree_) return kinematics(v, all);
   qd_now_ = moving_ ? qd_.data() : nullptr;
   if (g_.empty()) {
     if (moving_) expand(v, qd_.data());

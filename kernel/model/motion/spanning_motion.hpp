@@ -41,7 +41,11 @@ class ESPALIER_API SpanningMotion {
 
   /// @param q  spanning positions
   /// @param v  independent rates, or nullptr: then qd, bias and g are those of rest
-  void update(const T* q, const T* v);
+  void update(const T* q, const T* v) {
+    moving_ = v != nullptr;
+    qd_now_ = v;
+    if (!idle_) evaluate(q, v);  // a call into the kernel, for nothing where chains are the robot
+  }
   /// Evaluates the joints of folded rotors after all, for those who skip them: an external wrench
   /// on a rotor has to be carried to its parent.
   void place_rotors(const T* q);
@@ -62,6 +66,7 @@ class ESPALIER_API SpanningMotion {
   void reduce(const T* x, T* out) const;
 
  private:
+  void evaluate(const T* q, const T* v);
   void expand_rows(std::span<const Cluster* const> clusters, const T* x, T* out) const;
   void reduce_in_blocks(const T* x, T* out) const;
   void eliminate(std::span<const Cluster* const> clusters, std::span<ConstraintWorkspace<T>> work,
@@ -72,6 +77,7 @@ class ESPALIER_API SpanningMotion {
   const Model& model_;
   bool all_;            ///< rotors are placed
   bool tree_;           ///< no constraint: spanning rates are the independent ones
+  bool idle_ = false;   ///< a tree whose joints all are left out
   bool waits_ = false;  ///< g needs biases of joints, and these need qd
   bool moving_ = false;
   std::vector<bool> left_out_;

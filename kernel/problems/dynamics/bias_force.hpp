@@ -21,12 +21,12 @@ class ESPALIER_API BiasForce : public AlgorithmAt<T> {
   /// @param wrenches  external wrenches on bodies, or nullptr
   /// @throws SizeMismatch; at double SingularMechanism where a loop is at a dead point. Inputs
   ///         that are not finite give NaN
-  void evaluate(In<T> q, In<T> v, Out<T> bias, const Wrenches<T>* wrenches = nullptr) {
-    const Model& m = model();
-    expect_size("bias force", "q", q.size(), m.nq());
-    expect_size("bias force", "v", v.size(), m.nv());
-    expect_size("bias force", "bias", bias.size(), m.nv());
-    detail::expect_wrenches("bias force", wrenches, m);
+  [[gnu::always_inline]] void evaluate(In<T> q, In<T> v, Out<T> bias,
+                                       const Wrenches<T>* wrenches = nullptr) {
+    expect_size("bias force", "q", q.size(), this->nq());
+    expect_size("bias force", "v", v.size(), this->nv());
+    expect_size("bias force", "bias", bias.size(), this->nv());
+    detail::expect_wrenches("bias force", wrenches, model());
     this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), v.data(), bias.data(), wrenches);
     // Nothing else is divided by.

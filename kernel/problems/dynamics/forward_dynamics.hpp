@@ -23,13 +23,13 @@ class ESPALIER_API ForwardDynamics : public AlgorithmAt<T> {
   /// @param wrenches   external wrenches on bodies, or nullptr
   /// @throws SizeMismatch; at double SingularMechanism where some motion has no inertia or a loop
   ///         is at a dead point (in lanes of packs: NaN). Inputs that are not finite give NaN
-  void evaluate(In<T> q, In<T> v, In<T> tau, Out<T> vdot, const Wrenches<T>* wrenches = nullptr) {
-    const Model& m = model();
-    expect_size("forward dynamics", "q", q.size(), m.nq());
-    expect_size("forward dynamics", "v", v.size(), m.nv());
-    expect_size("forward dynamics", "tau", tau.size(), m.nv());
-    expect_size("forward dynamics", "vdot", vdot.size(), m.nv());
-    detail::expect_wrenches("forward dynamics", wrenches, m);
+  [[gnu::always_inline]] void evaluate(In<T> q, In<T> v, In<T> tau, Out<T> vdot,
+                                       const Wrenches<T>* wrenches = nullptr) {
+    expect_size("forward dynamics", "q", q.size(), this->nq());
+    expect_size("forward dynamics", "v", v.size(), this->nv());
+    expect_size("forward dynamics", "tau", tau.size(), this->nv());
+    expect_size("forward dynamics", "vdot", vdot.size(), this->nv());
+    detail::expect_wrenches("forward dynamics", wrenches, model());
     const T doubt = this->expect_inertia(problem, q.data());
     compute(q.data(), v.data(), tau.data(), vdot.data(), wrenches);
     this->expect_answer(problem, wrenches, vdot, doubt, q, v, tau);

@@ -22,13 +22,13 @@ class ESPALIER_API InverseDynamics : public AlgorithmAt<T> {
   /// @param wrenches  external wrenches on bodies, or nullptr
   /// @throws SizeMismatch; at double SingularMechanism where a loop is at a dead point. Inputs
   ///         that are not finite give NaN
-  void evaluate(In<T> q, In<T> v, In<T> vdot, Out<T> tau, const Wrenches<T>* wrenches = nullptr) {
-    const Model& m = model();
-    expect_size("inverse dynamics", "q", q.size(), m.nq());
-    expect_size("inverse dynamics", "v", v.size(), m.nv());
-    expect_size("inverse dynamics", "vdot", vdot.size(), m.nv());
-    expect_size("inverse dynamics", "tau", tau.size(), m.nv());
-    detail::expect_wrenches("inverse dynamics", wrenches, m);
+  [[gnu::always_inline]] void evaluate(In<T> q, In<T> v, In<T> vdot, Out<T> tau,
+                                       const Wrenches<T>* wrenches = nullptr) {
+    expect_size("inverse dynamics", "q", q.size(), this->nq());
+    expect_size("inverse dynamics", "v", v.size(), this->nv());
+    expect_size("inverse dynamics", "vdot", vdot.size(), this->nv());
+    expect_size("inverse dynamics", "tau", tau.size(), this->nv());
+    detail::expect_wrenches("inverse dynamics", wrenches, model());
     this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), v.data(), vdot.data(), tau.data(), wrenches);
     // Nothing else is divided by.

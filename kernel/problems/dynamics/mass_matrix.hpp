@@ -18,10 +18,9 @@ class ESPALIER_API MassMatrix : public AlgorithmAt<T> {
   /// @param q  spanning positions, size nq [rad, m, quaternions x y z w]
   /// @param[out] M  row-major or an Eigen matrix, nv x nv, all entries written [kg·m², kg·m, kg]
   /// @throws SizeMismatch
-  void evaluate(In<T> q, OutMatrix<T> M) {
-    const Model& m = model();
-    expect_size("mass matrix", "q", q.size(), m.nq());
-    M.expect("mass matrix", "M", m.nv(), m.nv());
+  [[gnu::always_inline]] void evaluate(In<T> q, OutMatrix<T> M) {
+    expect_size("mass matrix", "q", q.size(), this->nq());
+    M.expect("mass matrix", "M", this->nv(), this->nv());
     this->expect_closed_in_debug(problem, q.data());
     compute(q.data(), M.data());
     M.finish();
