@@ -188,8 +188,8 @@ class ESPALIER_API Algorithm {
 
  protected:
   /// Sizes of the model. A call that checks its arguments by them need not read the Model.
-  int nq() const { return nq_; }
-  int nv() const { return nv_; }
+  int nq() const { return nq_; }  ///< of positions
+  int nv() const { return nv_; }  ///< of rates
 
   /// Looks at positions before a call that was asked to. @throws SingularMechanism where loops are
   /// open or a position is not finite
