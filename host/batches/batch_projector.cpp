@@ -53,6 +53,7 @@ BatchProjector::BatchProjector(ModelPtr model, const CloseOptions& options)
       start_(model_->nq()),
       before_(model_->nq()),
       move_(model_->spanning_nv(), Pack(0.0)) {
+  model_->pack_code();  // finds it now, not in a call
   std::set<int> moved, placed;
   // A loop that moved as the list grows would leave the room behind that is reserved for its phi.
   loops_.reserve(model_->clusters().size());
