@@ -33,27 +33,36 @@ struct ChainKind {
   bool geared = true;  ///< whether rotors or armature are reflected on the joint's rate
 };
 
-/// Calls f with the kind as a constant. Kernels of geared joints allow any offset; they stand
-/// apart, so that those of the others share pages.
+/// Calls f with the twist as a constant.
+template <class F>
+ESPALIER_ALWAYS_INLINE void with_twist(Twist twist, F&& f) {
+  switch (twist) {
+    case Twist::parallel:
+      return f.template operator()<Twist::parallel>();
+    case Twist::right:
+      return f.template operator()<Twist::right>();
+    case Twist::any:
+      return f.template operator()<Twist::any>();
+  }
+}
+
+/// The same with the kind, of joints with nothing reflected.
+template <class F>
+ESPALIER_ALWAYS_INLINE void with_plain_kind(const ChainKind& kind, F&& f) {
+  with_twist(kind.twist, [&]<Twist twist>() ESPALIER_INLINED {
+    if (kind.offset) return f.template operator()<ChainKind{twist, true, false}>();
+    f.template operator()<ChainKind{twist, false, false}>();
+  });
+}
+
+/// The same of any joints. Kernels of geared ones allow any offset; they stand apart, so that those
+/// of the others share pages.
 template <class F>
 ESPALIER_ALWAYS_INLINE void with_kind(const ChainKind& kind, F&& f) {
-  const auto with_twist = [&](auto&& of_twist) ESPALIER_INLINED {
-    switch (kind.twist) {
-      case Twist::parallel:
-        return of_twist.template operator()<Twist::parallel>();
-      case Twist::right:
-        return of_twist.template operator()<Twist::right>();
-      case Twist::any:
-        return of_twist.template operator()<Twist::any>();
-    }
-  };
   if (!kind.geared) {
-    with_twist([&]<Twist twist>() ESPALIER_INLINED {
-      if (kind.offset) return f.template operator()<ChainKind{twist, true, false}>();
-      f.template operator()<ChainKind{twist, false, false}>();
-    });
+    with_plain_kind(kind, f);
   } else {
-    with_twist([&]<Twist twist>() ESPALIER_INLINED {
+    with_twist(kind.twist, [&]<Twist twist>() ESPALIER_INLINED {
       f.template operator()<ChainKind{twist, true, true}>();
     });
   }

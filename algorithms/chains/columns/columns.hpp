@@ -113,7 +113,7 @@ class ChainColumns : public ChainSweeps<T> {
     }
     for (int k = 0; k <= index; ++k) {
       const Body& b = c.bodies[k];
-      with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+      with_plain_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
         for (Vec3<V>& x : columns) x = rotate_to_child<kind>(b.P, b.t, x);
       });
     }
@@ -145,7 +145,7 @@ class ChainColumns : public ChainSweeps<T> {
       for (int i = begin; i < end; ++i) own[i] = D * (K[i].n.z + forces[i]);
       return;
     }
-    with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+    with_plain_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
       const Turn<V> t = b.t;
       for (int i = begin; i < end; ++i) {
         Force<V> f = K[i];
@@ -197,7 +197,7 @@ class ChainColumns : public ChainSweeps<T> {
       for (int i = begin; i < end; ++i) own[i] = z[i] - dot(m[i], b.U);
       return;
     }
-    with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+    with_plain_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
       const Turn<V> t = b.t;
       for (int i = begin; i < end; ++i) {
         const Motion<V> before = m[i];
@@ -256,22 +256,6 @@ class ChainColumns : public ChainSweeps<T> {
       if (to.coupled) {
         to.coupling_over_D = V(Base::lane_of(unit.gears[b.gear].coupling_over_D, k));
       }
-    }
-  }
-  /// with_kind() for joints with nothing reflected.
-  template <class F>
-  ESPALIER_ALWAYS_INLINE static void with_placement(const ChainKind& kind, F&& f) {
-    const auto with = [&]<Twist twist>() ESPALIER_INLINED {
-      if (kind.offset) return f.template operator()<ChainKind{twist, true, false}>();
-      f.template operator()<ChainKind{twist, false, false}>();
-    };
-    switch (kind.twist) {
-      case Twist::parallel:
-        return with.template operator()<Twist::parallel>();
-      case Twist::right:
-        return with.template operator()<Twist::right>();
-      case Twist::any:
-        return with.template operator()<Twist::any>();
     }
   }
 
