@@ -2,11 +2,11 @@
 
 #include <memory>
 
+#include "algorithms/chains/units/ask_ahead.hpp"
 #include "algorithms/segments/articulated/articulated_rows.hpp"
 #include "algorithms/segments/articulated/chain_group.hpp"
 #include "algorithms/segments/articulated/floating_base.hpp"
 #include "algorithms/segments/articulated/plain_run.hpp"
-#include "algorithms/segments/code_pages.hpp"
 #include "espalier/kernel/problems/dynamics/forward_dynamics.hpp"
 
 namespace espalier {

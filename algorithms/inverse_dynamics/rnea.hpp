@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "algorithms/segments/code_pages.hpp"
+#include "algorithms/chains/units/ask_ahead.hpp"
 #include "algorithms/segments/newton_euler/lone_body.hpp"
 #include "algorithms/segments/newton_euler/newton_euler_chain.hpp"
 #include "algorithms/segments/newton_euler/newton_euler_run.hpp"
@@ -44,8 +44,11 @@ class RneaOver final : public InverseDynamics<T> {
                const Wrenches<T>* wrenches) override {
     if (lone_) return lone_->compute(q, v, vdot, this->gravity(), wrenches, tau);
     if constexpr (has_chains && RowLanes<T>::size > 1) {
+      ask_for_object(this);
       using ChainPass = void(const ChainGroup&, RneaState<T>&, const T*);
       ask_for_code<5, 0>(static_cast<ChainPass*>(forward_motion<T>));  // chains' own before it
+      ask_for(state_.body.data());
+      state_.chains.ask_for_numbers();
     }
     state_.update(q, v, vdot, this->gravity());
     schedule_.outward([&](const auto& s) { forward_motion(s, state_, vdot); });

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "algorithms/segments/code_pages.hpp"
+#include "algorithms/chains/units/ask_ahead.hpp"
 #include "algorithms/segments/composite/composite_base.hpp"
 #include "algorithms/segments/composite/composite_chain.hpp"
 #include "algorithms/segments/composite/composite_cluster.hpp"
@@ -79,7 +79,9 @@ class CompositeBodiesOver {
     if (!chains_alone)
       schedule.outward([&](const auto& s) { place(s, state); });  // E, r, Ic = I, J
     state.start(q, M);
-    schedule.inward([&](const auto& s) { collect(s, state, M); });  // F, M; Ic to the parent
+    schedule.inward([&](const auto& s) ESPALIER_INLINED {
+      collect(s, state, M);  // F, M; Ic to the parent
+    });
     if (state.lower || chains_alone) return;
     if (!state.sparse) return state.inward.mirror_all(M);
     schedule.outward([&](const auto& s) { mirror(s, state, M); });

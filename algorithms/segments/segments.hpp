@@ -22,13 +22,13 @@ class Segments {
   const Segment& operator[](int k) const { return segments_[k]; }
   /// Calls pass(segment) for each segment, base to tips.
   template <class Pass>
-  void outward(Pass&& pass) const {
-    for (const Segment& s : segments_) std::visit(pass, s);
+  [[gnu::always_inline]] void outward(Pass&& pass) const {
+    for (const Segment& s : segments_) visit(pass, s);
   }
   /// Calls pass(segment) for each segment, tips to base.
   template <class Pass>
-  void inward(Pass&& pass) const {
-    for (std::size_t k = segments_.size(); k-- > 0;) std::visit(pass, segments_[k]);
+  [[gnu::always_inline]] void inward(Pass&& pass) const {
+    for (std::size_t k = segments_.size(); k-- > 0;) visit(pass, segments_[k]);
   }
 
   /// Appends a segment. Plain bodies that continue the last run extend it.
@@ -58,6 +58,15 @@ class Segments {
   }
 
  private:
+  /// A chain without std::visit, whose code may be far away.
+  template <class Pass>
+  [[gnu::always_inline]] static void visit(Pass&& pass, const Segment& s) {
+    if constexpr ((std::is_same_v<ChainGroup, Kinds> || ...)) {
+      if (const ChainGroup* chains = std::get_if<ChainGroup>(&s)) return pass(*chains);
+    }
+    std::visit(pass, s);
+  }
+
   std::vector<Segment> segments_;
   std::vector<int> orders_;  ///< until sort()
 };

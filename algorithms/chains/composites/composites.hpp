@@ -64,7 +64,7 @@ class ChainComposites : public ChainUnits<T> {
   ///   wrenches of its rates and of those that it carries; in the model's frame of the parent
   template <class Parents>
   void inward(int group, const MassEntries<T>& M, Parents&& parents) {
-    this->with_unit(group, [&](auto& unit) {
+    this->with_unit(group, [&](auto& unit) ESPALIER_INLINED {
       auto moments = [&] {
         if constexpr (is_alone<decltype(unit)>) {
           return inward_alone(unit, M);

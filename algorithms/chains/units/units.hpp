@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "algorithms/chains/attachments.hpp"
 #include "algorithms/chains/columns/row_lanes.hpp"
 #include "algorithms/chains/model_frame.hpp"
+#include "algorithms/chains/units/ask_ahead.hpp"
 #include "algorithms/chains/units/unit_layout.hpp"
 #include "espalier/kernel/model/motion/joint_turns.hpp"
 
@@ -42,6 +44,14 @@ class ChainUnits {
   const ChainAttachments& attachments() const { return chain_attachments_; }
   BoundaryState<T>& boundary(int body) { return boundaries_[boundary_of_[body]]; }
 
+  /// Asks for the first line of each array that a pass reads, and for some of the first chain's
+  /// bodies. Without a branch, which would wait for what it depends on.
+  ESPALIER_ALWAYS_INLINE void ask_for_numbers() const {
+    constexpr int apart = 1024;
+    ask_for(units_.data(), singles_.data(), boundaries_.data(), boundary_of_.data(),
+            turning_.data(), own_sine_.data(), chain_attachments_.parents.data());
+    ask_for(first_bodies_, first_bodies_ + apart, first_bodies_ + 2 * apart);
+  }
   /// Adds a run of the model, of joints that turn about z, to those that turn() evaluates.
   void turn_too(const BodyRun& run) {
     for (const RunTurns<T>& known : turning_) {
@@ -103,7 +113,7 @@ class ChainUnits {
   };
 
   template <class F>
-  void with_unit(int group, F&& f) {
+  ESPALIER_ALWAYS_INLINE void with_unit(int group, F&& f) {
     const UnitRef& unit = units_[group];
     if constexpr (RowLanes<T>::size > 1) {
       if (unit.side) return f(sides_[unit.index]);
@@ -193,6 +203,8 @@ class ChainUnits {
   const T *sine_ = nullptr, *cosine_ = nullptr;  ///< these, or somebody else's
   std::vector<RunTurns<T>> turning_;             ///< runs with bodies in chains
   std::vector<bool> whole_runs_, whole_clusters_;
+  /// Of the first group; without chains any address.
+  const std::byte* first_bodies_ = reinterpret_cast<const std::byte*>(this);
 
  private:
   void add_boundary(int body) {
@@ -243,6 +255,11 @@ ChainUnits<T>::ChainUnits(const Model& model, ChainPlan plan, const std::vector<
     for (int k = 0; k < run.count; ++k) inside += passes(run.first + k) ? 1 : 0;
     if (inside > 0) turning_.emplace_back(run);
     whole_runs_.push_back(inside == run.count);
+  }
+  if (!units_.empty()) {
+    with_unit(0, [&](auto& unit) {
+      first_bodies_ = reinterpret_cast<const std::byte*>(unit.bodies.data());
+    });
   }
   std::vector<RigidInertia<double>>().swap(plan_.inertia);  // laid out
 }
