@@ -69,7 +69,7 @@ class Batch::ImplAt final : public Impl {
 
   void find_needed(Worker& worker);
   void choose_blocks();
-  void run(int worker, const Call& call, int piece) override;
+  void run(int worker, const Call& call, int begin, int end) override;
   /// A piece's states as packs: whole ones, and one for those that are left.
   struct Packs {
     int begin, count;  ///< of the states
@@ -86,6 +86,7 @@ class Batch::ImplAt final : public Impl {
   void store(Worker& worker, const Call& call, const Packs& packs);
   void solve_single(Worker& worker, const Call& call, int state);
   BatchStatus status_of_single(Worker& worker, const Call& call, int state);
+  [[gnu::noinline]] BatchStatus loops_of_single(Worker& worker, const Call& call, int state);
   const Wrenches<P>* gather_wrenches(Robot& robot, const Call& call, int first) const;
   void judge(Worker& worker, Robot& robot, const Call& call, const Packs& packs, int block);
   bool judges_loops(const Call& call) const {
@@ -126,13 +127,20 @@ Batch::ImplAt<P>::ImplAt(const Registry& registry, const Entry& algorithm, const
       own.model = variant;
       worker.robots.emplace_back(variant).algorithm = registry.create(algorithm, own, scalar);
     }
-    if (options_.remainder == Remainder::single_calls && options.variants.empty()) {
-      worker.single =
-          std::make_unique<detail::BatchSingle>(registry.create(algorithm, setup), model_);
-    }
   }
   find_needed(*workers_.front());
   choose_blocks();
+  if (options_.remainder == Remainder::single_calls && options.variants.empty()) {
+    Inputs like;
+    for (int i = 0; i < detail::role_count; ++i) {
+      if (needed_[i]) (like.*detail::packs_of<double>[i]).assign(rows_[i], 0.0);
+    }
+    if (needed_[0]) model_->neutral(like.q.data());
+    for (const auto& worker : workers_) {
+      worker->single = std::make_unique<detail::BatchSingle>(registry.create(algorithm, setup),
+                                                             model_, like, shapes_);
+    }
+  }
   for (const auto& worker : workers_) {  // so that all of them have all their memory
     worker->in.resize(blocks_, workers_.front()->in.front());
     worker->out.resize(blocks_);
@@ -206,14 +214,12 @@ void Batch::ImplAt<P>::choose_blocks() {
 }
 
 template <class P>
-void Batch::ImplAt<P>::run(int number, const Call& call, int piece) {
+void Batch::ImplAt<P>::run(int number, const Call& call, int begin, int end) {
   Worker& worker = *workers_[number];
-  const int begin = call.begin(piece), states = call.begin(piece + 1) - begin;
-  const int left = states % P::size;
+  const int left = (end - begin) % P::size;
   const int singles = worker.single != nullptr && left <= detail::most_single_calls ? left : 0;
-  const Packs packs{begin, states - singles};
-  if (packs.all > 0) solve_packs(worker, call, packs);
-  for (int k = states - singles; k < states; ++k) solve_single(worker, call, begin + k);
+  if (end - begin > singles) solve_packs(worker, call, Packs{begin, end - begin - singles});
+  for (int state = end - singles; state < end; ++state) solve_single(worker, call, state);
 }
 
 template <class P>
@@ -302,8 +308,7 @@ const Wrenches<P>* Batch::ImplAt<P>::gather_wrenches(Robot& robot, const Call& c
   if (call.in->wrenches.size() == 0) return nullptr;
   robot.wrenches.clear();
   const double* row = call.in->wrenches.data();
-  const detail::Strides at =
-      detail::strides(call.in->layout, 6L * static_cast<long>(model_->links().size()), call.N);
+  const detail::Strides at = detail::strides(call.in->layout, wrench_rows_, call.N);
   for (const Link& link : model_->links()) {
     Force<P> wrench;
     for (int i = 0; i < 6; ++i, row += at.number) wrench[i] = gather<P>(row, at, first, call.N);
@@ -315,32 +320,25 @@ const Wrenches<P>* Batch::ImplAt<P>::gather_wrenches(Robot& robot, const Call& c
 template <class P>
 void Batch::ImplAt<P>::solve_single(Worker& worker, const Call& call, int state) {
   detail::BatchSingle& single = *worker.single;
-  constexpr std::array<std::vector<double> Inputs::*, detail::role_count> numbers_of =
-      detail::packs_of<double>;
   for (int i = 0; i < detail::role_count; ++i) {
     if (!needed_[i]) continue;
     const detail::Strides at = detail::strides(call.in->layout, rows_[i], call.N);
-    const double* row = (call.in->*detail::roles[i].batch).data() + state * at.state;
-    std::vector<double>& numbers = single.input(numbers_of[i], rows_[i]);
-    if (at.number == 1) {
-      std::copy_n(row, rows_[i], numbers.begin());
-    } else {
-      for (double& x : numbers) x = *row, row += at.number;
-    }
+    const double* const first = (call.in->*detail::roles[i].batch).data() + state * at.state;
+    detail::load_state(first, at.number, rows_[i], single.input(i));
   }
-  const detail::Strides of_wrenches =
-      detail::strides(call.in->layout, 6L * static_cast<long>(model_->links().size()), call.N);
-  single.set_wrenches(call.in->wrenches.size() == 0
-                          ? nullptr
-                          : call.in->wrenches.data() + state * of_wrenches.state,
-                      of_wrenches);
+  if (call.in->wrenches.size() == 0) {
+    single.take_off_wrenches();
+  } else {
+    const detail::Strides at = detail::strides(call.in->layout, wrench_rows_, call.N);
+    single.set_wrenches(call.in->wrenches.data() + state * at.state, at);
+  }
   single.solve();
   for (std::size_t k = 0; k < call.out.size(); ++k) {
     const std::vector<double>& values = single.results()[result_of_[k]].values;
-    const detail::Strides at =
-        detail::strides(call.in->layout, static_cast<long>(values.size()), call.N);
-    double* row = call.out[k].values.data() + state * at.state;
-    for (const double x : values) *row = x, row += at.number;
+    const int numbers = static_cast<int>(values.size());
+    const detail::Strides at = detail::strides(call.in->layout, numbers, call.N);
+    double* const first = call.out[k].values.data() + state * at.state;
+    detail::store_state(values.data(), numbers, first, at.number);
   }
   if (call.status != nullptr) call.status[state] = status_of_single(worker, call, state);
 }
@@ -348,20 +346,20 @@ void Batch::ImplAt<P>::solve_single(Worker& worker, const Call& call, int state)
 /// As judge() does, of one state.
 template <class P>
 BatchStatus Batch::ImplAt<P>::status_of_single(Worker& worker, const Call& call, int state) {
-  bool finite = true;
+  bool finite = !needed_[0] || detail::is_finite_sum(worker.single->input(0), rows_[0]);
   for (const Result& r : worker.single->results()) {
-    finite = finite && detail::is_finite_sum(r.values.data(), static_cast<long>(r.values.size()));
-  }
-  const detail::Strides at = detail::strides(call.in->layout, rows_[0], call.N);
-  const double* row = call.in->q.data() + state * at.state;
-  if (needed_[0]) {
-    const std::vector<double>& q = worker.single->input(&Inputs::q, rows_[0]);
-    finite = finite && detail::is_finite_sum(q.data(), static_cast<long>(q.size()));
+    const long numbers = static_cast<long>(r.values.size());
+    finite = finite && detail::is_finite_sum(r.values.data(), numbers);
   }
   if (!finite) return BatchStatus::singular;
-  if (!judges_loops(call)) return BatchStatus::ok;
+  return judges_loops(call) ? loops_of_single(worker, call, state) : BatchStatus::ok;
+}
+
+template <class P>
+BatchStatus Batch::ImplAt<P>::loops_of_single(Worker& worker, const Call& call, int state) {
+  const detail::Strides at = detail::strides(call.in->layout, rows_[0], call.N);
   Pack* const q = worker.given[0];
-  detail::load_some(row, at, rows_[0], 1, q);
+  detail::load_some(call.in->q.data() + state * at.state, at, rows_[0], 1, q);
   detail::BatchLoops& loops = worker.robots[0].loops;
   if (!(loops.residual(q)[0] <= options_.loop_tolerance)) return BatchStatus::loop_open;
   const bool enough = !checks_margins_ || loops.margin(q)[0] >= detail::least_margin_of_floats;

@@ -12,8 +12,11 @@ void Batch::Impl::solve(Call call) {
     const int packs = call.N / (pieces_each * threads_.count() * lanes_);
     call.states = std::clamp(packs * lanes_, lanes_, states_);
   }
+  if (call.N <= call.states) return run(0, call, 0, call.N);
   call.lanes = lanes_, call.head = states_before_a_line(call);
-  threads_.run(call.pieces(), [&](int worker, int piece) { run(worker, call, piece); });
+  threads_.run(call.pieces(), [&](int worker, int piece) {
+    run(worker, call, call.begin(piece), call.begin(piece + 1));
+  });
 }
 
 /// States before the first whole cache line of the results' rows, where pieces had better begin
@@ -35,11 +38,16 @@ int Batch::Impl::states_before_a_line(const Call& call) const {
   return static_cast<int>((line - address / sizeof(double) % line) % line);
 }
 
-void Batch::Impl::expect(const char* what, long got, long rows, int N) const {
-  if (got == rows * N) return;
+void Batch::Impl::refuse_size(const char* what, long got, long rows, int N) const {
   throw SizeMismatch(who_ + ": size of " + what + " is " + std::to_string(got) + ", expected " +
                      std::to_string(rows) + " x " + std::to_string(N) + " = " +
                      std::to_string(rows * N) + " (numbers of each state x states)");
+}
+
+void Batch::Impl::refuse_result(std::string_view name) const {
+  std::vector<std::string> known;
+  for (const Result& r : shapes_) known.push_back(r.name);
+  throw UnknownName(who_ + ": result is '" + std::string(name) + "'" + suggest(name, known));
 }
 
 void Batch::Impl::evaluate(int N, const BatchInputs& in, std::span<const BatchOutput> out,
@@ -53,25 +61,20 @@ void Batch::Impl::evaluate(int N, const BatchInputs& in, std::span<const BatchOu
     if (needed_[i] || got > 0) expect(detail::roles[i].name, got, rows_[i], N);
   }
   if (in.wrenches.size() > 0) {
-    expect("wrenches", in.wrenches.size(), 6L * static_cast<long>(model_->links().size()), N);
+    expect("wrenches", in.wrenches.size(), wrench_rows_, N);
   }
   if (!status.empty()) expect("status", static_cast<long>(status.size()), 1, N);
   result_of_.resize(out.size());
   for (std::size_t k = 0; k < out.size(); ++k) {
     const auto found = std::find_if(shapes_.begin(), shapes_.end(),
                                     [&](const Result& r) { return r.name == out[k].name; });
-    if (found == shapes_.end()) {
-      std::vector<std::string> known;
-      for (const Result& r : shapes_) known.push_back(r.name);
-      throw UnknownName(who_ + ": result is '" + std::string(out[k].name) + "'" +
-                        suggest(out[k].name, known));
-    }
+    if (found == shapes_.end()) refuse_result(out[k].name);
     result_of_[k] = static_cast<int>(found - shapes_.begin());
     expect(found->name.c_str(), out[k].values.size(),
            static_cast<long>(found->row_count) * found->column_count, N);
   }
   const Call call{N, &in, out, status.empty() ? nullptr : status.data(), nullptr};
-  expect_variants(N, in.variant);
+  if (options_.variants.size() > 1 || !in.variant.empty()) expect_variants(N, in.variant);
   if (in.variant.empty()) {
     solve(call);
   } else {
@@ -81,9 +84,7 @@ void Batch::Impl::evaluate(int N, const BatchInputs& in, std::span<const BatchOu
 
 void Batch::Impl::expect_variants(int N, std::span<const int> variant) const {
   const int count = static_cast<int>(options_.variants.size());
-  if (count > 1 || !variant.empty()) {
-    expect("variant", static_cast<long>(variant.size()), 1, N);
-  }
+  expect("variant", static_cast<long>(variant.size()), 1, N);
   for (std::size_t k = 0; k < variant.size(); ++k) {
     if (variant[k] >= 0 && variant[k] < count) continue;
     throw UnknownName(who_ + ": variant of state " + std::to_string(k) + " is " +
@@ -105,9 +106,8 @@ void Batch::Impl::solve_variants(const Call& call) {
                ordered_.inputs[i]);
     ordered.*detail::roles[i].batch = ordered_.inputs[i];
   }
-  const long wrench_rows = 6L * static_cast<long>(model_->links().size());
   if (in.wrenches.size() > 0) {
-    slots.take(in.wrenches.data(), detail::strides(in.layout, wrench_rows, call.N), wrench_rows,
+    slots.take(in.wrenches.data(), detail::strides(in.layout, wrench_rows_, call.N), wrench_rows_,
                ordered_.wrenches);
     ordered.wrenches = ordered_.wrenches;
   }

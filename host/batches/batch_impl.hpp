@@ -41,7 +41,8 @@ class Batch::Impl {
       : model_(detail::expect_model("batch of " + algorithm.about.name, setup.model)),
         who_("batch of " + algorithm.about.name),
         options_(options),
-        threads_(options.threads) {
+        threads_(options.threads),
+        wrench_rows_(6L * static_cast<long>(model_->links().size())) {
     int number = 0;
     for (const ModelPtr& variant : options_.variants) {
       detail::expect_model(who_ + ": variant " + std::to_string(number), variant);
@@ -89,11 +90,12 @@ class Batch::Impl {
     int second() const { return head + lanes; }
   };
 
-  /// Piece number `piece` of the states: gathers, solves and scatters them.
-  virtual void run(int worker, const Call& call, int piece) = 0;
+  /// A piece of the states, [begin, end): gathers, solves and scatters them.
+  virtual void run(int worker, const Call& call, int begin, int end) = 0;
 
   std::array<int, detail::role_count> rows_{};
   std::array<bool, detail::role_count> needed_{};
+  long wrench_rows_ = 0;        ///< numbers of a state's wrenches
   int states_ = 1;              ///< that a thread takes at once, at most
   int lanes_ = 1;               ///< of a pack
   std::vector<int> result_of_;  ///< of each output of the call
@@ -114,7 +116,12 @@ class Batch::Impl {
     std::vector<BatchStatus> status;
   } ordered_;
 
-  void expect(const char* what, long got, long rows, int N) const;
+  void expect(const char* what, long got, long rows, int N) const {
+    if (got != rows * N) [[unlikely]]
+      refuse_size(what, got, rows, N);
+  }
+  [[noreturn, gnu::cold]] void refuse_size(const char* what, long got, long rows, int N) const;
+  [[noreturn, gnu::cold]] void refuse_result(std::string_view name) const;
 };
 
 }  // namespace espalier

@@ -5,18 +5,22 @@
 
 namespace espalier::detail {
 
-BatchSingle::BatchSingle(std::unique_ptr<Algorithm> algorithm, const ModelPtr& model)
-    : algorithm_(std::move(algorithm)), model_(model), wrenches_(model) {}
-
-std::vector<double>& BatchSingle::input(std::vector<double> Inputs::*which, int rows) {
-  std::vector<double>& numbers = in_.*which;
-  numbers.resize(static_cast<std::size_t>(rows));
-  return numbers;
+BatchSingle::BatchSingle(std::unique_ptr<Algorithm> algorithm, const ModelPtr& model,
+                         const Inputs& like, const Results& shapes)
+    : algorithm_(std::move(algorithm)),
+      model_(model),
+      wrenches_(model),
+      in_(like),
+      numbers_{in_.q.data(), in_.v.data(), in_.tau.data(), in_.vdot.data()},
+      out_(shapes) {
+  for (Result& r : out_) {
+    r.values.resize(static_cast<std::size_t>(r.row_count) *
+                    static_cast<std::size_t>(r.column_count));
+  }
+  solve();
 }
 
 void BatchSingle::set_wrenches(const double* row, const Strides& at) {
-  in_.wrenches = nullptr;
-  if (row == nullptr) return;
   wrenches_.clear();
   for (const Link& link : model_->links()) {
     Force<double> wrench;

@@ -365,6 +365,33 @@ TEST_P(BatchTest, AllocatesNothingAfterTheFirstCall) {
   }
 }
 
+TEST_P(BatchTest, ASingleCallAfterPacksAllocatesNothing) {
+  const int lanes = GetParam() == Precision::floats ? 16 : 8;
+  for (const ModelPtr& model : {tree(3, 20), cluster_robot(4)}) {
+    const States all = gathered(*model, states_of(*model, lanes));
+    const States one = first(all, 1);
+    for (const Entry* e : packed_algorithms(*model, GetParam())) {
+      BatchOptions options = on(1);
+      options.remainder = Remainder::single_calls;
+      const auto batch = batch_of(*e, model, options);
+      std::vector<Values> many, few;
+      std::vector<BatchOutput> of_many, of_few;
+      for (const Result& r : batch->results()) {
+        const std::size_t numbers = static_cast<std::size_t>(r.row_count) * r.column_count;
+        of_many.push_back({r.name, many.emplace_back(numbers * lanes)});
+        of_few.push_back({r.name, few.emplace_back(numbers)});
+      }
+      std::vector<BatchStatus> status(lanes);
+      const BatchInputs in = all.with_wrenches(), in_one = one.with_wrenches();
+      const std::span<BatchStatus> status_of_one(status.data(), 1);
+      batch->evaluate(lanes, in, std::span<const BatchOutput>(of_many), status);
+      const auto before = cli::allocation_count();
+      batch->evaluate(1, in_one, std::span<const BatchOutput>(of_few), status_of_one);
+      EXPECT_EQ(cli::allocation_count(), before) << label(*e, *model);
+    }
+  }
+}
+
 /// What a call throws.
 template <class F>
 std::string message_of(F&& f) {
