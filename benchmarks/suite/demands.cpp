@@ -38,7 +38,7 @@ Demand against_pinocchio(const Measured& m, const std::string& title, const std:
 
 /// Doubles differ by rounding alone.
 void note_difference(Demand& d, double difference) {
-  if (difference > 1e-8) d.note = format("largest relative difference %.0e", difference);
+  if (difference > rounding) d.note = format("largest relative difference %.0e", difference);
 }
 
 Demand batches(const Measured& m, const std::string& title, const std::string& suffix,
@@ -81,7 +81,7 @@ Demand against_exact_routes(const Measured& m) {
            .wanted = published::wanted_pinocchio};
   for (const std::string& robot : m.robots(forward)) {
     const double ours = m.ours(robot, forward, "c-aba");
-    if (!std::isnan(ours)) d.add(robot, m.theirs(robot, forward, "Pinocchio") / ours);
+    if (!std::isnan(ours)) d.add(robot, m.theirs(robot, forward, "Pinocchio", rounding) / ours);
   }
   return d;
 }

@@ -34,10 +34,11 @@ double Measured::ours(const std::string& robot, const std::string& work,
 }
 
 double Measured::theirs(const std::string& robot, const std::string& work,
-                        const std::string& library) const {
+                        const std::string& library, double difference) const {
   double best = none;
   for (const Row& row : rows) {
     if (row.robot != robot || row.work != work || row.ns.empty()) continue;
+    if (row.difference > difference) continue;
     if (row.library.starts_with(library)) best = std::fmin(best, row.best());
   }
   return best;

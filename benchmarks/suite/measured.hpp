@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@
 #include "benchmarks/suite/start_up.hpp"
 
 namespace espalier::bench {
+
+/// What exact ways may differ by, since they sum in other orders. Those that iterate differ by
+/// more.
+inline constexpr double rounding = 1e-8;
 
 /// All that a run of the suite has measured.
 struct Measured {
@@ -29,9 +34,10 @@ struct Measured {
   /// Best time [ns a state] of an algorithm of Espalier's; NaN if it was not timed.
   double ours(const std::string& robot, const std::string& work,
               const std::string& algorithm) const;
-  /// Best time [ns a state] of a library, by its fastest algorithm for the work; NaN likewise.
-  double theirs(const std::string& robot, const std::string& work,
-                const std::string& library) const;
+  /// Best time [ns a state] of a library, by its fastest algorithm for the work whose results
+  /// differ by no more than `difference`, relative; NaN likewise.
+  double theirs(const std::string& robot, const std::string& work, const std::string& library,
+                double difference = std::numeric_limits<double>::infinity()) const;
   /// Names of the robots for which a work was timed, in their order.
   std::vector<std::string> robots(const std::string& work) const;
   /// Libraries besides Espalier that were timed, in their order.

@@ -160,8 +160,8 @@ std::string loop_table(const Measured& m) {
     if (std::isnan(ours)) continue;
     table.add({size_of(m, robot), cell("%.0f", ours),
                beside(m.ours(robot, forward, "projection"), ours),
-               beside(m.theirs(robot, forward, "Pinocchio"), ours), rbda_cell(m, robot, ours),
-               cell("%.0f", m.ours(robot, inverse, "c-rnea")),
+               beside(m.theirs(robot, forward, "Pinocchio", rounding), ours),
+               rbda_cell(m, robot, ours), cell("%.0f", m.ours(robot, inverse, "c-rnea")),
                cell("%.0f", m.ours(robot, osim, "c-pv-osimr"))});
   }
   return table.text();
