@@ -27,9 +27,6 @@ static_assert(static_cast<int>(Work::forward) == espalier_peer_forward &&
 
 namespace {
 
-/// Algorithms sum in different orders; 3e-11 is the most seen, on the chain of 128 bodies.
-constexpr double our_agreement = 1e-8;
-
 /// Numbers in the result of a work.
 std::size_t result_size(Work work, const Robot& robot) {
   const std::size_t nv = robot.model->nv(), m = 6 * robot.held.size();
@@ -62,7 +59,7 @@ template <class P, Work what>
 class Ours final : public Contestant {
  public:
   Ours(const Host& host, const Robot& robot, const std::string& name)
-      : Contestant(what, "Espalier", name, our_agreement),
+      : Contestant(what, "Espalier", name, rounding),
         robot_(robot),
         algorithm_(host.create<P>(name, setup(robot))),
         out_(result_size(what, robot)),
@@ -104,7 +101,7 @@ class Ours final : public Contestant {
 class OurJacobians final : public Contestant {
  public:
   OurJacobians(const Host& host, const Robot& robot, Work what)
-      : Contestant(what, "Espalier", "body-jacobians", our_agreement),
+      : Contestant(what, "Espalier", "body-jacobians", rounding),
         robot_(robot),
         algorithm_(host.create<BodyJacobians<double>>("body-jacobians", robot.model)),
         out_(result_size(Work::jacobian, robot)) {
@@ -138,7 +135,7 @@ class OurJacobians final : public Contestant {
 class OurPlacements final : public Contestant {
  public:
   OurPlacements(const Robot& robot)
-      : Contestant(Work::placements, "Espalier", "Placements", our_agreement),
+      : Contestant(Work::placements, "Espalier", "Placements", rounding),
         robot_(robot),
         placements_(robot.model) {}
   void call(int k) override { placements_.update(robot_.states[k].q.data()); }
@@ -163,7 +160,7 @@ class OurPlacements final : public Contestant {
 class OurBody final : public Contestant {
  public:
   OurBody(const Host& host, const Robot& robot, Work what, const std::string& name)
-      : Contestant(what, "Espalier", name, our_agreement),
+      : Contestant(what, "Espalier", name, rounding),
         robot_(robot),
         out_(result_size(what, robot)) {
     if (what == Work::bias_forces) bias_ = host.create<BiasForce<double>>(name, robot.model);

@@ -12,16 +12,12 @@ namespace espalier::bench {
 
 namespace {
 
-/// Exact methods sum in different orders and factor matrices of different condition; 1e-8 of the
-/// largest entry is far below any error of a formula.
-constexpr double exact_agreement = 1e-8;
-
 template <class P, Work what>
 class OnLoops final : public Contestant {
  public:
   OnLoops(const Host& host, const LoopRobot& robot, const Entry& entry, bool keep)
       : Contestant(what, "Espalier", keep ? with_rotors(entry.about.name) : entry.about.name,
-                   entry.capabilities.exact ? exact_agreement : std::numeric_limits<double>::max()),
+                   entry.capabilities.exact ? rounding : std::numeric_limits<double>::max()),
         robot_(robot),
         keep_(keep),
         states_(keep ? robot.kept_states : robot.states),
@@ -69,7 +65,7 @@ class OnLoops final : public Contestant {
 class DerivativesOnLoops final : public Contestant {
  public:
   DerivativesOnLoops(const Host& host, const LoopRobot& robot)
-      : Contestant(Work::forward_derivatives, "Espalier", "c-aba-derivatives", exact_agreement),
+      : Contestant(Work::forward_derivatives, "Espalier", "c-aba-derivatives", rounding),
         robot_(robot),
         algorithm_(
             host.create<ForwardDynamicsDerivatives<double>>("c-aba-derivatives", robot.model)),

@@ -12,8 +12,6 @@ namespace espalier::bench {
 
 namespace {
 
-/// 3e-10 is the most seen, by the regularized solver of contacts.
-constexpr double loop_peer_agreement = 1e-8;
 /// What stops early says something about the robot's accelerations; how much is told beside it.
 constexpr double iterated_agreement = 1e-1;
 
@@ -138,8 +136,7 @@ class Way final : public Contestant {
  public:
   Way(const std::shared_ptr<Built>& built, int way, const LoopRobot& robot)
       : Contestant(work_of(*built, way), built->table.library, built->table.way(built->handle, way),
-                   built->table.iterates(built->handle, way) != 0 ? iterated_agreement
-                                                                  : loop_peer_agreement),
+                   built->table.iterates(built->handle, way) != 0 ? iterated_agreement : rounding),
         built_(built),
         way_(way),
         robot_(robot) {}

@@ -14,10 +14,6 @@
 
 namespace espalier::bench {
 
-/// What exact ways may differ by, since they sum in other orders. Those that iterate differ by
-/// more.
-inline constexpr double rounding = 1e-8;
-
 /// All that a run of the suite has measured.
 struct Measured {
   std::vector<Row> rows;
