@@ -22,7 +22,10 @@ export class Frames {
   constructor(private readonly world: THREE.Scene, private readonly before: () => void, castShadows: (on: boolean) => void) {
     // What is opaque and not kept for scripts is put on the page without being blended or copied.
     const context = this.canvas.getContext('webgl2', {alpha: false, antialias: this.smooth, depth: true,
-      stencil: false, preserveDrawingBuffer: this.picture}) ?? undefined;
+      stencil: false, preserveDrawingBuffer: this.picture});
+    if (!context) throw new Error('This browser draws nothing in three dimensions: WebGL 2 is off or missing. Switch on its hardware acceleration, or take another browser.');
+    // A driver that starts anew takes what was drawn with it.
+    this.canvas.addEventListener('webglcontextrestored', () => this.ask());
     this.renderer = new THREE.WebGLRenderer({canvas: this.canvas, context});
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
     this.renderer.shadowMap.enabled = true;

@@ -20,11 +20,13 @@ const panelWidth = 330;
 const page: Record<string, unknown> = {};
 Object.assign(window, {espalier: page});
 
+let broken = '';  // what ended the page, if something has: nothing else is told then
 function say(text: string, bad = true) {
-  banner.textContent = text;
-  banner.hidden = text === '';
-  banner.className = bad ? 'bad' : '';
+  banner.textContent = broken || text;
+  banner.hidden = banner.textContent === '';
+  banner.className = bad || broken ? 'bad' : '';
 }
+window.addEventListener('error', ({error}) => { if (error instanceof Error) say(broken = error.message); });
 
 /** Where a robot is drawn; a second one stands beside the first. */
 function pane(title = '') {

@@ -55,33 +55,58 @@ async function serve(robot, ...options) {
   return {url, stop};
 }
 
-const browser = await driver.launch({
-  executablePath: chromium,
-  // Chromium's sandbox does not run as root.
-  args: [...(process.getuid() === 0 ? ['--no-sandbox'] : []), '--use-gl=angle', '--use-angle=swiftshader',
-    '--enable-unsafe-swiftshader', '--disable-dev-shm-usage'],
-});
+/** The browser failed, not the page: its process or the one that draws is gone, or neither answers. */
+class BrowserLost extends Error {}
+
+let browser, lost;  // of the test that runs; lost: what became of the browser meanwhile
+async function launch(...options) {
+  lost = '';
+  browser = await driver.launch({
+    executablePath: chromium,
+    // Chromium's sandbox does not run as root.
+    args: [...(process.getuid() === 0 ? ['--no-sandbox'] : []), '--use-gl=angle', '--use-angle=swiftshader',
+      '--enable-unsafe-swiftshader', '--disable-dev-shm-usage', ...options],
+  });
+  browser.on('disconnected', () => { lost ||= 'its process is gone'; });
+}
+/** Ends the browser, also one that hangs. */
+async function quit() {
+  await Promise.race([browser.close(), new Promise((done) => setTimeout(done, 10000))]).catch(() => {});
+}
 
 /** Waits by the clock: a page that is drawn by software on a loaded machine has few frames. */
 const until = (page, holds, argument) => page.waitForFunction(holds, argument, {polling: 50});
+
+/** Whether a frame of the page comes while a test is stuck. */
+const draws = (page) => Promise.race([
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => done(true)))),
+  new Promise((done) => setTimeout(() => done(false), 20000)),
+]).catch(() => false);
 
 /** A page, and what went wrong on it. */
 async function open(url, use, options = {}) {
   const context = await browser.newContext({viewport: {width: 1000, height: 640}, ...options});
   const page = await context.newPage();
-  page.setDefaultTimeout(120000);  // of a machine that runs other tests beside, without a GPU
+  page.setDefaultTimeout(60000);  // of a machine that runs other tests beside, without a GPU
   const wrong = [];
   page.on('pageerror', (error) => wrong.push(String(error)));
+  page.on('crash', () => { lost ||= 'its page crashed'; });
   page.on('console', (message) => {
-    if (message.type() === 'error' && !/WebSocket|ERR_CONNECTION/.test(message.text())) wrong.push(message.text());
+    const text = message.text();
+    if (/WebGLRenderer: Context Lost/.test(text)) lost ||= 'the process that draws is gone';
+    if (message.type() === 'error' && !/WebSocket|ERR_CONNECTION/.test(text)) wrong.push(text);
   });
   try {
     await page.goto(url);
     await until(page, () => window.espalier?.robot);
     await use(page, context);
     assert.deepEqual(wrong, []);
+  } catch (error) {
+    if (wrong.length > 0) error.message += `\non the page: ${wrong.join('; ')}`;
+    if (wrong.length === 0 && !(await draws(page))) lost ||= 'no frame comes';
+    throw error;
   } finally {
-    await context.close();
+    await context.close().catch(() => {});
   }
 }
 const pose = (page) => page.evaluate(() => window.espalier.pose);
@@ -311,22 +336,58 @@ test('exported trajectory plays', async () => {
   });
 });
 
+test('a browser that cannot draw is told so, and a driver that starts anew draws again', async () => {
+  const file = join(folder, 'still.html');
+  execFileSync(program, ['view', fourBar, '--html', file]);
+  await open(`file://${file}`, async (page) => {
+    await until(page, () => !window.espalier.robot.drawing.pace.isDraft);
+    await page.waitForTimeout(1000);
+    const before = await page.screenshot();
+    const frames = await page.evaluate(() => window.espalier.robot.frames);
+    await (await browser.newBrowserCDPSession()).send('Browser.crashGpuProcess');
+    await until(page, (n) => window.espalier.robot.frames > n, frames);
+    await page.waitForTimeout(1000);
+    assert.deepEqual(await page.screenshot(), before);
+  });
+  await quit();
+  await launch('--disable-3d-apis');
+  const page = await browser.newPage();
+  await page.goto(`file://${file}`);
+  await until(page, () => !document.getElementById('banner').hidden);
+  assert.match(await page.locator('#banner').textContent(), /WebGL 2 is off or missing/);
+});
+
 panelTests({test, serve, open, until, idle, slide, pose, picture, gaps, together, program, source, folder});
 
-let failed = 0;
+/** Each test has a browser of its own, so that one that fails takes no other test along. */
+async function attempt(run) {
+  await launch();
+  try {
+    await run();
+  } catch (error) {
+    throw lost ? new BrowserLost(`the browser failed, ${lost}: ${error.message.split('\n', 1)}`) : error;
+  } finally {
+    for (const child of running) child.kill('SIGKILL');
+    running.clear();
+    await quit();
+  }
+}
+
+const failures = [];
 for (const {name, run} of tests) {
   const begin = Date.now();
   try {
-    await run();
+    await attempt(run).catch((error) => {
+      if (!(error instanceof BrowserLost)) throw error;
+      console.log(`again   ${name}: ${error.message}`);
+      return attempt(run);
+    });
     console.log(`ok      ${name} (${Date.now() - begin} ms)`);
   } catch (error) {
-    ++failed;
-    console.log(`FAILED  ${name}\n${error.stack}`);
+    console.log(`FAILED  ${name} (${Date.now() - begin} ms)\n${error.stack}`);
+    failures.push(`FAILED  ${name}: ${error.message.slice(0, 300).replaceAll('\n', ' ')}`);
   }
-  for (const child of running) child.kill('SIGKILL');
-  running.clear();
 }
-await browser.close();
 rmSync(folder, {recursive: true, force: true});
-console.log(`${tests.length - failed} of ${tests.length} browser tests passed`);
-process.exit(failed ? 1 : 0);
+console.log([`${tests.length - failures.length} of ${tests.length} browser tests passed`, ...failures].join('\n'));
+process.exit(failures.length > 0 ? 1 : 0);
