@@ -8,7 +8,8 @@
 
 namespace espalier {
 
-/// Asks for the lines at some addresses, which may be anything.
+/// Asks for the lines at some addresses, which may be anything. Not for the nearest cache:
+/// lines a page apart share a set of it, and cost more there than they save (docs/performance.md).
 template <class... At>
 [[gnu::always_inline]] inline void ask_for(const At*... at) {
   constexpr int to_read = 0, all_but_nearest_cache = 2;
