@@ -118,11 +118,12 @@ Timing time_calls(Algorithm& algorithm, const std::vector<State>& states,
     inputs.push_back(state.inputs);
     inputs.back().wrenches = nullptr;
   }
+  const std::vector<InputViews> views(inputs.begin(), inputs.end());
   Results results;
   std::size_t next = 0;
   const auto call = [&] {
-    algorithm.solve(inputs[next], results);
-    if (++next == inputs.size()) next = 0;
+    algorithm.solve(views[next], results);
+    if (++next == views.size()) next = 0;
   };
   return timed(call, thread_seconds, static_cast<long>(inputs.size()), options);
 }

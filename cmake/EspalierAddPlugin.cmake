@@ -73,6 +73,7 @@ function(espalier_add_plugin target)
       set_property(GLOBAL APPEND PROPERTY ESPALIER_PLUGINS ${library})
       if(COMMAND espalier_link_for_start)  # Espalier's own
         espalier_link_for_start(${library})
+        espalier_runpath(${library} "$ORIGIN/../..")
       endif()
       if(TARGET espalier_index)  # Espalier's own: a program opens them when it needs them
         add_custom_command(TARGET ${library} POST_BUILD
@@ -80,7 +81,6 @@ function(espalier_add_plugin target)
       endif()
       install(TARGETS ${library}
         LIBRARY DESTINATION ${ESPALIER_INSTALL_PLUGIN_DIR} COMPONENT runtime)
-      set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN/../..")
     endif()
   endforeach()
 endfunction()

@@ -98,7 +98,18 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
-set(ESPALIER_PLUGIN_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
+set(ESPALIER_PLUGIN_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/espalier/plugins)
+
+# espalier_runpath(<target> <folders>...): where a library or program looks for libraries, installed
+# as in the build tree, which is laid out alike. One that the installation changes would end with an
+# empty part in the build tree, which is the working directory.
+function(espalier_runpath target)
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "${ARGN}")
+  if(NOT CMAKE_SKIP_INSTALL_RPATH)  # for folders that are searched anyway
+    set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+  endif()
+endfunction()
+
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()

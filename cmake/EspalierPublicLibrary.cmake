@@ -25,7 +25,7 @@ function(espalier_public_library room)
   add_library(espalier::${room} ALIAS espalier_${room})
   set_target_properties(espalier_${room} PROPERTIES
     EXPORT_NAME ${room} OUTPUT_NAME ${arg_NAME}
-    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} VERSION ${PROJECT_VERSION}
-    INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} VERSION ${PROJECT_VERSION})
+  espalier_runpath(espalier_${room} "$ORIGIN")
   espalier_link_for_start(espalier_${room})
 endfunction()

@@ -89,6 +89,8 @@ class In {
   const T* data() const { return data_; }
   /// How many.
   long size() const { return size_; }
+  /// Whether there are none.
+  bool empty() const { return size_ == 0; }
   /// Number i; not checked.
   const T& operator[](long i) const { return data_[i]; }
 

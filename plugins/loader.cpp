@@ -363,16 +363,8 @@ std::vector<std::string> Loader::search_path(const std::vector<std::string>& fir
 
   const auto above = [](const std::string& path) { return path.substr(0, path.rfind('/')); };
   const std::string here = above(resolved(boost::dll::this_line_location().string()));
-  const std::string installed = here + "/espalier/plugins", there = resolved(installed);
-  append_resolved(there.empty() ? installed : there);
-#ifdef ESPALIER_BUILD_PLUGIN_DIR
-  // An installed library was once linked in a build tree too, but does not lie in it.
-  const std::string build = resolved(ESPALIER_BUILD_PLUGIN_DIR);
-  std::error_code error;
-  if (!build.empty() && above(here) == above(build) && fs::is_directory(build, error)) {
-    append_resolved(build);
-  }
-#endif
+  const std::string beside = here + "/espalier/plugins", there = resolved(beside);
+  append_resolved(there.empty() ? beside : there);
   return result;
 }
 

@@ -46,8 +46,8 @@ class ESPALIER_API Loader {
                                      bool keep_going = false);
 
   /// Where plugins are searched, in this order: `first` (command line), ESPALIER_PLUGIN_PATH
-  /// (separated by ':'), the installed folder (espalier/plugins beside the espalier library), and
-  /// the build folder if the library is the one of the build tree. Absolute, without repetitions.
+  /// (separated by ':'), and the folder espalier/plugins beside the espalier library, installed or
+  /// built. Absolute, without repetitions.
   static std::vector<std::string> search_path(const std::vector<std::string>& first = {});
 
   /// In the order of loading, those that are opened later included.

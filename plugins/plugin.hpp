@@ -21,7 +21,7 @@
 namespace espalier {
 
 /// Version of everything in this header's reach that a plugin is compiled against.
-inline constexpr std::uint32_t plugin_api_version = 20;
+inline constexpr std::uint32_t plugin_api_version = 21;
 
 #define ESPALIER_STRINGIFY_(x) #x
 #define ESPALIER_STRINGIFY(x) ESPALIER_STRINGIFY_(x)

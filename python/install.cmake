@@ -12,8 +12,10 @@ set(ESPALIER_PYTHON_INSTALL_DIR ${python_dir} CACHE STRING
   "Where the Python module is installed, relative to the prefix")
 set(package_dir ${ESPALIER_PYTHON_INSTALL_DIR}/espalier)
 file(RELATIVE_PATH to_libraries /${package_dir} /${CMAKE_INSTALL_LIBDIR})
-# In a wheel the libraries are in espalier/lib, and the plugins where the loader looks beside them.
-set_target_properties(espalier_python PROPERTIES INSTALL_RPATH "$ORIGIN/lib;$ORIGIN/${to_libraries}")
+# In a wheel the libraries are in espalier/lib, and the plugins where the loader looks beside them;
+# in the build tree it is a link.
+file(CREATE_LINK ${CMAKE_LIBRARY_OUTPUT_DIRECTORY} ${module_dir}/lib SYMBOLIC)
+espalier_runpath(espalier_python "$ORIGIN/lib" "$ORIGIN/${to_libraries}")
 install(TARGETS espalier_python LIBRARY DESTINATION ${package_dir} COMPONENT python)
 install(FILES ${python_files} ${module_dir}/problems.json DESTINATION ${package_dir}
   COMPONENT python)

@@ -107,12 +107,12 @@ T SensorDynamics<T>::variance(std::string_view name) const {
 }
 
 template <class T>
-void SensorDynamics<T>::solve(const Inputs& in, Results& out) {
+void SensorDynamics<T>::solve(const InputViews& in, Results& out) {
   using Axis = Result::Axis;
-  const Answer& a =
-      evaluate(in.q, in.v,
-               in.measurements.empty() ? system_.measurements_of(in.tau, in.vdot) : in.measurements,
-               in.wrenches);
+  std::vector<double> of_state;
+  if (in.measurements.empty()) of_state = system_.measurements_of(in.tau, in.vdot);
+  const Answer& a = evaluate(
+      in.q, in.v, in.measurements.empty() ? In<double>(of_state) : in.measurements, in.wrenches);
   const Model& m = model();
   std::size_t k = 0;
   const auto put = [&](const char* name, int rows, Axis axis, int columns) -> Result& {

@@ -63,7 +63,7 @@ class ESPALIER_API SensorDynamics : public Algorithm {
   T value(std::string_view name) const;
   /// Its variance. @throws UnknownName; Unsupported without set_variances(true)
   T variance(std::string_view name) const;
-  void solve(const Inputs& in, Results& out) override;
+  void solve(const InputViews& in, Results& out) override;
 
   /// Whether the following calls give variances of all unknowns, which costs a solution for each.
   /// @throws Unsupported from algorithms that cannot (map and dense can)

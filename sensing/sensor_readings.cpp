@@ -306,14 +306,9 @@ void SensorSystem::read_gyroscope(const Sensor& s) {
   add_names(s, {motion_names[0], motion_names[1], motion_names[2]});
 }
 
-std::vector<double> SensorSystem::measurements_of(const std::vector<double>& tau,
-                                                  const std::vector<double>& vdot) const {
-  if (!tau.empty()) {
-    expect_size("sensor dynamics", "tau", static_cast<long>(tau.size()), model_.nv());
-  }
-  if (!vdot.empty()) {
-    expect_size("sensor dynamics", "vdot", static_cast<long>(vdot.size()), model_.nv());
-  }
+std::vector<double> SensorSystem::measurements_of(In<double> tau, In<double> vdot) const {
+  if (!tau.empty()) expect_size("sensor dynamics", "tau", tau.size(), model_.nv());
+  if (!vdot.empty()) expect_size("sensor dynamics", "vdot", vdot.size(), model_.nv());
   std::vector<double> y(measurements(), 0.0);
   const auto independent = model_.independent_rates();
   for (int j = 0; j < model_.nv(); ++j) {

@@ -73,8 +73,7 @@ class ESPALIER_API SensorSystem {
   /// What sensors measure where a state says so: torques and accelerations of joints with
   /// independent rates from tau and vdot, either of which may be empty; all else zero.
   /// @throws SizeMismatch
-  std::vector<double> measurements_of(const std::vector<double>& tau,
-                                      const std::vector<double>& vdot) const;
+  std::vector<double> measurements_of(In<double> tau, In<double> vdot) const;
 
   /// What the sensors measure, without noise, of a robot that moves and is pushed as d says, at the
   /// state of the last update. @param d  size unknowns()  @returns size measurements()

@@ -153,7 +153,7 @@ Examples:
     }
     auto truth = host.create<SensorDynamics<double>>("dense", setup);
     truth->set_gravity(state.gravity);
-    std::vector<double> y = truth->system().measurements_of(state.inputs.tau, {});
+    std::vector<double> y = truth->system().measurements_of(state.inputs.tau, {nullptr, 0});
     for (std::size_t k = y.size() - 6 * system.contacts().size(); k < y.size(); ++k) {
       y[k] = std::sin(static_cast<double>(7 * k + *seed_));  // any numbers in [-1, 1]
     }

@@ -16,11 +16,6 @@ namespace espalier {
 
 namespace detail {
 
-/// Where packs have them.
-template <class P>
-inline constexpr std::array<std::vector<P> BasicInputs<P>::*, role_count> packs_of{
-    {&BasicInputs<P>::q, &BasicInputs<P>::v, &BasicInputs<P>::tau, &BasicInputs<P>::vdot}};
-
 /// Singularity margin of loops below which floats keep too few digits: 6e-8 over it is what they
 /// leave of the dependent joints' rates.
 inline constexpr double least_margin_of_floats = 1e-3;
@@ -57,7 +52,8 @@ class Batch::ImplAt final : public Impl {
   /// What one thread owns.
   struct alignas(64) Worker {
     std::vector<Robot> robots;
-    std::vector<BasicInputs<P>> in;
+    std::vector<BasicInputs<P>> numbers;  ///< by block
+    std::vector<BasicInputViews<P>> in;   ///< of these
     std::vector<BasicResults<P>> out;
     std::array<std::vector<P*>, detail::role_count> inputs;  ///< by role and block
     std::vector<std::vector<const P*>> results;              ///< by result and block
@@ -81,6 +77,8 @@ class Batch::ImplAt final : public Impl {
     }
     bool is_filled_up() const { return whole == 0 && all > 0; }
   };
+  /// Apart from run(), which saves no registers for a state alone.
+  [[gnu::noinline]] void solve_piece(Worker& worker, const Call& call, int begin, int end);
   void solve_packs(Worker& worker, const Call& call, const Packs& packs);
   void load(Worker& worker, const Call& call, const Packs& packs);
   void store(Worker& worker, const Call& call, const Packs& packs);
@@ -133,7 +131,7 @@ Batch::ImplAt<P>::ImplAt(const Registry& registry, const Entry& algorithm, const
   if (options_.remainder == Remainder::single_calls && options.variants.empty()) {
     Inputs like;
     for (int i = 0; i < detail::role_count; ++i) {
-      if (needed_[i]) (like.*detail::packs_of<double>[i]).assign(rows_[i], 0.0);
+      if (needed_[i]) (like.*detail::numbers_of<double>[i]).assign(rows_[i], 0.0);
     }
     if (needed_[0]) model_->neutral(like.q.data());
     for (const auto& worker : workers_) {
@@ -142,7 +140,8 @@ Batch::ImplAt<P>::ImplAt(const Registry& registry, const Entry& algorithm, const
     }
   }
   for (const auto& worker : workers_) {  // so that all of them have all their memory
-    worker->in.resize(blocks_, workers_.front()->in.front());
+    worker->numbers.resize(blocks_, workers_.front()->numbers.front());
+    worker->in.assign(worker->numbers.begin(), worker->numbers.end());
     worker->out.resize(blocks_);
     worker->not_finite.resize(blocks_);
     const bool apart = checks_loops_ && !(std::is_same_v<P, Pack> && needed_[0]);
@@ -155,7 +154,7 @@ Batch::ImplAt<P>::ImplAt(const Registry& registry, const Entry& algorithm, const
     for (int block = 0; block < blocks_; ++block) {
       worker->robots[0].algorithm->solve_packs(worker->in[block], worker->out[block]);
       for (int i = 0; i < detail::role_count; ++i) {
-        worker->inputs[i].push_back((worker->in[block].*detail::packs_of<P>[i]).data());
+        worker->inputs[i].push_back((worker->numbers[block].*detail::numbers_of<P>[i]).data());
       }
       if constexpr (std::is_same_v<P, Pack>) {
         if (!apart) worker->given.push_back(worker->inputs[0].back());
@@ -173,7 +172,7 @@ template <class P>
 void Batch::ImplAt<P>::find_needed(Worker& worker) {
   BasicInputs<P> in;
   for (int i = 0; i < detail::role_count; ++i)
-    (in.*detail::packs_of<P>[i]).assign(rows_[i], P(0.0));
+    (in.*detail::numbers_of<P>[i]).assign(rows_[i], P(0.0));
   std::vector<double> neutral(model_->nq());
   model_->neutral(neutral.data());
   std::copy(neutral.begin(), neutral.end(), in.q.begin());
@@ -186,7 +185,7 @@ void Batch::ImplAt<P>::find_needed(Worker& worker) {
     shape.row_count = r.row_count, shape.column_count = r.column_count;
   }
   for (int i = 0; i < detail::role_count; ++i) {
-    std::vector<P>& packs = in.*detail::packs_of<P>[i];
+    std::vector<P>& packs = in.*detail::numbers_of<P>[i];
     if (packs.empty()) continue;
     std::vector<P> kept;
     kept.swap(packs);
@@ -197,7 +196,7 @@ void Batch::ImplAt<P>::find_needed(Worker& worker) {
     }
     if (needed_[i]) kept.swap(packs);
   }
-  worker.in.assign(1, in);
+  worker.numbers.assign(1, in);
 }
 
 /// Enough that rows of the structures of arrays are read by whole cache lines, few enough that what
@@ -216,6 +215,12 @@ void Batch::ImplAt<P>::choose_blocks() {
 template <class P>
 void Batch::ImplAt<P>::run(int number, const Call& call, int begin, int end) {
   Worker& worker = *workers_[number];
+  if (end - begin == 1 && worker.single != nullptr) return solve_single(worker, call, begin);
+  solve_piece(worker, call, begin, end);
+}
+
+template <class P>
+void Batch::ImplAt<P>::solve_piece(Worker& worker, const Call& call, int begin, int end) {
   const int left = (end - begin) % P::size;
   const int singles = worker.single != nullptr && left <= detail::most_single_calls ? left : 0;
   if (end - begin > singles) solve_packs(worker, call, Packs{begin, end - begin - singles});
@@ -236,7 +241,7 @@ void Batch::ImplAt<P>::solve_packs(Worker& worker, const Call& call, const Packs
     if (call.status == nullptr) continue;
     // Results need not depend on every position; one that is NaN is no state all the same.
     worker.not_finite[b] = P(0.0);
-    model_->pack_code().take_not_finite(worker.in[b].q, worker.not_finite[b]);
+    model_->pack_code().take_not_finite(worker.numbers[b].q, worker.not_finite[b]);
   }
   store(worker, call, packs);
   for (int b = 0; call.status != nullptr && b < packs.all; ++b) {
@@ -320,33 +325,43 @@ const Wrenches<P>* Batch::ImplAt<P>::gather_wrenches(Robot& robot, const Call& c
 template <class P>
 void Batch::ImplAt<P>::solve_single(Worker& worker, const Call& call, int state) {
   detail::BatchSingle& single = *worker.single;
-  for (int i = 0; i < detail::role_count; ++i) {
-    if (!needed_[i]) continue;
-    const detail::Strides at = detail::strides(call.in->layout, rows_[i], call.N);
-    const double* const first = (call.in->*detail::roles[i].batch).data() + state * at.state;
-    detail::load_state(first, at.number, rows_[i], single.input(i));
+  const BatchInputs& in = *call.in;
+  if (call.N == 1) {
+    single.set_inputs(in);
+  } else {
+    for (int i = 0; i < detail::role_count; ++i) {
+      if (!needed_[i]) continue;
+      const detail::Strides at = detail::strides(in.layout, rows_[i], call.N);
+      single.set_input(i, (in.*detail::roles[i].batch).data() + state * at.state, at.number);
+    }
   }
-  if (call.in->wrenches.size() == 0) {
+  if (in.wrenches.empty()) {
     single.take_off_wrenches();
   } else {
-    const detail::Strides at = detail::strides(call.in->layout, wrench_rows_, call.N);
-    single.set_wrenches(call.in->wrenches.data() + state * at.state, at);
+    const detail::Strides at = detail::strides(in.layout, wrench_rows_, call.N);
+    single.set_wrenches(in.wrenches.data() + state * at.state, at);
   }
   single.solve();
+  // Before results are written, whose arrays may be those of the positions.
+  if (call.status != nullptr) call.status[state] = status_of_single(worker, call, state);
+  const bool beside = call.N == 1 || in.layout == BatchLayout::states;  // numbers of a state
   for (std::size_t k = 0; k < call.out.size(); ++k) {
     const std::vector<double>& values = single.results()[result_of_[k]].values;
-    const int numbers = static_cast<int>(values.size());
-    const detail::Strides at = detail::strides(call.in->layout, numbers, call.N);
-    double* const first = call.out[k].values.data() + state * at.state;
-    detail::store_state(values.data(), numbers, first, at.number);
+    double* const to = call.out[k].values.data();
+    const auto numbers = static_cast<long>(values.size());
+    if (beside) {
+      std::copy_n(values.data(), numbers, to + state * numbers);
+    } else {
+      for (long i = 0; i < numbers; ++i) to[i * call.N + state] = values[i];
+    }
   }
-  if (call.status != nullptr) call.status[state] = status_of_single(worker, call, state);
 }
 
 /// As judge() does, of one state.
 template <class P>
 BatchStatus Batch::ImplAt<P>::status_of_single(Worker& worker, const Call& call, int state) {
-  bool finite = !needed_[0] || detail::is_finite_sum(worker.single->input(0), rows_[0]);
+  const In<double>& q = worker.single->inputs().q;
+  bool finite = !needed_[0] || detail::is_finite_sum(q.data(), q.size());
   for (const Result& r : worker.single->results()) {
     const long numbers = static_cast<long>(r.values.size());
     finite = finite && detail::is_finite_sum(r.values.data(), numbers);

@@ -5,7 +5,8 @@
 
 namespace espalier {
 
-void Batch::Impl::solve(Call call) {
+/// Pieces of the states for all threads.
+void Batch::Impl::share_out(Call call) {
   call.states = states_;
   if (threads_.count() > 1) {  // pieces enough that no thread waits long for another
     constexpr int pieces_each = 4;
@@ -50,28 +51,25 @@ void Batch::Impl::refuse_result(std::string_view name) const {
   throw UnknownName(who_ + ": result is '" + std::string(name) + "'" + suggest(name, known));
 }
 
+void Batch::Impl::refuse_number(int N) const {
+  throw SizeMismatch(who_ + ": number of states is " + std::to_string(N) + ", expected at least 0");
+}
+
 void Batch::Impl::evaluate(int N, const BatchInputs& in, std::span<const BatchOutput> out,
                            std::span<BatchStatus> status) {
-  if (N < 0) {
-    throw SizeMismatch(who_ + ": number of states is " + std::to_string(N) +
-                       ", expected at least 0");
-  }
+  if (N < 0) refuse_number(N);
   for (int i = 0; i < detail::role_count; ++i) {
     const long got = (in.*detail::roles[i].batch).size();
     if (needed_[i] || got > 0) expect(detail::roles[i].name, got, rows_[i], N);
   }
-  if (in.wrenches.size() > 0) {
-    expect("wrenches", in.wrenches.size(), wrench_rows_, N);
-  }
+  if (!in.wrenches.empty()) expect("wrenches", in.wrenches.size(), wrench_rows_, N);
   if (!status.empty()) expect("status", static_cast<long>(status.size()), 1, N);
   result_of_.resize(out.size());
   for (std::size_t k = 0; k < out.size(); ++k) {
-    const auto found = std::find_if(shapes_.begin(), shapes_.end(),
-                                    [&](const Result& r) { return r.name == out[k].name; });
-    if (found == shapes_.end()) refuse_result(out[k].name);
-    result_of_[k] = static_cast<int>(found - shapes_.begin());
-    expect(found->name.c_str(), out[k].values.size(),
-           static_cast<long>(found->row_count) * found->column_count, N);
+    const Result& shape = shape_of(out[k].name);
+    result_of_[k] = static_cast<int>(&shape - shapes_.data());
+    expect(shape.name.c_str(), out[k].values.size(),
+           static_cast<long>(shape.row_count) * shape.column_count, N);
   }
   const Call call{N, &in, out, status.empty() ? nullptr : status.data(), nullptr};
   if (options_.variants.size() > 1 || !in.variant.empty()) expect_variants(N, in.variant);

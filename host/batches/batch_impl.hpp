@@ -27,9 +27,18 @@ inline constexpr std::array<Role, role_count> roles{{{"q", &BatchInputs::q},
                                                      {"v", &BatchInputs::v},
                                                      {"tau", &BatchInputs::tau},
                                                      {"vdot", &BatchInputs::vdot}}};
+/// Where an algorithm reads them.
+template <class T>
+inline constexpr std::array<In<T> BasicInputViews<T>::*, role_count> views_of{
+    {&BasicInputViews<T>::q, &BasicInputViews<T>::v, &BasicInputViews<T>::tau,
+     &BasicInputViews<T>::vdot}};
+/// Where they are kept.
+template <class T>
+inline constexpr std::array<std::vector<T> BasicInputs<T>::*, role_count> numbers_of{
+    {&BasicInputs<T>::q, &BasicInputs<T>::v, &BasicInputs<T>::tau, &BasicInputs<T>::vdot}};
 /// Of arrays of N states with so many numbers each.
 inline Strides strides(BatchLayout layout, long numbers, int N) {
-  return layout == BatchLayout::states ? Strides{numbers, 1} : Strides{1, N};
+  return layout == BatchLayout::states || N == 1 ? Strides{numbers, 1} : Strides{1, N};
 }
 
 }  // namespace detail
@@ -101,7 +110,8 @@ class Batch::Impl {
   std::vector<int> result_of_;  ///< of each output of the call
 
  private:
-  void solve(Call call);
+  void solve(const Call& call) { call.N <= lanes_ ? run(0, call, 0, call.N) : share_out(call); }
+  void share_out(Call call);
   int states_before_a_line(const Call& call) const;
   void expect_variants(int N, std::span<const int> variant) const;
   void solve_variants(const Call& call);
@@ -121,7 +131,15 @@ class Batch::Impl {
       refuse_size(what, got, rows, N);
   }
   [[noreturn, gnu::cold]] void refuse_size(const char* what, long got, long rows, int N) const;
+  /// Name and shape of a result. @throws UnknownName
+  const Result& shape_of(std::string_view name) const {
+    for (const Result& r : shapes_) {
+      if (r.name == name) return r;
+    }
+    refuse_result(name);
+  }
   [[noreturn, gnu::cold]] void refuse_result(std::string_view name) const;
+  [[noreturn, gnu::cold]] void refuse_number(int N) const;
 };
 
 }  // namespace espalier

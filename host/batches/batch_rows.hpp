@@ -30,22 +30,6 @@ void store_some(const P* pack, int rows, double* row, const Strides& at, int cou
   for (int r = 0; r < rows; ++r, row += at.number) scatter(pack[r], row, at, 0, count);
 }
 
-/// One state's numbers, and back.
-inline void load_state(const double* first, long apart, int numbers, double* to) {
-  if (apart == 1) {
-    std::copy_n(first, numbers, to);
-  } else {
-    for (int r = 0; r < numbers; ++r) to[r] = first[r * apart];
-  }
-}
-inline void store_state(const double* from, int numbers, double* first, long apart) {
-  if (apart == 1) {
-    std::copy_n(from, numbers, first);
-  } else {
-    for (int r = 0; r < numbers; ++r) first[r * apart] = from[r];
-  }
-}
-
 /// Writes whole packs of neighbours, number r of pack k in packs[k][r], and looks at a few rows
 /// while the first cache holds them.
 /// @param first       number 0 of the first state

@@ -10,14 +10,25 @@ BatchSingle::BatchSingle(std::unique_ptr<Algorithm> algorithm, const ModelPtr& m
     : algorithm_(std::move(algorithm)),
       model_(model),
       wrenches_(model),
-      in_(like),
-      numbers_{in_.q.data(), in_.v.data(), in_.tau.data(), in_.vdot.data()},
+      own_(like),
+      in_(own_),
       out_(shapes) {
   for (Result& r : out_) {
     r.values.resize(static_cast<std::size_t>(r.row_count) *
                     static_cast<std::size_t>(r.column_count));
   }
   solve();
+}
+
+void BatchSingle::set_input(int role, const double* first, long apart) {
+  std::vector<double>& own = own_.*numbers_of<double>[static_cast<std::size_t>(role)];
+  In<double>& in = in_.*views_of<double>[static_cast<std::size_t>(role)];
+  if (apart == 1) {
+    in = {first, in.size()};
+    return;
+  }
+  for (double& x : own) x = *first, first += apart;
+  in = own;
 }
 
 void BatchSingle::set_wrenches(const double* row, const Strides& at) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <memory>
 
 #include "espalier/host/batches/batch_impl.hpp"
@@ -20,21 +19,31 @@ class BatchSingle {
               const Results& shapes);
 
   void set_gravity(const Vec3<double>& g) { algorithm_->set_gravity(g); }
-  /// Numbers of an input, to be set before solve().
-  double* input(int role) { return numbers_[static_cast<std::size_t>(role)]; }
+  /// Inputs of a batch of one: solve() reads them where they are. What the problem does not ask for
+  /// stays empty.
+  void set_inputs(const BatchInputs& in) {
+    in_.q = {in.q.data(), in_.q.size()};
+    in_.v = {in.v.data(), in_.v.size()};
+    in_.tau = {in.tau.data(), in_.tau.size()};
+    in_.vdot = {in.vdot.data(), in_.vdot.size()};
+  }
+  /// One input of another batch, whose numbers stand so far apart.
+  void set_input(int role, const double* first, long apart);
   /// Six numbers for each of Model::links().
   void set_wrenches(const double* row, const Strides& at);
   void take_off_wrenches() { in_.wrenches = nullptr; }
   /// What is singular gives results that are NaN.
   void solve();
+  /// Of the last solve().
+  const InputViews& inputs() const { return in_; }
   const Results& results() const { return out_; }
 
  private:
   std::unique_ptr<Algorithm> algorithm_;
   ModelPtr model_;
   Wrenches<double> wrenches_;
-  Inputs in_;
-  std::array<double*, role_count> numbers_;  ///< of in_, by role
+  Inputs own_;     ///< memory for copies
+  InputViews in_;  ///< of these, or of the caller's numbers
   Results out_;
 };
 

@@ -64,22 +64,45 @@ class Wrenches {
   std::vector<Force<T>> of_body_;
 };
 
-/// Everything that a problem may ask for, by role; tools fill what they have.
+/// Everything that a problem may ask for, by role, where the caller has it.
 template <class T>
-struct BasicInputs {
-  std::vector<T> q;                       ///< spanning positions, size nq
-  std::vector<T> v;                       ///< independent rates, size nv
-  std::vector<T> tau;                     ///< generalized forces, size nv
-  std::vector<T> vdot;                    ///< generalized accelerations, size nv
+struct BasicInputViews {
+  In<T> q{nullptr, 0};                    ///< spanning positions, size nq
+  In<T> v{nullptr, 0};                    ///< independent rates, size nv
+  In<T> tau{nullptr, 0};                  ///< generalized forces, size nv
+  In<T> vdot{nullptr, 0};                 ///< generalized accelerations, size nv
   const Wrenches<T>* wrenches = nullptr;  ///< external wrenches on bodies
   /// Wanted accelerations of a task's rows; zero where it is empty.
-  std::vector<T> task_acceleration = {};
+  In<T> task_acceleration{nullptr, 0};
   /// What sensors measure; where it is empty, torques and accelerations of joints are those of tau
   /// and vdot, and all else is zero.
-  std::vector<T> measurements = {};
+  In<T> measurements{nullptr, 0};
   /// What adjoints weigh components with; ones where it is empty.
-  std::vector<T> multipliers = {};
+  In<T> multipliers{nullptr, 0};
   double time_step = 1e-3;  ///< of discrete steps [s]
+};
+using InputViews = BasicInputViews<double>;              ///< of one robot
+using PackInputViews = BasicInputViews<Pack>;            ///< of eight robots
+using FloatPackInputViews = BasicInputViews<FloatPack>;  ///< of sixteen
+
+/// The same in vectors of its own; tools fill what they have.
+template <class T>
+struct BasicInputs {
+  std::vector<T> q;                       ///< spanning positions
+  std::vector<T> v;                       ///< independent rates
+  std::vector<T> tau;                     ///< generalized forces
+  std::vector<T> vdot;                    ///< generalized accelerations
+  const Wrenches<T>* wrenches = nullptr;  ///< external wrenches on bodies
+  std::vector<T> task_acceleration = {};  ///< wanted accelerations of a task's rows
+  std::vector<T> measurements = {};       ///< what sensors measure
+  std::vector<T> multipliers = {};        ///< what adjoints weigh components with
+  double time_step = 1e-3;                ///< of discrete steps [s]
+
+  /// Views of them, as Algorithm::solve() takes them.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  operator BasicInputViews<T>() const {
+    return {q, v, tau, vdot, wrenches, task_acceleration, measurements, multipliers, time_step};
+  }
 };
 using Inputs = BasicInputs<double>;              ///< of one robot
 using PackInputs = BasicInputs<Pack>;            ///< of eight robots
@@ -131,16 +154,18 @@ inline bool is_finite(double x) {
 /// False where some number is not finite, or their sum overflows.
 inline bool is_finite_sum(const double* x, long n) {
   using Two __attribute__((vector_size(16), aligned(8), may_alias)) = double;
+  const auto two = [&](long at) { return *reinterpret_cast<const Two*>(x + at); };
   Two even{}, odd{};  // sums that do not wait for each other
   long i = 0;
-  for (; i + 4 <= n; i += 4) {
-    even += *reinterpret_cast<const Two*>(x + i);
-    odd += *reinterpret_cast<const Two*>(x + i + 2);
+  for (; i + 8 <= n; i += 8) {
+    even += two(i), odd += two(i + 2);
+    even += two(i + 4), odd += two(i + 6);
   }
+  if ((n & 4) != 0) even += two(i), odd += two(i + 2), i += 4;
+  if ((n & 2) != 0) even += two(i), i += 2;
   even += odd;
-  double sum = even[0] + even[1];
-  for (; i < n; ++i) sum += x[i];
-  return is_finite(sum);
+  const double sum = even[0] + even[1];
+  return is_finite((n & 1) != 0 ? sum + x[i] : sum);
 }
 
 /// Wrenches of another model act where its bodies have the same names.
@@ -178,13 +203,13 @@ class ESPALIER_API Algorithm {
   /// Results keep their storage between calls. At the scalar Count all inputs but the model are
   /// variables; external wrenches are left out there.
   /// @throws Unsupported at scalars of several robots
-  virtual void solve(const Inputs& in, Results& out) = 0;
+  virtual void solve(const InputViews& in, Results& out) = 0;
   /// The same for several robots at once, at the scalar of the inputs. A Batch (host/batch.hpp)
   /// runs on it.
   /// @throws Unsupported at the other scalars, and for problems that do not override it
-  virtual void solve_packs(const PackInputs& in, PackResults& out);
+  virtual void solve_packs(const PackInputViews& in, PackResults& out);
   /// The same for sixteen in floats.
-  virtual void solve_packs(const FloatPackInputs& in, FloatPackResults& out);
+  virtual void solve_packs(const FloatPackInputViews& in, FloatPackResults& out);
 
  protected:
   /// Sizes of the model. A call that checks its arguments by them need not read the Model.
@@ -305,10 +330,10 @@ class ESPALIER_API AlgorithmAt : public Algorithm {
   /// What named inputs and results are made of.
   using Value = std::conditional_t<is_pack<T>, T, double>;
 
-  void solve(const Inputs& in, Results& out) final;
-  void solve_packs(const PackInputs& in, PackResults& out) final;
+  void solve(const InputViews& in, Results& out) final;
+  void solve_packs(const PackInputViews& in, PackResults& out) final;
   /// The same for sixteen in floats.
-  void solve_packs(const FloatPackInputs& in, FloatPackResults& out) final;
+  void solve_packs(const FloatPackInputViews& in, FloatPackResults& out) final;
 
   /// Takes sines and cosines of joints from `turns`, which the caller updates to the positions of
   /// each of the following calls; nullptr: evaluates them itself again. For several algorithms at
@@ -317,7 +342,7 @@ class ESPALIER_API AlgorithmAt : public Algorithm {
 
  protected:
   /// solve() at this scalar: named inputs in, named results out.
-  virtual void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) = 0;
+  virtual void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) = 0;
 };
 #define ESPALIER_EXTERN(T) extern template class AlgorithmAt<T>;
 ESPALIER_SCALARS(ESPALIER_EXTERN)

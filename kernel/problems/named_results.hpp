@@ -9,7 +9,7 @@ namespace espalier {
 namespace detail {
 /// Result number k of a list, made on first use.
 template <class V>
-BasicResult<V>& result(BasicResults<V>& out, std::size_t k, const char* name) {
+BasicResult<V>& result(BasicResults<V>& out, std::size_t k, std::string_view name) {
   if (out.size() <= k) out.resize(k + 1);
   if (out[k].name != name) out[k].name = name;
   return out[k];
@@ -17,12 +17,12 @@ BasicResult<V>& result(BasicResults<V>& out, std::size_t k, const char* name) {
 [[noreturn]] ESPALIER_API void refuse_named_inputs();
 /// Named inputs as an algorithm's scalar wants them: themselves, or variables to be counted.
 template <class T, class V>
-decltype(auto) lifted(const std::vector<V>& x) {
+auto lifted(const In<V>& x) {
   if constexpr (std::is_same_v<T, V>) {
-    return (x);
+    return x;
   } else {
     std::vector<T> variables;
-    for (const double value : x) variables.push_back(T::variable(value));
+    for (long i = 0; i < x.size(); ++i) variables.push_back(T::variable(x[i]));
     return variables;
   }
 }
@@ -45,7 +45,7 @@ V lowered(const T& x) {
 }
 /// Has f(Out<T>) write a result's values.
 template <class T, class V, class F>
-void answer(BasicResult<V>& r, F&& f) {
+[[gnu::always_inline]] inline void answer(BasicResult<V>& r, F&& f) {
   if constexpr (std::is_same_v<T, V>) {
     f(Out<T>(r.values));
   } else {

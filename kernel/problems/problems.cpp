@@ -66,15 +66,15 @@ void detail::refuse_named_inputs() {
       "(use solve_packs())");
 }
 
-void Algorithm::solve_packs(const PackInputs& /*in*/, PackResults& /*out*/) {
+void Algorithm::solve_packs(const PackInputViews& /*in*/, PackResults& /*out*/) {
   refuse_packs(Pack::size, "pack");
 }
-void Algorithm::solve_packs(const FloatPackInputs& /*in*/, FloatPackResults& /*out*/) {
+void Algorithm::solve_packs(const FloatPackInputViews& /*in*/, FloatPackResults& /*out*/) {
   refuse_packs(FloatPack::size, "float-pack");
 }
 
 template <class T>
-void AlgorithmAt<T>::solve(const Inputs& in, Results& out) {
+void AlgorithmAt<T>::solve(const InputViews& in, Results& out) {
   if constexpr (std::is_same_v<Value, double>) {
     by_name(in, out);
   } else {
@@ -83,7 +83,7 @@ void AlgorithmAt<T>::solve(const Inputs& in, Results& out) {
 }
 
 template <class T>
-void AlgorithmAt<T>::solve_packs(const PackInputs& in, PackResults& out) {
+void AlgorithmAt<T>::solve_packs(const PackInputViews& in, PackResults& out) {
   if constexpr (std::is_same_v<Value, Pack>) {
     by_name(in, out);
   } else {
@@ -92,7 +92,7 @@ void AlgorithmAt<T>::solve_packs(const PackInputs& in, PackResults& out) {
 }
 
 template <class T>
-void AlgorithmAt<T>::solve_packs(const FloatPackInputs& in, FloatPackResults& out) {
+void AlgorithmAt<T>::solve_packs(const FloatPackInputViews& in, FloatPackResults& out) {
   if constexpr (std::is_same_v<Value, FloatPack>) {
     by_name(in, out);
   } else {
@@ -101,44 +101,47 @@ void AlgorithmAt<T>::solve_packs(const FloatPackInputs& in, FloatPackResults& ou
 }
 
 template <class T>
-void ForwardDynamics<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void ForwardDynamics<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   BasicResult<Value>& r = detail::result(out, 0, "vdot");
   r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
-  detail::answer<T>(r, [&](Out<T> vdot) {
-    evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau), vdot,
-             detail::lifted<T>(in.wrenches));
-  });
+  detail::answer<T>(
+      r, [&](Out<T> vdot) __attribute__((always_inline)) {
+        evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.tau), vdot,
+                 detail::lifted<T>(in.wrenches));
+      });
 }
 
 template <class T>
-void InverseDynamics<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void InverseDynamics<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   BasicResult<Value>& r = detail::result(out, 0, "tau");
   r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
-  detail::answer<T>(r, [&](Out<T> tau) {
-    evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot), tau,
-             detail::lifted<T>(in.wrenches));
-  });
+  detail::answer<T>(
+      r, [&](Out<T> tau) __attribute__((always_inline)) {
+        evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot), tau,
+                 detail::lifted<T>(in.wrenches));
+      });
 }
 
 template <class T>
-void BiasForce<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void BiasForce<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   BasicResult<Value>& r = detail::result(out, 0, "bias");
   r.shape(ResultAxis::rates, model().nv(), ResultAxis::one, 1);
-  detail::answer<T>(r, [&](Out<T> bias) {
-    evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), bias,
-             detail::lifted<T>(in.wrenches));
-  });
+  detail::answer<T>(
+      r, [&](Out<T> bias) __attribute__((always_inline)) {
+        evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), bias,
+                 detail::lifted<T>(in.wrenches));
+      });
 }
 
 template <class T>
-void MassMatrix<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void MassMatrix<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   BasicResult<Value>& r = detail::result(out, 0, "mass_matrix");
   r.shape(ResultAxis::rates, model().nv(), ResultAxis::rates, model().nv());
   detail::answer<T>(r, [&](Out<T> M) { evaluate(detail::lifted<T>(in.q), M); });
 }
 
 template <class T>
-void Kinematics<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void Kinematics<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot));
   const int n = static_cast<int>(model().links().size());
   BasicResult<Value>& r = detail::result(out, 0, "links");
@@ -168,19 +171,19 @@ void Kinematics<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& o
 }
 
 template <class T>
-void BodyJacobians<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void BodyJacobians<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   evaluate(detail::lifted<T>(in.q));
   const int nv = model().nv();
   std::size_t k = 0;
   for (const Link& link : model().links()) {
-    BasicResult<Value>& r = detail::result(out, k++, link.name.c_str());
+    BasicResult<Value>& r = detail::result(out, k++, link.name);
     r.shape(ResultAxis::components, 6, ResultAxis::rates, nv);
     detail::answer<T>(r, [&](Out<T> J) { jacobian(link, J); });
   }
 }
 
 template <class T>
-void CenterOfMass<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void CenterOfMass<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   const Answer answer =
       evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot));
   const Vec3<T>* values[3] = {&answer.position, &answer.velocity, &answer.acceleration};
@@ -194,7 +197,7 @@ void CenterOfMass<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>&
 }
 
 template <class T>
-void Energy<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void Energy<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   const Answer answer = evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v));
   BasicResult<Value>& kinetic = detail::result(out, 0, "kinetic_energy");
   kinetic.shape(ResultAxis::one, 1, ResultAxis::one, 1);

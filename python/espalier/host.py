@@ -87,7 +87,7 @@ _default: Host | None = None
 def default_host() -> Host:
     """The host of ``espalier.load`` and the like, made with its plugins on first use.
 
-    Plugins are found beside the library, in ESPALIER_PLUGIN_PATH, and in the build tree.
+    Plugins are found in ESPALIER_PLUGIN_PATH and beside the library.
     """
     global _default
     with _lock:

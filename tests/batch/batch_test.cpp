@@ -198,6 +198,47 @@ TEST_P(BatchTest, StatesThatFillNoPackMayBeSingleCalls) {
   }
 }
 
+// They read numbers that stand one after the other where the caller has them.
+TEST_P(BatchTest, ResultsOfSingleCallsMayTakeTheArraysThatAreRead) {
+  BatchOptions options = on(1);
+  options.remainder = Remainder::single_calls;
+  int written_over = 0;
+  for (const ModelPtr& model : robots()) {
+    for (const int N : {1, 2, 3}) {
+      States all = gathered(*model, states_of(*model, N));
+      all.q[static_cast<std::size_t>(N) - 1] += 1.0;  // of the last state: some loops are open
+      States after = all;
+      for (Values States::*x : {&States::q, &States::v, &States::tau, &States::vdot}) {
+        after.*x = state_by_state(all.*x, N);
+      }
+      for (const Entry* e : packed_algorithms(*model, GetParam())) {
+        if (e->problem != ForwardDynamics<double>::problem &&
+            e->problem != InverseDynamics<double>::problem) {
+          continue;
+        }
+        const auto batch = batch_of(*e, model, options);
+        std::vector<BatchStatus> wanted_status, status(static_cast<std::size_t>(N));
+        const Values wanted = answers(*batch, N, all.inputs(), &wanted_status)[0];
+        for (const BatchLayout layout : {BatchLayout::arrays, BatchLayout::states}) {
+          const bool one_by_one = layout == BatchLayout::states;
+          for (Values States::*x : {&States::q, &States::v, &States::tau, &States::vdot}) {
+            States own = one_by_one ? after : all;
+            if ((own.*x).size() != wanted.size()) continue;  // positions of free and ball joints
+            BatchInputs in = own.inputs();
+            in.layout = layout;
+            batch->evaluate(N, in, {{batch->results()[0].name, own.*x}}, status);
+            EXPECT_TRUE(same_bits(own.*x, one_by_one ? state_by_state(wanted, N) : wanted))
+                << label(*e, *model) << " of " << N;
+            EXPECT_EQ(status, wanted_status) << label(*e, *model) << " of " << N;
+            ++written_over;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(written_over, 100);
+}
+
 TEST_P(BatchTest, AStateThatIsNotANumberIsSingularAndLeavesTheOthersAlone) {
   for (const ModelPtr& model : robots()) {
     constexpr int N = 10;
@@ -405,8 +446,8 @@ std::string message_of(F&& f) {
 
 TEST_P(BatchTest, OutlivesItsHost) {
   for (const bool loops : {false, true}) {
-    auto passing =
-        std::make_unique<const Host>(Host::Options{{ESPALIER_BINARY_DIR "/plugins"}, false});
+    auto passing = std::make_unique<const Host>(
+        Host::Options{{ESPALIER_BINARY_DIR "/lib/espalier/plugins"}, false});
     ClusterRobotOptions parts;
     parts.seed = 2;
     const ModelPtr model = passing->compile(loops ? random_cluster_robot(passing->registry(), parts)

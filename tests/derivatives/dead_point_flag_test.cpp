@@ -74,8 +74,9 @@ TEST(DeadPointFlagTest, ResultsCarryAFlagWhereDigitsAreLost) {
     const auto flag = [&, problem = problem, name = name](const AtAngle& at) {
       const Entry& entry = host().registry().find_algorithm(problem, name);
       const auto algorithm = host().registry().create(entry, espalier::Setup{at.model});
+      const std::vector<double> one{1.0};
       Results results;
-      algorithm->solve({.q = at.q, .v = {1.0}, .tau = {1.0}, .vdot = {1.0}}, results);
+      algorithm->solve({.q = at.q, .v = one, .tau = one, .vdot = one}, results);
       for (const Result& r : results) {
         if (r.name == "near_dead_point") return r.values[0];
       }

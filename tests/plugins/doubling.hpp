@@ -12,7 +12,7 @@ class ESPALIER_API Doubling : public Algorithm {
   using Algorithm::Algorithm;
 
   virtual void evaluate(In<T> x, Out<T> twice) = 0;
-  void solve(const Inputs& /*in*/, Results& /*out*/) override {}
+  void solve(const InputViews& /*in*/, Results& /*out*/) override {}
 };
 
 }  // namespace espalier::test

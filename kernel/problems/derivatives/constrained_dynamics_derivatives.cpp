@@ -3,13 +3,14 @@
 namespace espalier {
 
 template <class T>
-void ConstrainedDynamicsDerivatives<T>::solve(const Inputs& in, Results& out) {
+void ConstrainedDynamicsDerivatives<T>::solve(const InputViews& in, Results& out) {
   using Axis = Result::Axis;
   const int n = model().nv(), m = task_.size();
   const Loads<T> loads{in.wrenches, nullptr, nullptr};
   const std::vector<T> rest(in.task_acceleration.empty() ? m : 0, 0.0);
-  const Answer& a = evaluate(in.q, in.v, in.tau,
-                             in.task_acceleration.empty() ? rest : in.task_acceleration, &loads);
+  const Answer& a =
+      evaluate(in.q, in.v, in.tau,
+               in.task_acceleration.empty() ? In<T>(rest) : in.task_acceleration, &loads);
   std::size_t k = 0;
   const auto put = [&](const char* name, Axis row_axis, int rows, Axis column_axis, int columns,
                        const std::vector<T>& x) {

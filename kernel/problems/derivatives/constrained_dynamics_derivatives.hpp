@@ -78,7 +78,7 @@ class ESPALIER_API ConstrainedDynamicsDerivatives : public Algorithm,
     return compute(q.data(), v.data(), tau.data(), acceleration.data(), loads);
   }
   ESPALIER_CALLS_AT_STATES
-  void solve(const Inputs& in, Results& out) override;
+  void solve(const InputViews& in, Results& out) override;
 
  protected:
   /// evaluate() once its arguments are checked: what an algorithm implements.

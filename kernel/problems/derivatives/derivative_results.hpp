@@ -54,9 +54,10 @@ void rate_results(BasicResults<V>& out, int nv,
 }
 /// lambda of an adjoint: ones where the input has none.
 template <class T, class V>
-std::vector<T> multipliers(const BasicInputs<V>& in, int nv) {
+std::vector<T> multipliers(const BasicInputViews<V>& in, int nv) {
   if (in.multipliers.empty()) return std::vector<T>(nv, T(1.0));
-  return lifted<T>(in.multipliers);
+  const auto given = lifted<T>(in.multipliers);
+  return std::vector<T>(given.data(), given.data() + given.size());
 }
 }  // namespace detail
 

@@ -3,7 +3,7 @@
 namespace espalier {
 
 template <class T>
-void StepDerivatives<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void StepDerivatives<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   const Model& m = model();
   const int nv = m.nv();
   const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
@@ -25,13 +25,13 @@ void StepDerivatives<T>::by_name(const BasicInputs<Value>& in, BasicResults<Valu
 }
 
 template <class T>
-void KinematicsDerivatives<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void KinematicsDerivatives<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot));
   const int nv = model().nv();
   std::size_t k = 0;
   for (const Link& link : model().links()) {
     if (link.body > model().active_body_count()) continue;  // a folded rotor has no columns
-    BasicResult<Value>& r = detail::result(out, k++, link.name.c_str());
+    BasicResult<Value>& r = detail::result(out, k++, link.name);
     r.shape(ResultAxis::components, 30, ResultAxis::rates, nv);
     detail::answer<T>(r, [&](Out<T> x) {
       const long n = 6L * nv;
@@ -43,7 +43,7 @@ void KinematicsDerivatives<T>::by_name(const BasicInputs<Value>& in, BasicResult
 }
 
 template <class T>
-void CentroidalDynamics<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void CentroidalDynamics<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   const Answer& a =
       evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), detail::lifted<T>(in.vdot));
   const int nv = model().nv();

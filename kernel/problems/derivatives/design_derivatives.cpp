@@ -162,7 +162,7 @@ void DesignDerivatives<T>::columns(In<T> q, In<T> v, In<T> vdot, const std::vect
 }
 
 template <class T>
-void DesignDerivatives<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void DesignDerivatives<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
   BasicResult<Value>& r = detail::result(out, 0, "design_gradient");
   const int n = static_cast<int>(parameters_.size());

@@ -89,7 +89,7 @@ class ESPALIER_API DesignDerivatives : public AlgorithmAt<T>, public Differentia
   /// Those of kind law.
   const std::vector<LawParameter>& law_parameters() const { return law_parameters_; }
   /// The gradient at the inputs' multipliers; ones where there are none.
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override;
   /// gradient() once its arguments are checked: what an algorithm implements. Inertial numbers and
   /// placements are in the frames of bodies, which have the joint's axis on z.
   virtual void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* gradient,

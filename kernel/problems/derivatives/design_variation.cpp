@@ -37,7 +37,7 @@ void DesignVariation<T>::columns(In<T> q, In<T> v, In<T> vdot,
 }
 
 template <class T>
-void DesignVariation<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void DesignVariation<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
   BasicResult<Value>& r = detail::result(out, 0, "design_gradient");
   r.shape(ResultAxis::named, static_cast<int>(families().size()), ResultAxis::one, 1);

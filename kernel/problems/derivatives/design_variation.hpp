@@ -78,7 +78,7 @@ class ESPALIER_API DesignVariation : public AlgorithmAt<T>, public Differentiate
 
  protected:
   /// The gradient along the families added, at the inputs' multipliers; ones where there are none.
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override;
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot, const T* lambda, T* gradient,
                        const Loads<T>* loads) = 0;

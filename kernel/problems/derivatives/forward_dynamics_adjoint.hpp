@@ -48,7 +48,7 @@ class ESPALIER_API ForwardDynamicsAdjoint : public AlgorithmAt<T>, public Differ
 
  protected:
   /// At the inputs' multipliers; ones where there are none.
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override {
     const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
     detail::rate_results<T>(
         out, model().nv(), {{"vdot", false}, {"by_q", false}, {"by_v", false}, {"by_tau", false}},

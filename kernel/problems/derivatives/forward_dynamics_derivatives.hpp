@@ -48,7 +48,7 @@ class ESPALIER_API ForwardDynamicsDerivatives : public AlgorithmAt<T>,
   ESPALIER_CALLS_AT_STATES
 
  protected:
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override {
     const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
     detail::rate_results<T>(
         out, model().nv(),

@@ -75,7 +75,7 @@ class ESPALIER_API InverseDynamicsHessianProduct : public AlgorithmAt<T>,
 
  protected:
   /// At the inputs' multipliers, or ones, along ones.
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override {
     const std::vector<T> ones(model().nv(), T(1.0));
     const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
     detail::rate_results<T>(
@@ -143,7 +143,7 @@ class ESPALIER_API ForwardDynamicsHessianProduct : public AlgorithmAt<T>,
 
  protected:
   /// At the inputs' multipliers, or ones, along ones.
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override {
     const std::vector<T> ones(model().nv(), T(1.0));
     const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
     detail::rate_results<T>(

@@ -43,7 +43,7 @@ class ESPALIER_API InverseDynamicsAdjoint : public AlgorithmAt<T>, public Differ
 
  protected:
   /// At the inputs' multipliers; ones where there are none.
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override {
     const Loads<T> loads{detail::lifted<T>(in.wrenches), nullptr, nullptr};
     detail::rate_results<T>(
         out, model().nv(), {{"by_q", false}, {"by_v", false}, {"by_vdot", false}},

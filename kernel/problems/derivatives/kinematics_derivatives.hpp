@@ -44,7 +44,7 @@ class ESPALIER_API KinematicsDerivatives : public AlgorithmAt<T>, public Differe
 
  protected:
   /// Of each link one result: 30 x nv, the five matrices one below the other.
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override;
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot) = 0;
 };

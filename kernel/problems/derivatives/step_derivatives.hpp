@@ -48,7 +48,7 @@ class ESPALIER_API StepDerivatives : public AlgorithmAt<T>, public Differentiate
   ESPALIER_CALLS_AT_STATES
 
  protected:
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override;
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* tau, double h, T* q_next, T* v_next, T* A,
                        T* B, const Loads<T>* loads) = 0;

@@ -35,7 +35,7 @@ class ESPALIER_API ChristoffelSymbols : public AlgorithmAt<T> {
 
  protected:
   /// One row for each pair (i, j).
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override {
     const int nv = model().nv();
     BasicResult<Value>& r = detail::result(out, 0, "christoffel_symbols");
     r.shape(ResultAxis::components, nv * nv, ResultAxis::rates, nv);

@@ -58,13 +58,13 @@ class ESPALIER_API ConstrainedDynamics : public Algorithm {
     return compute(q.data(), v.data(), tau.data(), acceleration.data(), wrenches);
   }
   ESPALIER_CALLS_AT_STATES
-  void solve(const Inputs& in, Results& out) override {
+  void solve(const InputViews& in, Results& out) override {
     if constexpr (std::is_same_v<T, double>) {
       using Axis = Result::Axis;
       const std::vector<T> rest(in.task_acceleration.empty() ? task_.size() : 0, 0.0);
       const Answer& a =
-          evaluate(in.q, in.v, in.tau, in.task_acceleration.empty() ? rest : in.task_acceleration,
-                   in.wrenches);
+          evaluate(in.q, in.v, in.tau,
+                   in.task_acceleration.empty() ? In<T>(rest) : in.task_acceleration, in.wrenches);
       Result& vdot = detail::result(out, 0, "vdot");
       vdot.shape(Axis::rates, model().nv(), Axis::one, 1);
       vdot.values = a.vdot;

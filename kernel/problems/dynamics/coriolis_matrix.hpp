@@ -33,7 +33,7 @@ class ESPALIER_API CoriolisMatrix : public AlgorithmAt<T> {
   ESPALIER_CALLS_AT_STATES
 
  protected:
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override {
     detail::rate_results<T>(out, model().nv(), {{"coriolis_matrix", true}}, [&](const auto& r) {
       evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v), r[0]);
     });

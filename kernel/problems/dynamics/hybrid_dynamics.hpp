@@ -58,12 +58,12 @@ class ESPALIER_API HybridDynamics : public Algorithm {
     this->expect_answer(problem, wrenches, vdot, T(0.0), q, v, known);
   }
   ESPALIER_CALLS_AT_STATES
-  void solve(const Inputs& in, Results& out) override {
+  void solve(const InputViews& in, Results& out) override {
     if constexpr (std::is_same_v<T, double>) {
       using Axis = Result::Axis;
       const int nv = model().nv();
-      expect_size("hybrid dynamics", "tau", static_cast<long>(in.tau.size()), nv);
-      expect_size("hybrid dynamics", "vdot", static_cast<long>(in.vdot.size()), nv);
+      expect_size("hybrid dynamics", "tau", in.tau.size(), nv);
+      expect_size("hybrid dynamics", "vdot", in.vdot.size(), nv);
       std::vector<double> known(nv);
       for (int j = 0; j < nv; ++j) known[j] = is_accelerated_[j] ? in.vdot[j] : in.tau[j];
       detail::result(out, 0, "tau").shape(Axis::rates, nv, Axis::one, 1);

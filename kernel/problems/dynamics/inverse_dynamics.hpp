@@ -40,7 +40,7 @@ class ESPALIER_API InverseDynamics : public AlgorithmAt<T> {
 
  protected:
   /// solve() at this scalar: named inputs in, named results out.
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override;
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot, T* tau,
                        const Wrenches<T>* wrenches) = 0;

@@ -31,7 +31,7 @@ class ESPALIER_API InverseMassMatrix : public AlgorithmAt<T> {
   ESPALIER_CALLS_AT_POSITIONS
 
  protected:
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override {
     detail::rate_results<T>(out, model().nv(), {{"inverse_mass_matrix", true}},
                             [&](const auto& r) { evaluate(detail::lifted<T>(in.q), r[0]); });
   }

@@ -42,11 +42,11 @@ class ESPALIER_API JointWrenches : public Algorithm {
   }
   ESPALIER_CALLS_AT_STATES
   /// One result "wrench of <joint>" for each joint: moment, force, and 1 if it is determined.
-  void solve(const Inputs& in, Results& out) override {
+  void solve(const InputViews& in, Results& out) override {
     if constexpr (std::is_same_v<T, double>) {
       std::size_t k = 0;
       for (const Reaction& reaction : evaluate(in.q, in.v, in.vdot, in.wrenches)) {
-        Result& r = detail::result(out, k++, ("wrench of " + reaction.joint).c_str());
+        Result& r = detail::result(out, k++, "wrench of " + reaction.joint);
         r.shape(Result::Axis::one, 1, Result::Axis::components, 7);
         for (int i = 0; i < 6; ++i) r.values[i] = reaction.wrench[i];
         r.values[6] = reaction.determined ? 1.0 : 0.0;

@@ -61,12 +61,12 @@ class ESPALIER_API SubsystemMatrices : public Algorithm {
 
   /// Results "y of <subsystem>", then "M of ", "h of ", "B of ", "T of ", "dT of ", "F of " and
   /// "c of ".
-  void solve(const Inputs& in, Results& out) override {
+  void solve(const InputViews& in, Results& out) override {
     if constexpr (std::is_same_v<Scalar, double>) {
       std::size_t k = 0;
       for (const Subsystem& s : evaluate(in.q, in.v, in.wrenches)) {
         const auto put = [&](const char* what, const std::vector<double>& x, int columns) {
-          Result& r = detail::result(out, k++, (what + (" of " + s.name)).c_str());
+          Result& r = detail::result(out, k++, what + (" of " + s.name));
           r.shape(Result::Axis::components, s.size(),
                   columns < 0 ? Result::Axis::one : Result::Axis::components, std::abs(columns));
           r.values = x;

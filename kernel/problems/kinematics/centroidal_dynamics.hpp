@@ -40,7 +40,7 @@ class ESPALIER_API CentroidalDynamics : public AlgorithmAt<T>, public Differenti
   ESPALIER_CALLS_AT_STATES
 
  protected:
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override;
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual const Answer& compute(const T* q, const T* v, const T* vdot) = 0;
 };

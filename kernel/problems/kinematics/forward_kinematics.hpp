@@ -39,7 +39,7 @@ class ESPALIER_API Kinematics : public AlgorithmAt<T> {
 
  protected:
   /// Per link: x y z, qx qy qz qw, twist (6), spatial acceleration (6).
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override;
   /// evaluate() once its arguments are checked: what an algorithm implements.
   virtual void compute(const T* q, const T* v, const T* vdot) = 0;
 };

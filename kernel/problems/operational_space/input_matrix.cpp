@@ -122,7 +122,7 @@ void InputColumns::add_contact(const Model& model, const Input& input) {
 }
 
 template <class T>
-void InputMatrix<T>::by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) {
+void InputMatrix<T>::by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) {
   using Axis = ResultAxis;
   const Answer& a = evaluate(detail::lifted<T>(in.q), detail::lifted<T>(in.v),
                              detail::lifted<T>(in.tau), detail::lifted<T>(in.wrenches));

@@ -122,7 +122,7 @@ class ESPALIER_API InputMatrix : public AlgorithmAt<T> {
 
  protected:
   /// solve() at this scalar: named inputs in, named results out.
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override;
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override;
   /// evaluate() once its arguments are checked: what an algorithm implements. The answer has its
   /// sizes already.
   virtual void compute(const T* q, const T* v, const T* tau, const Wrenches<T>* wrenches,

@@ -41,7 +41,7 @@ class ESPALIER_API InverseOsim : public AlgorithmAt<T> {
 
  protected:
   /// solve() at this scalar: named inputs in, named results out.
-  void by_name(const BasicInputs<Value>& in, BasicResults<Value>& out) override {
+  void by_name(const BasicInputViews<Value>& in, BasicResults<Value>& out) override {
     BasicResult<Value>& r = detail::result(out, 0, "inverse_osim");
     r.shape(ResultAxis::task, task_.size(), ResultAxis::task, task_.size());
     detail::answer<T>(r, [&](Out<T> x) { evaluate(detail::lifted<T>(in.q), x); });

@@ -55,7 +55,7 @@ class ESPALIER_API OperationalSpace : public Algorithm {
     return compute(q.data(), v.data(), tau.data(), wrenches);
   }
   ESPALIER_CALLS_AT_STATES
-  void solve(const Inputs& in, Results& out) override {
+  void solve(const InputViews& in, Results& out) override {
     if constexpr (std::is_same_v<T, double>) {
       using Axis = Result::Axis;
       const Answer& a = evaluate(in.q, in.v, in.tau, in.wrenches);

@@ -279,10 +279,11 @@ py::object BoundAlgorithm::solve_one(Call& call) {
 double BoundAlgorithm::seconds_per_solve(int calls, int rounds) {
   WithoutGil released;
   const std::scoped_lock lock(mutex_);
+  const InputViews in = inputs_;
   double best = 1e9;
   for (int round = 0; round < rounds; ++round) {
     const double start = seconds_now();
-    for (int k = 0; k < calls; ++k) algorithm_->solve(inputs_, results_);
+    for (int k = 0; k < calls; ++k) algorithm_->solve(in, results_);
     best = std::min(best, (seconds_now() - start) / calls);
   }
   return best;

@@ -5,7 +5,7 @@
 namespace espalier::contact {
 
 template <class T>
-void Collision<T>::solve(const Inputs& /*in*/, Results& /*out*/) {
+void Collision<T>::solve(const InputViews& /*in*/, Results& /*out*/) {
   throw Unsupported(
       "collision: inputs are named ones, expected shapes and poses (call collide(), or simulate "
       "with --ground)");

@@ -36,7 +36,7 @@ class ESPALIER_API Collision : public Algorithm {
                        Touch<T>* touch) const = 0;
 
   /// @throws Unsupported: shapes have no place among named inputs
-  void solve(const Inputs& in, Results& out) override;
+  void solve(const InputViews& in, Results& out) override;
 };
 
 extern template class Collision<double>;

@@ -38,7 +38,7 @@ void ImpulseProblem<T>::reshape(int contact_count, int scalar_count) {
 }
 
 template <class T>
-void ContactImpulses<T>::solve(const Inputs& /*in*/, Results& /*out*/) {
+void ContactImpulses<T>::solve(const InputViews& /*in*/, Results& /*out*/) {
   throw Unsupported(
       "contact-impulses: inputs are named ones, expected rows of contacts (call solve_impulses(), "
       "or simulate with --ground)");

@@ -76,7 +76,7 @@ class ESPALIER_API ContactImpulses : public Algorithm {
                                           const Effort& effort = {}) = 0;
 
   /// @throws Unsupported: the problem has no named inputs
-  void solve(const Inputs& in, Results& out) override;
+  void solve(const InputViews& in, Results& out) override;
 };
 
 /// Largest over rows of |lam - P(lam - (u + mu |u_t| n) / d)| d with P the projection onto cone or

@@ -5,7 +5,7 @@
 namespace espalier::contact {
 
 template <class T>
-void ContactStep<T>::solve(const Inputs& /*in*/, Results& /*out*/) {
+void ContactStep<T>::solve(const InputViews& /*in*/, Results& /*out*/) {
   throw Unsupported(
       "contact-step: inputs are named ones, expected a world (make a ContactSimulation, or "
       "simulate with --ground)");

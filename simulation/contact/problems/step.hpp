@@ -102,7 +102,7 @@ class ESPALIER_API ContactStep : public Algorithm {
   virtual void set_step_gravity(const Vec3<double>& g) = 0;
 
   /// @throws Unsupported: the problem has no named inputs
-  void solve(const Inputs& in, Results& out) override;
+  void solve(const InputViews& in, Results& out) override;
 };
 
 extern template class ContactStep<double>;

@@ -21,7 +21,7 @@ std::string_view to_string(StepDerivatives::Verdict verdict) {
 }
 
 template <class T>
-void ContactStepDerivatives<T>::solve(const Inputs& /*in*/, Results& /*out*/) {
+void ContactStepDerivatives<T>::solve(const InputViews& /*in*/, Results& /*out*/) {
   throw Unsupported(
       "contact-step-derivatives: inputs are named ones, expected a world (make a ContactSimulation "
       "and ask it for derivatives())");

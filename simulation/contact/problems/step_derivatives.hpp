@@ -68,7 +68,7 @@ class ESPALIER_API ContactStepDerivatives : public Algorithm {
   virtual void differentiate(const StepState<T>& s, double h, StepDerivatives& out) = 0;
 
   /// @throws Unsupported: the problem has no named inputs
-  void solve(const Inputs& in, Results& out) override;
+  void solve(const InputViews& in, Results& out) override;
 };
 
 extern template class ContactStepDerivatives<double>;

@@ -11,7 +11,7 @@ using namespace espalier;
 class Impostor final : public Algorithm {
  public:
   using Algorithm::Algorithm;
-  void solve(const Inputs& /*in*/, Results& /*out*/) override {}
+  void solve(const InputViews& /*in*/, Results& /*out*/) override {}
 };
 
 void algorithm(Registrar& registrar, const char* name, AlgorithmFactory factory) {

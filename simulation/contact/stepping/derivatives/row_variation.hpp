@@ -14,7 +14,7 @@ namespace espalier::contact {
 
 /// Closed forms at dual numbers are used here alone, not by name.
 template <>
-inline void Collision<Dual<double>>::solve(const Inputs& /*in*/, Results& /*out*/) {
+inline void Collision<Dual<double>>::solve(const InputViews& /*in*/, Results& /*out*/) {
   throw Unsupported("collision: scalar is a dual number, expected calls of collide()");
 }
 
