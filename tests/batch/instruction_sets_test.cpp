@@ -28,7 +28,7 @@ const Host& host_up_to(const std::string& set) {
   if (host == nullptr) {
     const EnvironmentVariable cap("ESPALIER_INSTRUCTION_SET", set);
     host = std::make_unique<const Host>(
-        Host::Options{{ESPALIER_BINARY_DIR "/lib/espalier/plugins"}, false});
+        Host::Options{{ESPALIER_PLUGIN_DIR}, false});
   }
   return *host;
 }
@@ -45,7 +45,7 @@ class InstructionSetTest : public ::testing::TestWithParam<std::string> {
     if (espalier::detail::processor_instruction_set() < set) {
       GTEST_SKIP() << "this processor has no " << GetParam();
     }
-    if (!std::filesystem::exists(ESPALIER_BINARY_DIR "/lib/espalier/plugins/espalier_joints.so")) {
+    if (!std::filesystem::exists(ESPALIER_PLUGIN_DIR "/espalier_joints.so")) {
       GTEST_SKIP() << "this build has one instruction set (ESPALIER_ONE_VARIANT)";
     }
     const std::vector<LoadedPlugin> loaded = wide().loader().loaded();

@@ -78,7 +78,7 @@ TEST(ThreadsTest, EightAskAFreshHostForPluginsThatAreNotOpenYet) {
   RobotOptions options;
   options.bodies = 12;
   const Description description = random_robot(host().registry(), options);
-  const Host fresh(Host::Options{{ESPALIER_BINARY_DIR "/lib/espalier/plugins"}, false});
+  const Host fresh(Host::Options{{ESPALIER_PLUGIN_DIR}, false});
   std::vector<int> bodies(thread_count, 0);
   in_eight_threads([&](int number) {
     const ModelPtr model = fresh.compile(description);

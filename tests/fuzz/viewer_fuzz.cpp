@@ -25,7 +25,7 @@ struct Talk {
 };
 
 Talk talk(char first) {
-  static const espalier::Host host({{ESPALIER_BINARY_DIR "/lib/espalier/plugins"}, false});
+  static const espalier::Host host({{ESPALIER_PLUGIN_DIR}, false});
   static const std::string robots = ESPALIER_SOURCE_DIR "/robots/";
   static const Stage four_bar(host, ESPALIER_SOURCE_DIR "/tests/viewer/data/four_bar.yaml", {});
   static const Stage tello(host, robots + "tello.yaml",

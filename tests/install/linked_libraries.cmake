@@ -1,7 +1,7 @@
 # No program, library or plugin of a build names a library under the GPL as one that it needs.
 cmake_minimum_required(VERSION 3.25)
 find_program(READELF readelf REQUIRED)
-file(GLOB files ${BUILD}/bin/* ${BUILD}/lib/*.so ${BUILD}/lib/espalier/plugins/*.so)
+file(GLOB files ${BUILD}/bin/* ${LIBRARIES}/*.so ${LIBRARIES}/espalier/plugins/*.so)
 list(LENGTH files count)
 if(count LESS 20)  # the program, eight libraries, and a plugin for each problem
   message(FATAL_ERROR "${BUILD}: ${count} files were found, expected at least 20")

@@ -2,8 +2,8 @@
 # takes it for the working directory, whoever wrote there.
 cmake_minimum_required(VERSION 3.25)
 find_program(READELF readelf REQUIRED)
-file(GLOB files ${BUILD}/bin/* ${BUILD}/lib/*.so ${BUILD}/lib/espalier/*.so
-  ${BUILD}/lib/espalier/plugins/*.so ${BUILD}/python/espalier/*.so)
+file(GLOB files ${BUILD}/bin/* ${LIBRARIES}/*.so ${LIBRARIES}/espalier/*.so
+  ${LIBRARIES}/espalier/plugins/*.so ${BUILD}/python/espalier/*.so)
 set(lists 0)
 foreach(file IN LISTS files)
   execute_process(COMMAND ${READELF} -d ${file} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)

@@ -11,7 +11,7 @@ namespace espalier::test {
 namespace {
 
 void run_all() {
-  const Host host(Host::Options{{ESPALIER_BINARY_DIR "/lib/espalier/plugins"}, false});
+  const Host host(Host::Options{{ESPALIER_PLUGIN_DIR}, false});
   for (const Call& call : fixed_calls(host)) {
     for (int k = 0; k < warming_calls; ++k) call.run(k);
     start_counting();

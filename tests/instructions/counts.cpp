@@ -57,7 +57,7 @@ std::string valgrind_version() {
 
 /// Instruction set of the plugin that the loader takes for most of the calls.
 std::string loaded_instruction_set() {
-  const Host host(Host::Options{{ESPALIER_BINARY_DIR "/lib/espalier/plugins"}, false});
+  const Host host(Host::Options{{ESPALIER_PLUGIN_DIR}, false});
   const std::string& origin = host.registry().find_algorithm("forward-dynamics", "aba").origin;
   for (const LoadedPlugin& plugin : host.loader().loaded()) {
     if (plugin.file == origin) return plugin.instruction_set;

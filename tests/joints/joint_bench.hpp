@@ -20,7 +20,7 @@ namespace espalier::test {
 /// All plugins of the build, and those on ESPALIER_PLUGIN_PATH: so are an author's own joints held
 /// to the same tests.
 inline const Registry& registry() {
-  static const Host host(Host::Options{{ESPALIER_BINARY_DIR "/lib/espalier/plugins"}, true});
+  static const Host host(Host::Options{{ESPALIER_PLUGIN_DIR}, true});
   return host.registry();
 }
 

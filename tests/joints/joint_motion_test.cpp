@@ -281,13 +281,13 @@ TEST(JointMotionTest, CoordinateAxesAreAlignedBySignedPermutations) {
 }
 
 TEST(JointMotionTest, PlainAndWideInstructionSetsAgree) {
-  if (!std::filesystem::exists(ESPALIER_BINARY_DIR "/lib/espalier/plugins/espalier_joints.so")) {
+  if (!std::filesystem::exists(ESPALIER_PLUGIN_DIR "/espalier_joints.so")) {
     GTEST_SKIP() << "this build has one instruction set (ESPALIER_ONE_VARIANT)";
   }
   const char* const variable = "ESPALIER_INSTRUCTION_SET";
   const std::string before = std::getenv(variable) == nullptr ? "" : std::getenv(variable);
   ::setenv(variable, "baseline", 1);
-  const Host plain(Host::Options{{ESPALIER_BINARY_DIR "/lib/espalier/plugins"}, false});
+  const Host plain(Host::Options{{ESPALIER_PLUGIN_DIR}, false});
   before.empty() ? ::unsetenv(variable) : ::setenv(variable, before.c_str(), 1);
   for (const Entry* e : plain.registry().entries(Kind::joint)) {
     const JointType& wide = registry().joint_type(e->about.name);

@@ -18,7 +18,7 @@ constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
 const Host& careless() {
   static const std::unique_ptr<Host> host = [] {
     auto made =
-        std::make_unique<Host>(Host::Options{{ESPALIER_BINARY_DIR "/lib/espalier/plugins"}, false});
+        std::make_unique<Host>(Host::Options{{ESPALIER_PLUGIN_DIR}, false});
     made->loader().load(plugin_file("good_careless"));
     return made;
   }();

@@ -234,10 +234,9 @@ TEST_F(LoaderTest, RefusedFileShadowsNothing) {
 TEST_F(LoaderTest, SearchPathIsCommandLineThenEnvironmentThenBesideTheLibrary) {
   const EnvironmentVariable variable(
       "ESPALIER_PLUGIN_PATH", (folder_ / "b") + "::" + (folder_ / "c/") + ":" + (folder_ / "a"));
-  const std::string build = fs::canonical(ESPALIER_BINARY_DIR).string();
   const std::vector<std::string> path = Loader::search_path({folder_ / "a"});
   EXPECT_EQ(path, (std::vector<std::string>{folder_ / "a", folder_ / "b", folder_ / "c",
-                                            build + "/lib/espalier/plugins"}));
+                                            fs::canonical(ESPALIER_PLUGIN_DIR).string()}));
 }
 
 TEST_F(LoaderTest, RelativeFoldersOfTheSearchPathBecomeAbsolute) {

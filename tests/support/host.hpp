@@ -16,7 +16,7 @@
 namespace espalier::test {
 
 inline const Host& host() {
-  static const Host host(Host::Options{{ESPALIER_BINARY_DIR "/lib/espalier/plugins"}, false});
+  static const Host host(Host::Options{{ESPALIER_PLUGIN_DIR}, false});
   return host;
 }
 
