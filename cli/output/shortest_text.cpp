@@ -59,13 +59,13 @@ constexpr std::array<Bytes, fixed_powers> unmoved = [] {
   return table;
 }();
 
-/// Sixteen digits, each in a byte, the first one in the lowest: halves, then pairs and so on, beside
-/// one another in one register.
+/// Sixteen digits, each in a byte, the first one in the lowest: halves, then pairs and so on,
+/// beside one another in one register.
 __m128i split(std::uint64_t sixteen) {
   constexpr std::uint64_t eight = 100000000;
   const std::uint64_t high = sixteen / eight;
-  const __m128i eights = _mm_set_epi64x(static_cast<long long>(sixteen - eight * high),
-                                        static_cast<long long>(high));
+  const __m128i eights =
+      _mm_set_epi64x(static_cast<long long>(sixteen - eight * high), static_cast<long long>(high));
   const __m128i fours = _mm_srli_epi64(_mm_mul_epu32(eights, _mm_set1_epi64x(3518437209)), 45);
   const __m128i tens_of_fours = _mm_mul_epu32(fours, _mm_set1_epi64x(10000));
   const __m128i four =
@@ -96,13 +96,14 @@ char* write_exponent(int x, char* to) {
 /// on how many there are, or on where the point is.
 char* write(const Digits& digits, char* to) {
   const __m128i sixteen = split(digits.sixteen);
-  const auto marks = static_cast<unsigned>(
-      _mm_movemask_epi8(_mm_cmpgt_epi8(sixteen, _mm_setzero_si128())));
+  const auto marks =
+      static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpgt_epi8(sixteen, _mm_setzero_si128())));
   const unsigned count =
       32 - static_cast<unsigned>(std::countl_zero(1U | marks | (digits.last != 0 ? 1U << 16 : 0)));
   auto power = static_cast<unsigned>(digits.power + zero_power);
   const bool is_scientific = power >= fixed_powers || count < places[power].least;
-  if (is_scientific) [[unlikely]] power = zero_power;
+  if (is_scientific) [[unlikely]]
+    power = zero_power;
   const Places& at = places[power];
 
   const __m128i characters = _mm_or_si128(sixteen, _mm_set1_epi8('0'));
