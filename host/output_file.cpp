@@ -16,6 +16,8 @@ namespace {
 
 /// Rows wait until there are so many bytes of them.
 constexpr std::size_t buffered = 1 << 16;
+/// What the disk is asked to write at once.
+constexpr std::uint64_t begin_by = 8 << 20;
 /// What move() and scratch files are read by.
 constexpr std::size_t piece_size = 1 << 20;
 
@@ -105,10 +107,21 @@ void OutputFile::write_all(std::string_view rows) {
     const ssize_t n = ::write(descriptor_, rows.data(), rows.size());
     if (n >= 0) {
       rows.remove_prefix(static_cast<std::size_t>(n));
+      written_ += static_cast<std::uint64_t>(n);
     } else if (errno != EINTR) {
       fail(errno);
     }
   }
+  if (renamed_ && written_ - begun_ >= begin_by) begin_writeback();
+}
+
+/// The disk writes while rows come, so that commit() waits for less of it.
+void OutputFile::begin_writeback() {
+  const auto from = static_cast<off_t>(begun_), size = static_cast<off_t>(written_ - begun_);
+  if (::sync_file_range(descriptor_, from, size, SYNC_FILE_RANGE_WRITE) != 0) {
+    // A file system that does not know it.
+  }
+  begun_ = written_;
 }
 
 int OutputFile::seekable() {

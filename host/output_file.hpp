@@ -64,6 +64,7 @@ class ESPALIER_API OutputFile {
 
  private:
   void write_all(std::string_view rows);
+  void begin_writeback();
   int seekable();
   std::size_t read_at(std::uint64_t at, char* to, std::size_t size) const;
   void copy_scratch();
@@ -76,6 +77,7 @@ class ESPALIER_API OutputFile {
   int descriptor_ = -1;
   int scratch_ = -1;      ///< what write_at() writes where the file may have no places
   bool renamed_ = false;  ///< whether it is written beside
+  std::uint64_t written_ = 0, begun_ = 0;  ///< bytes of write(), and of them those for the disk
 };
 
 /// Writes a file at once. @throws OutputError, as OutputFile

@@ -5,7 +5,7 @@ pkgs.clangStdenv.mkDerivation {
   version = "0.2.0";
   src = ../..;
   nativeBuildInputs = with pkgs; [ cmake ninja pkg-config ];
-  buildInputs = with pkgs; [ boost spdlog fmt tinyxml-2 yaml-cpp muparser tbb cli11 nlohmann_json assimp dragonbox zlib ];
+  buildInputs = with pkgs; [ boost spdlog fmt tinyxml-2 yaml-cpp muparser tbb cli11 nlohmann_json assimp zlib ];
   propagatedBuildInputs = [ pkgs.eigen ];
   cmakeFlags = [ "-DESPALIER_TESTS=OFF" "-DESPALIER_ALGLIB=OFF" "-DESPALIER_UMFPACK=OFF" "-DESPALIER_UNITY=ON" ];
   meta = {
