@@ -26,9 +26,10 @@ ChainAttachments::ChainAttachments(const Model& model, const ChainPlan& plan,
     bodies.emplace_back();
     for (const int l : group) {
       const Chain& chain = plan.chains[l];
-      if (plan.chain_of[chain.parent] < 0 && !met[chain.parent]) {
-        of_group.push_back(chain.parent);
-        met[chain.parent] = true;
+      const int p = chain.parent;
+      if (p > 0 && plan.chain_of[p] < 0 && !met[p]) {
+        of_group.push_back(p);
+        met[p] = true;
       }
       for (const ChainBody& b : chain.bodies) {
         if (!attachment[b.body]) continue;

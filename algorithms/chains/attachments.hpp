@@ -6,8 +6,8 @@
 
 namespace espalier {
 
-/// Where chains meet other bodies: parents are the bodies that chains hang on, attachment bodies
-/// those of chains that carry others or whose motion others read.
+/// Where chains meet other bodies: parents are the bodies that chains hang on, but for the ground;
+/// attachment bodies those of chains that carry others or whose motion others read.
 struct ChainAttachments {
   /// @param watched  bodies whose motion others read in any case
   ChainAttachments(const Model& model, const ChainPlan& plan, const ChainGroups& groups,

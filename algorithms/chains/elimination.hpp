@@ -18,7 +18,7 @@ constexpr bool turns_first(const ChainKind& kind) {
 
 /// Elimination with nothing reflected: U is the axis column of I, D its last entry, and Ia has
 /// zeros about the axis. (Ended lanes have no inertia and D = 1.)
-template <ChainKind kind, class S, class Body>
+template <class S, class Body>
 ESPALIER_ALWAYS_INLINE void eliminate_joint(Body& b, const S& tau, ArticulatedInertia<S>& I,
                                             JointWrenches<S>& w) {
   const Turn<S> t = Turn<S>::of(b.c, b.s);
@@ -32,25 +32,26 @@ ESPALIER_ALWAYS_INLINE void eliminate_joint(Body& b, const S& tau, ArticulatedIn
   const Force<S> U{{inverse * x, inverse * y, S(1.0)}, scale(inverse, f)};
   p.n += Vec3<S>{u * x, u * y, u * z};
   p.f += scale(u, f);
-  const auto P = b.P;
-  to_parent<kind>(P, t, p);
+  turn_to_parent(t, p);
   b.U() = U;
   b.u = u, b.D_inverse = inverse;
-  // Part by part, so that few numbers occupy registers.
   I.C.xx -= U.f.x * f.x, I.C.xy -= U.f.x * f.y, I.C.xz -= U.f.x * f.z;
   I.C.yy -= U.f.y * f.y, I.C.yz -= U.f.y * f.z, I.C.zz -= U.f.z * f.z;
-  to_parent_C<kind>(P, t, I.C);
   I.B.row[0] -= scale(U.n.x, f);
   I.B.row[1] -= scale(U.n.y, f);
   I.B.row[2] = Vec3<S>::zero();
-  const Mat3<S> B = to_parent_B<kind, true>(P, t, I.C, I.B);
   I.A.xx -= U.n.x * x, I.A.xy -= U.n.x * y, I.A.yy -= U.n.y * y;
   I.A.xz = I.A.yz = I.A.zz = S(0.0);
-  to_parent_A<kind, true>(P, t, B, I.B, I.A);
+  turn_to_parent<true>(t, I);
+  const auto& P = b.P;
+  with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+    place_on_parent<kind>(P, p);
+    place_on_parent<kind, true>(P, I);
+  });
 }
 /// Elimination after the rotation to the body before, whose axes rotors' transverse momentum has:
 /// the rotation does not wait for the division.
-template <ChainKind kind, class Unit, class S, class Inertia, class Wrenches>
+template <class Unit, class S, class Inertia, class Wrenches>
 ESPALIER_ALWAYS_INLINE void eliminate_turned_joint(Unit& unit, typename Unit::Body& b, const S& tau,
                                                    Inertia& I, Wrenches& w) {
   const auto t = Unit::Body::InertiaTurn::of(b.c, b.s);
@@ -58,7 +59,7 @@ ESPALIER_ALWAYS_INLINE void eliminate_turned_joint(Unit& unit, typename Unit::Bo
   w.add_wrench(b.pA);
   w.set_column(I);
   S D = axis_inertia(I) + b.reflected, force = tau - w.axis_moment();
-  if constexpr (kind.geared) {
+  if (b.kind.geared) [[unlikely]] {
     force -= unit.gears[b.gear].force;
     w.add_axis_moment_to_column(unit.gears[b.gear].axial);
     if (b.leads_pair) {
@@ -70,20 +71,19 @@ ESPALIER_ALWAYS_INLINE void eliminate_turned_joint(Unit& unit, typename Unit::Bo
   }
   const S inverse = S(1.0) / D;
   const S u = force * inverse;
-  const auto& P = b.P;
-  to_parent<kind>(P, t, w);
-  to_parent<kind>(P, t, I);
-  if constexpr (kind.geared) {
+  turn_to_parent(t, w);
+  turn_to_parent(t, I);
+  with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+    place_on_parent<kind>(b.P, w);
+    place_on_parent<kind>(b.P, I);
+  });
+  if (b.kind.geared) [[unlikely]] {
+    auto& gear = unit.gears[b.gear];
     if (b.transverse) {
-      w.add_moments(unit.gears[b.gear].momentum, unit.gears[b.gear].couple);
-      if (const int rotor = unit.gears[b.gear].rotor; rotor >= 0) {
-        add_rotation(I, unit.rotors[rotor].Delta);
-      }
+      w.add_moments(gear.momentum, gear.couple);
+      if (gear.rotor >= 0) add_rotation(I, unit.rotors[gear.rotor].Delta);
     }
-  }
-  if constexpr (kind.geared) {
     if (b.coupled) {
-      auto& gear = unit.gears[b.gear];
       gear.coupling_over_D = inverse * gear.coupling;
       unit.pair = {scale(-gear.coupling_over_D, plain(w.column())),
                    -(gear.coupling_over_D * gear.coupling), -(gear.coupling * u)};

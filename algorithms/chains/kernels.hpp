@@ -46,9 +46,10 @@ ESPALIER_ALWAYS_INLINE void with_twist(Twist twist, F&& f) {
   }
 }
 
-/// The same with the kind, of joints with nothing reflected.
+/// The same with the class of placements. Kernels do in it what depends on the class, and no more:
+/// all bodies of a chain then run the same lines of code (docs/performance.md).
 template <class F>
-ESPALIER_ALWAYS_INLINE void with_plain_kind(const ChainKind& kind, F&& f) {
+ESPALIER_ALWAYS_INLINE void with_placement(const ChainKind& kind, F&& f) {
   with_twist(kind.twist, [&]<Twist twist>() ESPALIER_INLINED {
     if (kind.offset) return f.template operator()<ChainKind{twist, true, false}>();
     f.template operator()<ChainKind{twist, false, false}>();
@@ -60,7 +61,7 @@ ESPALIER_ALWAYS_INLINE void with_plain_kind(const ChainKind& kind, F&& f) {
 template <class F>
 ESPALIER_ALWAYS_INLINE void with_kind(const ChainKind& kind, F&& f) {
   if (!kind.geared) {
-    with_plain_kind(kind, f);
+    with_placement(kind, f);
   } else {
     with_twist(kind.twist, [&]<Twist twist>() ESPALIER_INLINED {
       f.template operator()<ChainKind{twist, true, true}>();
@@ -205,10 +206,14 @@ ESPALIER_ALWAYS_INLINE void add_turning(Vec3<S>& alpha, const Vec3<S>& omega, co
   alpha.y -= x;
   if constexpr (accelerated) alpha.z += qdd;
 }
-/// X^T f: wrench about the origin of the body before, in its axes.
-template <ChainKind kind, class S, class C>
-ESPALIER_ALWAYS_INLINE void to_parent(const ChainPlacement<C>& P, const Turn<S>& t, Force<S>& f) {
+/// X^T f: wrench about the origin of the body before, in its axes. First the turn about the axis,
+template <class S>
+ESPALIER_ALWAYS_INLINE void turn_to_parent(const Turn<S>& t, Force<S>& f) {
   rotate_to_parent<0, 1>(f, t);
+}
+/// then what depends on the class of placements.
+template <ChainKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE void place_on_parent(const ChainPlacement<C>& P, Force<S>& f) {
   if constexpr (kind.twist == Twist::right) {
     f = {{f.n.x, -f.n.z, f.n.y}, {f.f.x, -f.f.z, f.f.y}};
   }
@@ -222,6 +227,11 @@ ESPALIER_ALWAYS_INLINE void to_parent(const ChainPlacement<C>& P, const Turn<S>&
       f.n.y += P.d * f.f.x - P.a * f.f.z;
     }
   }
+}
+template <ChainKind kind, class S, class C>
+ESPALIER_ALWAYS_INLINE void to_parent(const ChainPlacement<C>& P, const Turn<S>& t, Force<S>& f) {
+  turn_to_parent(t, f);
+  place_on_parent<kind>(P, f);
 }
 /// v + w x r: linear part of m at the body's origin, axes of the body before.
 template <ChainKind kind, class S, class C>
@@ -240,21 +250,25 @@ ESPALIER_ALWAYS_INLINE Vec3<S> swept(const ChainPlacement<C>& P, const Mat3<S>& 
   return {P.a * Om(0, 0) + P.d * Om(0, 2), P.a * Om(1, 0) + P.d * Om(1, 2),
           P.a * Om(2, 0) + P.d * Om(2, 2)};
 }
-/// X^T I X in three parts, first C = E^T C E,
+/// X^T I X: first the turn about the axis.
+/// @tparam flat  nothing resists about the joint's axis: its rows of A and B are zero
+template <bool flat = false, class S>
+ESPALIER_ALWAYS_INLINE void turn_to_parent(const Turn<S>& t, ArticulatedInertia<S>& I) {
+  rotate_to_parent<0, 1, false>(I.C, t);
+  rotate_to_parent<0, 1, flat>(I.B, t);
+  rotate_to_parent<0, 1, flat>(I.A, t);
+}
+/// The rest in three parts, first C = E^T C E,
 template <ChainKind kind, class S, class C>
-ESPALIER_ALWAYS_INLINE void to_parent_C(const ChainPlacement<C>& P, const Turn<S>& t, Sym3<S>& m) {
-  rotate_to_parent<0, 1, false>(m, t);
+ESPALIER_ALWAYS_INLINE void place_C(const ChainPlacement<C>& P, Sym3<S>& m) {
   if constexpr (kind.twist == Twist::right) m = Sym3<S>(m.xx, -m.xz, m.xy, m.zz, -m.yz, m.yy);
   if constexpr (kind.twist == Twist::any) rotate_to_parent<1, 2, false>(m, P.alpha);
 }
 /// then B = E^T B E + r x C with that C (r.y = 0; parallel: r.z = 0),
 /// @param m     C of the body before
-/// @tparam flat  the row of B of the joint's axis is zero
 /// @returns  E^T B E, before the shift
 template <ChainKind kind, bool flat, class S, class C>
-ESPALIER_ALWAYS_INLINE Mat3<S> to_parent_B(const ChainPlacement<C>& P, const Turn<S>& t,
-                                           const Sym3<S>& m, Mat3<S>& B) {
-  rotate_to_parent<0, 1, flat>(B, t);
+ESPALIER_ALWAYS_INLINE Mat3<S> place_B(const ChainPlacement<C>& P, const Sym3<S>& m, Mat3<S>& B) {
   if constexpr (kind.twist == Twist::right) {
     const Mat3<S> o = B;
     B = {{{o(0, 0), -o(0, 2), o(0, 1)},
@@ -279,9 +293,8 @@ ESPALIER_ALWAYS_INLINE Mat3<S> to_parent_B(const ChainPlacement<C>& P, const Tur
 /// and A = E^T A E + r x B_new^T + B_old (r x)^T.
 /// @param b, n  B before and after its shift
 template <ChainKind kind, bool flat, class S, class C>
-ESPALIER_ALWAYS_INLINE void to_parent_A(const ChainPlacement<C>& P, const Turn<S>& t,
-                                        const Mat3<S>& b, const Mat3<S>& n, Sym3<S>& A) {
-  rotate_to_parent<0, 1, flat>(A, t);
+ESPALIER_ALWAYS_INLINE void place_A(const ChainPlacement<C>& P, const Mat3<S>& b, const Mat3<S>& n,
+                                    Sym3<S>& A) {
   if constexpr (kind.twist == Twist::right) {
     const S none = S(0.0);
     A = flat ? Sym3<S>(A.xx, none, A.xy, none, none, A.yy)
@@ -306,12 +319,17 @@ ESPALIER_ALWAYS_INLINE void to_parent_A(const ChainPlacement<C>& P, const Turn<S
   }
 }
 
-template <ChainKind kind, class S, class C>
+template <ChainKind kind, bool flat = false, class S, class C>
+ESPALIER_ALWAYS_INLINE void place_on_parent(const ChainPlacement<C>& P, ArticulatedInertia<S>& I) {
+  place_C<kind>(P, I.C);
+  const Mat3<S> B = place_B<kind, flat>(P, I.C, I.B);
+  place_A<kind, flat>(P, B, I.B, I.A);
+}
+template <ChainKind kind, bool flat = false, class S, class C>
 ESPALIER_ALWAYS_INLINE void to_parent(const ChainPlacement<C>& P, const Turn<S>& t,
                                       ArticulatedInertia<S>& I) {
-  to_parent_C<kind>(P, t, I.C);
-  const Mat3<S> B = to_parent_B<kind, false>(P, t, I.C, I.B);
-  to_parent_A<kind, false>(P, t, B, I.B, I.A);
+  turn_to_parent<flat>(t, I);
+  place_on_parent<kind, flat>(P, I);
 }
 
 // --- elimination of a joint about z -------------------------------------------------------------
@@ -364,11 +382,13 @@ struct JointWrenches {
     U.n += column, p.n += wrench;
   }
 };
+template <class S>
+ESPALIER_ALWAYS_INLINE void turn_to_parent(const Turn<S>& t, JointWrenches<S>& w) {
+  turn_to_parent(t, w.U), turn_to_parent(t, w.p);
+}
 template <ChainKind kind, class S, class C>
-ESPALIER_ALWAYS_INLINE void to_parent(const ChainPlacement<C>& P, const Turn<S>& t,
-                                      JointWrenches<S>& w) {
-  to_parent<kind>(P, t, w.U);
-  to_parent<kind>(P, t, w.p);
+ESPALIER_ALWAYS_INLINE void place_on_parent(const ChainPlacement<C>& P, JointWrenches<S>& w) {
+  place_on_parent<kind>(P, w.U), place_on_parent<kind>(P, w.p);
 }
 /// I -= s U U^T, p += u U.
 /// @returns  s U

@@ -114,12 +114,22 @@ struct QuadWrenches {
   }
 };
 
+/// A Quad at any address, so that a body has no gaps.
+class KeptQuad {
+ public:
+  KeptQuad() = default;
+  KeptQuad(Quad x) { x.store(numbers_); }
+  ESPALIER_ALWAYS_INLINE operator Quad() const { return Quad::load(numbers_); }
+
+ private:
+  double numbers_[Quad::size];
+};
 /// A body's placement and moments side by side, as the kernels below want them. One four is kept,
 /// the others are made of numbers: a chain's bodies have to stay in the nearest cache.
 struct PairedPlacement : ChainPlacement<double> {
-  Quad minus_d_d;  ///< [0|0|-d|d]
+  KeptQuad minus_d_d;  ///< [0|0|-d|d]
 
-  void make_pairs() { minus_d_d = {0.0, 0.0, -d, d}; }
+  void make_pairs() { minus_d_d = Quad(0.0, 0.0, -d, d); }
 
   // By products where clang would make a move between registers that valgrind does not know.
   /// [a|0] and [d|0].
@@ -140,9 +150,9 @@ struct PairedPlacement : ChainPlacement<double> {
   ESPALIER_ALWAYS_INLINE Quad d_none() const { return lanes<4, 5, 2, 7>(Quad(d), Quad(0.0)); }
 };
 struct PairedMoments : ChainMoments<double> {
-  Quad to_xz, to_yz;  ///< what these entries of an inertia gain
+  KeptQuad to_xz, to_yz;  ///< what these entries of an inertia gain
 
-  void make_pairs() { to_xz = {-xz, 0.0, y, -y}, to_yz = {-yz, 0.0, -x, x}; }
+  void make_pairs() { to_xz = Quad(-xz, 0.0, y, -y), to_yz = Quad(-yz, 0.0, -x, x); }
 
   /// [y|x] and [yz|xz], [yy|xy], [xy|xx].
   ESPALIER_ALWAYS_INLINE Pair yx() const { return Pair::load(&y); }
@@ -157,11 +167,16 @@ ESPALIER_ALWAYS_INLINE void add_body(const PairedMoments& b, QuadInertia& I) {
 }
 
 /// X^T f: wrenches about the origin of the body before, in its axes. In every two lanes n and f.
+ESPALIER_ALWAYS_INLINE void turn_to_parent(const Turn<Pair>& t, PairedForce& w) {
+  rotate_to_parent(w.x, w.y, t);
+}
+ESPALIER_ALWAYS_INLINE void turn_to_parent(const Turn<Quad>& t, QuadWrenches& w) {
+  rotate_to_parent(w.x, w.y, t);
+}
 /// @param a, d  shifts in the lanes of n
 template <ChainKind kind, class Wrenches, class V>
-ESPALIER_ALWAYS_INLINE void carry_to_parent(const PairedPlacement& P, const Turn<V>& t, const V& a,
-                                            const V& d, Wrenches& w) {
-  rotate_to_parent(w.x, w.y, t);
+ESPALIER_ALWAYS_INLINE void place_on_parent(const PairedPlacement& P, const V& a, const V& d,
+                                            Wrenches& w) {
   if constexpr (kind.twist == Twist::right) w = {w.x, -w.z, w.y};
   if constexpr (kind.twist == Twist::any) rotate_to_parent(w.y, w.z, P.alpha);
   if constexpr (kind.offset) {
@@ -176,14 +191,12 @@ ESPALIER_ALWAYS_INLINE void carry_to_parent(const PairedPlacement& P, const Turn
   }
 }
 template <ChainKind kind>
-ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Pair>& t,
-                                      PairedForce& f) {
-  carry_to_parent<kind>(P, t, P.pair_a(), P.pair_d(), f);
+ESPALIER_ALWAYS_INLINE void place_on_parent(const PairedPlacement& P, PairedForce& f) {
+  place_on_parent<kind>(P, P.pair_a(), P.pair_d(), f);
 }
 template <ChainKind kind>
-ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Quad>& t,
-                                      QuadWrenches& w) {
-  carry_to_parent<kind>(P, t, P.low_a(), P.low_d(), w);
+ESPALIER_ALWAYS_INLINE void place_on_parent(const PairedPlacement& P, QuadWrenches& w) {
+  place_on_parent<kind>(P, P.low_a(), P.low_d(), w);
 }
 
 /// E^T M E for a turn about axis 3 - i - j, of A, C, B and B^T.
@@ -199,10 +212,11 @@ ESPALIER_ALWAYS_INLINE void rotate_all_to_parent(Sym3<Quad>& M, const Turn<C>& t
 }
 
 /// X^T I X: inertia about the origin of the body before, in its axes (inertia.hpp, shifted()).
-template <ChainKind kind>
-ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Quad>& t,
-                                      QuadInertia& I) {
+ESPALIER_ALWAYS_INLINE void turn_to_parent(const Turn<Quad>& t, QuadInertia& I) {
   rotate_all_to_parent<0, 1>(I, t);
+}
+template <ChainKind kind>
+ESPALIER_ALWAYS_INLINE void place_on_parent(const PairedPlacement& P, QuadInertia& I) {
   if constexpr (kind.twist == Twist::right) {
     I = {{I.xx, -I.xz, I.xy, I.zz, -transposed(I.yz), I.yy}};
   }
@@ -241,6 +255,12 @@ ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<Quad>
     I.yy += d * BT_of(xy_both);
     I.yz += d * BT_of(shifted.xz);
   }
+}
+
+template <ChainKind kind, class V, class X>
+ESPALIER_ALWAYS_INLINE void to_parent(const PairedPlacement& P, const Turn<V>& t, X& x) {
+  turn_to_parent(t, x);
+  place_on_parent<kind>(P, x);
 }
 
 // --- elimination of a joint about z, as in chains/kernels.hpp ------------------------------------

@@ -96,6 +96,18 @@ class ChainSweeps : public ChainUnits<T> {
   template <bool accelerated, class Unit, class Bodies, class Moving>
   ESPALIER_ALWAYS_INLINE void pass_motion(Unit& unit, Bodies bodies, const T* v, const T* vdot,
                                           Moving&& m);
+  /// What the rotors of a joint need for the motion of the body before.
+  template <bool accelerated, class Unit, class Moving, class S>
+  ESPALIER_ALWAYS_INLINE void start_gear(Unit& unit, const typename Unit::Body& b, const Moving& m,
+                                         S qd, [[maybe_unused]] S qdd) {
+    auto& gear = unit.gears[b.gear];
+    gear.force = S(0.0);
+    if (!b.transverse) return;
+    gear.couple = cross(plain(m.omega), scale(qd, gear.momentum));
+    gear.force = dot(plain(m.alpha), gear.momentum);
+    if constexpr (accelerated) gear.couple += scale(qdd, gear.momentum);
+    if (gear.rotor >= 0) move_rotor(unit, b.gear, plain(m.omega), plain(m.alpha), qd);
+  }
   /// Not inlined: few joints drive asymmetric rotors.
   template <class Unit, class S>
   [[gnu::noinline]] void move_rotor(Unit& unit, int index, Vec3<S> omega, Vec3<S> alpha, S qd) {
@@ -222,52 +234,44 @@ void ChainSweeps<T>::pass_motion(Unit& unit, Bodies bodies, const T* v, const T*
     const S qd = Base::template gather<Unit::lanes>(v, b.rate);
     S qdd = S(0.0);
     if constexpr (accelerated) qdd = Base::template gather<Unit::lanes>(vdot, b.rate);
-    with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+    if (b.kind.geared) [[unlikely]]
+      start_gear<accelerated>(unit, b, m, qd, qdd);
+    const auto t = outward_turn(b);
+    with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
       if constexpr (kind.offset) m.a += swept<kind>(b.P, m.Om);
-      if constexpr (kind.geared) {
-        auto& gear = unit.gears[b.gear];
-        gear.force = S(0.0);
-        if (b.transverse) {
-          gear.couple = cross(plain(m.omega), scale(qd, gear.momentum));
-          gear.force = dot(plain(m.alpha), gear.momentum);
-          if constexpr (accelerated) gear.couple += scale(qdd, gear.momentum);
-          if (gear.rotor >= 0) move_rotor(unit, b.gear, plain(m.omega), plain(m.alpha), qd);
-        }
-      }
-      const auto t = outward_turn(b);
       m.omega = rotate_to_child<kind>(b.P, t, m.omega, qd);
       m.alpha = rotate_to_child<kind>(b.P, t, m.alpha);
       m.a = rotate_to_child<kind>(b.P, t, m.a);
-      if constexpr (kind.geared) {
-        // Rotors' momentum along the axis needs the same couple on this body as on the one
-        // before; its part about the axis is no force of the rate.
-        auto& gear = unit.gears[b.gear];
-        gear.force += gear.axial * plain(m.alpha).z;
-        if constexpr (accelerated) {
-          gear.force += (b.reflected - gear.axial) * qdd;
-          if (b.coupled) {
-            gear.force += gear.coupling * before;
-            unit.gears[b.gear - 1].force += gear.coupling * qdd;
-          }
+    });
+    if (b.kind.geared) [[unlikely]] {
+      // Rotors' momentum along the axis needs the same couple on this body as on the one before;
+      // its part about the axis is no force of the rate.
+      auto& gear = unit.gears[b.gear];
+      gear.force += gear.axial * plain(m.alpha).z;
+      if constexpr (accelerated) {
+        gear.force += (b.reflected - gear.axial) * qdd;
+        if (b.coupled) {
+          gear.force += gear.coupling * before;
+          unit.gears[b.gear - 1].force += gear.coupling * qdd;
         }
       }
-      add_turning<accelerated>(m.alpha, m.omega, qd, qdd);
-      if constexpr (accelerated) before = qdd;
-      if constexpr (Unit::Body::paired) {
-        m.Om = turning_matrix(m.omega, m.alpha);
-      } else {
-        m.Om = acceleration_matrix(m.omega, m.alpha);
-      }
-      auto f = inertial_wrench(b.moments, m);
-      if constexpr (kind.geared) {
-        const auto& axial = unit.gears[b.gear].axial;
-        const S x = plain(m.omega).x * qd, y = plain(m.omega).y * qd;
-        Vec3<S> couple{axial * y, -(axial * x), S(0.0)};
-        if constexpr (accelerated) couple.z = axial * qdd;
-        add_moment(f, couple);
-      }
-      b.pA = wrench_of<typename Unit::Body>(f);
-    });
+    }
+    add_turning<accelerated>(m.alpha, m.omega, qd, qdd);
+    if constexpr (accelerated) before = qdd;
+    if constexpr (Unit::Body::paired) {
+      m.Om = turning_matrix(m.omega, m.alpha);
+    } else {
+      m.Om = acceleration_matrix(m.omega, m.alpha);
+    }
+    auto f = inertial_wrench(b.moments, m);
+    if (b.kind.geared) [[unlikely]] {
+      const auto& axial = unit.gears[b.gear].axial;
+      const S x = plain(m.omega).x * qd, y = plain(m.omega).y * qd;
+      Vec3<S> couple{axial * y, -(axial * x), S(0.0)};
+      if constexpr (accelerated) couple.z = axial * qdd;
+      add_moment(f, couple);
+    }
+    b.pA = wrench_of<typename Unit::Body>(f);
     if (b.boundaries) show_motion(b, plain(m));
   }
 }
@@ -291,13 +295,13 @@ void ChainSweeps<T>::backward_pass(Unit& unit, const T* tau_all) {
         side_by_side<T, lanes>([&](int k) { return b.y[k] < 0 ? T(0.0) : tau_all[b.y[k]]; });
     if (i == 0 && unit.on_ground)
       return eliminate_joint_on_ground(unit, axis_inertia(I), tau - w.axis_moment());
-    with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
-      if constexpr (turns_first<Unit>(kind)) {
-        eliminate_turned_joint<kind>(unit, b, tau, I, w);
-      } else {
-        eliminate_joint<kind>(b, tau, I, w);
+    if constexpr (!Unit::Body::paired) {
+      if (!b.kind.geared) {
+        eliminate_joint(b, tau, I, w);
+        continue;
       }
-    });
+    }
+    eliminate_turned_joint(unit, b, tau, I, w);
   }
   propagate_to_parents(unit, plain(I), Force<S>(w.wrench()));
 }
@@ -326,31 +330,30 @@ void ChainSweeps<T>::accelerate(Unit& unit, T* ydd_all) {
     bodies = bodies.subspan(1);
   }
   for (auto& b : bodies) {
-    with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
-      if constexpr (turns_first<Unit>(kind)) {
-        [[maybe_unused]] const S before = ydd;
-        const Force<S> U = plain(b.U());
-        if constexpr (Unit::Body::paired) {  // both sums go on side by side
-          ydd = (b.u - m.w.x * U.n.x - m.w.y * U.n.y - m.w.z * U.n.z) - dot(m.v, U.f);
-        } else {
-          ydd = b.u - dot(m, U);
-        }
-        if constexpr (kind.geared) {
-          if (b.coupled) ydd -= unit.gears[b.gear].coupling_over_D * before;
-        }
+    const bool turned = turns_first<Unit>(b.kind);
+    const auto& U = plain(b.U());
+    if (turned) {
+      const S before = ydd;
+      if constexpr (Unit::Body::paired) {  // both sums go on side by side
+        ydd = (b.u - m.w.x * U.n.x - m.w.y * U.n.y - m.w.z * U.n.z) - dot(m.v, U.f);
+      } else {
+        ydd = b.u - dot(m, U);
       }
-      const Turn<S> t = Turn<S>::of(b.c, b.s);
+      if (b.coupled) [[unlikely]]
+        ydd -= unit.gears[b.gear].coupling_over_D * before;
+    }
+    const Turn<S> t = Turn<S>::of(b.c, b.s);
+    with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
       m = {rotate_to_child<kind>(b.P, t, m.w),
            rotate_to_child<kind>(b.P, t, shifted_velocity<kind>(b.P, m))};
-      if constexpr (turns_first<Unit>(kind)) {
-        m.w.z += ydd;
-      } else {  // U.n.z is 1
-        const Force<S>& U = plain(b.U());
-        const S w = b.u - (m.w.x * U.n.x + m.w.y * U.n.y + dot(m.v, U.f));
-        ydd = w - m.w.z;
-        m.w.z = w;
-      }
     });
+    if (turned) {
+      m.w.z += ydd;
+    } else {  // U.n.z is 1
+      const S w = b.u - (m.w.x * U.n.x + m.w.y * U.n.y + dot(m.v, U.f));
+      ydd = w - m.w.z;
+      m.w.z = w;
+    }
     Base::template scatter<lanes>(ydd, ydd_all, b.y);
     if (b.boundaries) show_acceleration(b, m);
   }
@@ -374,13 +377,13 @@ void ChainSweeps<T>::backward_force_pass(Unit& unit, T* tau_all) {
       if (b.kind.geared) tau += unit.gears[b.gear].force;
       return Base::template scatter<Unit::lanes>(tau, tau_all, b.y);
     }
-    with_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
-      to_parent<kind>(b.P, Unit::Body::InwardTurn::of(b.c, b.s), f);
-      if constexpr (kind.geared) {
-        tau += unit.gears[b.gear].force;
-        if (b.transverse) add_moment(f, unit.gears[b.gear].couple);
-      }
-    });
+    turn_to_parent(Unit::Body::InwardTurn::of(b.c, b.s), f);
+    with_placement(b.kind,
+                   [&]<ChainKind kind>() ESPALIER_INLINED { place_on_parent<kind>(b.P, f); });
+    if (b.kind.geared) [[unlikely]] {
+      tau += unit.gears[b.gear].force;
+      if (b.transverse) add_moment(f, unit.gears[b.gear].couple);
+    }
     Base::template scatter<Unit::lanes>(tau, tau_all, b.y);
   }
   propagate_to_parents(unit, plain(f));

@@ -9,6 +9,10 @@ ESPALIER_SINGLE_INSTANCE void Rnea<double>::compute(const double*, const double*
                                                     double*, const Wrenches<double>*);
 ESPALIER_SINGLE_INSTANCE void RneaState<double>::update(const double*, const double*, const double*,
                                                         const Vec3<double>&);
+ESPALIER_SINGLE_INSTANCE void take_parents_motion(const ChainGroup&, RneaState<double>&);
+ESPALIER_SINGLE_INSTANCE void show_motion(const ChainGroup&, RneaState<double>&);
+ESPALIER_SINGLE_INSTANCE void take_forces(const ChainGroup&, RneaState<double>&);
+ESPALIER_SINGLE_INSTANCE void propagate_to_parents(const ChainGroup&, RneaState<double>&);
 ESPALIER_SINGLE_INSTANCE void forward_motion(const ChainGroup&, RneaState<double>&, const double*);
 ESPALIER_SINGLE_INSTANCE void collect_forces(const ChainGroup&, RneaState<double>&, double*);
 }  // namespace espalier

@@ -149,18 +149,21 @@ struct QuarterTurn<float> {
   static constexpr double whole = 0x1.8p23;
 };
 
-}  // namespace detail
-
-/// Good to two units in the last place of 1, at any angle. Bit by bit, a lane's sine and cosine
-/// depend on that lane alone, whatever stands in the others, which xsimd's do not, whose reduction
-/// to one quadrant is another one where some lane is large; and measured, these take half of their
-/// time. Source of the polynomials: Moshier, Cephes mathematical library.
 template <class S, int n>
-inline void sincos(BasicPack<S, n> x, BasicPack<S, n>& s, BasicPack<S, n>& c) {
+struct LaneBits {
+  using Integer = typename QuarterTurn<S>::Integer;
+  using Type __attribute__((vector_size(n * sizeof(S)))) = Integer;
+};
+
+/// Sine and cosine of angles up to QuarterTurn::largest, of all lanes; no function is called.
+/// @returns  per lane whether its angle is one; all bits or none
+template <class S, int n>
+inline typename LaneBits<S, n>::Type sincos_inside(BasicPack<S, n> x, BasicPack<S, n>& s,
+                                                   BasicPack<S, n>& c) {
   using P = BasicPack<S, n>;
-  using Turn = detail::QuarterTurn<S>;
+  using Turn = QuarterTurn<S>;
   using Integer = typename Turn::Integer;
-  using Bits __attribute__((vector_size(n * sizeof(S)))) = Integer;
+  using Bits = typename LaneBits<S, n>::Type;
   constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
   constexpr int to_sign = 8 * sizeof(S) - 2;  // from the second bit
 
@@ -172,8 +175,8 @@ inline void sincos(BasicPack<S, n> x, BasicPack<S, n>& s, BasicPack<S, n>& c) {
   const P r(inside ? reduced.lanes : P(0.0).lanes);
 
   const P z = r * r, zz = z * z;
-  const P sine_r = r + r * z * detail::polynomial(Turn::sine, z, zz);
-  const P cosine_r = P(1.0) - P(0.5) * z + zz * detail::polynomial(Turn::cosine, z, zz);
+  const P sine_r = r + r * z * polynomial(Turn::sine, z, zz);
+  const P cosine_r = P(1.0) - P(0.5) * z + zz * polynomial(Turn::cosine, z, zz);
   // Its sign is that of r, also where both are zero.
   constexpr Integer sign = Integer(1) << (to_sign + 1);
   const Bits sine = reinterpret_cast<Bits>(sine_r.lanes) | (reinterpret_cast<Bits>(r.lanes) & sign);
@@ -183,9 +186,26 @@ inline void sincos(BasicPack<S, n> x, BasicPack<S, n>& s, BasicPack<S, n>& c) {
   using Lanes = typename P::Lanes;
   s.lanes = reinterpret_cast<Lanes>((swap ? cosine : sine) ^ ((quadrant & 2) << to_sign));
   c.lanes = reinterpret_cast<Lanes>((swap ? sine : cosine) ^ (((quadrant + 1) & 2) << to_sign));
-  bool all_inside = true;
-  for (int k = 0; k < n; ++k) all_inside = all_inside && inside[k] != 0;
-  if (all_inside) [[likely]]
+  return inside;
+}
+/// Whether all bits of all lanes are set.
+template <class Bits>
+inline bool all_of(const Bits& bits) {
+  bool all = true;
+  for (std::size_t k = 0; k < sizeof(Bits) / sizeof(bits[0]); ++k) all = all && bits[k] != 0;
+  return all;
+}
+
+}  // namespace detail
+
+/// Good to two units in the last place of 1, at any angle. Bit by bit, a lane's sine and cosine
+/// depend on that lane alone, whatever stands in the others, which xsimd's do not, whose reduction
+/// to one quadrant is another one where some lane is large; and measured, these take half of their
+/// time. Source of the polynomials: Moshier, Cephes mathematical library.
+template <class S, int n>
+inline void sincos(BasicPack<S, n> x, BasicPack<S, n>& s, BasicPack<S, n>& c) {
+  const auto inside = detail::sincos_inside(x, s, c);
+  if (detail::all_of(inside)) [[likely]]
     return;
   for (int k = 0; k < n; ++k) {
     if (inside[k] != 0) continue;

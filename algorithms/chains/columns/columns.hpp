@@ -113,7 +113,7 @@ class ChainColumns : public ChainSweeps<T> {
     }
     for (int k = 0; k <= index; ++k) {
       const Body& b = c.bodies[k];
-      with_plain_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+      with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
         for (Vec3<V>& x : columns) x = rotate_to_child<kind>(b.P, b.t, x);
       });
     }
@@ -145,7 +145,7 @@ class ChainColumns : public ChainSweeps<T> {
       for (int i = begin; i < end; ++i) own[i] = D * (K[i].n.z + forces[i]);
       return;
     }
-    with_plain_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+    with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
       const Turn<V> t = b.t;
       for (int i = begin; i < end; ++i) {
         Force<V> f = K[i];
@@ -197,7 +197,7 @@ class ChainColumns : public ChainSweeps<T> {
       for (int i = begin; i < end; ++i) own[i] = z[i] - dot(m[i], b.U);
       return;
     }
-    with_plain_kind(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
+    with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
       const Turn<V> t = b.t;
       for (int i = begin; i < end; ++i) {
         const Motion<V> before = m[i];

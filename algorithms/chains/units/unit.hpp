@@ -19,12 +19,24 @@ struct ChainUnitBody {
   using Wrenches = std::conditional_t<paired, QuadWrenches, JointWrenches<S>>;
   using InwardTurn = Turn<std::conditional_t<paired, Pair, S>>;
   using InertiaTurn = Turn<std::conditional_t<paired, Quad, S>>;
+  // In the order of lines of the caches: what all passes read, then constants, then states.
   ChainKind kind;
-  std::conditional_t<paired, PairedPlacement, ChainPlacement<C>> P;
+  bool boundaries = false;
+  bool transverse = false;  ///< rotors have axes other than the joint's, or are asymmetric
+  bool coupled = false;     ///< by the coupling to the body before, in one of the lanes
+  bool leads_pair = false;  ///< the next one is coupled
+  int gear = -1;            ///< in ChainUnit::gears
+  int body[lanes];          ///< lanes whose chain has ended repeat its last one
+  int rate[lanes];          ///< independent, which is that of its joint
+  int y[lanes];             ///< the same; -1: ended
+  int boundary[lanes];      ///< -1: none
   C cos_theta, sin_theta;
+  std::conditional_t<paired, PairedPlacement, ChainPlacement<C>> P;
   std::conditional_t<paired, PairedMoments, ChainMoments<C>> moments;
   C reflected;
   S c, s;  ///< of q + theta
+  S u;     ///< (tau - S^T pA) / D
+  S D_inverse;
   /// Wrench that the motion needs; once the joint is eliminated, U in the same place, so that
   /// states stay in the nearest cache.
   Wrench pA;
@@ -32,18 +44,7 @@ struct ChainUnitBody {
   Wrench& U() { return pA; }
   /// And in composite bodies: of a unit acceleration of its rate, at the body it has reached.
   Wrench& column() { return pA; }
-  S u;  ///< (tau - S^T pA) / D
-  S D_inverse;
-  int body[lanes];      ///< lanes whose chain has ended repeat its last one
-  int rate[lanes];      ///< independent, which is that of its joint
-  int y[lanes];         ///< the same; -1: ended
-  int boundary[lanes];  ///< -1: none
-  bool boundaries = false;
   const Transform<double>* F[lanes];
-  int gear = -1;            ///< in ChainUnit::gears
-  bool transverse = false;  ///< rotors have axes other than the joint's, or are asymmetric
-  bool coupled = false;     ///< by the coupling to the body before, in one of the lanes
-  bool leads_pair = false;  ///< the next one is coupled
 };
 /// Geared rotors of a joint.
 template <class S, class C>

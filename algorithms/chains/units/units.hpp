@@ -42,14 +42,19 @@ class ChainUnits {
   /// Per cluster of the model, likewise.
   const std::vector<bool>& whole_clusters() const { return whole_clusters_; }
   const ChainAttachments& attachments() const { return chain_attachments_; }
+  /// Whether a group has parents or attachment bodies.
+  bool meets_others(int group) const { return units_[group].meets_others; }
   BoundaryState<T>& boundary(int body) { return boundaries_[boundary_of_[body]]; }
+  /// Sets what the chains on the ground read.
+  /// @param a  acceleration of the ground against gravity
+  void set_ground(const Vec3<T>& a) { boundaries_.front().a = a; }
 
   /// Asks for the first line of each array that a pass reads, and for some of the first chain's
   /// bodies. Without a branch, which would wait for what it depends on.
   ESPALIER_ALWAYS_INLINE void ask_for_numbers() const {
     constexpr int apart = 1024;
     ask_for(units_.data(), singles_.data(), boundaries_.data(), boundary_of_.data(),
-            turning_.data(), own_sine_.data(), chain_attachments_.parents.data());
+            turning_.data(), own_sine_.data());
     ask_for(first_bodies_, first_bodies_ + apart, first_bodies_ + 2 * apart);
   }
   /// Adds a run of the model, of joints that turn about z, to those that turn() evaluates.
@@ -108,7 +113,7 @@ class ChainUnits {
     int group = 0, index = 0, lane = 0;
   };
   struct UnitRef {
-    bool side;
+    bool side, meets_others;
     int index;
   };
 
@@ -159,7 +164,7 @@ class ChainUnits {
   }
   /// Calls f(lane, boundary, frame) for the bodies of a unit that have one.
   template <class Body, class Do>
-  void for_boundaries(const Body& b, Do&& f) {
+  ESPALIER_ALWAYS_INLINE void for_boundaries(const Body& b, Do&& f) {
     if (!b.boundaries) return;
     for (std::size_t k = 0; k < std::size(b.boundary); ++k) {
       if (b.boundary[k] >= 0)
@@ -173,19 +178,20 @@ class ChainUnits {
   }
   /// Calls f(number of a, number of b) for all numbers of two vectors, inertias and so on.
   template <class A, class B, class F>
-  static void for_numbers(Vec3<A>& a, Vec3<B>& b, F&& f) {
+  ESPALIER_ALWAYS_INLINE static void for_numbers(Vec3<A>& a, Vec3<B>& b, F&& f) {
     f(a.x, b.x), f(a.y, b.y), f(a.z, b.z);
   }
   template <class A, class B, class F>
-  static void for_numbers(Force<A>& a, Force<B>& b, F&& f) {
+  ESPALIER_ALWAYS_INLINE static void for_numbers(Force<A>& a, Force<B>& b, F&& f) {
     for_numbers(a.n, b.n, f), for_numbers(a.f, b.f, f);
   }
   template <class A, class B, class F>
-  static void for_numbers(Sym3<A>& a, Sym3<B>& b, F&& f) {
+  ESPALIER_ALWAYS_INLINE static void for_numbers(Sym3<A>& a, Sym3<B>& b, F&& f) {
     f(a.xx, b.xx), f(a.xy, b.xy), f(a.xz, b.xz), f(a.yy, b.yy), f(a.yz, b.yz), f(a.zz, b.zz);
   }
   template <class A, class B, class F>
-  static void for_numbers(ArticulatedInertia<A>& a, ArticulatedInertia<B>& b, F&& f) {
+  ESPALIER_ALWAYS_INLINE static void for_numbers(ArticulatedInertia<A>& a, ArticulatedInertia<B>& b,
+                                                 F&& f) {
     for_numbers(a.A, b.A, f), for_numbers(a.C, b.C, f);
     for (int i = 0; i < 3; ++i) for_numbers(a.B.row[i], b.B.row[i], f);
   }
@@ -196,9 +202,9 @@ class ChainUnits {
   std::vector<UnitRef> units_;  ///< per group
   std::vector<Single> singles_;
   std::vector<Side> sides_;
-  std::vector<Place> place_;      ///< per body
-  std::vector<int> boundary_of_;  ///< per body; -1: none
-  std::vector<BoundaryState<T>> boundaries_;
+  std::vector<Place> place_;                     ///< per body
+  std::vector<int> boundary_of_;                 ///< per body; -1: none
+  std::vector<BoundaryState<T>> boundaries_;     ///< that of the ground first
   std::vector<T> own_sine_, own_cosine_;         ///< per body
   const T *sine_ = nullptr, *cosine_ = nullptr;  ///< these, or somebody else's
   std::vector<RunTurns<T>> turning_;             ///< runs with bodies in chains
@@ -232,16 +238,20 @@ ChainUnits<T>::ChainUnits(const Model& model, ChainPlan plan, const std::vector<
       boundary_of_(plan_.chain_of.size(), -1),
       own_sine_(plan_.chain_of.size()),
       own_cosine_(plan_.chain_of.size()) {
+  add_boundary(0);  // the first one
   for (const int body : chain_attachments_.all) add_boundary(body);
   for (const Chain& chain : plan_.chains) add_boundary(chain.parent);
   const ChainUnitLayout layout(model, plan_, boundary_of_);
   for (const std::vector<int>& group : groups_.groups) {
     place(group, static_cast<int>(units_.size()));
+    const std::size_t g = units_.size();
+    const bool meets_others =
+        !chain_attachments_.parents[g].empty() || !chain_attachments_.bodies[g].empty();
     if (group.size() == 1) {
-      units_.push_back({false, static_cast<int>(singles_.size())});
+      units_.push_back({false, meets_others, static_cast<int>(singles_.size())});
       singles_.push_back(layout.unit<Single>(group));
     } else {
-      units_.push_back({true, static_cast<int>(sides_.size())});
+      units_.push_back({true, meets_others, static_cast<int>(sides_.size())});
       sides_.push_back(layout.unit<Side>(group));
     }
   }

@@ -18,13 +18,7 @@ class LeafChains {
  public:
   LeafChains(const Model& model, ChainPlan plan) : model_(model), columns_(model, std::move(plan)) {
     for (const std::vector<int>& of_group : columns_.attachments().parents) {
-      for (const int i : of_group) {
-        if (i == 0) {
-          on_ground_ = true;
-        } else {
-          parents_.push_back(i);
-        }
-      }
+      parents_.insert(parents_.end(), of_group.begin(), of_group.end());
     }
     for (const Cluster& c : model.clusters()) {
       if (c.rotors > 0 && contains(c.first)) geared_.push_back(&c);
@@ -41,7 +35,7 @@ class LeafChains {
   void eliminate(ArticulatedTree<T>& tree, BiasForces<T>& bias, const T* q, const T* v,
                  const T* tau, const Wrenches<T>* wrenches) {
     columns_.turn(q);
-    if (on_ground_) columns_.boundary(0).a = bias.motion(0).a;
+    columns_.set_ground(bias.motion(0).a);
     for (const int i : parents_) {
       const BodyMotion<T>& m = bias.motion(i);
       BoundaryState<T>& boundary = columns_.boundary(i);
@@ -106,7 +100,6 @@ class LeafChains {
 
   const Model& model_;
   ChainColumns<T> columns_;
-  bool on_ground_ = false;              ///< whether the ground is a parent
   std::vector<int> parents_;            ///< without the ground, each once
   std::vector<const Cluster*> geared_;  ///< in chains, with folded rotors
   std::vector<T> tau_;                  ///< with wrenches on these

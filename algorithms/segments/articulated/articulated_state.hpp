@@ -45,6 +45,7 @@ struct ArticulatedState {
     motion.update(q, v);
     chains.turn(q);
     body[0].motion.a = Vec3<T>::from(-gravity);
+    chains.set_ground(body[0].motion.a);
   }
   /// Subtracts external wrenches, each in its body's frame, from those that the bodies need.
   void apply(const Wrenches<T>& wrenches) {

@@ -9,23 +9,23 @@ namespace espalier {
 /// Not inlined: ABA and C-ABA share the code.
 /// Parents are the bodies that chains hang on; attachment bodies those of chains that carry others.
 
+// What a chain on the ground that carries nothing does not run stands apart.
+
 template <class T>
-[[gnu::noinline]] void forward_velocities(const ChainGroup& s, ArticulatedState<T>& state) {
-  ChainSweeps<T>& chains = state.chains;
-  for (const int i : chains.attachments().parents[s.group]) {
-    BoundaryState<T>& boundary = chains.boundary(i);
+[[gnu::noinline]] void take_parents_motion(const ChainGroup& s, ArticulatedState<T>& state) {
+  for (const int i : state.chains.attachments().parents[s.group]) {
+    BoundaryState<T>& boundary = state.chains.boundary(i);
     const WorldBody<T>& b = state.body[i];
-    if (i == 0) {  // stands still
-      boundary.a = b.motion.a;
-      continue;
-    }
     boundary.omega = b.to_body(b.motion.omega);
     boundary.alpha = b.to_body(b.motion.alpha);
     boundary.a = b.to_body(b.motion.a);
     boundary.IA = ArticulatedInertia<T>::zero();
     boundary.pA = Force<T>::zero();
   }
-  chains.outward_motion(s.group, state.v, nullptr);
+}
+template <class T>
+[[gnu::noinline]] void show_motion(const ChainGroup& s, ArticulatedState<T>& state) {
+  ChainSweeps<T>& chains = state.chains;
   for (const int i : chains.attachments().bodies[s.group]) {
     const BoundaryState<T>& boundary = chains.boundary(i);
     WorldBody<T>& b = state.body[i];
@@ -35,12 +35,18 @@ template <class T>
     b.pA = Force<T>::zero();
   }
 }
+template <class T>
+[[gnu::noinline]] void forward_velocities(const ChainGroup& s, ArticulatedState<T>& state) {
+  const bool meets_others = state.chains.meets_others(s.group);
+  if (meets_others) take_parents_motion(s, state);
+  state.chains.outward_motion(s.group, state.v, nullptr);
+  if (meets_others) show_motion(s, state);
+}
 
 template <class T>
-[[gnu::noinline]] void eliminate(const ChainGroup& s, ArticulatedState<T>& state, const T* tau) {
-  ChainSweeps<T>& chains = state.chains;
-  for (const int i : chains.attachments().bodies[s.group]) {
-    BoundaryState<T>& boundary = chains.boundary(i);
+[[gnu::noinline]] void take_inertias(const ChainGroup& s, ArticulatedState<T>& state) {
+  for (const int i : state.chains.attachments().bodies[s.group]) {
+    BoundaryState<T>& boundary = state.chains.boundary(i);
     const WorldBody<T>& b = state.body[i];
     if (b.aligned) {
       boundary.IA += b.inertia.articulated(), boundary.pA += b.pA;
@@ -49,10 +55,11 @@ template <class T>
       boundary.pA += Force<T>{b.E * b.pA.n, b.E * b.pA.f};
     }
   }
-  chains.inward_inertia(s.group, tau);
-  for (const int i : chains.attachments().parents[s.group]) {
-    if (i == 0) continue;
-    const BoundaryState<T>& boundary = chains.boundary(i);
+}
+template <class T>
+[[gnu::noinline]] void propagate_to_parents(const ChainGroup& s, ArticulatedState<T>& state) {
+  for (const int i : state.chains.attachments().parents[s.group]) {
+    const BoundaryState<T>& boundary = state.chains.boundary(i);
     WorldBody<T>& b = state.body[i];
     if (b.aligned) {
       b.inertia.add(boundary.IA), b.pA += boundary.pA;
@@ -62,22 +69,36 @@ template <class T>
     }
   }
 }
+template <class T>
+[[gnu::noinline]] void eliminate(const ChainGroup& s, ArticulatedState<T>& state, const T* tau) {
+  const bool meets_others = state.chains.meets_others(s.group);
+  if (meets_others) take_inertias(s, state);
+  state.chains.inward_inertia(s.group, tau);
+  if (meets_others) propagate_to_parents(s, state);
+}
 
+template <class T>
+[[gnu::noinline]] void take_parents_acceleration(const ChainGroup& s, ArticulatedState<T>& state) {
+  for (const int i : state.chains.attachments().parents[s.group]) {
+    const WorldBody<T>& b = state.body[i];
+    state.chains.boundary(i).da = {b.to_body(b.da.w), b.to_body(b.da.v)};
+  }
+}
+template <class T>
+[[gnu::noinline]] void show_acceleration(const ChainGroup& s, ArticulatedState<T>& state) {
+  for (const int i : state.chains.attachments().bodies[s.group]) {
+    WorldBody<T>& b = state.body[i];
+    const Motion<T>& da = state.chains.boundary(i).da;
+    b.da = {b.to_world(da.w), b.to_world(da.v)};
+  }
+}
 template <class T>
 [[gnu::noinline]] void forward_accelerations(const ChainGroup& s, ArticulatedState<T>& state,
                                              T* vdot) {
-  ChainSweeps<T>& chains = state.chains;
-  for (const int i : chains.attachments().parents[s.group]) {
-    if (i == 0) continue;
-    const WorldBody<T>& b = state.body[i];
-    chains.boundary(i).da = {b.to_body(b.da.w), b.to_body(b.da.v)};
-  }
-  chains.outward_acceleration(s.group, vdot);
-  for (const int i : chains.attachments().bodies[s.group]) {
-    WorldBody<T>& b = state.body[i];
-    const Motion<T>& da = chains.boundary(i).da;
-    b.da = {b.to_world(da.w), b.to_world(da.v)};
-  }
+  const bool meets_others = state.chains.meets_others(s.group);
+  if (meets_others) take_parents_acceleration(s, state);
+  state.chains.outward_acceleration(s.group, vdot);
+  if (meets_others) show_acceleration(s, state);
 }
 
 }  // namespace espalier

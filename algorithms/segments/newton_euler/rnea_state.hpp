@@ -51,6 +51,7 @@ struct RneaState : NewtonEulerState<T> {
     motion.update(q, v);
     chains.turn(q, motion.turns());
     this->start(motion.joints, motion.qd(), spanning_accelerations(vdot), gravity);
+    chains.set_ground(this->body[0].motion.a);
   }
   /// Subtracts external wrenches, each in its body's frame, from those that the bodies need.
   void apply(const Wrenches<T>& wrenches) {

@@ -36,13 +36,24 @@ class RunTurns {
   }
 
  private:
-  void by_angles(const double* q, double* sine, double* cosine) const {
+  /// Not inlined, and without a call but the last: the constants of sines stay in registers.
+  [[gnu::noinline, gnu::hot]] void by_angles(const double* q, double* sine, double* cosine) const {
     if (count_ < Quad::size) return by_few_angles(q, sine, cosine);
     Quad s, c;
+    bool inside = true;
     for (int k = 0; k < count_; k += Quad::size) {
       const int first = std::min(k, count_ - Quad::size);  // up to three are done twice
-      sincos(Quad::load(q + first), s, c);
+      inside &= detail::all_of(detail::sincos_inside(Quad::load(q + first), s, c));
       s.store(sine + first), c.store(cosine + first);
+    }
+    if (!inside) [[unlikely]]
+      by_large_angles(q, sine, cosine);
+  }
+  [[gnu::noinline]] void by_large_angles(const double* q, double* sine, double* cosine) const {
+    Quad s, c;
+    for (int k = 0; k < count_; ++k) {
+      sincos(Quad(q[k]), s, c);
+      sine[k] = s[0], cosine[k] = c[0];
     }
   }
   /// Not inlined: the rule is more.

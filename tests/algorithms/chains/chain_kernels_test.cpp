@@ -116,9 +116,7 @@ TYPED_TEST(ChainKernelTest, FlatInertiaToTheParentIsTheCongruence) {
     I.A.xz = I.A.yz = I.A.zz = S(0.0);
     I.B.row[2] = Vec3<S>::zero();
     ArticulatedInertia<S> at_parent = I;
-    to_parent_C<kind>(P, t, at_parent.C);
-    const Mat3<S> B = to_parent_B<kind, true>(P, t, at_parent.C, at_parent.B);
-    to_parent_A<kind, true>(P, t, B, at_parent.B, at_parent.A);
+    to_parent<kind, true>(P, t, at_parent);
     for (int k = 0; k < lanes; ++k) {
       const Matrix6d X = dense(transform_of(P, t, k));
       this->expect_close(dense(one(at_parent, k)), X.transpose() * dense(one(I, k)) * X);
