@@ -446,8 +446,7 @@ std::string message_of(F&& f) {
 
 TEST_P(BatchTest, OutlivesItsHost) {
   for (const bool loops : {false, true}) {
-    auto passing = std::make_unique<const Host>(
-        Host::Options{{ESPALIER_PLUGIN_DIR}, false});
+    auto passing = std::make_unique<const Host>(Host::Options{{ESPALIER_PLUGIN_DIR}, false});
     ClusterRobotOptions parts;
     parts.seed = 2;
     const ModelPtr model = passing->compile(loops ? random_cluster_robot(passing->registry(), parts)

@@ -27,8 +27,7 @@ const Host& host_up_to(const std::string& set) {
   std::unique_ptr<const Host>& host = hosts[set];
   if (host == nullptr) {
     const EnvironmentVariable cap("ESPALIER_INSTRUCTION_SET", set);
-    host = std::make_unique<const Host>(
-        Host::Options{{ESPALIER_PLUGIN_DIR}, false});
+    host = std::make_unique<const Host>(Host::Options{{ESPALIER_PLUGIN_DIR}, false});
   }
   return *host;
 }

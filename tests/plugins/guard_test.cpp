@@ -17,8 +17,7 @@ constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
 /// The built joints and formats, and the careless plugin.
 const Host& careless() {
   static const std::unique_ptr<Host> host = [] {
-    auto made =
-        std::make_unique<Host>(Host::Options{{ESPALIER_PLUGIN_DIR}, false});
+    auto made = std::make_unique<Host>(Host::Options{{ESPALIER_PLUGIN_DIR}, false});
     made->loader().load(plugin_file("good_careless"));
     return made;
   }();

@@ -134,8 +134,7 @@ struct HandMadeLaw : LawNumbers {
 
 const Host& host() {
   static const std::unique_ptr<Host> made = [] {
-    auto fresh =
-        std::make_unique<Host>(Host::Options{{ESPALIER_PLUGIN_DIR}, false});
+    auto fresh = std::make_unique<Host>(Host::Options{{ESPALIER_PLUGIN_DIR}, false});
     Registrar registrar("torture");
     registrar.sub_mechanism<TorturedLaw>({.name = "tortured", .summary = "any law"});
     registrar.sub_mechanism<HandMadeLaw>(
