@@ -217,8 +217,8 @@ void expect_there_and_back(const PackCode& code, int rows, bool states) {
   for (int i = 0; i < rows * N; ++i) array[i] = 0.1 * i;
   for (int count = 0; count <= most; ++count) {
     std::vector<std::vector<P>> packs(count, std::vector<P>(rows));
-    std::vector<P*> to;
-    for (std::vector<P>& pack : packs) to.push_back(pack.data());
+    std::vector<P*> to(count);
+    for (int k = 0; k < count; ++k) to[k] = packs[k].data();
     code.load(array.data() + begin * stride.state, stride, rows, to);
     const std::vector<const P*> from(to.begin(), to.end());
     code.store(from, rows, back.data() + begin * stride.state, stride);
