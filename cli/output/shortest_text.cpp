@@ -109,7 +109,8 @@ char* write(const Digits& digits, char* to) {
   const __m128i characters = _mm_or_si128(sixteen, _mm_set1_epi8('0'));
   const __m128i mask = _mm_load_si128(reinterpret_cast<const __m128i*>(&unmoved[power]));
   const __m128i moved = _mm_slli_si128(characters, 1);
-  std::memcpy(to, "0.000000", 8);
+  constexpr std::array<char, 8> zeros{'0', '.', '0', '0', '0', '0', '0', '0'};
+  std::memcpy(to, zeros.data(), zeros.size());
   store(characters, to + at.first + 1);
   store(_mm_or_si128(_mm_and_si128(mask, characters), _mm_andnot_si128(mask, moved)),
         to + at.first);

@@ -80,7 +80,7 @@ TEST(CsvRowsTest, NumbersThatABlockLacksAreCompletedBeforeTheirText) {
             block.numbers[k] = static_cast<double>(block.first + k / 2);
           }
         });
-    for (int k = 0; k < 5000; ++k) {
+    for (int k = 0; k < 20000; ++k) {  // blocks, and some of one
       add(lines, row);
       wanted += "1," + std::to_string(k) + "\n";
     }
@@ -98,7 +98,7 @@ TEST(CsvRowsTest, RowsThatNobodyWaitsForAreForgotten) {
 
 // As a full disk does, after some blocks; whatever thread wrote them.
 TEST(CsvRowsTest, WhatWritingThrowsIsThrownByALaterCallAndNothingIsWrittenAfterIt) {
-  const auto rows = random_rows(60000, 3);
+  const auto rows = random_rows(180000, 3);
   for (const int threads : {0, 1, 3}) {
     int calls = 0;
     CsvRows lines(

@@ -32,6 +32,21 @@ TEST(OutputFileTest, PiecesOfAllSizesComeInTheirOrder) {
   EXPECT_EQ(contents(path), expected);
 }
 
+// Of such files the disk is asked to write what is there before they are whole.
+TEST(OutputFileTest, ManyMegabytesComeInTheirOrder) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "file.txt";
+  std::string expected;
+  OutputFile file(path);
+  for (int k = 0; k < 25; ++k) {
+    const std::string piece(1000001, static_cast<char>('a' + k));
+    file.write(piece);
+    expected += piece;
+  }
+  file.commit();
+  EXPECT_TRUE(contents(path) == expected);  // whose difference nobody wants to read
+}
+
 TEST(OutputFileTest, WhatIsNotCommittedLeavesNothing) {
   const TemporaryFolder folder;
   const std::string path = folder / "left.txt";
