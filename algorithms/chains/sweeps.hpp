@@ -93,7 +93,8 @@ class ChainSweeps : public ChainUnits<T> {
   }
   /// Bodies on others that move.
   /// @param m  motion of the body before, of kernels of pairs or of single numbers
-  template <bool accelerated, class Unit, class Bodies, class Moving>
+  /// @tparam geared  whether joints of the unit drive rotors: chains without them ask no body
+  template <bool accelerated, bool geared, class Unit, class Bodies, class Moving>
   ESPALIER_ALWAYS_INLINE void pass_motion(Unit& unit, Bodies bodies, const T* v, const T* vdot,
                                           Moving&& m);
   /// What the rotors of a joint need for the motion of the body before.
@@ -221,11 +222,15 @@ void ChainSweeps<T>::forward_pass(Unit& unit, const T* v, const T* vdot) {
     start_on_ground<accelerated>(unit, v, vdot, m);
     bodies = bodies.subspan(1);
   }
-  pass_motion<accelerated>(unit, bodies, v, vdot, motion_of<typename Unit::Body>(m));
+  if (unit.gears.empty()) {
+    pass_motion<accelerated, false>(unit, bodies, v, vdot, motion_of<typename Unit::Body>(m));
+  } else {
+    pass_motion<accelerated, true>(unit, bodies, v, vdot, motion_of<typename Unit::Body>(m));
+  }
 }
 
 template <class T>
-template <bool accelerated, class Unit, class Bodies, class Moving>
+template <bool accelerated, bool geared, class Unit, class Bodies, class Moving>
 void ChainSweeps<T>::pass_motion(Unit& unit, Bodies bodies, const T* v, const T* vdot, Moving&& m) {
   using S = typename Unit::S;
   [[maybe_unused]] S before = S(0.0);  // acceleration of the last rate
@@ -234,8 +239,8 @@ void ChainSweeps<T>::pass_motion(Unit& unit, Bodies bodies, const T* v, const T*
     const S qd = Base::template gather<Unit::lanes>(v, b.rate);
     S qdd = S(0.0);
     if constexpr (accelerated) qdd = Base::template gather<Unit::lanes>(vdot, b.rate);
-    if (b.kind.geared) [[unlikely]]
-      start_gear<accelerated>(unit, b, m, qd, qdd);
+    const bool drives = geared && b.kind.geared;
+    if (drives) start_gear<accelerated>(unit, b, m, qd, qdd);
     const auto t = outward_turn(b);
     with_placement(b.kind, [&]<ChainKind kind>() ESPALIER_INLINED {
       if constexpr (kind.offset) m.a += swept<kind>(b.P, m.Om);
@@ -243,7 +248,7 @@ void ChainSweeps<T>::pass_motion(Unit& unit, Bodies bodies, const T* v, const T*
       m.alpha = rotate_to_child<kind>(b.P, t, m.alpha);
       m.a = rotate_to_child<kind>(b.P, t, m.a);
     });
-    if (b.kind.geared) [[unlikely]] {
+    if (drives) {
       // Rotors' momentum along the axis needs the same couple on this body as on the one before;
       // its part about the axis is no force of the rate.
       auto& gear = unit.gears[b.gear];
@@ -264,7 +269,7 @@ void ChainSweeps<T>::pass_motion(Unit& unit, Bodies bodies, const T* v, const T*
       m.Om = acceleration_matrix(m.omega, m.alpha);
     }
     auto f = inertial_wrench(b.moments, m);
-    if (b.kind.geared) [[unlikely]] {
+    if (drives) {
       const auto& axial = unit.gears[b.gear].axial;
       const S x = plain(m.omega).x * qd, y = plain(m.omega).y * qd;
       Vec3<S> couple{axial * y, -(axial * x), S(0.0)};

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -61,6 +62,23 @@ TEST(RunTurnsTest, AreSinesAndCosinesOfTheJointsForRunsOfAnyLength) {
     const Numbers wanted = by_plugin(run, q), got = by_run_turns(run, q);
     for (std::size_t k = 0; k < wanted.size(); ++k) {
       EXPECT_NEAR(got[k], wanted[k], 4e-16) << bodies << " bodies, number " << k;  // rounding
+    }
+  }
+}
+
+/// Angles beyond those whose polynomials are exact have a round of their own.
+TEST(RunTurnsTest, HugeAnglesAmongOthersAreRight) {
+  for (const int bodies : {3, 4, 6}) {
+    const ModelPtr model = arm(bodies);
+    const BodyRun& run = model->runs()[0];
+    for (int huge = 0; huge < bodies; ++huge) {
+      Numbers q(model->nq(), 0.4);
+      q[huge] = 1e9;
+      const Numbers wanted = by_plugin(run, q), got = by_run_turns(run, q);
+      for (std::size_t k = 0; k < wanted.size(); ++k) {
+        EXPECT_NEAR(got[k], wanted[k], 4e-16) << huge << " of " << bodies << ", number " << k;
+      }
+      EXPECT_NEAR(got[huge], std::sin(1e9), 4e-16);
     }
   }
 }
