@@ -104,6 +104,7 @@ class CodePagesTest : public testing::Test {
   void expect_few(const std::string& plugin, [[maybe_unused]] int most_pages,
                   [[maybe_unused]] int most_lines) {
     EXPECT_GE(pages.in(plugin), 2);
+    RecordProperty("lines", lines.in(plugin));
 #ifdef __clang__  // others place code in their own way
     EXPECT_LE(pages.in(plugin), most_pages);
     if (with_avx) EXPECT_LE(lines.in(plugin), most_lines);
@@ -138,7 +139,7 @@ TEST_F(CodePagesTest, InverseDynamicsOfAnArmAsksForCodeAndNumbers) {
 TEST_F(CodePagesTest, MassMatrixOfAnArmStaysInItsPlugin) {
   const auto crba = host().create<MassMatrix<double>>("crba", model_);
   step_through([&] { crba->evaluate(s_.q, out_); });
-  expect_few("espalier_mass_matrix", 6, 90);
+  expect_few("espalier_mass_matrix", 6, 124);  // 112 where sources are compiled together
 }
 
 }  // namespace
