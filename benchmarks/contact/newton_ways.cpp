@@ -1,11 +1,11 @@
 #include "benchmarks/contact/newton_ways.hpp"
 
-#include <ctime>
 #include <random>
 
 #include "benchmarks/contact/ours.hpp"
 #include "benchmarks/contact/rollout.hpp"
 #include "benchmarks/markdown.hpp"
+#include "benchmarks/thread_time.hpp"
 
 namespace espalier::bench {
 
@@ -26,12 +26,6 @@ Standing on_soles(int n) {
     }
   }
   return humanoid;
-}
-
-double thread_time() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 /// Microseconds of a step of one robot: the better of two rounds of steps after a kick.
@@ -55,7 +49,7 @@ double time_of_step(const Host& host, const StandingRobot& robot, const StepOpti
     }
     const double begin = thread_time();
     for (int k = 0; k < steps; ++k) batch.step(step_length);
-    best = std::min(best, 1e6 * (thread_time() - begin) / (1.0 * steps * robots));
+    best = std::min(best, 1e-3 * (thread_time() - begin) / (1.0 * steps * robots));
   }
   return best;
 }

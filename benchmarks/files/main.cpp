@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 
+#include "benchmarks/thread_time.hpp"
 #include "espalier/espalier.hpp"
 #include "espalier/kernel/model/closure.hpp"
 #include "espalier/kernel/model/description.hpp"
@@ -17,13 +17,6 @@
 namespace espalier::bench {
 
 namespace {
-
-/// Time of this thread [us]: what else the machine does does not count.
-double thread_time() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
-}
 
 /// The best of 21 runs, for one call [us].
 double time_of(ForwardDynamics<double>& algorithm, const Model& robot) {
@@ -40,7 +33,7 @@ double time_of(ForwardDynamics<double>& algorithm, const Model& robot) {
     for (int call = 0; call < calls; ++call) {
       for (const std::vector<double>& at : q) algorithm.evaluate(at, v, tau, vdot);
     }
-    best = std::min(best, (thread_time() - start) / (calls * states));
+    best = std::min(best, 1e-3 * (thread_time() - start) / (calls * states));
   }
   return best;
 }

@@ -1,13 +1,12 @@
 #include "benchmarks/input_matrix/measure.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "benchmarks/chain.hpp"
 #include "benchmarks/robot.hpp"
+#include "benchmarks/thread_time.hpp"
 #include "espalier/kernel/format.hpp"
 #include "espalier/kernel/problems/operational_space/input_matrix.hpp"
 
@@ -15,17 +14,10 @@ namespace espalier::bench {
 
 namespace {
 
-/// Time of this thread alone, whatever else the machine does [s].
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 double seconds_of(const std::function<void(int)>& call, int calls) {
-  const double start = thread_seconds();
+  const double start = thread_time();
   for (int k = 0; k < calls; ++k) call(k % state_count);
-  return thread_seconds() - start;
+  return 1e-9 * (thread_time() - start);
 }
 
 double difference(const std::vector<double>& x, const std::vector<double>& reference) {

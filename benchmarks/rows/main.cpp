@@ -8,11 +8,11 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <random>
 #include <span>
 #include <vector>
 
+#include "benchmarks/thread_time.hpp"
 #include "cli/output/shortest_text.hpp"
 
 namespace espalier::bench {
@@ -20,13 +20,6 @@ namespace espalier::bench {
 namespace {
 
 constexpr int columns = 83, rows = 1000, rounds = 40;  // those of the humanoid
-
-/// Time of this thread [ns]: what else the machine does does not count.
-double thread_time() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
-}
 
 char* write_by_the_library(std::span<const double> row, char* to) {
   for (const double x : row) {
