@@ -22,17 +22,19 @@ option(ESPALIER_ONE_VARIANT
 option(ESPALIER_UNITY "Compile several sources as one: a whole build takes less, a changed file more"
   OFF)
 
-# The instruction sets of this processor, as the loader asks for them (plugins/instruction_set.cpp).
+# The instruction sets of this processor, of which the loader will take the widest. Asked anew at
+# each configuration: the folder may have come from another machine.
 set(ESPALIER_PROCESSOR_VARIANTS "")
-if(ESPALIER_ONE_VARIANT AND EXISTS /proc/cpuinfo)
-  file(STRINGS /proc/cpuinfo flags REGEX "^flags" LIMIT_COUNT 1)
-  string(REPLACE " " ";" flags "${flags}")
-  set(needs_x86-64-v3 avx2 fma bmi1 bmi2 movbe f16c abm)
-  set(needs_x86-64-v4 ${needs_x86-64-v3} avx512f avx512bw avx512cd avx512dq avx512vl)
-  foreach(set x86-64-v3 x86-64-v4)
-    list(REMOVE_ITEM needs_${set} ${flags})
-    if(NOT needs_${set})
-      list(APPEND ESPALIER_PROCESSOR_VARIANTS ${set})
+if(ESPALIER_ONE_VARIANT AND NOT CMAKE_CROSSCOMPILING)
+  unset(level CACHE)
+  try_run(level is_compiled ${CMAKE_BINARY_DIR}/processor ${CMAKE_SOURCE_DIR}/cmake/processor.cpp
+    CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE said)
+  if(NOT is_compiled)
+    message(FATAL_ERROR "cmake/processor.cpp does not compile, expected a C++ compiler:\n${said}")
+  endif()
+  foreach(variant 3 4)
+    if(level GREATER_EQUAL variant)
+      list(APPEND ESPALIER_PROCESSOR_VARIANTS x86-64-v${variant})
     endif()
   endforeach()
 endif()
