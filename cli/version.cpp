@@ -6,8 +6,8 @@
 
 #include "cli/output/table.hpp"
 #include "espalier/host/espalier.hpp"
-#include "espalier/plugins/instruction_set.hpp"
 #include "espalier/plugins/loader.hpp"
+#include "espalier/plugins/processor/instruction_set.hpp"
 #include "espalier_commit.hpp"
 
 namespace espalier::cli {

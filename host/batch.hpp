@@ -40,8 +40,9 @@ ESPALIER_API std::string_view to_string(Precision precision);
 /// What becomes of states that fill no pack: the last N modulo eight, or sixteen.
 enum class Remainder {
   packs,  ///< a pack like the others: all results have the same bits wherever they stand
-  /// Up to three are single calls at the scalar double, which cost less than a pack: a batch of one
-  /// state costs a single call. The last digits of a result depend on which way it goes.
+  /// Up to three (x86-64-v4: two) are single calls at the scalar double, which cost less than a
+  /// pack: a batch of one state costs a single call. The last digits of a result depend on which
+  /// way it goes.
   single_calls
 };
 

@@ -17,13 +17,13 @@
 #include <typeinfo>
 #include <utility>
 
-#include "espalier/plugins/instruction_set.hpp"
 #include "espalier/plugins/library_file.hpp"
 #include "espalier/plugins/log.hpp"
 #include "espalier/plugins/plugin.hpp"
 #include "espalier/plugins/plugin_files.hpp"
 #include "espalier/plugins/plugin_header.hpp"
 #include "espalier/plugins/plugin_index.hpp"
+#include "espalier/plugins/processor/instruction_set.hpp"
 
 namespace espalier {
 

@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "espalier/kernel/errors.hpp"
-#include "espalier/plugins/instruction_set.hpp"
+#include "espalier/plugins/processor/instruction_set.hpp"
 
 namespace espalier::detail {
 

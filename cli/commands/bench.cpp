@@ -32,7 +32,7 @@ class Bench final : public Command {
                    "numbers of a batch: 'double', eight states at a time, or 'float', sixteen")
         ->check(CLI::IsMember({"double", "float"}));
     app.add_flag("--singles", singles_,
-                 "compute up to three states that do not fill a pack by single calls");
+                 "compute up to three states that fill no pack by single calls (x86-64-v4: two)");
     app.add_option("--repeats", timing_.repeats, "number of runs; each gives one time per call")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();

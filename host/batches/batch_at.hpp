@@ -9,6 +9,7 @@
 #include "espalier/host/batches/batch_rows.hpp"
 #include "espalier/host/batches/batch_single.hpp"
 #include "espalier/kernel/model/packs/pack_code.hpp"
+#include "espalier/plugins/processor/instruction_set.hpp"
 
 /// A batch at one precision: states in packs, what fills none, the status of each.
 
@@ -20,10 +21,12 @@ namespace detail {
 /// leave of the dependent joints' rates.
 inline constexpr double least_margin_of_floats = 1e-3;
 
-/// States that cost less as single calls than as one pack: a call takes about twice the time of a
-/// state in a pack of doubles, more with loops, and a pack of floats takes as long as one of
-/// doubles.
-inline constexpr int most_single_calls = 3;
+/// States that cost less as single calls of an algorithm than as one pack, of doubles or floats. A
+/// pack of a tree takes the time of four to five calls, and of two to three where registers hold
+/// all of its lanes.
+inline int most_single_calls(const Entry& algorithm) {
+  return instruction_set_of(algorithm.origin) == InstructionSet::v4 ? 2 : 3;
+}
 
 }  // namespace detail
 
@@ -96,12 +99,13 @@ class Batch::ImplAt final : public Impl {
   std::vector<std::unique_ptr<Worker>> workers_;
   bool checks_loops_, checks_margins_;
   int blocks_ = 1;  ///< packs that a thread takes at once
+  int most_single_calls_;
 };
 
 template <class P>
 Batch::ImplAt<P>::ImplAt(const Registry& registry, const Entry& algorithm, const Setup& setup,
                          const BatchOptions& options)
-    : Impl(algorithm, setup, options) {
+    : Impl(algorithm, setup, options), most_single_calls_(detail::most_single_calls(algorithm)) {
   constexpr int scalar = ScalarTraits<P>::index;
   if (!algorithm.algorithm[scalar]) {
     std::string others;
@@ -222,7 +226,7 @@ void Batch::ImplAt<P>::run(int number, const Call& call, int begin, int end) {
 template <class P>
 void Batch::ImplAt<P>::solve_piece(Worker& worker, const Call& call, int begin, int end) {
   const int left = (end - begin) % P::size;
-  const int singles = worker.single != nullptr && left <= detail::most_single_calls ? left : 0;
+  const int singles = worker.single != nullptr && left <= most_single_calls_ ? left : 0;
   if (end - begin > singles) solve_packs(worker, call, Packs{begin, end - begin - singles});
   for (int state = end - singles; state < end; ++state) solve_single(worker, call, state);
 }

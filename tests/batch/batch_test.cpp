@@ -156,8 +156,8 @@ TEST(BatchCallTest, EveryStateHasTheAnswerOfASingleCall) {
 TEST_P(BatchTest, StatesThatFillNoPackMayBeSingleCalls) {
   const int lanes = GetParam() == Precision::floats ? 16 : 8;
   for (const ModelPtr& model : robots()) {
-    for (const int N : {1, 3, 2 * lanes, 2 * lanes + 3, 2 * lanes + 4}) {
-      const int left = N % lanes, singles = left <= 3 ? left : 0;
+    for (const int N : {1, 2, 3, 2 * lanes, 2 * lanes + 3, 2 * lanes + 4}) {
+      const int left = N % lanes;
       const std::vector<State> states = states_of(*model, N);
       States all = gathered(*model, states);
       all.q[static_cast<std::size_t>(N) - 1] += 1.0;  // of the last state: some loops are open
@@ -171,6 +171,7 @@ TEST_P(BatchTest, StatesThatFillNoPackMayBeSingleCalls) {
         const std::vector<Values> got = answers(*batch, N, all.with_wrenches(), &status);
         EXPECT_EQ(status, wanted_status) << label(*e, *model) << " of " << N;
         const auto single = host().registry().create(*e, with_tips(model));
+        const int singles = left <= (e->origin.ends_with(".v4.so") ? 2 : 3) ? left : 0;
         for (int k = 0; k < N; ++k) {
           Results results;
           const bool alone = k >= N - singles;

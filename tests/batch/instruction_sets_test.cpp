@@ -7,8 +7,8 @@
 
 #include "espalier/kernel/model/loops/loop_projector.hpp"
 #include "espalier/kernel/model/packs/pack_code.hpp"
-#include "espalier/plugins/instruction_set.hpp"
 #include "espalier/plugins/loader.hpp"
+#include "espalier/plugins/processor/instruction_set.hpp"
 #include "tests/batch/support.hpp"
 #include "tests/support/environment_variable.hpp"
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "espalier/plugins/instruction_set.hpp"
+#include "espalier/plugins/processor/instruction_set.hpp"
 #include "tests/plugins/helpers.hpp"
 
 namespace espalier::loader_test {

@@ -17,7 +17,7 @@ ESPALIER_API std::string_view to_string(InstructionSet set);
 std::string_view file_suffix(InstructionSet set);
 
 /// The level that a file name asks for by its ending.
-InstructionSet instruction_set_of(std::string_view file);
+ESPALIER_API InstructionSet instruction_set_of(std::string_view file);
 
 /// The widest level that this processor and its operating system have.
 ESPALIER_API InstructionSet processor_instruction_set();

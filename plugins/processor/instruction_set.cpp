@@ -1,11 +1,11 @@
-#include "espalier/plugins/instruction_set.hpp"
+#include "espalier/plugins/processor/instruction_set.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 
 #include "espalier/kernel/errors.hpp"
-#include "espalier/plugins/processor.hpp"
+#include "espalier/plugins/processor/level.hpp"
 
 namespace espalier::detail {
 
