@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "cli/allocations.hpp"
+#include "espalier/plugins/processor/instruction_set.hpp"
 #include "tests/batch/support.hpp"
 #include "tests/support/simple_robot.hpp"
 
@@ -171,7 +172,9 @@ TEST_P(BatchTest, StatesThatFillNoPackMayBeSingleCalls) {
         const std::vector<Values> got = answers(*batch, N, all.with_wrenches(), &status);
         EXPECT_EQ(status, wanted_status) << label(*e, *model) << " of " << N;
         const auto single = host().registry().create(*e, with_tips(model));
-        const int singles = left <= (e->origin.ends_with(".v4.so") ? 2 : 3) ? left : 0;
+        using espalier::detail::InstructionSet;
+        const bool wide = espalier::detail::instruction_set_of(e->origin) == InstructionSet::v4;
+        const int singles = left <= (wide ? 2 : 3) ? left : 0;
         for (int k = 0; k < N; ++k) {
           Results results;
           const bool alone = k >= N - singles;
